@@ -1,0 +1,64 @@
+"""One file of a results folder: what it is, which run it belongs to, how to open it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Kind(StrEnum):
+    """What a file holds. The first three are read row by row; the rest whole, or only counted."""
+
+    ROLLOUTS = "rollouts"
+    INPUTS = "inputs"
+    FAILURES = "failures"
+    REWARD_PROFILE = "reward_profile"
+    AGGREGATE_METRICS = "aggregate_metrics"
+    AGENT_METRICS = "agent_metrics"
+    STAGE_JOURNAL = "stage_journal"
+    HEALTH = "health"
+    DATASET = "dataset"
+    CONFIG = "config"
+    LIMITS = "limits"
+    CHECKPOINT = "checkpoint"
+    PROFILE = "profile"
+    LABELS = "labels"
+    NOTES = "notes"
+    REPORT = "report"
+    LOG = "log"
+    OTHER = "other"
+
+
+ROW_KINDS = frozenset({Kind.ROLLOUTS, Kind.INPUTS, Kind.FAILURES})
+METRIC_KINDS = frozenset({Kind.REWARD_PROFILE, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS})
+SETTING_KINDS = frozenset({Kind.CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A discovered file. `name` is its path below the inputs' common parent, with `/`.
+
+    `place` is the nearest folder with a telling name, `package` the BLADE package it lies in.
+    """
+
+    path: Path
+    name: str
+    kind: Kind
+    run_name: str | None = None
+    seed: int | None = None
+    chunk: int | None = None
+    place: str | None = None
+    package: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder part of the name; empty at the top."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def compression(self) -> str | None:
+        """The codec the file is packed with, by its ending."""
+        return COMPRESSIONS.get(Path(self.name).suffix.lower())

@@ -1,0 +1,26 @@
+"""What one analysis is asked to do, as one plain value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024
+DEFAULT_MEMORY_LIMIT = "512MB"
+SQL_DIR = Path(__file__).resolve().parent.parent / "sql"
+WAREHOUSE_NAME = "warehouse.duckdb"
+MANIFEST_NAME = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Inputs, output folder and the few choices a caller may make."""
+
+    results: tuple[Path, ...]
+    out: Path
+    run_names: tuple[tuple[str, Path], ...] = ()
+    benchmark: str | None = None
+    pass_threshold: float | None = None
+    max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
+    threads: int | None = None
+    memory_limit: str = DEFAULT_MEMORY_LIMIT
