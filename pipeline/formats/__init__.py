@@ -1,0 +1,1 @@
+"""How to read each kind of artifact: declarations and pure functions, one module a format."""

@@ -1,0 +1,194 @@
+"""NeMo Gym rows: what is read from each, declared; and how an irregular one is made regular."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Column:
+    """A value read from a row: its name in `raw.records`, its path, its type there."""
+
+    name: str
+    path: str
+    type: str = "JSON"
+
+
+# Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.
+COLUMNS = (
+    Column("task_index", "_ng_task_index"),
+    Column("rollout_index", "_ng_rollout_index"),
+    Column("attempt_index", "_ng_attempt_index"),
+    Column("stage_index", "stage_index"),
+    Column("agent", "agent_ref.name"),
+    Column("skills_hash", "skills_ref.hash"),
+    Column("reward", "reward"),
+    Column("reward_components", "reward_components"),
+    Column("mask_sample", "mask_sample"),
+    Column("failure_class", "_ng_failure_class"),
+    Column("failure_terminal", "_ng_failure_terminal"),
+    Column("failure_judge_error", "_ng_failure_judge_error"),
+    Column("response_model", "response.model"),
+    Column("response_status", "response.status"),
+    Column("response_error", "response.error"),
+    Column("incomplete_reason", "response.incomplete_details.reason"),
+    Column("usage", "response.usage"),
+    Column("created_at", "response.created_at"),
+    Column("completed_at", "response.completed_at"),
+    Column("response_temperature", "response.temperature"),
+    Column("response_top_p", "response.top_p"),
+    Column("response_max_output_tokens", "response.max_output_tokens"),
+    Column("request_model", "responses_create_params.model"),
+    Column("request_temperature", "responses_create_params.temperature"),
+    Column("request_top_p", "responses_create_params.top_p"),
+    Column("request_max_output_tokens", "responses_create_params.max_output_tokens"),
+    Column("perf", "ng_perf"),
+    Column("trajectory", "ng_trajectory"),
+    Column("model_call_capture", "ng_model_call_capture"),
+    Column("agent_observations", "ng_agent_observations"),
+)
+
+# Top-level fields that the format owns; every other one survives whole in `verifier`.
+OWNED_FIELDS = tuple(
+    dict.fromkeys(
+        [column.path.partition(".")[0] for column in COLUMNS]
+        + ["agent_ref", "skills_ref", "response", "responses_create_params"]
+    )
+)
+
+# Explicit task ids in order of trust, at the top of a row, then inside its metadata.
+# Never `task_name`: one public file gives the same value to five tasks.
+ID_FIELDS = tuple(
+    "task_id problem_id instance_id uuid uid question_id id hashid task_idx example_id sample_id "
+    "source_id provenance_id row_id".split()
+)
+ID_PARENTS = ("verifier_metadata", "metadata")
+
+# Fields that state what a right answer is: they tell questions apart that read the same.
+TRUTH_PATTERN = (
+    "^(expected_.*|ground_truth.*|gt|gold.*|reference|reference_(answer|solution|response)"
+    "|answer|answer_key|correct_answer|label|solution|target)$"
+)
+
+# Items of response.output: what is read of each, and the kind of event it becomes.
+ITEM_FIELDS = {
+    "type": "VARCHAR",
+    "role": "VARCHAR",
+    "name": "VARCHAR",
+    "call_id": "VARCHAR",
+    "arguments": "VARCHAR",
+    "output": "VARCHAR",
+    "content": "JSON",
+    "summary": "JSON",
+}
+EVENT_KINDS = {
+    "message": "message",
+    "reasoning": "reasoning",
+    "function_call": "tool_call",
+    "function_call_output": "tool_result",
+}
+
+TOOL_ANSWER_FIELDS = (
+    "exit_code",
+    "returncode",
+    "return_code",
+    "error",
+    "status",
+    "isError",
+    "is_error",
+    "success",
+)
+
+# What the JSON reader lets through though Python's `json` does not, or takes as a number:
+# commas before a closing bracket, and not-a-number literals. A hit inside a string is harmless:
+# the row is then only read a second time, exactly.
+_LITERAL = r"\s*-?(?i:nan|inf(inity)?)\s*[,\]}]"
+SUSPECT_PATTERNS = (rf",(\s*[\]}}]|{_LITERAL})", rf":{_LITERAL}", rf"\[{_LITERAL}")
+
+LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def id_names() -> list[str]:
+    """The explicit task ids in order of trust, those inside metadata with the parent's name."""
+    nested = [f"{parent}.{name}" for parent in ID_PARENTS for name in ID_FIELDS]
+    return [*ID_FIELDS, *nested]
+
+
+def transform_spec() -> str:
+    """The declared columns as the structure argument of json_transform."""
+    spec: dict[str, Any] = {}
+    for column in COLUMNS:
+        node = spec
+        *parents, leaf = column.path.split(".")
+        for parent in parents:
+            node = node.setdefault(parent, {})
+        node[leaf] = column.type
+    spec["response"]["output"] = [{"type": "VARCHAR", "role": "VARCHAR"}]
+    spec["responses_create_params"]["input"] = "JSON"
+    return json.dumps(spec)
+
+
+def items_spec() -> str:
+    """The items of a response as the structure argument of json_transform."""
+    return json.dumps({"response": {"output": [ITEM_FIELDS]}})
+
+
+def tool_answer_spec() -> str:
+    """What a tool's JSON answer may say of its own failure, for json_transform."""
+    return json.dumps(dict.fromkeys(TOOL_ANSWER_FIELDS, "JSON"))
+
+
+def regular(text: str) -> str:
+    """One irregular row as the JSON text of a regular one; ValueError says why it cannot be."""
+    try:
+        row = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
+        if not isinstance(row, dict):
+            raise ValueError(f"not a JSON object but {_json_type(row)}")
+        for field, shaped in (("response", _response), ("responses_create_params", _request)):
+            if row.get(field) is not None:
+                row[field] = shaped(row[field])
+        return LONE_SURROGATE.sub("\ufffd", json.dumps(row, ensure_ascii=False))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from error
+    except RecursionError as error:
+        raise ValueError("not JSON: nested too deeply") from error
+
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+def _json_type(value: object) -> str:
+    names = {str: "a string", bool: "a boolean", list: "a list", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _response(value: Any) -> dict[str, Any]:
+    """A response that is text or bare items becomes an object with a list of typed items."""
+    response = value if isinstance(value, dict) else {"output": value}
+    return {**response, "output": [_item(item) for item in _flat(response.get("output"))]}
+
+
+def _request(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"input": value}
+
+
+def _flat(output: Any) -> list[Any]:
+    if not isinstance(output, list):
+        return [] if output is None else [output]
+    return [item for part in output for item in (_flat(part) if isinstance(part, list) else [part])]
+
+
+def _item(item: Any) -> dict[str, Any]:
+    if isinstance(item, dict):
+        if isinstance(item.get("type"), str):
+            return item
+        return {**item, "type": "message" if "role" in item else "other"}
+    if isinstance(item, str):
+        return {"type": "message", "role": "assistant", "content": item}
+    return {"type": "other", "value": item}

@@ -1,0 +1,89 @@
+"""Figures a run reported of itself: aggregate metrics, agent metrics, reward profiles."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# Fields of an entry that hold no figures; `sample` is a whole input row.
+NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
+SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One reported figure. `task` is a task index, `position` the row where none is given."""
+
+    agent: str | None
+    task: str | None
+    position: int | None
+    metric: str
+    value: float | None
+
+
+def parse(text: str) -> Any:
+    """A metrics document without the input rows it repeats: they would be most of its memory."""
+    return json.loads(text, object_hook=_slim)
+
+
+def _slim(entry: dict[str, Any]) -> dict[str, Any]:
+    sample = entry.get("sample")
+    if isinstance(sample, dict):
+        entry["sample"] = {name: sample[name] for name in SAMPLE_FIELDS if name in sample}
+    return entry
+
+
+def aggregate_figures(document: Any) -> Iterator[Figure]:
+    """`*_aggregate_metrics.json` and `*_agent_metrics.json`: a list of agents, or one."""
+    for entry in document if isinstance(document, list) else [document]:
+        if not isinstance(entry, dict):
+            continue
+        agent = _agent(entry)
+        figures = dict(_flat(entry))
+        for metric, value in figures.items():
+            # The newer form groups its figures; key metrics repeat some of them.
+            short = metric.removeprefix("agent_metrics/")
+            if short.startswith("key_metrics/"):
+                short = short.removeprefix("key_metrics/")
+                if f"agent_metrics/{short}" in figures:
+                    continue
+            yield Figure(agent, None, None, short, value)
+        groups = entry.get("group_level_metrics")
+        for position, group in enumerate(groups if isinstance(groups, list) else []):
+            if isinstance(group, dict):
+                yield from profile_figures(group, position, agent=agent)
+
+
+def profile_figures(
+    row: dict[str, Any], position: int, *, agent: str | None = None
+) -> Iterator[Figure]:
+    """One task's figures; the older form has no index, its rows ascend by it."""
+    sample = row.get("sample")
+    sample = sample if isinstance(sample, dict) else {}
+    index = row.get("_ng_task_index", sample.get("_ng_task_index"))
+    task = None if index is None else str(index)
+    agent = _agent(row) or _agent(sample) or agent
+    for metric, value in _flat(row):
+        if not metric.startswith("_ng_"):
+            yield Figure(agent, task, position, metric, value)
+
+
+def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+    """Numbers by name, nested ones joined with `/`; null where one was given but is none."""
+    for name, value in figures.items():
+        if name in NOT_FIGURES or isinstance(value, (bool, str, list)):
+            continue
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}/")
+        else:
+            is_finite = value is not None and math.isfinite(value)
+            yield prefix + name, float(value) if is_finite else None
+
+
+def _agent(entry: dict[str, Any]) -> str | None:
+    reference = entry.get("agent_ref")
+    name = reference.get("name") if isinstance(reference, dict) else None
+    return name if isinstance(name, str) else None

@@ -1,0 +1,70 @@
+"""Artifacts -> raw.* tables, nothing dropped: every line is a row, a reject, other, or blank."""
+
+from __future__ import annotations
+
+import duckdb
+
+from pipeline.artifact import ROW_KINDS, Artifact
+from pipeline.formats import gym
+from pipeline.load import records, sidecars
+from pipeline.load.lines import FileTally
+from pipeline.load.records import Progress
+from pipeline.load.tables import append
+from pipeline.settings import Settings
+
+FILES = (
+    "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
+    "chunk int, place varchar, package varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
+    "sha256 varchar"
+)
+
+
+def artifacts(
+    db: duckdb.DuckDBPyConnection,
+    found: list[Artifact],
+    settings: Settings,
+    *,
+    progress: Progress = lambda _step, _bytes: None,
+) -> None:
+    """Read all artifacts into the schema `raw` of the open warehouse."""
+    db.execute("create table raw.rejects (record_id bigint, reason varchar, snippet varchar)")
+    numbered = list(enumerate(found))
+    tallies: dict[int, FileTally] = {}
+    by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
+    records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, progress=progress)
+    rest = [(no, artifact) for no, artifact in numbered if artifact.kind not in ROW_KINDS]
+    sidecars.load(db, rest, tallies)
+    _write_files(db, numbered, tallies)
+    _write_settings(db, settings)
+
+
+def _write_files(
+    db: duckdb.DuckDBPyConnection,
+    numbered: list[tuple[int, Artifact]],
+    tallies: dict[int, FileTally],
+) -> None:
+    rows = []
+    for file_no, artifact in numbered:
+        tally = tallies[file_no]
+        belongs = (
+            artifact.run_name,
+            artifact.seed,
+            artifact.chunk,
+            artifact.place,
+            artifact.package,
+        )
+        counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
+        named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
+        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
+    db.execute(f"create table raw.files ({FILES})")
+    append(db, "raw.files", rows)
+
+
+def _write_settings(db: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    """The choices that relations depend on, as small tables: SQL reads tables, not arguments."""
+    db.execute("create table raw.id_fields (rank int, name varchar)")
+    append(db, "raw.id_fields", list(enumerate(gym.id_names())))
+    db.execute(
+        "create table raw.settings as select ?::double as pass_threshold, ?::varchar as benchmark",
+        [settings.pass_threshold, settings.benchmark],
+    )

@@ -1,0 +1,185 @@
+"""Files -> record batches of lines, with exact line numbers and hashes, in bounded memory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.artifact import Artifact
+
+BLOCK_BYTES = 8 << 20
+SNIPPET_BYTES = 200
+NEWLINE, CARRIAGE_RETURN = 10, 13
+BOM = b"\xef\xbb\xbf"
+
+# `fault` says why a line cannot even be text; `line` is then only its beginning.
+LINES = pa.schema([("record_id", pa.int64()), ("line", pa.string()), ("fault", pa.string())])
+# A record's id is its file's number and its line's: one integer to join on.
+LINE_BITS = 40
+
+
+@dataclass
+class FileTally:
+    """What reading a file once told of it."""
+
+    n_bytes: int = 0
+    n_lines: int = 0
+    n_blank: int = 0
+    is_counted: bool = True
+    sha256: str | None = None
+    damage: str | None = None
+
+
+def record_id(file_no: int, line_no: int) -> int:
+    """The id of a line: unique over all files, ascending with file and line."""
+    return (file_no << LINE_BITS) | line_no
+
+
+def read_blocks(
+    artifact: Artifact, tally: FileTally, *, room: Callable[[], int]
+) -> Iterator[tuple[pa.Buffer, int, int]]:
+    """Buffers of file bytes, each with `room()` free bytes in front for what was carried over.
+
+    Yields (buffer, start, end). The hash is of the file as it lies on disk.
+    """
+    digest = hashlib.sha256()
+    try:
+        with pa.OSFile(str(artifact.path)) as raw:
+            tally.n_bytes = raw.size()
+            stream = raw
+            if artifact.compression is not None:
+                stream = pa.CompressedInputStream(raw, artifact.compression)
+            while True:
+                start = room()
+                buffer = pa.allocate_buffer(start + BLOCK_BYTES)
+                view = memoryview(buffer).cast("B")
+                got = stream.readinto(view[start:])
+                if not got:
+                    break
+                if artifact.compression is None:
+                    digest.update(view[start : start + got])
+                yield buffer, start, start + got
+        tally.sha256 = digest.hexdigest() if artifact.compression is None else _sha256(artifact)
+    except OSError as error:
+        tally.damage = _without_path(error)
+
+
+def _sha256(artifact: Artifact) -> str:
+    with artifact.path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _without_path(error: OSError) -> str:
+    """The system's own words: messages must not carry a path of this machine."""
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+def batches(
+    artifact: Artifact, file_no: int, tally: FileTally, *, max_line_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """The non-blank lines of a file; over-long ones and bytes that are not UTF-8 as faults."""
+    carry = bytearray()
+    skipping = False  # inside a line that is already known to be too long
+
+    def numbered(buffer: pa.Buffer, starts: Any, ends: Any) -> Iterator[pa.RecordBatch]:
+        first = record_id(file_no, tally.n_lines + 1)
+        tally.n_lines += len(starts)
+        yield from _batch(buffer, first, starts, ends, tally, max_line_bytes)
+
+    for buffer, start, end in read_blocks(artifact, tally, room=carry.__len__):
+        view = memoryview(buffer).cast("B")
+        view[:start] = carry
+        first = 0
+        # What is carried over holds no newline: only the new bytes need a look.
+        breaks = start + np.flatnonzero(np.frombuffer(view[start:end], np.uint8) == NEWLINE)
+        if skipping and len(breaks):
+            # The rest of the over-long line ends here; its number was given when it was cut.
+            first, breaks, skipping = int(breaks[0]) + 1, breaks[1:], False
+        if len(breaks):
+            starts = np.concatenate(([first], breaks[:-1] + 1))
+            yield from numbered(buffer, starts, breaks)
+            first = int(breaks[-1]) + 1
+        carry[:] = b"" if skipping else view[first:end]
+        if len(carry) > max_line_bytes:
+            yield from numbered(buffer, np.array([first]), np.array([end]))
+            carry.clear()
+            skipping = True
+    if carry:
+        yield from numbered(pa.py_buffer(bytes(carry)), np.array([0]), np.array([len(carry)]))
+    if tally.damage is not None:
+        tally.n_lines += 1
+        yield _fault(record_id(file_no, tally.n_lines), tally.damage)
+
+
+def _batch(
+    buffer: pa.Buffer, first_id: int, starts: Any, ends: Any, tally: FileTally, limit: int
+) -> Iterator[pa.RecordBatch]:
+    """One batch over a buffer without copying it, unless some of its lines cannot be used."""
+    view = memoryview(buffer).cast("B")
+    lengths = ends - starts
+    lone = lengths == 1
+    blank = (lengths == 0) | (
+        lone & (np.frombuffer(view, np.uint8)[np.where(lone, starts, 0)] == CARRIAGE_RETURN)
+    )
+    tally.n_blank += int(blank.sum())
+    ids = first_id + np.arange(len(starts))
+    if not blank.any() and lengths.max() <= limit:
+        offsets = np.append(starts, ends[-1] + 1).astype(np.int32)
+        # Each line keeps its newline here: blank to JSON, and the offsets stay contiguous.
+        offsets[-1] = ends[-1]
+        lines = pa.StringArray.from_buffers(len(starts), pa.py_buffer(offsets), buffer)
+        if _is_utf8(lines) and not _starts_with_bom(view, first_id, starts):
+            nulls = pa.nulls(len(starts), pa.string())
+            yield pa.record_batch([pa.array(ids), lines, nulls], schema=LINES)
+            return
+    keep = np.flatnonzero(~blank)
+    rows = [_checked(view[starts[i] : ends[i]], int(ids[i]), limit) for i in keep]
+    if rows:
+        columns = [
+            pa.array(column, kind)
+            for column, kind in zip(zip(*rows, strict=True), LINES.types, strict=True)
+        ]
+        yield pa.record_batch(columns, schema=LINES)
+
+
+def _checked(line: memoryview, identity: int, limit: int) -> tuple[int, str, str | None]:
+    if len(line) > limit:
+        return identity, _beginning(line), f"line is longer than {limit} bytes"
+    content = bytes(line)
+    if _line_no(identity) == 1:
+        # A byte-order mark belongs to the file, not to its first row.
+        content = content.removeprefix(BOM)
+    try:
+        return identity, content.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        return identity, _beginning(line), f"not UTF-8 at byte {error.start + 1}"
+
+
+def _beginning(line: memoryview) -> str:
+    return bytes(line[:SNIPPET_BYTES]).decode("utf-8", "replace")
+
+
+def _line_no(identity: int) -> int:
+    return identity & ((1 << LINE_BITS) - 1)
+
+
+def _starts_with_bom(view: memoryview, first_id: int, starts: Any) -> bool:
+    return _line_no(first_id) == 1 and bytes(view[starts[0] : starts[0] + 3]) == BOM
+
+
+def _is_utf8(lines: pa.StringArray) -> bool:
+    try:
+        lines.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _fault(identity: int, reason: str) -> pa.RecordBatch:
+    return pa.record_batch([[identity], pa.array([""]), pa.array([reason])], schema=LINES)

@@ -1,0 +1,162 @@
+-- What only DuckDB can say, in one place: reading JSON. Another engine brings its own versions.
+
+-- The text of a JSON scalar; null for null, objects and lists.
+create or replace macro json_as_text(value) as
+    case
+        when json_type(value) in ('OBJECT', 'ARRAY', 'NULL') then null
+        else value ->> '$'
+    end;
+
+-- A JSON number; null for anything else, true and "1.0" included, and for what is not finite.
+create or replace macro json_as_number(value) as
+    case
+        when json_type(value) in ('BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE')
+            and isfinite(try_cast(value ->> '$' as double))
+            then try_cast(value ->> '$' as double)
+    end;
+
+-- A JSON number without a fraction, as an integer.
+create or replace macro json_as_integer(value) as
+    case
+        when json_as_number(value) = trunc(json_as_number(value))
+            and abs(json_as_number(value)) < 9e15
+            then cast(json_as_number(value) as bigint)
+    end;
+
+-- A JSON true or false.
+create or replace macro json_as_boolean(value) as
+    case when json_type(value) = 'BOOLEAN' then (value ->> '$') = 'true' end;
+
+-- The text of one field of a JSON object, where it is a scalar.
+create or replace macro json_field(value, name) as
+    json_as_text(json_extract(value, '$."' || name || '"'));
+
+-- The number in one field of a JSON object.
+create or replace macro json_field_number(value, name) as
+    json_as_number(json_extract(value, '$."' || name || '"'));
+
+-- A JSON object as a map of its fields; null for anything else.
+create or replace macro json_fields(value) as
+    try(json_transform(value, '"MAP(VARCHAR, JSON)"'));
+
+-- Fields as a JSON object, in the order given.
+create or replace macro json_from_entries(entries) as
+    '{' || coalesce(list_aggregate(
+        list_transform(
+            entries,
+            lambda entry: json_quote(entry.key)::varchar || ':' || coalesce(entry.value, 'null')
+        ),
+        'string_agg', ','
+    ), '') || '}';
+
+-- The texts of message content, which is a string, a list of parts, or one part.
+create or replace macro content_parts(content) as
+    case left(content, 1)
+        when '"' then [content]
+        when '[' then from_json(content, '["JSON"]')
+        when '{' then [content]
+        else []::json[]
+    end;
+
+create or replace macro part_text(part) as
+    case left(part, 1)
+        when '"' then part ->> '$'
+        else coalesce(part ->> '$.text', part ->> '$.refusal')
+    end;
+
+-- Content for people: parts without text are named by their type.
+create or replace macro content_text(content) as
+    list_aggregate(
+        list_transform(
+            content_parts(content),
+            lambda part: coalesce(part_text(part), '[' || coalesce(part ->> '$.type', 'part') || ']')
+        ),
+        'string_agg', ''
+    );
+
+-- Content for comparing: parts without text count with all they hold.
+create or replace macro content_key(content) as
+    list_aggregate(
+        list_transform(content_parts(content), lambda part: coalesce(part_text(part), part::varchar)),
+        'string_agg', ''
+    );
+
+-- The messages of a request's input that one side wrote; a bare string is the user's.
+create or replace macro request_messages(input, roles) as
+    case left(input, 1)
+        when '"' then
+            case when list_contains(roles, 'user') then [input] else []::json[] end
+        when '[' then list_transform(
+            list_filter(
+                from_json(input, '[{"role": "VARCHAR", "content": "JSON"}]'),
+                lambda message: list_contains(roles, message.role)
+            ),
+            lambda message: message.content
+        )
+        else []::json[]
+    end;
+
+create or replace macro request_text(input, roles) as
+    coalesce(list_aggregate(
+        list_transform(request_messages(input, roles), lambda content: content_text(content)),
+        'string_agg', e'\n\n'
+    ), '');
+
+create or replace macro request_key(input) as
+    coalesce(list_aggregate(
+        list_transform(request_messages(input, ['user']), lambda content: content_key(content)),
+        'string_agg', e'\n\n'
+    ), '');
+
+-- Did a tool's answer report a failure? A JSON answer (its telling fields, as JSON) says so in a
+-- field; any other text (answer is null) begins with it: the word further in is noise.
+create or replace macro tool_failed(answer, text) as
+    case
+        when text is null then null
+        when answer is not null then (
+            coalesce(json_as_number(answer.exit_code) <> 0, false)
+            or coalesce(json_as_number(answer.returncode) <> 0, false)
+            or coalesce(json_as_number(answer.return_code) <> 0, false)
+            or coalesce(
+                answer.error::varchar not in ('false', '""', '0', '[]', '{}', '"none"', '"None"'),
+                false
+            )
+            or coalesce(answer.status::varchar in ('"error"', '"failed"', '"failure"'), false)
+            or coalesce(answer.isError::varchar = 'true', false)
+            or coalesce(answer.is_error::varchar = 'true', false)
+            or coalesce(answer.success::varchar = 'false', false)
+        )
+        else regexp_matches(
+            left(text, 400),
+            '^\s*["(\[]?\s*('
+            || '(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
+            || '\s*([:!(\[-]|\d|executing|calling|while |in )'
+            || '|(?i:fatal|exception)\s*:'
+            || '|Traceback \(most recent call last\)'
+            || '|[A-Z]\w*(Error|Exception)\b\s*[:(]'
+            || '|(?i:command (failed|timed out|not found))'
+            || '|(?i:failed to )'
+            || '|(?i:(invalid|unknown|unrecognized) (tool|function|argument|command|action))'
+            || ')'
+        )
+    end;
+
+-- A model's name; null for the placeholders that servers and simulators write in its place.
+create or replace macro model_name(name) as
+    case
+        when lower(trim(name)) not in
+            ('', 'model', 'policy_model', 'synthetic', 'none', 'null', 'unknown')
+            then trim(name)
+    end;
+
+-- Text that is JSON already, as a JSON value.
+create or replace macro as_json(text) as text::json;
+
+-- Only characters that are safe in a folder's name.
+create or replace macro safe_name(name) as
+    regexp_replace(name, '[^A-Za-z0-9._-]+', '-', 'g');
+
+-- A name and a value as they stand in a JSON object: a number bare, anything else as a string.
+create or replace macro json_pair(name, value) as
+    json_quote(name)::varchar || ': '
+    || case when isfinite(try_cast(value as double)) then value else json_quote(value)::varchar end;
