@@ -1,0 +1,53 @@
+"""blade: a folder of evaluation results -> a DuckDB warehouse anyone can query.
+
+import pipeline
+
+pipeline.analyze("results/", out="blade_out")
+warehouse = pipeline.open_warehouse("blade_out/warehouse.duckdb")
+frame = warehouse.sql("from rollouts where not is_pass")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.errors import BladeError, InputError, UsageError
+
+if TYPE_CHECKING:
+    from pipeline.run import Analysis
+    from pipeline.warehouse import Warehouse
+
+__version__ = "0.1.0"
+__all__ = ["BladeError", "InputError", "UsageError", "analyze", "open_warehouse"]
+
+
+def analyze(
+    results: str | Path | Sequence[str | Path],
+    *,
+    out: str | Path = "blade_out",
+    run_names: Mapping[str, str | Path] | None = None,
+    benchmark: str | None = None,
+    pass_threshold: float | None = None,
+) -> Analysis:
+    """Read a results folder, a rollout file or several of them into `out/warehouse.duckdb`."""
+    from pipeline.run import run
+    from pipeline.settings import Settings
+
+    given = [results] if isinstance(results, (str, Path)) else list(results)
+    settings = Settings(
+        results=tuple(Path(path) for path in given),
+        out=Path(out),
+        run_names=tuple((name, Path(path)) for name, path in (run_names or {}).items()),
+        benchmark=benchmark,
+        pass_threshold=pass_threshold,
+    )
+    return run(settings)
+
+
+def open_warehouse(path: str | Path = "blade_out/warehouse.duckdb") -> Warehouse:
+    """Open a warehouse read-only; `.sql(query)` gives Polars frames, `.arrow(query)` Arrow."""
+    from pipeline.warehouse import open_warehouse as open_
+
+    return open_(path)

@@ -1,0 +1,16 @@
+"""sql/ -> the schemas of one DuckDB file: built beside and renamed, then opened read-only."""
+
+from pipeline.warehouse.build import build
+from pipeline.warehouse.checks import Notice, run_checks
+from pipeline.warehouse.reader import Warehouse, open_warehouse
+from pipeline.warehouse.relations import create_macros, create_relations
+
+__all__ = [
+    "Notice",
+    "Warehouse",
+    "build",
+    "create_macros",
+    "create_relations",
+    "open_warehouse",
+    "run_checks",
+]

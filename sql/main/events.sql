@@ -1,0 +1,38 @@
+-- What happened in a rollout, in order: one row an item of the response's flattened output.
+-- grain: run_id, task_id, rollout_index, seq
+with
+
+keys as (
+
+    select * from staging.rollout_keys
+
+),
+
+events as (
+
+    select * from raw.events
+
+),
+
+final as (
+
+    select
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
+        events.seq,
+        events.kind,
+        events.role,
+        events.tool,
+        events.call_id,
+        events.arguments,
+        events.text,
+        events.is_error
+
+    from events
+
+    inner join keys using (record_id)
+
+)
+
+select * from final

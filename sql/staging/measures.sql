@@ -1,0 +1,68 @@
+-- Tokens, turns and seconds of a row, from whichever field recorded them; unknown is null.
+-- grain: record_id
+with
+
+records as (
+
+    select * from staging.records where role = 'rollout'
+
+),
+
+outlines as (
+
+    select * from staging.outlines
+
+),
+
+read as (
+
+    select
+        record_id,
+        coalesce(
+            json_field_number(usage, 'input_tokens'), json_field_number(usage, 'prompt_tokens')
+        ) as input_tokens,
+        coalesce(
+            json_field_number(usage, 'output_tokens'), json_field_number(usage, 'completion_tokens')
+        ) as output_tokens,
+        json_field_number(perf, 'prompt_tokens') as perf_input_tokens,
+        json_field_number(perf, 'completion_tokens') as perf_output_tokens,
+        json_field_number(perf, 'num_turns') as perf_turns,
+        coalesce(
+            json_field_number(verifier, 'total_run_time'),
+            json_field_number(verifier, 'agent_run_time'),
+            json_field_number(perf, 'total_latency_ms') / 1000,
+            case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
+        ) as duration_s
+
+    from records
+
+),
+
+final as (
+
+    select
+        read.record_id,
+        -- All zero means that nothing was counted.
+        case
+            when coalesce(read.input_tokens, 0) + coalesce(read.output_tokens, 0) > 0
+                then cast(read.input_tokens as bigint)
+            else cast(read.perf_input_tokens as bigint)
+        end as input_tokens,
+        case
+            when coalesce(read.input_tokens, 0) + coalesce(read.output_tokens, 0) > 0
+                then cast(read.output_tokens as bigint)
+            else cast(read.perf_output_tokens as bigint)
+        end as output_tokens,
+        coalesce(cast(read.perf_turns as bigint), outlines.n_turns) as n_turns,
+        outlines.n_tool_calls,
+        outlines.n_events,
+        outlines.final_seq,
+        read.duration_s
+
+    from read
+
+    left join outlines using (record_id)
+
+)
+
+select * from final

@@ -1,0 +1,82 @@
+-- Every row of a rollout, inputs or failures file, typed, with its role and where it stood.
+-- grain: record_id
+-- kind: table
+with
+
+records as (
+
+    select * from raw.records
+
+),
+
+files as (
+
+    select * from raw.files
+
+),
+
+final as (
+
+    select
+        records.record_id,
+        files.path as source_file,
+        records.record_id % 1099511627776 as source_line,
+        files.run_name,
+        files.seed,
+        files.chunk,
+        case
+            when files.kind = 'inputs' then 'input'
+            when files.kind = 'failures' then 'failure'
+            when json_as_text(records.failure_class) is not null then 'failure'
+            when not records.has_reward and not records.has_response then 'input'
+            else 'rollout'
+        end as role,
+        files.kind as file_kind,
+        nullif(trim(json_as_text(records.agent)), '') as agent,
+        json_as_text(records.task_index) as task_index,
+        json_as_integer(records.rollout_index) as rollout_index,
+        json_as_integer(records.attempt_index) as attempt_index,
+        json_as_integer(records.stage_index) as stage_index,
+        json_as_number(records.reward) as reward,
+        records.reward as reward_given,
+        json_as_text(records.skills_hash) as skills_hash,
+        coalesce(
+            model_name(json_as_text(records.response_model)),
+            model_name(json_as_text(records.request_model))
+        ) as model,
+        lower(json_as_text(records.response_status)) as status,
+        json_as_text(records.incomplete_reason) as incomplete_reason,
+        records.usage,
+        json_as_number(records.created_at) as created_at,
+        json_as_number(records.completed_at) as completed_at,
+        coalesce(
+            json_as_number(records.request_temperature), json_as_number(records.response_temperature)
+        ) as temperature,
+        coalesce(
+            json_as_number(records.request_top_p), json_as_number(records.response_top_p)
+        ) as top_p,
+        coalesce(
+            json_as_integer(records.request_max_output_tokens),
+            json_as_integer(records.response_max_output_tokens)
+        ) as max_output_tokens,
+        json_as_text(records.failure_class) as failure_class,
+        json_as_boolean(records.failure_terminal) as is_terminal,
+        json_as_text(records.failure_judge_error) as judge_error,
+        records.perf,
+        records.verifier,
+        records.outline,
+        records.prompt,
+        records.system_prompt,
+        records.prompt_sha,
+        records.ids,
+        records.task_hash,
+        records.content_hash
+
+    from records
+
+    inner join files
+        on files.file_no = records.record_id // 1099511627776
+
+)
+
+select * from final

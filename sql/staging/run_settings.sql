@@ -1,0 +1,89 @@
+-- Settings and notes that stand in files beside a run: the nearest folder's, its own first.
+-- grain: run_id, name
+with
+
+files as (
+
+    select * from raw.files
+
+),
+
+run_folders as (
+
+    select
+        run_keys.run_id,
+        run_keys.run_name,
+        min(files.folder) as folder
+
+    from staging.run_keys as run_keys
+
+    inner join files using (run_name)
+
+    where files.kind in ('rollouts', 'inputs', 'failures')
+
+    group by all
+
+),
+
+said as (
+
+    select
+        file_no,
+        name,
+        value
+
+    from raw.config_values
+
+    union all
+
+    select
+        file_no,
+        'notes' as name,
+        content as value
+
+    from raw.notes
+
+),
+
+placed as (
+
+    select
+        run_folders.run_id,
+        said.name,
+        said.value,
+        row_number() over (
+            partition by run_folders.run_id, said.name
+            order by files.run_name nulls last, length(files.folder) desc, files.path
+        ) as rank
+
+    from said
+
+    inner join files using (file_no)
+
+    inner join run_folders
+        on files.run_name = run_folders.run_name
+        or (
+            files.run_name is null
+            and (
+                files.folder = ''
+                or files.folder = run_folders.folder
+                or starts_with(run_folders.folder, files.folder || '/')
+            )
+        )
+
+),
+
+final as (
+
+    select
+        run_id,
+        name,
+        value
+
+    from placed
+
+    where rank = 1
+
+)
+
+select * from final

@@ -1,0 +1,92 @@
+-- Fields that sort a benchmark's tasks into a few groups: constant in a task, few values over all.
+-- grain: benchmark, task_id, name
+with
+
+fields as (
+
+    select * from staging.task_fields
+
+),
+
+-- Ids, answers, outputs and verdicts are never slices, however few values they take.
+offered as (
+
+    select *
+
+    from fields
+
+    where
+        length(value) between 1 and 60
+        and not regexp_matches(value, '^-?\d+\.\d+$')
+        and not regexp_matches(
+            lower(name),
+            '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
+            || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
+            || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
+            || '|time|duration|latency|token|cost|turns?|exit|finish|terminated|truncated|(^|[._])n_|num_|count'
+        )
+
+),
+
+per_task as (
+
+    select
+        benchmark,
+        task_id,
+        name,
+        min(value) as value,
+        count(distinct value) as n_values
+
+    from offered
+
+    group by all
+
+),
+
+sizes as (
+
+    select
+        benchmark,
+        count(distinct task_id) as n_tasks
+
+    from fields
+
+    group by all
+
+),
+
+chosen as (
+
+    select
+        per_task.benchmark,
+        per_task.name
+
+    from per_task
+
+    inner join sizes using (benchmark)
+
+    group by per_task.benchmark, per_task.name, sizes.n_tasks
+
+    having
+        max(per_task.n_values) = 1
+        and count(distinct per_task.value) between 2 and 20
+        and 2 * count(distinct per_task.value) <= sizes.n_tasks
+        and 2 * count(*) >= sizes.n_tasks
+
+),
+
+final as (
+
+    select
+        per_task.benchmark,
+        per_task.task_id,
+        per_task.name,
+        per_task.value
+
+    from per_task
+
+    inner join chosen using (benchmark, name)
+
+)
+
+select * from final
