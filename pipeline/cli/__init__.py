@@ -1,0 +1,63 @@
+"""The command line: parse, call, print. Commands are imported only when they are called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from pipeline import __version__
+from pipeline.errors import BladeError
+
+COMMANDS = {
+    "analyze": "Read a results folder into a warehouse and sum it up.",
+    "sql": "Ask the warehouse anything, read-only.",
+    "show": "Print one rollout, event by event.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands live in modules of their own: `--help` must not wait for them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"pipeline.cli.{cmd_name}_command")
+        command = getattr(module, cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands from the table above, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="blade")
+def blade() -> None:
+    """Why did the score change? Evaluation results in, SQL and evidence out.
+
+    \b
+    Examples:
+      blade analyze results/ --out blade_out
+      blade sql "select run_id, avg(reward) from rollouts group by all"
+      blade show RUN/TASK:ROLLOUT
+    """
+
+
+def main() -> None:
+    """Run the command; our own errors become a message and an exit code, bugs a traceback."""
+    try:
+        blade()
+    except BladeError as error:
+        click.echo(f"blade: {error}", err=True)
+        if error.hint:
+            click.echo(f"       {error.hint}", err=True)
+        sys.exit(error.exit_code)

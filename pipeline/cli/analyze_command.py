@@ -1,0 +1,99 @@
+"""blade analyze: results in, warehouse and summary out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import DEFAULT_OUT, json_option
+from pipeline.errors import UsageError
+from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
+
+LARGEST_LINE_LIMIT = 1 << 30
+
+
+class RunName(click.ParamType[tuple[str, Path]]):
+    """NAME=PATH."""
+
+    name = "NAME=PATH"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        """Split at the first `=`."""
+        name, equals, path = value.partition("=")
+        if not (name and equals and path):
+            self.fail(f"{value!r} is not NAME=PATH", param, ctx)
+        return name, Path(path)
+
+
+@click.command()
+@click.argument("results", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_OUT,
+    show_default=True,
+    help="Folder for the output.",
+)
+@click.option(
+    "--run",
+    "run_names",
+    type=RunName(),
+    multiple=True,
+    help="Name the run of a file or folder; may be given several times.",
+)
+@click.option("--benchmark", help="Name of the benchmark all runs belong to.")
+@click.option(
+    "--pass-threshold",
+    type=float,
+    help="Reward from which a rollout passes.  [default: 1.0, unless rewards leave 0..1]",
+)
+@click.option(
+    "--max-line-bytes",
+    type=click.IntRange(1, LARGEST_LINE_LIMIT),
+    default=DEFAULT_MAX_LINE_BYTES,
+    show_default=True,
+    help="A longer line is a reject; memory grows with this limit.",
+)
+@click.option("--threads", type=click.IntRange(1), help="Worker threads.  [default: one a core]")
+@json_option
+def analyze(
+    results: tuple[Path, ...],
+    out: Path,
+    run_names: tuple[tuple[str, Path], ...],
+    benchmark: str | None,
+    pass_threshold: float | None,
+    max_line_bytes: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Read RESULTS (folders or rollout files) into OUT/warehouse.duckdb and sum them up.
+
+    \b
+    Examples:
+      blade analyze results/
+      blade analyze a_rollouts.jsonl b_rollouts.jsonl.gz --out compared
+      blade analyze --run base=runs/1 --run candidate=runs/2 --benchmark evalplus
+    """
+    if not results and not run_names:
+        raise UsageError(
+            "no results given.", hint="For example: blade analyze results/ --out blade_out"
+        )
+    settings = Settings(
+        results=results,
+        out=out,
+        run_names=run_names,
+        benchmark=benchmark,
+        pass_threshold=pass_threshold,
+        max_line_bytes=max_line_bytes,
+        threads=threads,
+    )
+    from pipeline.cli import summary
+    from pipeline.cli.progress import progress_bar
+    from pipeline.run import run
+
+    with progress_bar() as progress:
+        analysis = run(settings, progress=progress)
+    summary.print_json(analysis) if as_json else summary.print_summary(analysis)

@@ -1,0 +1,22 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.settings import WAREHOUSE_NAME
+
+DEFAULT_OUT = Path("blade_out")
+
+warehouse_option = click.option(
+    "--warehouse",
+    type=click.Path(path_type=Path),
+    default=DEFAULT_OUT / WAREHOUSE_NAME,
+    show_default=True,
+    help="The file that blade analyze wrote.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON for a program to read."
+)

@@ -1,0 +1,117 @@
+"""The rows of a query in the format asked for."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import duckdb
+
+from pipeline.cli.tables import cell_text, markdown_table, print_table
+from pipeline.cli.text import json_text, neutral
+from pipeline.warehouse import Warehouse
+
+FETCHED = 1000
+MOST_TABLE_ROWS = 1000
+
+SCHEMA_QUERY = """
+    select
+        tables.table_name as relation,
+        coalesce(described.comment, '') as description,
+        columns.column_name as column,
+        columns.data_type as type
+    from information_schema.tables as tables
+    inner join information_schema.columns as columns using (table_schema, table_name)
+    left join (
+        select table_name, comment from duckdb_tables() where schema_name = 'main'
+        union all
+        select view_name, comment from duckdb_views() where schema_name = 'main'
+    ) as described using (table_name)
+    where table_schema = 'main'
+    order by relation, columns.ordinal_position
+"""
+
+
+def write(warehouse: Warehouse, query: str, format_: str, out: Path | None) -> None:
+    """Run the query; print its rows, or write them to a file."""
+    if format_ == "parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(warehouse.arrow(query), out)
+        return
+    result = warehouse.execute(query)
+    if out is None:
+        _print(result, format_, sys.stdout)
+        return
+    with out.open("w", encoding="utf-8", newline="") as file:
+        _print(result, format_, file)
+
+
+def print_schema(warehouse: Warehouse, format_: str) -> None:
+    """Every public relation with its purpose and its columns."""
+    if format_ != "table":
+        _print(warehouse.execute(SCHEMA_QUERY), format_, sys.stdout)
+        return
+    shown = None
+    for relation, description, column, type_ in warehouse.execute(SCHEMA_QUERY).fetchall():
+        if relation != shown:
+            print(f"{'' if shown is None else chr(10)}{relation}  {description}")
+            shown = relation
+        print(f"    {column:<20} {type_.lower()}")
+
+
+def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
+    names = [column[0] for column in result.description or []]
+    is_json = [str(column[1]) == "JSON" for column in result.description or []]
+    if format_ == "table":
+        _print_table(names, result, file)
+    elif format_ == "markdown":
+        file.write(markdown_table(names, _rows(result)))
+    elif format_ == "csv":
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        safe = neutral if file.isatty() else str
+        writer.writerows([safe(_csv_text(value)) for value in row] for row in _rows(result))
+    else:
+        _print_json(_objects(names, is_json, result), format_, file)
+
+
+def _print_table(names: list[str], result: duckdb.DuckDBPyConnection, file: TextIO) -> None:
+    rows = result.fetchmany(MOST_TABLE_ROWS + 1)
+    print_table(names, rows[:MOST_TABLE_ROWS], file=file)
+    if len(rows) > MOST_TABLE_ROWS:
+        print(f"the first {MOST_TABLE_ROWS} rows; --format csv prints all", file=sys.stderr)
+
+
+def _print_json(objects: Iterator[dict[str, Any]], format_: str, file: TextIO) -> None:
+    if format_ == "jsonl":
+        for row in objects:
+            file.write(json_text(row) + "\n")
+        return
+    file.write("[")
+    for number, row in enumerate(objects):
+        file.write((",\n" if number else "\n") + json_text(row))
+    file.write("\n]\n")
+
+
+def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := result.fetchmany(FETCHED):
+        yield from rows
+
+
+def _objects(
+    names: list[str], is_json: list[bool], result: duckdb.DuckDBPyConnection
+) -> Iterator[dict[str, Any]]:
+    for row in _rows(result):
+        yield {
+            name: json.loads(value) if nested and value is not None else value
+            for name, nested, value in zip(names, is_json, row, strict=True)
+        }
+
+
+def _csv_text(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else cell_text(value)

@@ -1,0 +1,196 @@
+"""blade show: one rollout as a person reads it."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.options import json_option, warehouse_option
+from pipeline.cli.text import json_text, neutral
+from pipeline.errors import UsageError
+from pipeline.warehouse import Warehouse, open_warehouse
+
+# The run ends at the first slash, the index is the digits after the last colon.
+CITATION = re.compile(r"(?P<run>[^/]+)/(?P<task>.*):(?P<index>\d+)(?:#(?P<seq>\d+))?", re.DOTALL)
+SHOWN_CHARACTERS = 2000
+FACTS = (
+    "status finish_reason n_turns n_tool_calls n_tool_errors input_tokens output_tokens duration_s"
+).split()
+
+
+@dataclass(frozen=True)
+class Citation:
+    """RUN/TASK:ROLLOUT, and the event of it where one is meant."""
+
+    run_id: str
+    task_id: str
+    rollout_index: int
+    seq: int | None
+
+
+class CitationType(click.ParamType[Citation]):
+    """RUN/TASK:ROLLOUT[#SEQ]."""
+
+    name = "CITATION"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Citation:
+        """Parse, or say what it should look like."""
+        match = CITATION.fullmatch(value)
+        if match is None:
+            self.fail(f"{value!r} is not RUN/TASK:ROLLOUT[#SEQ], such as run_a/17:0#3", param, ctx)
+        seq = match["seq"]
+        return Citation(match["run"], match["task"], int(match["index"]), int(seq) if seq else None)
+
+
+@click.command()
+@click.argument("citation", type=CitationType())
+@warehouse_option
+@json_option
+@click.option("--full", is_flag=True, help=f"Do not cut texts at {SHOWN_CHARACTERS:,} characters.")
+def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None:
+    """Print one rollout: prompt, events in order, verifier fields, reward, source.
+
+    \b
+    Examples:
+      blade show office_desk_aster-8b/3:0
+      blade show office_desk_aster-8b/3:0#4          one event of it
+      blade show office_desk_aster-8b/3:0 --json
+    """
+    with open_warehouse(warehouse) as opened:
+        rollout = _rollout(opened, citation)
+        rollout["prompts"] = _prompts(opened, rollout)
+        rollout["events"] = _events(opened, citation)
+    click.echo(json_text(rollout, indent=2) if as_json else _page(rollout, full=full))
+
+
+def _rows(warehouse: Warehouse, query: str, *values: Any) -> list[dict[str, Any]]:
+    result = warehouse.execute(query, list(values))
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _rollout(warehouse: Warehouse, citation: Citation) -> dict[str, Any]:
+    key = (citation.run_id, citation.task_id, citation.rollout_index)
+    found = _rows(
+        warehouse,
+        "from rollouts where run_id = ? and task_id = ? and rollout_index = ?",
+        *key,
+    )
+    if not found:
+        raise UsageError(f"{_cited(*key)}: no such rollout.", hint=_nearest(warehouse, citation))
+    rollout = found[0]
+    rollout["verifier"] = json.loads(rollout["verifier"])
+    return rollout
+
+
+def _nearest(warehouse: Warehouse, citation: Citation) -> str:
+    """What does exist: the repeats of the task, else some tasks of the run, else the runs."""
+    steps: tuple[tuple[str, str, list[Any]], ...] = (
+        (
+            "repeats of this task",
+            "select rollout_index from rollouts where run_id = ? and task_id = ? order by all",
+            [citation.run_id, citation.task_id],
+        ),
+        (
+            "some tasks of this run",
+            "select distinct task_id from rollouts where run_id = ? order by all limit 12",
+            [citation.run_id],
+        ),
+        ("runs", "select run_id from runs order by all", []),
+    )
+    for what, query, values in steps:
+        rows = warehouse.execute(query, values).fetchall()
+        if rows:
+            return f"There are these {what}: {', '.join(neutral(str(row[0])) for row in rows)}"
+    return "The warehouse holds no rollouts."
+
+
+def _prompts(warehouse: Warehouse, rollout: dict[str, Any]) -> dict[str, str]:
+    found = _rows(
+        warehouse,
+        """
+        select system_prompt, prompt from task_prompts
+        where run_id = ? and task_id = ? and prompt_sha = ?
+        """,
+        rollout["run_id"],
+        rollout["task_id"],
+        rollout["prompt_sha"],
+    )
+    return found[0] if found else {}
+
+
+def _events(warehouse: Warehouse, citation: Citation) -> list[dict[str, Any]]:
+    events = _rows(
+        warehouse,
+        """
+        select seq, kind, role, tool, call_id, arguments, text, is_error from events
+        where run_id = ? and task_id = ? and rollout_index = ? order by seq
+        """,
+        citation.run_id,
+        citation.task_id,
+        citation.rollout_index,
+    )
+    if citation.seq is None:
+        return events
+    chosen = [event for event in events if event["seq"] == citation.seq]
+    if not chosen:
+        raise UsageError(
+            f"#{citation.seq}: the rollout has no such event.",
+            hint=f"Its events are numbered 1 to {len(events)}." if events else "It has none.",
+        )
+    return chosen
+
+
+def _cited(run_id: str, task_id: str, rollout_index: int) -> str:
+    return f"{neutral(run_id)}/{neutral(task_id)}:{rollout_index}"
+
+
+def _page(rollout: dict[str, Any], *, full: bool) -> str:
+    limit = None if full else SHOWN_CHARACTERS
+    cited = _cited(rollout["run_id"], rollout["task_id"], rollout["rollout_index"])
+    parts = [_heading(cited, str(rollout["model"] or "")), _facts(rollout)]
+    for name, text in rollout["prompts"].items():
+        if text:
+            parts.append(_block(name.replace("_", " "), text, limit))
+    for event in rollout["events"]:
+        parts.append(_event(event, limit))
+    if rollout["verifier"]:
+        parts.append(_block("verifier", json_text(rollout["verifier"], indent=2), limit))
+    return "\n\n".join(parts)
+
+
+def _heading(cited: str, model: str) -> str:
+    return click.style(cited, bold=True) + (f"  {neutral(model)}" if model else "")
+
+
+def _facts(rollout: dict[str, Any]) -> str:
+    reward = rollout["reward"]
+    passed = {True: "passed", False: "failed", None: "pass unsettled"}[rollout["is_pass"]]
+    known = [f"{name} {neutral(str(rollout[name]))}" for name in FACTS if rollout[name] is not None]
+    scored = f"reward {reward:g} ({passed})" if reward is not None else "unscored"
+    source = f"source {neutral(rollout['source_file'])}:{rollout['source_line']}"
+    return "\n".join(["  ".join([scored, *known]), source])
+
+
+def _event(event: dict[str, Any], limit: int | None) -> str:
+    role = event["role"] or ""
+    title = f"#{event['seq']} {event['kind']} {role} {event['tool'] or ''}".strip()
+    if event["is_error"]:
+        title += "  (error)"
+    body = event["arguments"] if event["kind"] == "tool_call" else event["text"]
+    return _block(title, body or "", limit)
+
+
+def _block(title: str, text: str, limit: int | None) -> str:
+    shown = text if limit is None else text[:limit]
+    rest = len(text) - len(shown)
+    body = "\n".join(f"  {line}" for line in neutral(shown).split("\n"))
+    more = f"\n  … {rest:,} more characters (--full)" if rest else ""
+    return click.style(neutral(title), bold=True) + "\n" + body + more

@@ -1,0 +1,56 @@
+"""Untrusted text made inert: for terminals, for Markdown, for JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+# Everything a terminal may act on, or that reorders or hides what is read; not tab and newline.
+ACTIVE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
+
+
+def neutral(text: str) -> str:
+    """Control and direction characters as visible escapes."""
+    return ACTIVE.sub(_escape, text)
+
+
+def one_line(text: str, limit: int) -> str:
+    """Neutral, on one line, cut to a width."""
+    flat = neutral(text).replace("\n", "\\n").replace("\t", " ")
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def markdown_cell(text: str) -> str:
+    """Text that no Markdown reader takes for markup, a link or another cell."""
+    return MARKDOWN_ACTIVE.sub(r"\\\1", neutral(text).replace("\n", " ").replace("\t", " "))
+
+
+def json_text(value: Any, *, indent: int | None = None) -> str:
+    """JSON that any parser reads: no NaN, no active character left raw."""
+    return ACTIVE.sub(
+        lambda match: f"\\u{ord(match[0]):04x}",
+        json.dumps(plain(value), ensure_ascii=False, indent=indent),
+    )
+
+
+def plain(value: Any) -> Any:
+    """Values of a query as JSON has them; what JSON has not becomes text."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    return str(value)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
