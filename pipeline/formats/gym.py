@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,16 +119,17 @@ def id_names() -> list[str]:
     return [*ID_FIELDS, *nested]
 
 
-def transform_spec() -> str:
-    """The declared columns as the structure argument of json_transform."""
-    spec: dict[str, Any] = {}
+def transform_spec(fields: Iterable[str] = (), *, whole_items: bool = False) -> str:
+    """The declared columns, and further fields whole, as the structure of json_transform."""
+    spec: dict[str, Any] = dict.fromkeys(fields, "JSON")
     for column in COLUMNS:
         node = spec
         *parents, leaf = column.path.split(".")
         for parent in parents:
             node = node.setdefault(parent, {})
         node[leaf] = column.type
-    spec["response"]["output"] = [{"type": "VARCHAR", "role": "VARCHAR"}]
+    outline = {"type": "VARCHAR", "role": "VARCHAR"}
+    spec["response"]["output"] = [ITEM_FIELDS if whole_items else outline]
     spec["responses_create_params"]["input"] = "JSON"
     return json.dumps(spec)
 

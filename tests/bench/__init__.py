@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios of one run on one machine: `make bench`."""

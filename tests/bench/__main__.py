@@ -1,0 +1,109 @@
+"""Run the benchmarks and print them: `make bench`, or `python -m tests.bench --bytes 200MB`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+UNITS = {"GB": 10**9, "MB": 10**6}
+TRIES = 3
+
+
+def measured(arguments: list[str]) -> tuple[float, float]:
+    """Seconds and peak memory (MB) of a process."""
+    started = time.perf_counter()
+    process = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        sys.exit(f"{arguments} ended with {process.returncode}")
+    return time.perf_counter() - started, usage.ru_maxrss / 1024
+
+
+def work(name: str, path: Path, *, tries: int = TRIES) -> tuple[float, float]:
+    """The best of a few tries: the machine is shared, and noise only adds."""
+    runs = [measured(["-m", "tests.bench.work", name, str(path)]) for _ in range(tries)]
+    return min(seconds for seconds, _ in runs), max(peak for _, peak in runs)
+
+
+def simulator() -> Any:
+    """The module data_samples/simulate.py."""
+    spec = importlib.util.spec_from_file_location("simulate", ROOT / "data_samples/simulate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def bench_load(folder: Path, shape: str, n_bytes: int) -> None:
+    """One big file of one shape: our load beside the floor and the plain loop."""
+    started = time.perf_counter()
+    path = simulator().write_bench(folder, shape=shape, n_bytes=n_bytes)
+    written = path.stat().st_size / (time.perf_counter() - started) / 1e6
+    floor, _ = work("floor", path)
+    ours, peak = work("load", path)
+    loop, loop_peak = work("loop", path, tries=1)
+    size = path.stat().st_size / 1e9
+    print(f"{shape}, {size:.2f} GB (written at {written:.0f} MB/s)")
+    print(f"  floor        {floor:6.2f} s")
+    print(f"  blade        {ours:6.2f} s  {ours / floor:4.1f} x the floor   peak {peak:5.0f} MB")
+    print(
+        f"  json loop    {loop:6.2f} s  {loop / ours:4.1f} x blade       peak {loop_peak:5.0f} MB"
+    )
+    path.unlink()
+
+
+def bench_growth(folder: Path, shape: str, n_bytes: int) -> None:
+    """Five times the input: time should grow five times, memory not at all."""
+    seconds, peaks = [], []
+    for factor in (1, 5):
+        path = simulator().write_bench(folder, shape=shape, n_bytes=n_bytes * factor)
+        taken, peak = work("load", path, tries=1)
+        seconds.append(taken)
+        peaks.append(peak)
+        path.unlink()
+    growth = seconds[1] / seconds[0]
+    print(
+        f"{shape}, {5 * n_bytes / 1e9:.1f} GB: {seconds[1]:.1f} s, {growth:.1f} x the time of a fifth"
+    )
+    print(f"  peak {peaks[1]:.0f} MB, of a fifth {peaks[0]:.0f} MB")
+
+
+def bench_many(folder: Path) -> None:
+    """A folder of 400 small files of different benchmarks."""
+    simulator().write_many(folder / "many", n_files=400)
+    blade = str(Path(sys.executable).parent / "blade")
+    out = str(folder / "out")
+    seconds, peak = measured([blade, "analyze", str(folder / "many"), "--out", out])
+    print(f"400 small files: {seconds:.2f} s   peak {peak:.0f} MB")
+    for call in (["--help"], ["sql", "from runs", "--warehouse", f"{out}/warehouse.duckdb"]):
+        best = min(measured([blade, *call])[0] for _ in range(TRIES))
+        print(f"  blade {' '.join(call[:2])}: {best:.2f} s")
+
+
+def main() -> None:
+    """All benchmarks, or a quick look with --bytes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bytes", default="1GB", help="size of the big files (default 1GB)")
+    parser.add_argument("--no-growth", action="store_true", help="leave out the five-fold files")
+    given = parser.parse_args()
+    n_bytes = int(float(given.bytes[:-2]) * UNITS[given.bytes[-2:].upper()])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        bench_many(folder)
+        for shape in ("schema", "trajectory"):
+            bench_load(folder, shape, n_bytes)
+        for shape in () if given.no_growth else ("schema", "trajectory"):
+            bench_growth(folder, shape, n_bytes)
+
+
+if __name__ == "__main__":
+    main()
