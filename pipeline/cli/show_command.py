@@ -173,15 +173,19 @@ def _heading(cited: str, model: str) -> str:
 def _facts(rollout: dict[str, Any]) -> str:
     reward = rollout["reward"]
     passed = {True: "passed", False: "failed", None: "pass unsettled"}[rollout["is_pass"]]
-    known = [f"{name} {neutral(str(rollout[name]))}" for name in FACTS if rollout[name] is not None]
+    known = [f"{name} {_fact(rollout[name])}" for name in FACTS if rollout[name] is not None]
     scored = f"reward {reward:g} ({passed})" if reward is not None else "unscored"
     source = f"source {neutral(rollout['source_file'])}:{rollout['source_line']}"
     return "\n".join(["  ".join([scored, *known]), source])
 
 
+def _fact(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else neutral(str(value))
+
+
 def _event(event: dict[str, Any], limit: int | None) -> str:
-    role = event["role"] or ""
-    title = f"#{event['seq']} {event['kind']} {role} {event['tool'] or ''}".strip()
+    named = (f"#{event['seq']}", event["kind"], event["role"], event["tool"])
+    title = " ".join(part for part in named if part)
     if event["is_error"]:
         title += "  (error)"
     body = event["arguments"] if event["kind"] == "tool_call" else event["text"]

@@ -23,7 +23,7 @@ def print_table(
     from rich.text import Text
 
     rows = [list(row) for row in rows]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(names):
         is_numeric = any(_is_number(row[number]) for row in rows)
         table.add_column(Text(neutral(name)), justify="right" if is_numeric else "left")

@@ -29,7 +29,19 @@ records as (
 
 given as (
 
-    select * from records where rollout_index is not null
+    select
+        record_id,
+        run_id,
+        task_id,
+        role,
+        rollout_index,
+        attempt_index,
+        source_file,
+        source_line
+
+    from records
+
+    where rollout_index is not null
 
 ),
 
@@ -51,11 +63,17 @@ last_given as (
 ranked as (
 
     select
-        records.* exclude (rollout_index),
+        records.record_id,
+        records.run_id,
+        records.task_id,
+        records.role,
         coalesce(last_given.rollout_index, -1) + row_number() over (
             partition by records.run_id, records.task_id, records.role
             order by records.content_hash, records.source_file, records.source_line
-        ) as rollout_index
+        ) as rollout_index,
+        records.attempt_index,
+        records.source_file,
+        records.source_line
 
     from records
 
@@ -69,7 +87,7 @@ keyed as (
 
     select * from given
 
-    union all by name
+    union all
 
     select * from ranked
 

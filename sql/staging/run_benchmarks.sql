@@ -48,7 +48,7 @@ tokens as (
     select
         group_id,
         run_name,
-        unnest(regexp_split_to_array(run_name, '[-_.]+')) as token
+        unnest(str_split_regex(run_name, '[-_.]+')) as token
 
     from runs
 

@@ -10,29 +10,42 @@ sampled as (
         keys.task_id,
         keys.record_id,
         row_number() over (
-            partition by run_benchmarks.benchmark, keys.task_id
+            partition by run_benchmarks.benchmark, keys.task_id, keys.role
             order by keys.rollout_index, keys.run_id
-        ) as rank
+        ) as rank,
+        keys.role,
+        max(keys.role) over (partition by run_benchmarks.benchmark, keys.task_id) as best_role
 
-    from staging.rollout_keys as keys
+    from staging.keys as keys
 
     inner join staging.run_benchmarks as run_benchmarks using (run_id)
+
+    where keys.rank = 1 and keys.role in ('rollout', 'input')
+
+),
+
+-- An input row speaks only for a task that has no rollout.
+chosen as (
+
+    select *
+
+    from sampled
+
+    where rank <= 6 and role = best_role
 
 ),
 
 rows_read as (
 
     select
-        sampled.benchmark,
-        sampled.task_id,
-        sampled.rank,
+        chosen.benchmark,
+        chosen.task_id,
+        chosen.rank,
         json_fields(records.verifier) as fields
 
-    from sampled
+    from chosen
 
     inner join staging.records as records using (record_id)
-
-    where sampled.rank <= 6
 
 ),
 

@@ -72,9 +72,9 @@ def bench_growth(folder: Path, shape: str, n_bytes: int) -> None:
         path.unlink()
     growth = seconds[1] / seconds[0]
     print(
-        f"{shape}, {5 * n_bytes / 1e9:.1f} GB: {seconds[1]:.1f} s, {growth:.1f} x the time of a fifth"
+        f"{shape}, {5 * n_bytes / 1e9:.1f} GB: {seconds[1]:.1f} s, {growth:.1f} x a fifth of it; "
+        f"peak {peaks[1]:.0f} MB, of a fifth {peaks[0]:.0f} MB"
     )
-    print(f"  peak {peaks[1]:.0f} MB, of a fifth {peaks[0]:.0f} MB")
 
 
 def bench_many(folder: Path) -> None:

@@ -1,0 +1,68 @@
+"""The import table of ARCHITECTURE.md is the code's."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "pipeline"
+HOMES = {"click": {"cli"}, "rich": {"cli"}, "jinja2": set(), "scipy": set()}
+
+
+def allowed() -> dict[str, set[str]]:
+    """The table: module to the modules of ours it may import."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.partition("## Who may import whom")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", table, re.MULTILINE)
+    return {name: set(re.findall(r"\w+", imports)) for name, imports in rows}
+
+
+def imports(path: Path) -> set[str]:
+    """Dotted names a module imports, wherever in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def modules() -> list[tuple[str, Path]]:
+    """Every module below the package with the stage it belongs to."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        stage = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if stage != "__init__":
+            found.append((stage, path))
+    return found
+
+
+def test_import_table() -> None:
+    """Each stage imports exactly what the table grants it, and the table has every stage."""
+    used: dict[str, set[str]] = {stage: set() for stage, _ in modules()}
+    for stage, path in modules():
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[0] == "pipeline" and len(parts) > 1 and parts[1] in used:
+                used[stage].add(parts[1])
+        used[stage].discard(stage)
+    assert used == allowed()
+
+
+def test_libraries_have_homes() -> None:
+    """click and rich are imported in cli alone."""
+    for stage, path in modules():
+        for name in imports(path):
+            home = HOMES.get(name.split(".")[0])
+            assert home is None or stage in home, f"{path.name} imports {name}"
+
+
+def test_modules_open_with_their_purpose() -> None:
+    """Every module opens with a sentence that says what it is for."""
+    for _, path in modules():
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert docstring and docstring.splitlines()[0].endswith((".", "!")), path
