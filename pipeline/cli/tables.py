@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from io import StringIO
 from typing import Any, TextIO
 
 from pipeline.cli.text import json_text, markdown_cell, neutral, one_line
@@ -14,7 +15,7 @@ UNBOUNDED = 10_000
 
 
 def print_table(
-    names: Sequence[str], rows: Iterable[Sequence[Any]], *, file: TextIO = sys.stdout
+    names: Sequence[str], rows: Iterable[Sequence[Any]], *, file: TextIO | None = None
 ) -> None:
     """A table for people: numbers to the right, long text cut, nothing active."""
     from rich import box
@@ -22,6 +23,7 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
+    file = file or sys.stdout
     rows = [list(row) for row in rows]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(names):
@@ -30,7 +32,9 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(one_line(cell_text(value), CELL_WIDTH)) for value in row))
     width = None if file.isatty() else UNBOUNDED
-    Console(file=file, width=width, highlight=False, no_color=True).print(table)
+    drawn = StringIO()
+    Console(file=drawn, width=width, highlight=False, no_color=True).print(table)
+    file.writelines(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
 
 
 def markdown_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

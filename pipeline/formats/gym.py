@@ -155,7 +155,8 @@ def regular(text: str) -> str:
                 row[field] = shaped(row[field])
         return LONE_SURROGATE.sub("\ufffd", json.dumps(row, ensure_ascii=False))
     except json.JSONDecodeError as error:
-        raise ValueError(f"not JSON: {error.msg} at column {error.colno}") from error
+        what = error.msg.removesuffix(" at")
+        raise ValueError(f"not JSON: {what} at column {error.colno}") from error
     except RecursionError as error:
         raise ValueError("not JSON: nested too deeply") from error
 

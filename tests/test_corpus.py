@@ -1,0 +1,166 @@
+"""Real results, with the figures that are known of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline import open_warehouse
+from pipeline.warehouse import Warehouse
+from tests.conftest import CORPUS, needs_corpus
+
+pytestmark = needs_corpus
+
+
+@pytest.fixture(scope="module")
+def real(corpus: Path) -> Iterator[Warehouse]:
+    """The corpus, opened."""
+    with open_warehouse(corpus) as warehouse:
+        yield warehouse
+
+
+def test_every_line_is_accounted_for(real: Warehouse) -> None:
+    """File by file: lines = rows + rejects + other + blank, and the lines are the file's."""
+    rows = real.execute(
+        "select path, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank from artifacts"
+    ).fetchall()
+    on_disk = {str(p.relative_to(CORPUS)): p for p in CORPUS.rglob("*") if p.is_file()}
+    assert {row[0] for row in rows} == set(on_disk)
+    for path, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank in rows:
+        content = on_disk[path].read_bytes()
+        assert n_bytes == len(content)
+        assert n_lines == content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
+        assert n_lines == n_rows + n_rejects + n_other + n_blank
+
+
+@pytest.mark.parametrize(
+    ("run_id", "passed", "scored"),
+    [
+        ("aalcr", 3, 5),
+        ("example_hermes", 2, 5),
+        ("example_opencode", 4, 5),
+        ("example_pi", 4, 5),
+        ("gpt-4o", 84, 200),
+    ],
+)
+def test_passes(real: Warehouse, run_id: str, passed: int, scored: int) -> None:
+    """Scored and passing rollouts are as published."""
+    row = real.execute(
+        "select count(*) filter (is_pass), count(*) filter (is_scored) from rollouts where run_id = ?",
+        [run_id],
+    ).fetchall()
+    assert row == [(passed, scored)]
+
+
+def test_tau_airline_buckets(real: Warehouse) -> None:
+    """Of 50 airline tasks 10 always pass, 26 sometimes, 14 never; none is missing."""
+    rows = real.execute("""
+        select count(*) filter (rate = 1), count(*) filter (rate > 0 and rate < 1),
+            count(*) filter (rate = 0)
+        from (select task_id, avg(is_pass::int) as rate from rollouts
+              where run_id = 'gpt-4o' group by all)
+    """).fetchall()
+    assert rows == [(10, 26, 14)]
+    missing = "from expected anti join rollouts using (run_id, task_id, rollout_index)"
+    assert real.execute(f"{missing} where run_id = 'gpt-4o'").fetchall() == []
+
+
+def test_ragged_repeats_are_not_missing(real: Warehouse) -> None:
+    """Repeat numbers with gaps say nothing of rows that should exist."""
+    indices = real.execute(
+        "select task_id, list(rollout_index order by rollout_index) from rollouts "
+        "where run_id = 'aalcr' group by task_id"
+    ).fetchall()
+    assert sorted(found for _, found in indices) == [[3, 4], [8, 9, 13]]
+    expected = real.execute("from expected where run_id = 'aalcr'").fetchall()
+    source = real.execute("select expected_source, n_expected from runs where run_id = 'aalcr'")
+    assert expected == [] and source.fetchall() == [("unknown", None)]
+
+
+def test_blackjack_needs_a_threshold(real: Warehouse) -> None:
+    """Rewards of -1 and 1 have a mean of 0.2 and a known spread; what passes is left open."""
+    rows = real.execute("""
+        select avg(reward), stddev_samp(reward), count(is_pass) from rollouts
+        where run_id = 'blackjack'
+    """).fetchall()
+    assert rows[0][:2] == pytest.approx((0.2, 1.0954451150103324)) and rows[0][2] == 0
+    assert real.execute(
+        "select pass_threshold from runs where run_id = 'blackjack'"
+    ).fetchall() == [(None,)]
+
+
+def test_structeval_by_output_type(real: Warehouse) -> None:
+    """Mean rewards by output type are as published, and both files are one benchmark."""
+    rows = real.execute("""
+        select verifier ->> 'output_type', avg(reward) from rollouts where run_id = 'structeval'
+        group by all order by all
+    """).fetchall()
+    assert rows == [("CSV", 1.0), ("JSON", 1.0), ("TOML", 0.95), ("XML", 0.63), ("YAML", 1.0)]
+    means = real.execute("""
+        select runs.run_id, round(avg(reward), 9) from runs join rollouts using (run_id)
+        where benchmark = 'structeval' group by all order by all
+    """).fetchall()
+    assert means == [("structeval", 0.916), ("structeval_nonrenderable_example", 0.8)]
+
+
+def test_graphwalks_duplicate(real: Warehouse) -> None:
+    """The key (11, 0) stands in the file twice: one row is kept, one is a reject."""
+    file = "gym/graphwalks/example_rollouts.jsonl"
+    rows = real.execute("select n_rows, n_rejects from artifacts where path = ?", [file]).fetchall()
+    assert rows == [(4, 1)]
+    kept = real.execute("from rollouts where run_id = 'graphwalks' and rollout_id = '11:0'")
+    assert len(kept.fetchall()) == 1
+
+
+def test_placeholder_lines_are_rejects(real: Warehouse) -> None:
+    """Five lines that are not JSON are five rejects, and the run has no rollout."""
+    file = "gym/browsecomp_advanced_harness/example_rollouts.jsonl"
+    rejects = real.execute(
+        "select source_line from rejects where source_file = ?", [file]
+    ).fetchall()
+    assert sorted(rejects) == [(1,), (2,), (3,), (4,), (5,)]
+    run = "select n_rollouts from runs where run_id = 'browsecomp_advanced_harness'"
+    assert real.execute(run).fetchall() == [(0,)]
+
+
+def test_input_rows_are_expected(real: Warehouse) -> None:
+    """Five rows without reward and response are expected rows, and no scored rollout."""
+    counts = "select n_rollouts, n_scored, n_expected from runs where run_id = 'genrm_compare'"
+    assert real.execute(counts).fetchall() == [(0, 0, 5)]
+
+
+def test_agents_are_runs(real: Warehouse) -> None:
+    """A file of two agents is two runs, and each says how many models it holds."""
+    rows = real.execute("select run_id, n_models from runs where run_id like 'nvarc%' order by all")
+    assert rows.fetchall() == [
+        ("nvarc--nvarc_inductive_simple_agent", 2),
+        ("nvarc--nvarc_transductive_simple_agent", 2),
+    ]
+
+
+def test_sample_is_whole(real: Warehouse) -> None:
+    """Every figure of an aggregate file is a row of reported_metrics."""
+    file = "gym/structeval/example_rollouts_aggregate_metrics.json"
+    (entry,) = json.loads((CORPUS / file).read_text())
+    rows = real.execute(
+        "select metric, value from reported_metrics where source_file = ? and task_id is null",
+        [file],
+    ).fetchall()
+    assert dict(rows) == entry["agent_metrics"]
+    tasks = real.execute(
+        "select distinct task_id from reported_metrics where source_file = ?", [file]
+    ).fetchall()
+    assert {task for (task,) in tasks} == {None, "0", "1", "2", "3", "4"}
+
+
+def test_content_agrees_with_the_index(real: Warehouse) -> None:
+    """Where rows carry an index, the question's hash tells tasks apart as the index does."""
+    rows = real.execute("""
+        select run_id, count(distinct task_id) as n_tasks, count(distinct prompt_sha) as n_prompts
+        from rollouts join tasks using (task_id, prompt_sha) where prompt <> '' group by all
+    """).fetchall()
+    agreeing = [run_id for run_id, n_tasks, n_prompts in rows if n_tasks == n_prompts]
+    assert len(agreeing) >= 0.95 * len(rows)

@@ -1,0 +1,61 @@
+"""What a person reads, compared whole. Accept a new output with `make golden`, after looking."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from pipeline.cli import blade
+from tests.conftest import DEMO
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def compare(name: str, got: str) -> None:
+    """A difference leaves what was got beside the expected file, and says how to accept it."""
+    path = GOLDEN / name
+    beside = path.with_name(f"{name}.got")
+    if os.environ.get("BLADE_ACCEPT"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(got, encoding="utf-8")
+        beside.unlink(missing_ok=True)
+    expected = path.read_text(encoding="utf-8") if path.exists() else ""
+    if got != expected:
+        beside.write_text(got, encoding="utf-8")
+    assert got == expected, f"see {beside}; accept it with: make golden"
+
+
+def test_analyze(tmp_path: Path, monkeypatch) -> None:
+    """`blade analyze` on the demo prints its inventory, a row a run, and what to know."""
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(blade, ["analyze", str(DEMO)])
+    assert done.exit_code == 0
+    compare("analyze.txt", done.output)
+
+
+def test_manifest(demo: Path) -> None:
+    """The manifest lists the inputs with their hashes, and no clock, host or absolute path."""
+    compare("manifest.json", demo.with_name("manifest.json").read_text(encoding="utf-8"))
+
+
+def test_show(demo: Path) -> None:
+    """`blade show` prints one rollout from prompt to verifier."""
+    done = CliRunner().invoke(blade, ["show", "office_desk_aster-8b/3:0", "--warehouse", str(demo)])
+    assert done.exit_code == 0
+    compare("show.txt", done.output)
+
+
+def test_schema(demo: Path) -> None:
+    """`blade sql --schema` lists the public relations, their purpose and their columns."""
+    done = CliRunner().invoke(blade, ["sql", "--schema", "--warehouse", str(demo)])
+    assert done.exit_code == 0
+    compare("schema.txt", done.output)
+
+
+def test_rejects(demo: Path) -> None:
+    """Lines that could not be used are listed with file, line and reason."""
+    query = "select source_file, source_line, reason from rejects"
+    done = CliRunner().invoke(blade, ["sql", query, "--warehouse", str(demo)])
+    compare("rejects.txt", done.output)

@@ -1,0 +1,72 @@
+"""Relations on rows worked out by hand: a case is a file of rows given and rows expected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from pipeline.settings import SQL_DIR
+from pipeline.warehouse import create_macros
+from pipeline.warehouse.relations import relations
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
+QUERIES = {relation.name: relation.query for relation in relations(SQL_DIR)}
+
+
+def case_id(path: Path) -> str:
+    """`staging.keys/duplicates`: the relation, and what the case is about."""
+    return f"{path.parent.name}/{path.stem}"
+
+
+@pytest.fixture
+def empty(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with every relation's columns and no row, types as the product has them."""
+    with duckdb.connect() as db:
+        db.execute(f"attach '{demo}' as demo (read_only)")
+        db.execute("use demo")
+        tables = db.execute("""
+            select table_schema || '.' || table_name from information_schema.tables
+            where table_catalog = 'demo' and table_schema in ('raw', 'staging', 'main')
+        """).fetchall()
+        db.execute("use memory")
+        create_macros(db, SQL_DIR)
+        db.execute("create schema raw; create schema staging")
+        db.execute("use demo")
+        for (table,) in tables:
+            db.execute(f"create table memory.{table} as from demo.{table} limit 0")
+        db.execute("use memory; detach demo")
+        yield db
+
+
+def insert(db: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, Any]]) -> None:
+    """Rows by name; what a row does not name is null, and an object is a map."""
+    for row in rows:
+        values = [json.dumps(v) if isinstance(v, dict) else v for v in row.values()]
+        marks = ", ".join("json_fields(?)" if isinstance(v, dict) else "?" for v in row.values())
+        db.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", values)
+
+
+@pytest.mark.parametrize("path", CASES, ids=case_id)
+def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
+    """The relation makes the expected rows of the given ones, column by column as named."""
+    case = json.loads(path.read_text(encoding="utf-8"))
+    for table, rows in case["given"].items():
+        insert(empty, table, rows)
+    names = list(case["expected"][0]) if case["expected"] else ["*"]
+    query = f"select {', '.join(names)} from ({QUERIES[path.parent.name]})"
+    found = [dict(zip(names, row, strict=True)) for row in empty.execute(query).fetchall()]
+    key = lambda row: json.dumps(row, sort_keys=True, default=str)  # noqa: E731 - a local order
+    assert sorted(found, key=key) == sorted(case["expected"], key=key), case["about"]
+
+
+def test_cases_cover_the_identity_rules() -> None:
+    """Every relation that decides who a row is has at least one case."""
+    deciding = {"staging.run_keys", "staging.task_id_fields", "staging.task_keys", "staging.shards"}
+    deciding |= {"staging.shard_tasks", "staging.keys", "staging.run_groups", "staging.thresholds"}
+    deciding |= {"staging.expected_inputs", "staging.inferred_missing", "staging.run_benchmarks"}
+    assert deciding <= {path.parent.name for path in CASES}
