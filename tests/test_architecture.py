@@ -54,7 +54,7 @@ def test_import_table() -> None:
 
 
 def test_libraries_have_homes() -> None:
-    """click and rich are imported in cli alone."""
+    """Each library is imported in its home alone."""
     for stage, path in modules():
         for name in imports(path):
             home = HOMES.get(name.split(".")[0])

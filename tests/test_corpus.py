@@ -49,7 +49,7 @@ def test_every_line_is_accounted_for(real: Warehouse) -> None:
 def test_passes(real: Warehouse, run_id: str, passed: int, scored: int) -> None:
     """Scored and passing rollouts are as published."""
     row = real.execute(
-        "select count(*) filter (is_pass), count(*) filter (is_scored) from rollouts where run_id = ?",
+        "select count(*) filter (is_pass), count(reward) from rollouts where run_id = ?",
         [run_id],
     ).fetchall()
     assert row == [(passed, scored)]

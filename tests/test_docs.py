@@ -59,7 +59,7 @@ def test_schema_documented(demo: Path) -> None:
     assert documented_columns() == actual
 
 
-def test_schema_purposes_documented(demo: Path) -> None:
+def test_schema_purposes_documented() -> None:
     """The line that opens each relation's section is the one in its SQL file."""
     text = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
     for path in sorted((ROOT / "sql" / "main").glob("*.sql")):
@@ -86,7 +86,9 @@ def test_nothing_private_committed() -> None:
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
     ).stdout.decode()
     # Written in pieces, so that this file does not name them either.
-    forbidden = re.compile("|".join(["index" + "-url", "pypi" + r"\.org", "/ro" + "ot/", "/wo" + "rk/"]))
+    forbidden = re.compile(
+        "|".join(["index" + "-url", "pypi" + r"\.org", "/ro" + "ot/", "/wo" + "rk/"])
+    )
     for name in filter(None, tracked.split("\0")):
         content = (ROOT / name).read_bytes().decode("utf-8", "replace")
         assert not forbidden.search(content), name

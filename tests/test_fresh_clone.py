@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 @pytest.mark.slow
 def test_two_commands(tmp_path: Path) -> None:
-    """`make analyze` and `make test` do all their own set-up, and a second call installs nothing."""
+    """`make analyze` and `make test` set themselves up, and a second call installs nothing."""
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     unset = {name: value for name, value in os.environ.items() if not name.startswith("BLADE_")}

@@ -19,12 +19,15 @@ PORTABLE = [relation for relation in ALL if relation.name.startswith(("staging."
 
 # Functions that Spark SQL has, with the meaning the translation relies on.
 SPARK_FUNCTIONS = frozenset(
-    "array cast coalesce collect_list concat_ws count explode first_value least left length listagg "
-    "locate lower map_entries map_from_arrays map_from_entries max md5 min nullif regexp_extract "
-    "regexp_replace reverse row_number split startswith struct sum trim try_cast".split()
+    "array cast coalesce collect_list concat_ws count explode first_value least left length "
+    "listagg locate lower map_entries map_from_arrays map_from_entries max md5 min nullif "
+    "regexp_extract regexp_replace reverse row_number split startswith struct sum trim "
+    "try_cast".split()
 )
 # Words that may stand before a bracket without being a function.
-KEYWORDS = frozenset("and as by else except filter from group in join not on or over then using when where".split())
+KEYWORDS = frozenset(
+    "and as by else except filter from group in join not on or over then using when where".split()
+)
 # What Spark SQL has no word for.
 FOREIGN = re.compile(r"\b(BY NAME|EXCLUDE|QUALIFY|ANTI JOIN USING|SEMI JOIN USING|PIVOT)\b|\[-1\]")
 
@@ -68,7 +71,10 @@ def functions(query: str) -> set[str]:
 def test_translates_to_spark(relation: Relation) -> None:
     """Staging and main translate to Spark SQL that calls only its functions, or our macros."""
     translated = sqlglot.transpile(relation.query, read="duckdb", write="spark")[0]
-    ctes = {cte.alias for cte in sqlglot.parse_one(translated, dialect="spark").find_all(expressions.CTE)}
+    ctes = {
+        cte.alias
+        for cte in sqlglot.parse_one(translated, dialect="spark").find_all(expressions.CTE)
+    }
     assert functions(translated) - macros() - ctes <= SPARK_FUNCTIONS
     assert not FOREIGN.search(translated)
 

@@ -15,7 +15,7 @@ SETTING_NAMES = frozenset(
 
 # `key: value`, `key = value` and `"key": value`: the scalars of YAML, TOML and JSON alike.
 SCALAR = re.compile(
-    r"""(?:^|[\s,{\["'-])(?P<key>[A-Za-z_]\w*)["']?\s*[:=]\s*
+    r"""(?:^|[\s,{\["'-])(?P<key>[A-Za-z_]\w*)["']?[ \t]*[:=][ \t]*
         (?P<value>"[^"\n]*"|'[^'\n]*'|[^\s"'\[\]{},|>&*!$\#][^,\n\#}\]]*)""",
     re.VERBOSE,
 )

@@ -80,13 +80,5 @@ def load(path: str) -> None:
         pipeline.analyze(path, out=folder)
 
 
-def scan(path: str) -> None:
-    """Read the bytes and do nothing with them."""
-    block = bytearray(8 << 20)
-    with Path(path).open("rb", buffering=0) as file:
-        while file.readinto(block):
-            pass
-
-
 if __name__ == "__main__":
     globals()[sys.argv[1]](sys.argv[2])

@@ -1,0 +1,133 @@
+"""The pure readers: irregular rows, reported figures, settings in configs."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.formats import config, gym, metrics
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"reward": 0, "reward": 1}', {"reward": 1}),
+        ('{"reward": NaN, "x": [Infinity, 1e999, -1]}', {"reward": None, "x": [None, None, -1]}),
+        ('{"x": "\\ud800"}', {"x": "\ufffd"}),
+        (
+            '{"response": "hello"}',
+            {
+                "response": {
+                    "output": [{"type": "message", "role": "assistant", "content": "hello"}]
+                }
+            },
+        ),
+        (
+            '{"response": {"output": [[{"type": "a"}, [{"type": "b"}]], {"role": "user"}, 7]}}',
+            {
+                "response": {
+                    "output": [
+                        {"type": "a"},
+                        {"type": "b"},
+                        {"role": "user", "type": "message"},
+                        {"type": "other", "value": 7},
+                    ]
+                }
+            },
+        ),
+        ('{"responses_create_params": "ask"}', {"responses_create_params": {"input": "ask"}}),
+        ('{"response": null}', {"response": None}),
+    ],
+)
+def test_irregular_rows_are_made_regular(text: str, expected: dict) -> None:
+    """The last of duplicate keys counts, what is not a number is null, output is a flat list."""
+    assert json.loads(gym.regular(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[1]", "not a JSON object but a list"),
+        ('"x"', "not a JSON object but a string"),
+        ("null", "not a JSON object but null"),
+        ("7", "not a JSON object but a number"),
+        ('{"a": 1,}', "not JSON"),
+        ('{"a": "cut', "not JSON: Unterminated string starting at column 7"),
+        ("[" * 100_000, "not JSON: nested too deeply"),
+    ],
+)
+def test_unusable_rows_say_why(text: str, reason: str) -> None:
+    """A line that is not one JSON object is refused with a reason."""
+    with pytest.raises(ValueError, match="not") as raised:
+        gym.regular(text)
+    assert str(raised.value).startswith(reason)
+
+
+def test_owned_fields_follow_from_the_columns() -> None:
+    """The declared columns decide which top-level fields are the format's own."""
+    assert {"reward", "response", "agent_ref", "_ng_task_index", "ng_perf"} <= set(gym.OWNED_FIELDS)
+    assert not {"verifier_metadata", "metadata", "category", "error"} & set(gym.OWNED_FIELDS)
+
+
+def test_aggregate_figures() -> None:
+    """Figures come with their agent and task; key metrics are not told twice, samples never."""
+    document = [
+        {
+            "agent_ref": {"name": "a"},
+            "agent_metrics": {"mean/reward": 0.5, "nested": {"x": 1}, "text": "no", "flag": True},
+            "key_metrics": {"mean/reward": 0.5, "only/here": 2},
+            "group_level_metrics": [
+                {"_ng_task_index": 3, "mean/reward": 1.0, "sample": {"huge": 1, "agent_ref": {}}},
+                {"mean/reward": float("nan"), "sample": {"_ng_task_index": 4}},
+            ],
+        }
+    ]
+    figures = list(metrics.aggregate_figures(metrics.parse(json.dumps(document))))
+    told = [(f.agent, f.task, f.metric, f.value) for f in figures]
+    assert told == [
+        ("a", None, "mean/reward", 0.5),
+        ("a", None, "nested/x", 1.0),
+        ("a", None, "only/here", 2.0),
+        ("a", "3", "mean/reward", 1.0),
+        ("a", "4", "mean/reward", None),
+    ]
+
+
+def test_flat_agent_metrics() -> None:
+    """The older form, one flat object an agent, gives the same figures."""
+    figures = list(metrics.aggregate_figures([{"mean/reward": 0.4, "agent_ref": {"name": "a"}}]))
+    assert figures == [metrics.Figure("a", None, None, "mean/reward", 0.4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "policy_model_name: org/some-model\ntemperature: 0.6  # warm\nnum_repeats: 8\n",
+        'policy_model_name = "org/some-model"\ntemperature = 0.6\nnum_repeats = 8\n',
+        '{"policy_model_name": "org/some-model", "temperature": 0.6, "num_repeats": 8}',
+        "a:\n  - policy_model_name: 'org/some-model'\n    temperature: 0.6\nnum_repeats: 8",
+    ],
+)
+def test_settings_stand_plainly(text: str) -> None:
+    """YAML, TOML and JSON say the same settings, nested or not."""
+    assert config.settings(text) == {
+        "num_repeats": "8",
+        "policy_model_name": "org/some-model",
+        "temperature": "0.6",
+    }
+
+
+def test_settings_that_are_not_plain() -> None:
+    """Two values for one name, references, empties, keys and endpoints are left alone."""
+    text = (
+        "model: a\nmodel: b\ntemperature: ${t}\ntop_p: null\nmax_turns:\n"
+        "api_key: secret\nbase_url: hidden\n"
+    )
+    assert config.settings(text) == {}
+
+
+def test_checkpoint_reference() -> None:
+    """A checkpoint file without settings is its first line."""
+    assert config.checkpoint("\n  step_500\nmore\n") == {"checkpoint": "step_500"}
+    assert config.checkpoint("checkpoint_path: x/y\n") == {"checkpoint_path": "x/y"}
