@@ -19,7 +19,9 @@ DEMO = ROOT / "data_samples" / "demo"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
 
 
-def rollout(task: int | None, repeat: int | None, reward: Any = 1.0, **fields: Any) -> dict[str, Any]:
+def rollout(
+    task: int | None, repeat: int | None, reward: Any = 1.0, **fields: Any
+) -> dict[str, Any]:
     """A small rollout row; a field given as ... is left out."""
     row = {
         "_ng_task_index": task,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, TextIO
 import duckdb
 
 from pipeline.cli.tables import cell_text, markdown_table, print_table
-from pipeline.cli.text import json_text, neutral
+from pipeline.cli.text import json_text, neutral, parsed
 from pipeline.warehouse import Warehouse
 
 FETCHED = 1000
@@ -108,7 +107,7 @@ def _objects(
 ) -> Iterator[dict[str, Any]]:
     for row in _rows(result):
         yield {
-            name: json.loads(value) if nested and value is not None else value
+            name: parsed(value) if nested and value is not None else value
             for name, nested, value in zip(names, is_json, row, strict=True)
         }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.text import json_text, neutral
+from pipeline.cli.text import json_text, neutral, parsed
 from pipeline.errors import UsageError
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -86,7 +85,7 @@ def _rollout(warehouse: Warehouse, citation: Citation) -> dict[str, Any]:
     if not found:
         raise UsageError(f"{_cited(*key)}: no such rollout.", hint=_nearest(warehouse, citation))
     rollout = found[0]
-    rollout["verifier"] = json.loads(rollout["verifier"])
+    rollout["verifier"] = parsed(rollout["verifier"])
     return rollout
 
 

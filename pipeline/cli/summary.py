@@ -63,7 +63,7 @@ def _inventory(warehouse: Warehouse) -> str:
     kinds = warehouse.execute("select kind, n_files from report.inventory").fetchall()
     total = sum(n_files for _, n_files in kinds)
     listing = ", ".join(f"{n_files} {kind.replace('_', ' ')}" for kind, n_files in kinds)
-    return f"{total} files: {listing}"
+    return f"{total} file{'' if total == 1 else 's'}: {listing}"
 
 
 def _rounded(value: float | None) -> float | str:

@@ -38,6 +38,14 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
     )
 
 
+def parsed(text: str) -> Any:
+    """JSON text as a value; as it stands where it is nested too deeply to open."""
+    try:
+        return plain(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
 def plain(value: Any) -> Any:
     """Values of a query as JSON has them; what JSON has not becomes text."""
     if isinstance(value, float):

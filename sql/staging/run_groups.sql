@@ -17,7 +17,7 @@ runs as (
 
 ),
 
-links as (
+shared as (
 
     select
         left_run,
@@ -26,6 +26,24 @@ links as (
     from staging.shared_tasks
 
     where 2 * n_shared >= n_smaller
+
+),
+
+links as (
+
+    select
+        left_run,
+        right_run
+
+    from shared
+
+    union
+
+    select
+        right_run as left_run,
+        left_run as right_run
+
+    from shared
 
     union
 

@@ -47,7 +47,7 @@ pairs as (
 
     inner join tasks as right_tasks using (token)
 
-    where left_tasks.run_id <> right_tasks.run_id
+    where left_tasks.run_id < right_tasks.run_id
 
     group by all
 
