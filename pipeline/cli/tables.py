@@ -1,40 +1,37 @@
-"""Rows as a table: for a terminal with rich, for a page as Markdown."""
+"""Rows as a table: for a terminal, and for a page as Markdown."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
-from io import StringIO
 from typing import Any, TextIO
 
-from pipeline.cli.text import json_text, markdown_cell, neutral, one_line
+from pipeline.cli.text import json_text, markdown_cell, one_line
 
 CELL_WIDTH = 72
-# Wide enough that nothing wraps when the output goes to a file or a pipe.
-UNBOUNDED = 10_000
+NARROWEST = 6
+GAP = "   "
 
 
 def print_table(
     names: Sequence[str], rows: Iterable[Sequence[Any]], *, file: TextIO | None = None
 ) -> None:
-    """A table for people: numbers to the right, long text cut, nothing active."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    """A table for people: numbers to the right, long text cut, nothing active.
 
+    On a terminal the widest columns give way until it fits; elsewhere nothing does.
+    """
     file = file or sys.stdout
     rows = [list(row) for row in rows]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, name in enumerate(names):
-        is_numeric = any(_is_number(row[number]) for row in rows)
-        table.add_column(Text(neutral(name)), justify="right" if is_numeric else "left")
-    for row in rows:
-        table.add_row(*(Text(one_line(cell_text(value), CELL_WIDTH)) for value in row))
-    width = None if file.isatty() else UNBOUNDED
-    drawn = StringIO()
-    Console(file=drawn, width=width, highlight=False, no_color=True).print(table)
-    file.writelines(f"{line.rstrip()}\n" for line in drawn.getvalue().splitlines())
+    lines = [[one_line(cell_text(cell), CELL_WIDTH) for cell in row] for row in [names, *rows]]
+    widths = [max(_width(line[column]) for line in lines) for column in range(len(names))]
+    if file.isatty():
+        widths = _fitted(widths, shutil.get_terminal_size().columns)
+    to_right = [any(_is_number(row[column]) for row in rows) for column in range(len(names))]
+    rule = "─" * (sum(widths) + len(GAP) * (len(widths) - 1))
+    drawn = [_line(line, widths, to_right) for line in lines]
+    file.writelines(f"{line}\n" for line in [drawn[0], rule, *drawn[1:]])
 
 
 def markdown_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -55,6 +52,42 @@ def cell_text(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
         return json_text(value)
     return str(value)
+
+
+def _line(cells: list[str], widths: list[int], to_right: list[bool]) -> str:
+    padded = []
+    for cell, width, right in zip(cells, widths, to_right, strict=True):
+        shown = _cut(cell, width)
+        space = " " * (width - _width(shown))
+        padded.append(space + shown if right else shown + space)
+    return GAP.join(padded).rstrip()
+
+
+def _fitted(widths: list[int], columns: int) -> list[int]:
+    """The same widths, the widest made narrower until a line fits or none can give more."""
+    widths = list(widths)
+    room = columns - len(GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _cut(text: str, width: int) -> str:
+    if _width(text) <= width:
+        return text
+    while _width(text) > width - 1:
+        text = text[:-1]
+    return text + "…"
+
+
+def _width(text: str) -> int:
+    """How many columns a terminal gives the text."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
+        for char in text
+    )
 
 
 def _markdown_row(cells: Sequence[str], *, escape: bool = True) -> str:
