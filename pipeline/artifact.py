@@ -34,6 +34,16 @@ ROW_KINDS = frozenset({Kind.ROLLOUTS, Kind.INPUTS, Kind.FAILURES})
 METRIC_KINDS = frozenset({Kind.REWARD_PROFILE, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS})
 SETTING_KINDS = frozenset({Kind.CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
 
+# Files that travel with a rollout file S.jsonl, by what follows S in their names.
+SIDECAR_SUFFIXES = {
+    "_materialized_inputs": Kind.INPUTS,
+    "_failures": Kind.FAILURES,
+    "_reward_profiling": Kind.REWARD_PROFILE,
+    "_aggregate_metrics": Kind.AGGREGATE_METRICS,
+    "_agent_metrics": Kind.AGENT_METRICS,
+    "_multistage_state": Kind.STAGE_JOURNAL,
+}
+
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -41,7 +51,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
-    `place` is the nearest folder with a telling name, `package` the BLADE package it lies in.
+    `places` are the folders with telling names it lies in, `package` the BLADE package.
     """
 
     path: Path
@@ -50,7 +60,7 @@ class Artifact:
     run_name: str | None = None
     seed: int | None = None
     chunk: int | None = None
-    place: str | None = None
+    places: tuple[str, ...] = ()
     package: str | None = None
 
     @property

@@ -13,6 +13,15 @@ class BladeError(Exception):
         self.hint = hint
 
 
+def is_interrupt(error: BaseException) -> bool:
+    """Is this Ctrl-C? The engine wraps it in errors of its own when it strikes inside a query."""
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    is_wrapped = type(error).__module__ in ("duckdb", "_duckdb", "builtins")
+    told = f"{type(error).__name__} {error}".lower()
+    return is_wrapped and ("keyboardinterrupt" in told or "interrupted" in told)
+
+
 class UsageError(BladeError):
     """The call itself is wrong: an unknown name, a bad option, a query that does not parse."""
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
 
 from pipeline import __version__, discover, load, warehouse
+from pipeline.artifact import Artifact
+from pipeline.errors import InputError
 from pipeline.load.records import Progress
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
+
+AMPLE_MEMORY = "6GB"
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,24 @@ class Analysis:
 
 
 def run(settings: Settings, *, progress: Progress = lambda _step, _bytes: None) -> Analysis:
-    """Discover, load, build the relations, check them; then put the new output in place."""
+    """Results in, output out; once more with ample memory where rows turn out to be very long."""
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
+    try:
+        return _build(found, settings, progress)
+    except duckdb.OutOfMemoryException:
+        # Reading a row takes many times its length, and only reading it shows how long it is.
+        ample = replace(settings, memory_limit=AMPLE_MEMORY, threads=1)
+    try:
+        return _build(found, ample, progress)
+    except duckdb.OutOfMemoryException as error:
+        raise InputError(
+            f"a row is too long to be read in {AMPLE_MEMORY} of memory.",
+            hint="Leave such rows out, for example with: --max-line-bytes 1000000",
+        ) from error
+
+
+def _build(found: list[Artifact], settings: Settings, progress: Progress) -> Analysis:
+    """Load, build the relations, check them; then put the new output in place."""
     path = settings.out / WAREHOUSE_NAME
     with warehouse.build(path, memory_limit=settings.memory_limit, threads=settings.threads) as db:
         warehouse.create_macros(db, SQL_DIR)

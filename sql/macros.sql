@@ -23,6 +23,10 @@ create or replace macro json_as_integer(value) as
             then cast(json_as_number(value) as bigint)
     end;
 
+-- A JSON number that can count: whole and not negative.
+create or replace macro json_as_index(value) as
+    case when json_as_integer(value) >= 0 then json_as_integer(value) end;
+
 -- A JSON true or false.
 create or replace macro json_as_boolean(value) as
     case when json_type(value) = 'BOOLEAN' then (value ->> '$') = 'true' end;
@@ -35,25 +39,29 @@ create or replace macro json_field(value, name) as
 create or replace macro json_field_number(value, name) as
     json_as_number(json_extract(value, '$."' || name || '"'));
 
+-- The count in one field of a JSON object.
+create or replace macro json_field_count(value, name) as
+    json_as_index(json_extract(value, '$."' || name || '"'));
+
 -- A JSON object as a map of its fields; null for anything else.
 create or replace macro json_fields(value) as
     try(json_transform(value, '"MAP(VARCHAR, JSON)"'));
 
 -- Fields as a JSON object, in the order given.
 create or replace macro json_from_entries(entries) as
-    '{' || coalesce(list_aggregate(
+    '{' || array_to_string(
         list_transform(
             entries,
             lambda entry: json_quote(entry.key)::varchar || ':' || coalesce(entry.value, 'null')
         ),
-        'string_agg', ','
-    ), '') || '}';
+        ','
+    ) || '}';
 
--- The texts of message content, which is a string, a list of parts, or one part.
+-- The parts of message content, which is a string, a list of parts, or one part.
 create or replace macro content_parts(content) as
     case left(content, 1)
-        when '"' then [content]
         when '[' then from_json(content, '["JSON"]')
+        when '"' then [content]
         when '{' then [content]
         else []::json[]
     end;
@@ -64,21 +72,32 @@ create or replace macro part_text(part) as
         else coalesce(part ->> '$.text', part ->> '$.refusal')
     end;
 
--- Content for people: parts without text are named by their type.
+-- Content for people: parts without text are named by their type. The usual case, one part of
+-- text, is read directly: lists of long texts cost many times their size.
 create or replace macro content_text(content) as
-    list_aggregate(
-        list_transform(
-            content_parts(content),
-            lambda part: coalesce(part_text(part), '[' || coalesce(part ->> '$.type', 'part') || ']')
-        ),
-        'string_agg', ''
-    );
+    case when content is not null then coalesce(
+        case
+            when left(content, 1) = '"' then content ->> '$'
+            when json_array_length(content) = 1 then content ->> '$[0].text'
+        end,
+        array_to_string(
+            list_transform(
+                content_parts(content),
+                lambda part: coalesce(
+                    part_text(part), '[' || coalesce(part ->> '$.type', 'part') || ']'
+                )
+            ),
+            ''
+        )
+    ) end;
 
 -- Content for comparing: parts without text count with all they hold.
 create or replace macro content_key(content) as
-    list_aggregate(
-        list_transform(content_parts(content), lambda part: coalesce(part_text(part), part::varchar)),
-        'string_agg', ''
+    array_to_string(
+        list_transform(
+            content_parts(content), lambda part: coalesce(part_text(part), part::varchar, '')
+        ),
+        ''
     );
 
 -- The messages of a request's input that one side wrote; a bare string is the user's.
@@ -97,48 +116,57 @@ create or replace macro request_messages(input, roles) as
     end;
 
 create or replace macro request_text(input, roles) as
-    coalesce(list_aggregate(
+    array_to_string(
         list_transform(request_messages(input, roles), lambda content: content_text(content)),
-        'string_agg', e'\n\n'
-    ), '');
+        e'\n\n'
+    );
 
 create or replace macro request_key(input) as
-    coalesce(list_aggregate(
+    array_to_string(
         list_transform(request_messages(input, ['user']), lambda content: content_key(content)),
-        'string_agg', e'\n\n'
-    ), '');
+        e'\n\n'
+    );
 
--- Did a tool's answer report a failure? A JSON answer (its telling fields, as JSON) says so in a
--- field; any other text (answer is null) begins with it: the word further in is noise.
-create or replace macro tool_failed(answer, text) as
+create or replace macro answer_failed(answer) as
+    coalesce(json_as_number(answer.exit_code) <> 0, false)
+    or coalesce(json_as_number(answer.returncode) <> 0, false)
+    or coalesce(json_as_number(answer.return_code) <> 0, false)
+    or coalesce(
+        answer.error::varchar not in ('false', '""', '0', '[]', '{}', '"none"', '"None"'), false
+    )
+    or coalesce(answer.status::varchar in ('"error"', '"failed"', '"failure"'), false)
+    or coalesce(answer.isError::varchar = 'true', false)
+    or coalesce(answer.is_error::varchar = 'true', false)
+    or coalesce(answer.success::varchar = 'false', false);
+
+create or replace macro text_failed(beginning) as
+    regexp_matches(
+        beginning,
+        '^\s*["(\[]?\s*('
+        || '(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
+        || '\s*([:!(\[-]|\d|executing|calling|while |in )'
+        || '|(?i:fatal|exception)\s*:'
+        || '|Traceback \(most recent call last\)'
+        || '|[A-Z]\w*(Error|Exception)\b\s*[:(]'
+        || '|(?i:command (failed|timed out|not found))'
+        || '|(?i:failed to )'
+        || '|(?i:(invalid|unknown|unrecognized) (tool|function|argument|command|action))'
+        || ')'
+    );
+
+-- Did a tool's answer report a failure? A JSON answer says so in a field (`spec` names those that
+-- may); any other text begins with it: the word further in is noise.
+create or replace macro tool_failed(text, spec) as
     case
         when text is null then null
-        when answer is not null then (
-            coalesce(json_as_number(answer.exit_code) <> 0, false)
-            or coalesce(json_as_number(answer.returncode) <> 0, false)
-            or coalesce(json_as_number(answer.return_code) <> 0, false)
-            or coalesce(
-                answer.error::varchar not in ('false', '""', '0', '[]', '{}', '"none"', '"None"'),
-                false
-            )
-            or coalesce(answer.status::varchar in ('"error"', '"failed"', '"failure"'), false)
-            or coalesce(answer.isError::varchar = 'true', false)
-            or coalesce(answer.is_error::varchar = 'true', false)
-            or coalesce(answer.success::varchar = 'false', false)
-        )
-        else regexp_matches(
-            left(text, 400),
-            '^\s*["(\[]?\s*('
-            || '(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
-            || '\s*([:!(\[-]|\d|executing|calling|while |in )'
-            || '|(?i:fatal|exception)\s*:'
-            || '|Traceback \(most recent call last\)'
-            || '|[A-Z]\w*(Error|Exception)\b\s*[:(]'
-            || '|(?i:command (failed|timed out|not found))'
-            || '|(?i:failed to )'
-            || '|(?i:(invalid|unknown|unrecognized) (tool|function|argument|command|action))'
-            || ')'
-        )
+        -- A list of one, so that the answer is parsed once for all that is asked of it.
+        else list_transform(
+            [try(json_transform(case when regexp_matches(text, '^\s*\{') then text end, spec))],
+            lambda answer: case
+                when answer is not null then answer_failed(answer)
+                else text_failed(left(text, 400))
+            end
+        )[1]
     end;
 
 -- A model's name; null for the placeholders that servers and simulators write in its place.

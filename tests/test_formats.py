@@ -14,7 +14,7 @@ from pipeline.formats import config, gym, metrics
     [
         ('{"reward": 0, "reward": 1}', {"reward": 1}),
         ('{"reward": NaN, "x": [Infinity, 1e999, -1]}', {"reward": None, "x": [None, None, -1]}),
-        ('{"x": "\\ud800"}', {"x": "\ufffd"}),
+        ('{"x": "\\ud800"}', {"x": "\\ud800"}),
         (
             '{"response": "hello"}',
             {
@@ -31,7 +31,7 @@ from pipeline.formats import config, gym, metrics
                         {"type": "a"},
                         {"type": "b"},
                         {"role": "user", "type": "message"},
-                        {"type": "other", "value": 7},
+                        {"type": "other", "blade_item": 7},
                     ]
                 }
             },

@@ -21,7 +21,7 @@ PORTABLE = [relation for relation in ALL if relation.name.startswith(("staging."
 SPARK_FUNCTIONS = frozenset(
     "array cast coalesce collect_list concat_ws count explode first_value least left length "
     "listagg locate lower map_entries map_from_arrays map_from_entries max md5 min nullif "
-    "regexp_extract regexp_replace reverse row_number split startswith struct sum trim "
+    "rank regexp_extract regexp_replace reverse row_number split startswith struct sum trim "
     "try_cast".split()
 )
 # Words that may stand before a bracket without being a function.

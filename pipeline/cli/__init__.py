@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 
 import click
 
 from pipeline import __version__
-from pipeline.errors import BladeError
+from pipeline.cli.text import neutral
+from pipeline.errors import BladeError, is_interrupt
 
+INTERRUPTED = 130
 COMMANDS = {
     "analyze": "Read a results folder into a warehouse and sum it up.",
     "sql": "Ask the warehouse anything, read-only.",
@@ -54,10 +57,19 @@ def blade() -> None:
 
 def main() -> None:
     """Run the command; our own errors become a message and an exit code, bugs a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character gets its escape, not a crash.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         blade()
     except BladeError as error:
-        click.echo(f"blade: {error}", err=True)
+        click.echo(f"blade: {neutral(str(error))}", err=True)
         if error.hint:
-            click.echo(f"       {error.hint}", err=True)
+            click.echo(f"       {neutral(error.hint)}", err=True)
         sys.exit(error.exit_code)
+    except Exception as error:
+        if not is_interrupt(error):
+            raise
+        click.echo("blade: interrupted; earlier output is as it was.", err=True)
+        sys.exit(INTERRUPTED)

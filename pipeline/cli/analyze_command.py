@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import click
@@ -29,7 +30,7 @@ class RunName(click.ParamType[tuple[str, Path]]):
 
 
 @click.command()
-@click.argument("results", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("results", nargs=-1, type=click.Path(path_type=Path, readable=False))
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -81,6 +82,10 @@ def analyze(
         raise UsageError(
             "no results given.", hint="For example: blade analyze results/ --out blade_out"
         )
+    if pass_threshold is not None and not math.isfinite(pass_threshold):
+        raise UsageError(f"--pass-threshold {pass_threshold}: no reward can be compared with it.")
+    if benchmark is not None and not benchmark.strip():
+        raise UsageError("--benchmark: the name is empty.")
     settings = Settings(
         results=results,
         out=out,

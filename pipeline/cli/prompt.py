@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from pipeline.cli import rows
-from pipeline.errors import UsageError
+from pipeline.cli.text import neutral
+from pipeline.errors import UsageError, is_interrupt
 from pipeline.warehouse import Warehouse
 
 HELP = "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D leaves"
@@ -30,8 +31,10 @@ def ask(warehouse: Warehouse, path: Path) -> None:
             elif query:
                 rows.write(warehouse, query, "table", None)
         except UsageError as error:
-            click.echo(f"{error}\n{error.hint}", err=True)
-        except KeyboardInterrupt:
+            click.echo(f"{neutral(str(error))}\n{neutral(error.hint)}", err=True)
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interrupt(error):
+                raise
             click.echo("interrupted", err=True)
 
 

@@ -12,6 +12,7 @@ import duckdb
 
 from pipeline.cli.tables import cell_text, markdown_table, print_table
 from pipeline.cli.text import json_text, neutral, parsed
+from pipeline.errors import InputError
 from pipeline.warehouse import Warehouse
 
 FETCHED = 1000
@@ -24,36 +25,51 @@ SCHEMA_QUERY = """
         columns.column_name as column,
         columns.data_type as type
     from information_schema.tables as tables
-    inner join information_schema.columns as columns using (table_schema, table_name)
+    inner join information_schema.columns as columns using (table_catalog, table_schema, table_name)
     left join (
-        select table_name, comment from duckdb_tables() where schema_name = 'main'
+        select table_name, comment from duckdb_tables()
+        where schema_name = 'main' and database_name = current_database()
         union all
-        select view_name, comment from duckdb_views() where schema_name = 'main'
+        select view_name, comment from duckdb_views()
+        where schema_name = 'main' and database_name = current_database()
     ) as described using (table_name)
-    where table_schema = 'main'
+    where table_schema = 'main' and tables.table_catalog = current_database()
     order by relation, columns.ordinal_position
 """
 
 
 def write(warehouse: Warehouse, query: str, format_: str, out: Path | None) -> None:
-    """Run the query; print its rows, or write them to a file."""
+    """Run the query; print its rows, or write them to a file, whole or not at all."""
+    if out is None:
+        with warehouse.explained():
+            _print(warehouse.execute(query), format_, sys.stdout)
+        return
+    beside = out.with_name(f".{out.name}.writing")
+    try:
+        with warehouse.explained():
+            _write(warehouse, query, format_, beside)
+        beside.replace(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}).") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
     if format_ == "parquet":
         import pyarrow.parquet
 
-        pyarrow.parquet.write_table(warehouse.arrow(query), out)
+        pyarrow.parquet.write_table(warehouse.arrow(query), path)
         return
     result = warehouse.execute(query)
-    if out is None:
-        _print(result, format_, sys.stdout)
-        return
-    with out.open("w", encoding="utf-8", newline="") as file:
+    with path.open("w", encoding="utf-8", newline="") as file:
         _print(result, format_, file)
 
 
-def print_schema(warehouse: Warehouse, format_: str) -> None:
+def print_schema(warehouse: Warehouse, format_: str, out: Path | None = None) -> None:
     """Every public relation with its purpose and its columns."""
-    if format_ != "table":
-        _print(warehouse.execute(SCHEMA_QUERY), format_, sys.stdout)
+    if format_ != "table" or out is not None:
+        write(warehouse, SCHEMA_QUERY, format_, out)
         return
     shown = None
     for relation, description, column, type_ in warehouse.execute(SCHEMA_QUERY).fetchall():
@@ -71,9 +87,9 @@ def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> Non
     elif format_ == "markdown":
         file.write(markdown_table(names, _rows(result)))
     elif format_ == "csv":
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
         safe = neutral if file.isatty() else str
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([safe(name) for name in names])
         writer.writerows([safe(_csv_text(value)) for value in row] for row in _rows(result))
     else:
         _print_json(_objects(names, is_json, result), format_, file)

@@ -10,13 +10,14 @@ from typing import Any
 import click
 
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.text import json_text, neutral, parsed
+from pipeline.cli.text import json_text, neutral, one_line, parsed
 from pipeline.errors import UsageError
 from pipeline.warehouse import Warehouse, open_warehouse
 
 # The run ends at the first slash, the index is the digits after the last colon.
 CITATION = re.compile(r"(?P<run>[^/]+)/(?P<task>.*):(?P<index>\d+)(?:#(?P<seq>\d+))?", re.DOTALL)
 SHOWN_CHARACTERS = 2000
+LONGEST_TITLE = 300
 FACTS = (
     "status finish_reason n_turns n_tool_calls n_tool_errors input_tokens output_tokens duration_s"
 ).split()
@@ -93,21 +94,21 @@ def _nearest(warehouse: Warehouse, citation: Citation) -> str:
     """What does exist: the repeats of the task, else some tasks of the run, else the runs."""
     steps: tuple[tuple[str, str, list[Any]], ...] = (
         (
-            "repeats of this task",
+            "these repeats of this task",
             "select rollout_index from rollouts where run_id = ? and task_id = ? order by all",
             [citation.run_id, citation.task_id],
         ),
         (
-            "some tasks of this run",
+            "in this run, among others, the tasks",
             "select distinct task_id from rollouts where run_id = ? order by all limit 12",
             [citation.run_id],
         ),
-        ("runs", "select run_id from runs order by all", []),
+        ("these runs", "select run_id from runs order by all", []),
     )
     for what, query, values in steps:
         rows = warehouse.execute(query, values).fetchall()
         if rows:
-            return f"There are these {what}: {', '.join(neutral(str(row[0])) for row in rows)}"
+            return f"There are {what}: {', '.join(one_line(str(row[0]), 60) for row in rows)}"
     return "The warehouse holds no rollouts."
 
 
@@ -148,7 +149,7 @@ def _events(warehouse: Warehouse, citation: Citation) -> list[dict[str, Any]]:
 
 
 def _cited(run_id: str, task_id: str, rollout_index: int) -> str:
-    return f"{neutral(run_id)}/{neutral(task_id)}:{rollout_index}"
+    return one_line(f"{run_id}/{task_id}:{rollout_index}", LONGEST_TITLE)
 
 
 def _page(rollout: dict[str, Any], *, full: bool) -> str:
@@ -166,7 +167,7 @@ def _page(rollout: dict[str, Any], *, full: bool) -> str:
 
 
 def _heading(cited: str, model: str) -> str:
-    return click.style(cited, bold=True) + (f"  {neutral(model)}" if model else "")
+    return click.style(cited, bold=True) + (f"  {one_line(model, LONGEST_TITLE)}" if model else "")
 
 
 def _facts(rollout: dict[str, Any]) -> str:
@@ -174,12 +175,12 @@ def _facts(rollout: dict[str, Any]) -> str:
     passed = {True: "passed", False: "failed", None: "pass unsettled"}[rollout["is_pass"]]
     known = [f"{name} {_fact(rollout[name])}" for name in FACTS if rollout[name] is not None]
     scored = f"reward {reward:g} ({passed})" if reward is not None else "unscored"
-    source = f"source {neutral(rollout['source_file'])}:{rollout['source_line']}"
+    source = f"source {one_line(rollout['source_file'], LONGEST_TITLE)}:{rollout['source_line']}"
     return "\n".join(["  ".join([scored, *known]), source])
 
 
 def _fact(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else neutral(str(value))
+    return f"{value:.4g}" if isinstance(value, float) else one_line(str(value), LONGEST_TITLE)
 
 
 def _event(event: dict[str, Any], limit: int | None) -> str:
@@ -196,4 +197,4 @@ def _block(title: str, text: str, limit: int | None) -> str:
     rest = len(text) - len(shown)
     body = "\n".join(f"  {line}" for line in neutral(shown).split("\n"))
     more = f"\n  … {rest:,} more characters (--full)" if rest else ""
-    return click.style(neutral(title), bold=True) + "\n" + body + more
+    return click.style(one_line(title, LONGEST_TITLE), bold=True) + "\n" + body + more

@@ -4,38 +4,40 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TextIO
 
 import click
 
 from pipeline.cli.options import warehouse_option
-from pipeline.errors import InputError, UsageError
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.errors import UsageError
+from pipeline.warehouse import open_warehouse
 
 FORMATS = ("table", "markdown", "csv", "json", "jsonl", "parquet")
+ENDINGS = {".md": "markdown", ".txt": "table"} | {f".{name}": name for name in FORMATS}
 
 
 @click.command()
 @click.argument("query", required=False)
 @click.option(
-    "-f", "--file", "file", type=click.File(encoding="utf-8"), help="Read the query from a file."
+    "-f",
+    "--file",
+    "file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Read the query from a file.",
 )
 @warehouse_option
 @click.option(
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    default="table",
-    show_default=True,
-    help="How to print the rows.",
+    help="How to print the rows.  [default: by the ending of --out, else table]",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write the rows to a file instead.")
 @click.option("--schema", is_flag=True, help="List relations, columns and what they are for.")
 def sql(
     query: str | None,
-    file: TextIO | None,
+    file: Path | None,
     warehouse: Path,
-    format_: str,
+    format_: str | None,
     out: Path | None,
     schema: bool,
 ) -> None:
@@ -45,34 +47,32 @@ def sql(
     Examples:
       blade sql "select run_id, avg(reward) from rollouts group by all"
       blade sql "from events where is_error" --format jsonl
-      blade sql -f question.sql --format parquet --out answer.parquet
+      blade sql -f question.sql --out answer.parquet
       blade sql --schema
     """
     if query is not None and file is not None:
         raise UsageError("a query and -f FILE were both given.", hint="Give one of them.")
+    format_ = format_ or ENDINGS.get(out.suffix.lower() if out else "", "table")
+    if format_ == "parquet" and out is None:
+        raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
     from pipeline.cli import prompt, rows
 
     with open_warehouse(warehouse) as opened:
         if schema:
-            rows.print_schema(opened, format_)
-            return
-        if query is None and file is None and sys.stdin.isatty():
+            rows.print_schema(opened, format_, out)
+        elif query is None and file is None and sys.stdin.isatty():
             prompt.ask(opened, warehouse)
-            return
-        text = query if query is not None else (file or sys.stdin).read()
-        _answer(opened, text, format_, out)
+        else:
+            rows.write(opened, query if query is not None else _read(file), format_, out)
 
 
-def _answer(warehouse: Warehouse, query: str, format_: str, out: Path | None) -> None:
-    from pipeline.cli import rows
-
-    if not query.strip():
-        raise UsageError("the query is empty.", hint='For example: blade sql "from runs"')
-    if format_ == "parquet" and out is None:
-        raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
+def _read(file: Path | None) -> str:
+    """The query from a file, or from stdin."""
     try:
-        rows.write(warehouse, query, format_, out)
+        if file is None or str(file) == "-":
+            return sys.stdin.read()
+        return file.read_text(encoding="utf-8")
     except OSError as error:
-        if out is None:
-            raise
-        raise InputError(f"{out}: cannot be written ({error.strerror}).") from error
+        raise UsageError(f"{file}: cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file or 'stdin'}: the query is not UTF-8 text.") from error

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import click
 
+from pipeline.cli.options import DEFAULT_OUT
 from pipeline.cli.tables import print_table
-from pipeline.cli.text import json_text, neutral
+from pipeline.cli.text import json_text, neutral, one_line
 from pipeline.run import Analysis
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -23,6 +25,7 @@ SUMMARY_COLUMNS = (
     "mean_reward",
 )
 MOST_WARNINGS = 12
+WIDEST = 400
 
 
 def print_summary(analysis: Analysis) -> None:
@@ -37,7 +40,8 @@ def print_summary(analysis: Analysis) -> None:
     print_table(headings, [[*row[:-1], _rounded(row[-1])] for row in rows])
     _print_warnings(analysis)
     click.echo(f"wrote {neutral(str(analysis.warehouse))}")
-    where = "" if str(analysis.out) == "blade_out" else f" --warehouse {analysis.warehouse}"
+    path = shlex.quote(str(analysis.warehouse))
+    where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
     click.echo(f'next  blade sql "from runs"{where}  ·  blade sql --schema{where}')
 
 
@@ -74,9 +78,9 @@ def _print_warnings(analysis: Analysis) -> None:
     """Warnings go to stderr: a program that reads stdout need not skip them."""
     sys.stdout.flush()
     for warning in analysis.warnings[:MOST_WARNINGS]:
-        click.echo(f"! {neutral(warning.subject)}: {neutral(warning.message)}", err=True)
+        click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
         if warning.hint:
-            click.echo(f"    {neutral(warning.hint)}", err=True)
+            click.echo(f"    {one_line(warning.hint, WIDEST)}", err=True)
     left_out = len(analysis.warnings) - MOST_WARNINGS
     if left_out > 0:
         click.echo(f'! and {left_out} more: blade sql "from checks.warn_..."', err=True)

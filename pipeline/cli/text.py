@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from decimal import Decimal
 from typing import Any
 
 # Everything a terminal may act on, or that reorders or hides what is read; not tab and newline.
 ACTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
 )
+# What some readers make a link of without any markup: schemes, www. and addresses.
+AUTOLINK = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*|\bwww|\S)(:(?=//)|(?<=www)\.|@)")
 MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
 
 
@@ -27,7 +30,8 @@ def one_line(text: str, limit: int) -> str:
 
 def markdown_cell(text: str) -> str:
     """Text that no Markdown reader takes for markup, a link or another cell."""
-    return MARKDOWN_ACTIVE.sub(r"\\\1", neutral(text).replace("\n", " ").replace("\t", " "))
+    escaped = MARKDOWN_ACTIVE.sub(r"\\\1", neutral(text).replace("\n", " ").replace("\t", " "))
+    return AUTOLINK.sub(lambda match: f"{match[1]}&#{ord(match[2])};", escaped)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
@@ -48,8 +52,8 @@ def parsed(text: str) -> Any:
 
 def plain(value: Any) -> Any:
     """Values of a query as JSON has them; what JSON has not becomes text."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    if isinstance(value, (float, Decimal)):
+        return float(value) if math.isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, dict):

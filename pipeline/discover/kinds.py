@@ -8,17 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.artifact import COMPRESSIONS, Kind
-from pipeline.discover.walk import Found
-
-SIDECAR_SUFFIXES = {
-    "_materialized_inputs": Kind.INPUTS,
-    "_failures": Kind.FAILURES,
-    "_reward_profiling": Kind.REWARD_PROFILE,
-    "_aggregate_metrics": Kind.AGGREGATE_METRICS,
-    "_agent_metrics": Kind.AGENT_METRICS,
-    "_multistage_state": Kind.STAGE_JOURNAL,
-}
+from pipeline.artifact import COMPRESSIONS, SIDECAR_SUFFIXES, Kind
+from pipeline.discover.walk import Found, split_name
 
 # First match wins. Matched against "<folder>/<file name>", lower case.
 NAME_RULES: tuple[tuple[str, Kind], ...] = (
@@ -28,7 +19,10 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (r"(^|/)preprocessed_datasets/", Kind.DATASET),
     (r"(^|/)(train|validation|test|example|dev)[a-z_-]*_metrics\.json$", Kind.DATASET),
     (r"(^|/)golden_reports/|(^|/)skill/|(^|/)skill\.md$", Kind.REPORT),
-    (r"(^|/)(notes|readme)[^/]*\.(md|txt|rst)$|(^|/)(notes|readme)$", Kind.NOTES),
+    (
+        r"(^|/)([^/]*[-_.])?(notes|readme)([-_.][^/]*)?\.(md|txt|rst)$|(^|/)(notes|readme)$",
+        Kind.NOTES,
+    ),
     (r"(^|/)[^/]*(check_?point|ckpt)[^/]*\.(txt|json|ya?ml|toml)$", Kind.CHECKPOINT),
     (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
     (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest)\.json$", Kind.REPORT),
@@ -54,16 +48,6 @@ def kind_of(file: Found, *, is_named: bool = False) -> Kind:
     if ending == ".jsonl" or is_named:
         return Kind.ROLLOUTS if is_named or _says_rollouts(file.name) else _sniff(file)
     return Kind.OTHER
-
-
-def split_name(name: str) -> tuple[str, str]:
-    """`a/run.jsonl.gz` -> `run`, `.jsonl`: the stem, and the ending below the compression."""
-    base = name.rpartition("/")[2]
-    for packed in COMPRESSIONS:
-        if base.lower().endswith(packed):
-            base = base[: -len(packed)]
-    stem, dot, ending = base.rpartition(".")
-    return (stem, f".{ending.lower()}") if dot and stem else (base, "")
 
 
 def _says_rollouts(name: str) -> bool:

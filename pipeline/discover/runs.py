@@ -7,9 +7,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.artifact import METRIC_KINDS, ROW_KINDS, Artifact, Kind
-from pipeline.discover.kinds import SIDECAR_SUFFIXES, split_name
-from pipeline.discover.walk import Found
+from pipeline.artifact import METRIC_KINDS, ROW_KINDS, SIDECAR_SUFFIXES, Artifact, Kind
+from pipeline.discover.walk import Found, split_name
 from pipeline.errors import UsageError
 
 GENERIC_NAMES = frozenset(
@@ -56,7 +55,7 @@ def name_runs(
                 run_name=names.get(family) if family else None,
                 seed=seed,
                 chunk=chunk,
-                place=next(reversed(_telling_folders(file.name, root)), None),
+                places=tuple(_telling_folders(file.name, root)),
                 package=_package_name(file),
             )
         )
@@ -122,7 +121,8 @@ def _unique_names(families: set[Family], given: dict[Family, str], root: str) ->
 def _name(family: Family, depth: int, root: str) -> str:
     """The stem, or the nearest telling folder; `depth - 1` further folders in front."""
     stem = _short(family.stem)
-    parts = [] if stem.lower() in GENERIC_NAMES else [stem]
+    is_telling = stem.lower() not in GENERIC_NAMES and UNSAFE_IN_NAME.sub("", stem).strip("-._")
+    parts = [stem] if is_telling else []
     telling = _telling_folders(f"{family.folder}/", root)
     wanted = depth - len(parts)
     parts = [*(telling[-wanted:] if wanted > 0 else []), *(parts or [])] or [stem]
@@ -177,6 +177,8 @@ def _names_given(
             for file, kind in kinds
             if kind is Kind.ROLLOUTS and (file.path == below or below in file.path.parents)
         }
+        if families & set(given):
+            raise UsageError(f"--run {name}={path}: the run has the name {given[families.pop()]}.")
         if len(families) != 1:
             listing = ", ".join(sorted(family.stem for family in families)) or "none"
             raise UsageError(

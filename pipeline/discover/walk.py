@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import InputError
-from pipeline.settings import WAREHOUSE_NAME
+from pipeline.artifact import COMPRESSIONS, SIDECAR_SUFFIXES
+from pipeline.errors import InputError, UsageError
+from pipeline.settings import MANIFEST_NAME
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ def walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
     absolute = [Path(os.path.abspath(path)) for path in inputs]
     parent = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in absolute]))
     skipped = skip.resolve() if skip is not None else None
+    if skipped in [path.resolve() for path in absolute]:
+        raise UsageError(
+            f"{skip}: is the results folder itself.", hint="Choose another folder with --out."
+        )
     by_path: dict[Path, Found] = {}
     for path in absolute:
         for file in _files(path, skipped):
@@ -46,13 +52,14 @@ def _refuse_unusable(path: Path) -> None:
 
 def _files(path: Path, skipped: Path | None) -> Iterator[Path]:
     if path.is_file():
-        yield path
+        yield from _with_sidecars(path)
         return
     seen: set[Path] = set()
-    for folder, subfolders, names in os.walk(path, followlinks=True):
+    unreadable: list[OSError] = []
+    for folder, subfolders, names in os.walk(path, followlinks=True, onerror=unreadable.append):
         here = Path(folder).resolve()
         # A link may lead back up; our own output would make a second analysis differ.
-        if here in seen or here == skipped or (WAREHOUSE_NAME in names and here != path.resolve()):
+        if here in seen or here == skipped or _is_our_output(here):
             subfolders.clear()
             continue
         seen.add(here)
@@ -61,6 +68,37 @@ def _files(path: Path, skipped: Path | None) -> Iterator[Path]:
             file = Path(folder, name)
             if not name.startswith(".") and file.is_file():
                 yield file
+    # A folder that cannot be listed is listed itself, to be a reject with its reason.
+    yield from (Path(error.filename) for error in unreadable)
+
+
+def _with_sidecars(path: Path) -> Iterator[Path]:
+    """A file named alone brings the sidecars that lie beside it under its name."""
+    stem, _ = split_name(path.name)
+    beside = {f"{stem}{suffix}" for suffix in SIDECAR_SUFFIXES}
+    yield path
+    for other in sorted(path.parent.iterdir()):
+        if split_name(other.name)[0] in beside and other.is_file():
+            yield other
+
+
+def _is_our_output(folder: Path) -> bool:
+    """The folder holds what an analysis wrote."""
+    try:
+        manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("tool") == "blade"
+
+
+def split_name(name: str) -> tuple[str, str]:
+    """`a/run.jsonl.gz` -> `run`, `.jsonl`: the stem, and the ending below the compression."""
+    base = name.rpartition("/")[2]
+    for packed in COMPRESSIONS:
+        if base.lower().endswith(packed):
+            base = base[: -len(packed)]
+    stem, dot, ending = base.rpartition(".")
+    return (stem, f".{ending.lower()}") if dot and stem else (base, "")
 
 
 def _printable(name: str) -> str:

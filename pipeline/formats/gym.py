@@ -93,6 +93,20 @@ EVENT_KINDS = {
     "function_call_output": "tool_result",
 }
 
+# Objects in which a key given twice would be read differently here and in Python.
+KEYED_PATHS = (
+    "$",
+    "$.agent_ref",
+    "$.response",
+    "$.response.usage",
+    "$.responses_create_params",
+    "$.ng_perf",
+)
+
+# An item that is no typed object travels inside one, under this name.
+WRAPPED = "blade_item"
+MOST_ITEMS = 1_000_000
+
 TOOL_ANSWER_FIELDS = (
     "exit_code",
     "returncode",
@@ -153,7 +167,10 @@ def regular(text: str) -> str:
         for field, shaped in (("response", _response), ("responses_create_params", _request)):
             if row.get(field) is not None:
                 row[field] = shaped(row[field])
-        return LONE_SURROGATE.sub("\ufffd", json.dumps(row, ensure_ascii=False))
+        # Half a character cannot be text; it is shown, so that two names stay two.
+        return LONE_SURROGATE.sub(
+            lambda half: f"\\\\u{ord(half[0]):04x}", json.dumps(row, ensure_ascii=False)
+        )
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         raise ValueError(f"not JSON: {what} at column {error.colno}") from error
@@ -174,7 +191,10 @@ def _json_type(value: object) -> str:
 def _response(value: Any) -> dict[str, Any]:
     """A response that is text or bare items becomes an object with a list of typed items."""
     response = value if isinstance(value, dict) else {"output": value}
-    return {**response, "output": [_item(item) for item in _flat(response.get("output"))]}
+    items = _flat(response.get("output"))
+    if len(items) > MOST_ITEMS:
+        raise ValueError(f"output has more than {MOST_ITEMS} items")
+    return {**response, "output": [_item(item) for item in items]}
 
 
 def _request(value: Any) -> dict[str, Any]:
@@ -191,7 +211,8 @@ def _item(item: Any) -> dict[str, Any]:
     if isinstance(item, dict):
         if isinstance(item.get("type"), str):
             return item
-        return {**item, "type": "message" if "role" in item else "other"}
+        if item.get("type") is None and "role" in item:
+            return {**item, "type": "message"}
     if isinstance(item, str):
         return {"type": "message", "role": "assistant", "content": item}
-    return {"type": "other", "value": item}
+    return {"type": "other", WRAPPED: item}

@@ -14,7 +14,7 @@ from pipeline.settings import Settings
 
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
-    "chunk int, place varchar, package varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
+    "chunk int, package varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
     "sha256 varchar"
 )
 
@@ -46,18 +46,15 @@ def _write_files(
     rows = []
     for file_no, artifact in numbered:
         tally = tallies[file_no]
-        belongs = (
-            artifact.run_name,
-            artifact.seed,
-            artifact.chunk,
-            artifact.place,
-            artifact.package,
-        )
+        belongs = (artifact.run_name, artifact.seed, artifact.chunk, artifact.package)
         counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
         named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
         rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
     db.execute(f"create table raw.files ({FILES})")
     append(db, "raw.files", rows)
+    db.execute("create table raw.places (file_no int, depth int, name varchar)")
+    places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
+    append(db, "raw.places", places)
 
 
 def _write_settings(db: duckdb.DuckDBPyConnection, settings: Settings) -> None:

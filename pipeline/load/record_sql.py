@@ -65,7 +65,7 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
                 record_id,
                 line,
                 fault,
-                try(json_keys(line)) as keys,
+                try(json_keys(line, {_texts(gym.KEYED_PATHS)})) as all_keys,
                 try(json_transform(line, {_text(spec)})) as row
 
             from lines
@@ -76,10 +76,11 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
 
             select
                 *,
+                all_keys[1] as keys,
                 fault is null
-                and coalesce(list_has_all({known}, keys), false)
-                and len(list_distinct(keys)) = len(keys)
+                and coalesce(list_has_all({known}, all_keys[1]), false)
                 and regexp_matches(line, '^\\s*\\{{') as is_known,
+                json_as_text(row._ng_task_index) is not null as has_task,
                 row.response.output as output,
                 row.responses_create_params.input as input
 
@@ -91,7 +92,7 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
 
             select
                 *,
-                case when not is_known or row._ng_task_index is null then json_fields(line) end
+                case when not is_known or not has_task then json_fields(line) end
                     as fields
 
             from known
@@ -124,12 +125,12 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
             request_text(input, ['user']) as prompt,
             request_text(input, ['system', 'developer']) as system_prompt,
             left(sha256(request_key(input) || chr(31) || truth), 16) as prompt_sha,
-            case when row._ng_task_index is null then {_ids()} end as ids,
-            case when row._ng_task_index is null then left(sha256(concat(
+            case when not has_task then {_ids()} end as ids,
+            case when not has_task then left(sha256(concat(
                 input, chr(31),
                 json_extract(fields['responses_create_params'], '$.tools'), chr(31), truth
             )), 16) end as task_hash,
-            case when row._ng_rollout_index is null
+            case when json_as_index(row._ng_rollout_index) is null
                 then md5(rtrim(line, e' \\t\\r\\n')) end as content_hash,
             {"output" if keeps_items else "null"} as items,
             case when not is_regular
@@ -143,10 +144,15 @@ def insert_events(*, from_items: bool) -> str:
     """Output items -> raw.events: those kept with the records, or those of the lines."""
     kinds = " ".join(f"when '{kind}' then '{event}'" for kind, event in gym.EVENT_KINDS.items())
     kept = "select record_id, null as line, items from raw.records where len(items) > 0"
+    # No `where`: a filter gathers 2048 rows before it passes them on, however long they are.
     read = f"""
-        select record_id, line,
-            try(json_transform(line, {_text(gym.items_spec())})).response.output as items
-        from lines where fault is null
+        select
+            record_id,
+            line,
+            case when fault is null
+                then try(json_transform(line, {_text(gym.items_spec())})).response.output
+            end as items
+        from lines
     """
     return f"""
         insert into raw.events
@@ -174,10 +180,7 @@ def insert_events(*, from_items: bool) -> str:
 
             select
                 *,
-                case item.type {kinds} else 'other' end as kind,
-                case when item.output like '{{%'
-                    then try(json_transform(item.output, {_text(gym.tool_answer_spec())}))
-                end as answer
+                case item.type {kinds} else 'other' end as kind
 
             from items
 
@@ -196,10 +199,13 @@ def insert_events(*, from_items: bool) -> str:
                 when 'message' then content_text(item.content)
                 when 'reasoning' then coalesce(
                     nullif(content_text(item.summary), ''), content_text(item.content))
-                when 'other' then
-                    json_extract(line, '$.response.output[' || (seq - 1) || ']')::varchar
+                when 'other' then coalesce(
+                    json_extract(line, '$.response.output[' || (seq - 1) || '].{gym.WRAPPED}'),
+                    json_extract(line, '$.response.output[' || (seq - 1) || ']')
+                )::varchar
             end,
-            case when kind = 'tool_result' then tool_failed(answer, item.output) end
+            case when kind = 'tool_result'
+                then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end
 
         from kinds
     """
@@ -210,6 +216,8 @@ def _is_regular(*, keeps_items: bool, is_exact: bool) -> str:
     types = _texts(gym.EVENT_KINDS) if keeps_items else None
     odd = f"not list_contains({types}, item.type)" if types else "item.type is null"
     conditions = [
+        # Of a key given twice the reader takes the first, Python's json the last.
+        "len(list_filter(all_keys, lambda keys: len(list_distinct(keys)) <> len(keys))) = 0",
         "(row.response is null or output is not null)",
         f"len(list_filter(coalesce(output, []), lambda item: coalesce({odd}, true))) = 0",
     ]

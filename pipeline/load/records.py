@@ -36,7 +36,7 @@ def load(
     ) -> pa.RecordBatchReader:
         def made() -> Iterator[pa.RecordBatch]:
             for file_no, artifact in chosen:
-                tally = sink.setdefault(file_no, FileTally())
+                tally = sink[file_no] = FileTally()
                 for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
                     yield batch
                     progress(step, batch.nbytes)
@@ -58,7 +58,7 @@ def load(
     _run(db, stream("events", rollouts, {}), record_sql.insert_events(from_items=False))
     # Filtering the stream by a join would buffer it; irregular rows are few, so mend afterwards.
     db.execute("delete from raw.events where record_id in (select record_id from repaired)")
-    _run(db, "repaired", record_sql.insert_events(from_items=False))
+    _run(db, db.table("repaired"), record_sql.insert_events(from_items=False))
     db.execute("""
         drop table repaired;
         alter table raw.records drop column irregular;
@@ -92,7 +92,8 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
         append(db, "repaired", repaired)
         append(db, "raw.rejects", rejects)
     db.execute("delete from raw.records where irregular is not null")
-    _run(db, "repaired", record_sql.insert_records([], keeps_items=False, is_exact=True))
+    exact = record_sql.insert_records([], keeps_items=False, is_exact=True)
+    _run(db, db.table("repaired"), exact)
     # A repaired row that still cannot be read is a reject, never lost.
     db.execute(f"""
         insert into raw.rejects
@@ -108,13 +109,14 @@ def _second_connection(db: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnecti
     return db.cursor().execute(f'use "{name}"')
 
 
-def _run(db: duckdb.DuckDBPyConnection, source: pa.RecordBatchReader | str, query: str) -> None:
+def _run(
+    db: duckdb.DuckDBPyConnection,
+    source: pa.RecordBatchReader | duckdb.DuckDBPyRelation,
+    query: str,
+) -> None:
     """Run a query over `lines`: a stream, or a table of ours."""
-    if isinstance(source, str):
-        db.execute(f"create or replace temp view lines as from {source}")
-        db.execute(query)
-        db.execute("drop view lines")
-        return
     db.register("lines", source)
-    db.execute(query)
-    db.unregister("lines")
+    try:
+        db.execute(query)
+    finally:
+        db.unregister("lines")

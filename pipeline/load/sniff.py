@@ -38,8 +38,9 @@ def sniff(artifact: Artifact) -> Sniffed:
 
 
 def known_fields(sniffed: list[Sniffed]) -> list[str]:
-    """Fields of all the files; names that differ only in case cannot share a struct."""
-    names = sorted({name for each in sniffed for name in each.fields})
+    """Fields of all the files; names that differ only in case, or are none, make no struct."""
+    found = {name for each in sniffed for name in each.fields}
+    names = sorted(name for name in found if name and not gym.LONE_SURROGATE.search(name))
     folded = [name.casefold() for name in (*gym.OWNED_FIELDS, *names)]
     return [name for name in names if folded.count(name.casefold()) == 1][:MOST_FIELDS]
 

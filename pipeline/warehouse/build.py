@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +27,22 @@ def build(
     """A connection to an empty warehouse; on leaving without an error it replaces `path`."""
     building = path.with_name(f".{path.name}.building")
     spill = path.with_name(f".{path.name}.spill")
-    _make_room(path.parent, building)
-    db = duckdb.connect(":memory:", config=_config(memory_limit, threads, spill))
+    with _alone(path.parent):
+        _clear(building, spill)
+        try:
+            yield from _built(path, building, _config(memory_limit, threads, spill))
+        finally:
+            _clear(building, spill)
+
+
+def _built(
+    path: Path, building: Path, config: dict[str, Any]
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    db = duckdb.connect(":memory:", config=config)
     try:
-        _attach(db, building)
+        quoted = str(building).replace("'", "''")
+        db.execute(f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE})")
+        db.execute("use warehouse")
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
         yield db
@@ -37,20 +51,38 @@ def build(
         building.replace(path)
     finally:
         db.close()
-        for leftover in (building, building.with_name(f"{building.name}.wal")):
-            leftover.unlink(missing_ok=True)
-        shutil.rmtree(spill, ignore_errors=True)
 
 
-def _make_room(folder: Path, building: Path) -> None:
+def _clear(building: Path, spill: Path) -> None:
+    """Remove what a build leaves behind when it fails, or left when it was killed."""
+    building.unlink(missing_ok=True)
+    building.with_name(f"{building.name}.wal").unlink(missing_ok=True)
+    shutil.rmtree(spill, ignore_errors=True)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold the output folder; the system lets go of it even when we are killed."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        building.touch()
+        with tempfile.TemporaryFile(dir=folder):
+            held = os.open(folder, os.O_RDONLY)
     except OSError as error:
         raise InputError(
             f"{folder}: cannot be written ({os.strerror(error.errno or 0)}).",
             hint="Choose another folder with --out.",
         ) from error
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise UsageError(
+            f"{folder}: another analysis is writing here.",
+            hint="Wait for it to finish, or choose another folder with --out.",
+        ) from error
+    else:
+        yield
+    finally:
+        os.close(held)
 
 
 def _config(memory_limit: str, threads: int | None, spill: Path) -> dict[str, Any]:
@@ -61,27 +93,3 @@ def _config(memory_limit: str, threads: int | None, spill: Path) -> dict[str, An
         "autoinstall_known_extensions": False,
     }
     return config if threads is None else {**config, "threads": threads}
-
-
-def _attach(db: duckdb.DuckDBPyConnection, building: Path) -> None:
-    quoted = str(building).replace("'", "''")
-    try:
-        # What an interrupted build left behind is of no use; one that is locked is in use.
-        with duckdb.connect(str(building)) if building.stat().st_size else _nothing():
-            pass
-    except duckdb.IOException as error:
-        if "lock" in str(error).lower():
-            raise UsageError(
-                f"{building.parent}: another analysis is writing here.",
-                hint="Wait for it to finish, or choose another folder with --out.",
-            ) from error
-    except duckdb.Error:
-        pass  # half a file: it is replaced below
-    for leftover in (building, building.with_name(f"{building.name}.wal")):
-        leftover.unlink(missing_ok=True)
-    db.execute(f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE}); use warehouse")
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield

@@ -18,12 +18,22 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-LOCKED_DOWN: dict[str, Any] = {
-    "enable_external_access": False,
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "allow_community_extensions": False,
-    "lock_configuration": True,
+CATALOG = "warehouse"
+QUESTIONS = (
+    duckdb.StatementType.SELECT,
+    duckdb.StatementType.EXPLAIN,
+    duckdb.StatementType.MULTI,  # pivot
+)
+EXAMPLE = 'For example: blade sql "from runs"'
+MAKE_ONE = "Make one with: blade analyze RESULTS --out DIR"
+# In this order: nothing can be set after the last.
+LOCKED_DOWN = {
+    "temp_directory": "''",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "enable_external_access": "false",
+    "lock_configuration": "true",
 }
 
 
@@ -43,12 +53,14 @@ class Warehouse:
 
     def arrow(self, query: str, parameters: list[Any] | None = None) -> pyarrow.Table:
         """The rows of a query as an Arrow table."""
-        with self._explained():
+        with self.explained():
+            self._refuse_commands(query)
             return self._connection.sql(query, params=parameters).to_arrow_table()
 
     def execute(self, query: str, parameters: list[Any] | None = None) -> duckdb.DuckDBPyConnection:
         """Run a query and leave its rows to be fetched, as the command line does."""
-        with self._explained():
+        with self.explained():
+            self._refuse_commands(query)
             return self._connection.execute(query, parameters)
 
     def close(self) -> None:
@@ -66,8 +78,20 @@ class Warehouse:
     ) -> None:
         self.close()
 
+    def _refuse_commands(self, query: str) -> None:
+        """Only questions: nothing is made, set or attached, not even in memory."""
+        statements = self._connection.extract_statements(query)
+        if not statements:
+            raise UsageError("the query is empty.", hint=EXAMPLE)
+        for statement in statements:
+            if statement.type not in QUESTIONS:
+                raise UsageError(
+                    f"{statement.type.name} is refused: the warehouse is read-only.",
+                    hint="Ask with select, from, describe, show, summarize, pivot or explain.",
+                )
+
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def explained(self) -> Iterator[None]:
         """A query that fails is the caller's to mend: say what is wrong and what there is."""
         try:
             yield
@@ -79,7 +103,8 @@ class Warehouse:
         if missing is None:
             return "List relations and columns with: blade sql --schema"
         rows = self._connection.execute(
-            "select table_name from information_schema.tables where table_schema = 'main'"
+            "select table_name from information_schema.tables "
+            f"where table_schema = 'main' and table_catalog = '{CATALOG}'"
         ).fetchall()
         known = sorted(name for (name,) in rows)
         close = difflib.get_close_matches(missing[1].strip('"'), known, n=1, cutoff=0.5)
@@ -91,16 +116,35 @@ def open_warehouse(path: str | Path) -> Warehouse:
     """Open a warehouse file that `blade analyze` wrote, read-only."""
     path = Path(path)
     if not path.is_file():
-        raise InputError(
-            f"{path}: no warehouse here.", hint="Make one with: blade analyze RESULTS --out DIR"
-        )
+        raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
+    # Attached to an engine of its own: a path opened before may hold an older file by now.
+    connection = duckdb.connect(":memory:")
     try:
-        return Warehouse(duckdb.connect(str(path), read_only=True, config=LOCKED_DOWN))
-    except duckdb.Error as error:
-        raise InputError(
-            f"{path}: cannot be opened as a warehouse.",
-            hint="Make it anew with: blade analyze RESULTS --out DIR",
-        ) from error
+        quoted = str(path).replace("'", "''")
+        connection.execute(f"attach '{quoted}' as {CATALOG} (read_only); use {CATALOG}")
+        connection.execute("detach memory")
+        for name, value in LOCKED_DOWN.items():
+            connection.execute(f"set {name} = {value}")
+        is_whole = _is_whole(connection, path)
+    except duckdb.Error:
+        is_whole = False
+    if not is_whole:
+        connection.close()
+        raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=MAKE_ONE)
+    return Warehouse(connection)
+
+
+def _is_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
+    """All blocks that the file speaks of are there, and so are our relations."""
+    ((n_bytes,),) = connection.execute(
+        f"select block_size * total_blocks from pragma_database_size() "
+        f"where database_name = '{CATALOG}'"
+    ).fetchall()
+    relations = connection.execute(
+        f"select count(*) from duckdb_tables() where database_name = '{CATALOG}' "
+        "and (schema_name, table_name) in (('raw', 'records'), ('main', 'runs'))"
+    ).fetchall()
+    return path.stat().st_size >= n_bytes and relations == [(2,)]
 
 
 def _first_paragraph(message: str) -> str:

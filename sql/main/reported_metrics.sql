@@ -9,6 +9,7 @@ figures as (
         files.path as source_file,
         files.kind as source_kind,
         files.run_name,
+        files.chunk,
         figures.*
 
     from raw.figures as figures
@@ -64,12 +65,26 @@ task_positions as (
 
 ),
 
+rekeyed as (
+
+    select distinct run_id
+
+    from staging.shard_tasks
+
+    where is_rekeyed
+
+),
+
 final as (
 
     select
         matched.run_id,
         matched.agent,
-        coalesce(matched.task, task_positions.task_id) as task_id,
+        case
+            when matched.task is not null and rekeyed.run_id is not null and matched.chunk is not null
+                then 'chunk' || matched.chunk || '-' || matched.task
+            else coalesce(matched.task, task_positions.task_id)
+        end as task_id,
         matched.metric,
         matched.value,
         matched.source_kind,
@@ -81,6 +96,9 @@ final as (
         on matched.task is null
         and task_positions.run_id = matched.run_id
         and task_positions.position = matched.position
+
+    left join rekeyed
+        on rekeyed.run_id = matched.run_id
 
 )
 

@@ -51,6 +51,19 @@ settings as (
 
 ),
 
+-- By the file's name: a run may have been given any other.
+unsafe as (
+
+    select run_name
+
+    from raw.files
+
+    where kind = 'rollouts' and regexp_matches(path, '(^|/)unsafe_[^/]*$')
+
+    group by all
+
+),
+
 final as (
 
     select
@@ -86,7 +99,7 @@ final as (
         as_json('{' || coalesce(settings.limits, '') || '}') as limits,
         facts.skills_hash,
         coalesce(facts.n_models, 0) as n_models,
-        starts_with(run_keys.run_name, 'unsafe_') as is_unsafe,
+        unsafe.run_name is not null as is_unsafe,
         settings.notes
 
     from run_keys
@@ -100,6 +113,8 @@ final as (
     left join facts using (run_id)
 
     left join settings using (run_id)
+
+    left join unsafe using (run_name)
 
 )
 

@@ -7,12 +7,12 @@ final as (
     select
         kind,
         count(*) as n_files,
-        sum(n_bytes) as n_bytes,
-        sum(n_lines) as n_lines,
-        sum(n_rows) as n_rows,
-        sum(n_rejects) as n_rejects,
-        sum(n_other) as n_other,
-        sum(n_blank) as n_blank
+        cast(sum(n_bytes) as bigint) as n_bytes,
+        cast(sum(n_lines) as bigint) as n_lines,
+        cast(sum(n_rows) as bigint) as n_rows,
+        cast(sum(n_rejects) as bigint) as n_rejects,
+        cast(sum(n_other) as bigint) as n_other,
+        cast(sum(n_blank) as bigint) as n_blank
 
     from main.artifacts
 

@@ -62,7 +62,7 @@ rejects as (
 
     select
         run_id,
-        sum(n_rejects) as n_rejects
+        cast(sum(n_rejects) as bigint) as n_rejects
 
     from (select unnest(run_ids) as run_id, n_rejects from main.artifacts) as per_run
 

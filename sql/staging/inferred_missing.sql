@@ -8,6 +8,7 @@ runs as (
 
 ),
 
+-- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
 tasks as (
 
     select distinct
@@ -18,6 +19,8 @@ tasks as (
     from staging.keys as keys
 
     inner join runs using (run_id)
+
+    where keys.role <> 'failure'
 
 ),
 

@@ -19,14 +19,14 @@ read as (
     select
         record_id,
         coalesce(
-            json_field_number(usage, 'input_tokens'), json_field_number(usage, 'prompt_tokens')
+            json_field_count(usage, 'input_tokens'), json_field_count(usage, 'prompt_tokens')
         ) as input_tokens,
         coalesce(
-            json_field_number(usage, 'output_tokens'), json_field_number(usage, 'completion_tokens')
+            json_field_count(usage, 'output_tokens'), json_field_count(usage, 'completion_tokens')
         ) as output_tokens,
-        json_field_number(perf, 'prompt_tokens') as perf_input_tokens,
-        json_field_number(perf, 'completion_tokens') as perf_output_tokens,
-        json_field_number(perf, 'num_turns') as perf_turns,
+        json_field_count(perf, 'prompt_tokens') as perf_input_tokens,
+        json_field_count(perf, 'completion_tokens') as perf_output_tokens,
+        json_field_count(perf, 'num_turns') as perf_turns,
         coalesce(
             json_field_number(verifier, 'total_run_time'),
             json_field_number(verifier, 'agent_run_time'),
@@ -45,15 +45,15 @@ final as (
         -- All zero means that nothing was counted.
         case
             when coalesce(read.input_tokens, 0) + coalesce(read.output_tokens, 0) > 0
-                then cast(read.input_tokens as bigint)
-            else cast(read.perf_input_tokens as bigint)
+                then read.input_tokens
+            else read.perf_input_tokens
         end as input_tokens,
         case
             when coalesce(read.input_tokens, 0) + coalesce(read.output_tokens, 0) > 0
-                then cast(read.output_tokens as bigint)
-            else cast(read.perf_output_tokens as bigint)
+                then read.output_tokens
+            else read.perf_output_tokens
         end as output_tokens,
-        coalesce(cast(read.perf_turns as bigint), outlines.n_turns) as n_turns,
+        coalesce(read.perf_turns, outlines.n_turns) as n_turns,
         outlines.n_tool_calls,
         outlines.n_events,
         outlines.final_seq,

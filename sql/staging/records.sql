@@ -34,7 +34,7 @@ final as (
         files.kind as file_kind,
         nullif(trim(json_as_text(records.agent)), '') as agent,
         json_as_text(records.task_index) as task_index,
-        json_as_integer(records.rollout_index) as rollout_index,
+        json_as_index(records.rollout_index) as rollout_index,
         json_as_integer(records.attempt_index) as attempt_index,
         json_as_integer(records.stage_index) as stage_index,
         json_as_number(records.reward) as reward,

@@ -15,16 +15,11 @@ runs as (
         run_groups.run_id,
         run_groups.group_id,
         run_groups.package,
-        run_keys.run_name,
-        min(files.place) as place
+        run_keys.run_name
 
     from staging.run_groups as run_groups
 
     inner join staging.run_keys as run_keys using (run_id)
-
-    inner join raw.files as files using (run_name)
-
-    group by all
 
 ),
 
@@ -34,12 +29,43 @@ groups as (
         group_id,
         min(package) as package,
         min(run_name) as first_name,
-        count(distinct run_name) as n_names,
-        min(place) as place
+        count(distinct run_name) as n_names
 
     from runs
 
     group by all
+
+),
+
+-- The innermost folder that all runs of the group lie in.
+shared_places as (
+
+    select
+        runs.group_id,
+        places.depth,
+        min(places.name) as name
+
+    from runs
+
+    inner join groups using (group_id)
+
+    inner join raw.files as files using (run_name)
+
+    inner join raw.places as places using (file_no)
+
+    group by runs.group_id, places.depth, groups.n_names
+
+    having count(distinct places.name) = 1 and count(distinct runs.run_name) = groups.n_names
+
+),
+
+innermost as (
+
+    select
+        *,
+        row_number() over (partition by group_id order by depth desc) as rank
+
+    from shared_places
 
 ),
 
@@ -67,7 +93,7 @@ shared as (
 
     where
         groups.n_names > 1
-        and not regexp_matches(lower(tokens.token), '^(\d*|rollouts?|examples?|runs?|models?|agents?|results?|evals?|outputs?|vs)$')
+        and not regexp_matches(lower(tokens.token), '^(\d*[bmk]?|rollouts?|examples?|runs?|models?|agents?|results?|evals?|outputs?|vs)$')
 
     group by tokens.group_id, tokens.token, groups.n_names
 
@@ -92,12 +118,16 @@ named as (
     select
         groups.group_id,
         coalesce(
-            groups.package, shared_names.name, nullif(groups.place, ''), groups.first_name
+            groups.package, shared_names.name, innermost.name, groups.first_name
         ) as wanted
 
     from groups
 
     left join shared_names using (group_id)
+
+    left join innermost
+        on innermost.group_id = groups.group_id
+        and innermost.rank = 1
 
 ),
 

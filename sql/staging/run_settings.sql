@@ -51,10 +51,15 @@ placed as (
         run_folders.run_id,
         said.name,
         said.value,
+        files.path,
+        rank() over (
+            partition by run_folders.run_id, said.name
+            order by files.run_name nulls last, length(files.folder) desc
+        ) as rank,
         row_number() over (
             partition by run_folders.run_id, said.name
             order by files.run_name nulls last, length(files.folder) desc, files.path
-        ) as rank
+        ) as place
 
     from said
 
@@ -73,16 +78,19 @@ placed as (
 
 ),
 
+-- Of one setting the first file's value counts; notes are read on, file after file.
 final as (
 
     select
         run_id,
         name,
-        value
+        string_agg(value, e'\n\n' order by path) as value
 
     from placed
 
-    where rank = 1
+    where rank = 1 and (place = 1 or name = 'notes')
+
+    group by run_id, name
 
 )
 

@@ -2,7 +2,7 @@
 -- grain: run_id, seed, chunk
 with
 
-records as (
+sharded as (
 
     select
         records.run_id,
@@ -11,14 +11,46 @@ records as (
         records.role,
         records.rollout_index,
         tasks.task_id,
-        -- Where chunks hold different tasks, only the seeds repeat one.
-        case when tasks.is_rekeyed then -1 else coalesce(records.chunk, -1) end as repeat_chunk
+        tasks.is_rekeyed
 
     from staging.run_records as records
 
     inner join staging.shard_tasks as tasks using (record_id)
 
     where records.seed is not null or records.chunk is not null
+
+),
+
+-- Only where one task stands in several chunks of a seed do chunks repeat it; else seeds do.
+repeating_chunks as (
+
+    select distinct run_id
+
+    from sharded
+
+    where not is_rekeyed
+
+    group by run_id, seed, task_id, role, rollout_index
+
+    having count(distinct chunk) > 1
+
+),
+
+records as (
+
+    select
+        sharded.run_id,
+        sharded.seed,
+        sharded.chunk,
+        sharded.role,
+        sharded.rollout_index,
+        sharded.task_id,
+        case when repeating_chunks.run_id is null then -1 else coalesce(sharded.chunk, -1) end
+            as repeat_chunk
+
+    from sharded
+
+    left join repeating_chunks using (run_id)
 
 ),
 

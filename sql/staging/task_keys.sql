@@ -37,7 +37,8 @@ stages as (
 
     select
         run_id,
-        count(distinct stage_index) > 1 as has_stages
+        count(distinct stage_index) > 1 as has_stages,
+        min(stage_index) as first_stage
 
     from records
 
@@ -61,7 +62,11 @@ named as (
             when id_fields.name is not null then id_fields.name
             else 'content'
         end as task_id_source,
-        case when stages.has_stages then '-stage' || records.stage_index end as stage_suffix
+        -- What names no stage, as inputs do, is where a task begins.
+        case
+            when stages.has_stages
+                then '-stage' || coalesce(records.stage_index, stages.first_stage)
+        end as stage_suffix
 
     from records
 

@@ -1,0 +1,144 @@
+"""Small results folders written by hand, for tests that need to know every row."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pipeline
+from pipeline.cli import main
+
+Row = dict[str, Any]
+Content = str | bytes | Iterable[Row]
+BLADE = Path(sys.executable).with_name("blade")
+
+
+def rollout(
+    task: int | None = None,
+    index: int | None = None,
+    *,
+    ask: str | None = None,
+    reward: Any = 1.0,
+    agent: str | None = None,
+    model: str | None = None,
+    output: list[Any] | None = None,
+    **fields: Any,
+) -> Row:
+    """A scored row. Unless `ask` says otherwise, tasks of one number ask one question."""
+    answer = {"type": "message", "role": "assistant", "content": "done"}
+    response: Row = {"output": [answer] if output is None else output}
+    if model is not None:
+        response["model"] = model
+    row = {**asked(task, index, ask=ask, agent=agent), "response": response, "reward": reward}
+    return {**row, **fields}
+
+
+def asked(
+    task: int | None = None,
+    index: int | None = None,
+    *,
+    ask: str | None = None,
+    agent: str | None = None,
+    **fields: Any,
+) -> Row:
+    """An input row: what is asked, with neither reward nor response."""
+    row: Row = {}
+    if task is not None:
+        row["_ng_task_index"] = task
+    if index is not None:
+        row["_ng_rollout_index"] = index
+    if agent is not None:
+        row["agent_ref"] = {"name": agent}
+    question = ask if ask is not None else f"question {task}"
+    row["responses_create_params"] = {"input": [{"role": "user", "content": question}]}
+    return {**row, **fields}
+
+
+def failure(task: int, index: int, kind: str, **fields: Any) -> Row:
+    """A row of a failures file, with the placeholder reward that Gym writes."""
+    return {**rollout(task, index, reward=0.0), "_ng_failure_class": kind, **fields}
+
+
+def lines(rows: Iterable[Row]) -> str:
+    """Rows as JSON lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def write(folder: Path, files: Mapping[str, Content]) -> Path:
+    """Files by name below the folder: text and bytes as they are, rows as JSON lines."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            text = content if isinstance(content, str) else lines(content)
+            path.write_text(text, encoding="utf-8")
+    return folder
+
+
+class Results:
+    """An analysed folder."""
+
+    def __init__(self, out: Path) -> None:
+        self.path = out / "warehouse.duckdb"
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, as tuples."""
+        with pipeline.open_warehouse(self.path) as warehouse:
+            return warehouse.sql(query).rows()
+
+    def column(self, query: str) -> list[Any]:
+        """The first column of a query."""
+        return [row[0] for row in self.rows(query)]
+
+    def one(self, query: str) -> Any:
+        """The only value of a query."""
+        ((value,),) = self.rows(query)
+        return value
+
+
+def analyzed(folder: Path, files: Mapping[str, Content], **options: Any) -> Results:
+    """Write the files to `folder/results`, analyse them into `folder/out`."""
+    results = write(folder / "results", files)
+    pipeline.analyze(results, out=folder / "out", **options)
+    return Results(folder / "out")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command said, and how it ended."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+def call(*arguments: str | Path, stdin: str = "") -> Outcome:
+    """Run `blade` in this process: fast, and a bug's traceback fails the test."""
+    out, err = io.StringIO(), io.StringIO()
+    argv = ["blade", *map(str, arguments)]
+    code = 0
+    patched = mock.patch.multiple("sys", argv=argv, stdin=io.StringIO(stdin))
+    with redirect_stdout(out), redirect_stderr(err), patched:
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 0
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def blade(*arguments: str | Path, **options: Any) -> Outcome:
+    """Run `blade` as a person does, in a process of its own."""
+    ended = subprocess.run(
+        [BLADE, *arguments], capture_output=True, timeout=60, encoding="utf-8", **options
+    )
+    return Outcome(ended.returncode, ended.stdout, ended.stderr)

@@ -1,0 +1,546 @@
+"""The command line: exit codes, messages, formats, and the prompt."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import json
+import os
+import pty
+import select
+import shutil
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet
+import pytest
+
+from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
+
+RELATIONS = (
+    "artifacts events expected failures rejects reported_metrics rollouts runs task_prompts tasks"
+)
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two tasks of one run."""
+    rows = [rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.0)]
+    return analyzed(tmp_path_factory.mktemp("cli"), {"a_rollouts.jsonl": rows})
+
+
+def _sql(results: Results, *arguments: str | Path, stdin: str = "") -> Outcome:
+    return call("sql", *arguments, "--warehouse", results.path, stdin=stdin)
+
+
+def _refused(said: Outcome, code: int, *parts: str) -> None:
+    """Nothing on stdout, every part in the message, and the exit code that says whose fault."""
+    assert (said.code, said.stdout) == (code, "")
+    for part in parts:
+        assert part in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("files", "parts"),
+    [
+        ({}, ["holds no files", "Looked for", ".jsonl"]),
+        ({"x.txt": "hi", "y.log": "hi"}, ["no rollouts found", "1 log", "1 other", "Looked for"]),
+        ({"a_materialized_inputs.jsonl": "{}\n"}, ["no rollouts found", "1 inputs"]),
+    ],
+)
+def test_a_folder_without_rollouts_cannot_be_used(
+    tmp_path: Path, files: dict[str, str], parts: list[str]
+) -> None:
+    """Exit code 3; the message says what was found and what was looked for."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    said = call("analyze", write(folder, files), "--out", tmp_path / "out")
+    _refused(said, 3, f"{folder}: ", *parts)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:
+    """Exit code 3, and what to give instead."""
+    _refused(call("analyze", tmp_path / "nope"), 3, "nope: no such file or folder", "Give")
+
+
+# Root may read anything: then the command, once imported, goes on as nobody.
+AS_A_PERSON = """
+import os, pipeline.cli.analyze_command, pipeline.cli.progress, pipeline.cli.summary
+if os.geteuid() == 0:
+    os.setgid(65534)
+    os.setuid(65534)
+pipeline.cli.main()
+"""
+
+
+def _analyze_as_a_person(folder: Path, out: Path) -> Outcome:
+    for parent in (folder.parent, *folder.parent.parents[:2]):
+        parent.chmod(parent.stat().st_mode | 0o055)
+    ended = subprocess.run(
+        [sys.executable, "-c", AS_A_PERSON, "analyze", folder, "--out", out],
+        capture_output=True,
+        timeout=60,
+        text=True,
+    )
+    return Outcome(ended.returncode, ended.stdout, ended.stderr)
+
+
+def test_a_folder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
+    """Exit code 3, and what to look at."""
+    folder = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    folder.chmod(0o000)
+    said = _analyze_as_a_person(folder, tmp_path / "out")
+    folder.chmod(0o755)
+    _refused(said, 3, "results: cannot be read", "permissions")
+
+
+def test_a_subfolder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
+    """A run behind closed doors is not silently left out of the analysis."""
+    rows = [rollout(0, 0)]
+    folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows, "closed/b.jsonl": rows})
+    out = tmp_path / "out"
+    out.mkdir()
+    out.chmod(0o777)
+    (folder / "closed").chmod(0o000)
+    said = _analyze_as_a_person(folder, out)
+    (folder / "closed").chmod(0o755)
+    assert said.code in (0, 3)
+    assert "closed" in said.stderr
+
+
+def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    """Exit code 3, and which option to change."""
+    folder = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)], "file": "x"})
+    said = call("analyze", folder, "--out", folder / "file" / "out")
+    _refused(said, 3, "cannot be written", "--out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["analyze"], ["no results given", "blade analyze results/"]),
+        (["analyze", "{folder}", "--run", "x"], ["is not NAME=PATH"]),
+        (["analyze", "{folder}", "--run", "=x"], ["is not NAME=PATH"]),
+        (["analyze", "{folder}", "--run", "a/b={folder}"], ["name may hold"]),
+        (["analyze", "{folder}", "--run", "a={folder}/empty"], ["holds 0 runs"]),
+        (["analyze", "{folder}", "--run", "a={folder}"], ["holds 2 runs", "one rollout file"]),
+        (
+            ["analyze", "--run", "a={folder}/x_rollouts.jsonl", "--run", "A={folder}/y.jsonl"],
+            ["another run is called"],
+        ),
+        (["analyze", "{folder}", "--max-line-bytes", "0"], ["--max-line-bytes"]),
+        (["analyze", "{folder}", "--threads", "two"], ["--threads"]),
+        (["nope"], ["No such command"]),
+        (["sql", "--nope"], ["No such option"]),
+        (["show"], ["Missing argument"]),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(
+    tmp_path: Path, arguments: list[str], parts: list[str]
+) -> None:
+    """Exit code 2 before anything is written."""
+    rows = [rollout(0, 0)]
+    write(tmp_path, {"x_rollouts.jsonl": rows, "y.jsonl": rows, "empty/notes.md": "none"})
+    out = tmp_path / "out"
+    given = [argument.format(folder=tmp_path) for argument in arguments]
+    said = call(*given, *(["--out", out] if arguments[0] == "analyze" else []))
+    _refused(said, 2, *parts)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("option", [("--pass-threshold", "nan"), ("--benchmark", "")])
+def test_values_that_mean_nothing_are_refused(tmp_path: Path, option: tuple[str, str]) -> None:
+    """A threshold that no reward can be compared with, a benchmark without a name."""
+    folder = write(tmp_path / "results", {"x_rollouts.jsonl": [rollout(0, 0)]})
+    assert call("analyze", folder, "--out", tmp_path / "out", "--json", *option).code == 2
+
+
+def test_the_results_folder_as_output_is_explained(tmp_path: Path) -> None:
+    """Writing beside the results works, or the message says that this is what is wrong."""
+    write(tmp_path, {"x_rollouts.jsonl": [rollout(0, 0)]})
+    said = blade("analyze", tmp_path, "--out", tmp_path)
+    assert said.code == 0 or "--out" in said.stderr
+
+
+def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> None:
+    """Inventory, runs and what to run next on stdout; warnings on stderr; the same as JSON."""
+    rows = lines([rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.5)]) + "{broken\n"
+    folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows, "notes.md": "n"})
+    said = blade("analyze", folder, "--out", tmp_path / "out")
+    assert said.code == 0
+    for part in ("2 files: 1 notes, 1 rollouts", "0.75", "blade sql", str(tmp_path / "out")):
+        assert part in said.stdout
+    assert "could not be used" in said.stderr and "could not be used" not in said.stdout
+    assert "\x1b" not in said.stdout + said.stderr
+
+    content = json.loads(call("analyze", folder, "--out", tmp_path / "out", "--json").stdout)
+    (run,) = content["runs"]
+    assert run["run_id"] == "a"
+    counts = [run[name] for name in ("n_tasks", "n_rollouts", "n_scored", "n_rejects")]
+    assert counts == [2, 2, 2, 1]
+    assert (run["mean_reward"], run["n_expected"], run["n_missing"]) == (0.75, None, None)
+    assert [warning["check"] for warning in content["warnings"]] == ["warn_rejects"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "manifest.json",
+        "warehouse.duckdb",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        ([""], ["the query is empty", "for example"]),
+        ([" \n "], ["the query is empty"]),
+        (["selec 1"], ["syntax error", "--schema"]),
+        (["from rollots"], ["Did you mean rollouts?"]),
+        (["from task_prompt"], ["Did you mean task_prompts?"]),
+        (["from nothing_like_it"], ["Relations: artifacts"]),
+        (["select rewad from rollouts"], ["reward"]),
+        (["from runs", "--format", "xml"], ["markdown", "parquet"]),
+        (["from runs", "--format", "parquet"], ["--out FILE"]),
+        (["from runs", "-f", "{query}"], ["both"]),
+        (["-f", "{query}.nope"], ["No such file"]),
+    ],
+)
+def test_wrong_queries_say_what_is_wrong(
+    results: Results, tmp_path: Path, arguments: list[str], parts: list[str]
+) -> None:
+    """Exit code 2, with a suggestion where there is one."""
+    query = tmp_path / "query.sql"
+    query.write_text("select 1")
+    said = _sql(results, *(argument.format(query=query) for argument in arguments))
+    assert (said.code, said.stdout) == (2, "")
+    for part in parts:
+        assert part.lower() in said.stderr.lower()
+
+
+@pytest.mark.parametrize("query", [";", "-- only a comment", "/* only a comment */"])
+def test_queries_without_a_statement_are_empty(results: Results, query: str) -> None:
+    """Nothing but punctuation or a comment asks nothing."""
+    _refused(_sql(results, stdin=query), 2, "empty")
+
+
+def test_a_query_file_that_is_no_text_is_refused(results: Results, tmp_path: Path) -> None:
+    """A query file must be UTF-8."""
+    (tmp_path / "query.sql").write_bytes(b"\xff\xfe")
+    _refused(_sql(results, "-f", tmp_path / "query.sql"), 2, "query.sql")
+
+
+def test_a_query_that_fails_late_leaves_the_file_whole(results: Results, tmp_path: Path) -> None:
+    """An error in row 150,000 is an error: no traceback, and the previous output stands."""
+    out = tmp_path / "rows.csv"
+    out.write_text("previous\n")
+    query = "select case when i = 150000 then error('late') else i end from range(200000) t(i)"
+    said = _sql(results, query, "--format", "csv", "--out", out)
+    _refused(said, 2, "late")
+    assert out.read_text() == "previous\n"
+
+
+def test_an_output_that_cannot_be_written_is_said(results: Results, tmp_path: Path) -> None:
+    """Exit code 3, for text and for Parquet."""
+    for format_ in ("csv", "parquet"):
+        out = tmp_path / "absent" / "rows"
+        said = _sql(results, "from runs", "--format", format_, "--out", out)
+        _refused(said, 3, "cannot be written")
+
+
+TYPED = (
+    "select 1 as n, 0.1::double + 0.2 as f, true as b, 'x|y' as t, null as nothing,"
+    " [1, 2] as l, {'k': 'v'} as s, '{\"a\": [1]}'::json as j"
+)
+
+
+@pytest.mark.parametrize("format_", ["json", "jsonl"])
+def test_json_keeps_types(results: Results, format_: str) -> None:
+    """Numbers, null, lists, structs and JSON columns come back as they were."""
+    said = _sql(results, TYPED, "--format", format_)
+    row = json.loads(said.stdout)[0] if format_ == "json" else json.loads(said.stdout)
+    expected = {"n": 1, "f": 0.1 + 0.2, "b": True, "t": "x|y", "nothing": None}
+    assert row == {**expected, "l": [1, 2], "s": {"k": "v"}, "j": {"a": [1]}}
+    empty = _sql(results, "from runs where false", "--format", format_).stdout
+    assert json.loads(empty or "[]") == []
+
+
+def test_json_decimals_are_numbers(results: Results) -> None:
+    """A literal 0.5 is a DECIMAL to the engine, and a number to everyone."""
+    assert json.loads(_sql(results, "select 0.5 as x", "--format", "json").stdout) == [{"x": 0.5}]
+
+
+def test_text_formats_round_trip(results: Results, tmp_path: Path) -> None:
+    """CSV, Markdown and Parquet hold the same two rows; --out prints nothing."""
+    query = "select task_id, reward from rollouts order by all"
+    printed = _sql(results, query, "--format", "csv").stdout
+    assert list(csv.reader(io.StringIO(printed))) == [
+        ["task_id", "reward"],
+        ["0", "1.0"],
+        ["1", "0.0"],
+    ]
+    assert _sql(results, "select 'x|y' as t", "--format", "markdown").stdout == (
+        "| t |\n| --- |\n| x\\|y |\n"
+    )
+    out = tmp_path / "rows.parquet"
+    said = _sql(results, query, "--format", "parquet", "--out", out)
+    assert (said.code, said.stdout, said.stderr) == (0, "", "")
+    assert pyarrow.parquet.read_table(out).to_pylist() == [
+        {"task_id": "0", "reward": 1.0},
+        {"task_id": "1", "reward": 0.0},
+    ]
+    table = _sql(results, query).stdout.split()
+    assert table[:2] == ["task_id", "reward"] and table[-4:] == ["0", "1", "1", "0"]
+
+
+def test_queries_come_from_arguments_files_and_stdin(results: Results, tmp_path: Path) -> None:
+    """All three ask the same."""
+    (tmp_path / "q.sql").write_text("select 42 as x")
+    for arguments, stdin in [
+        (["select 42 as x"], ""),
+        (["-f", str(tmp_path / "q.sql")], ""),
+        ([], "select 42 as x;\n"),
+    ]:
+        assert _sql(results, *arguments, "--format", "csv", stdin=stdin).stdout == "x\n42\n"
+    _refused(_sql(results), 2, "the query is empty")
+
+
+def test_the_schema_lists_every_relation_with_its_purpose(results: Results) -> None:
+    """As text for people, as rows for programs; descriptions never empty."""
+    said = _sql(results, "--schema").stdout
+    for relation in RELATIONS.split():
+        assert f"\n{relation}  " in f"\n{said}"
+    rows = json.loads(_sql(results, "--schema", "--format", "json").stdout)
+    assert sorted({row["relation"] for row in rows}) == RELATIONS.split()
+    assert all(row["description"] and row["column"] and row["type"] for row in rows)
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_the_schema_can_be_written_to_a_file(
+    results: Results, tmp_path: Path, format_: str
+) -> None:
+    """--schema takes --format and --out like any rows."""
+    out = tmp_path / "schema"
+    said = _sql(results, "--schema", "--format", format_, "--out", out)
+    assert (said.code, said.stdout) == (0, "")
+    assert out.stat().st_size > 0
+
+
+def test_missing_and_broken_warehouses_are_said(tmp_path: Path) -> None:
+    """Exit code 3, and how to make one."""
+    broken = tmp_path / "broken.duckdb"
+    broken.write_bytes(b"this is no database" * 1000)
+    for command in (["sql", "from runs"], ["show", "a/0:0"]):
+        for path, part in [
+            (tmp_path / "none.duckdb", "no warehouse here"),
+            (tmp_path, "no warehouse here"),
+            (broken, "cannot be opened"),
+        ]:
+            _refused(call(*command, "--warehouse", path), 3, part, "blade analyze")
+
+
+@pytest.mark.parametrize("damage", ["truncated", "foreign"])
+def test_files_that_are_not_whole_warehouses_are_said(
+    results: Results, tmp_path: Path, damage: str
+) -> None:
+    """Half a warehouse, or some other DuckDB file, is an input that cannot be used."""
+    path = tmp_path / "w.duckdb"
+    if damage == "truncated":
+        path.write_bytes(results.path.read_bytes()[:500_000])
+    else:
+        duckdb.connect(str(path)).execute("create table t as select 1").close()
+    _refused(call("sql", "from runs", "--warehouse", path), 3, "blade analyze")
+
+
+@pytest.mark.parametrize(
+    ("citation", "parts"),
+    [
+        ("nocolon", ["RUN/TASK:ROLLOUT"]),
+        ("a/0", ["RUN/TASK:ROLLOUT"]),
+        ("a/0:x", ["RUN/TASK:ROLLOUT"]),
+        ("b/0:0", ["b/0:0: no such rollout", "runs: a"]),
+        ("a/7:0", ["no such rollout", "0, 1"]),
+        ("a/0:5", ["no such rollout", "repeats of this task: 0"]),
+        ("a/0:99999999999999999999", ["no such rollout"]),
+        ("a/0:0#9", ["#9", "no such event", "1 to 1"]),
+    ],
+)
+def test_citations_that_lead_nowhere_say_what_there_is(
+    results: Results, citation: str, parts: list[str]
+) -> None:
+    """Exit code 2, with the nearest thing that exists."""
+    _refused(call("show", citation, "--warehouse", results.path), 2, *parts)
+
+
+def test_show_prints_a_rollout(results: Results) -> None:
+    """Prompt, events, reward, source; as JSON too."""
+    said = call("show", "a/1:0", "--warehouse", results.path)
+    for part in ("a/1:0", "reward 0 (failed)", "a_rollouts.jsonl:2", "question 1", "done"):
+        assert part in said.stdout
+    shown = json.loads(call("show", "a/1:0", "--json", "--warehouse", results.path).stdout)
+    assert (shown["reward"], shown["is_pass"], shown["source_line"]) == (0.0, False, 2)
+    assert [event["text"] for event in shown["events"]] == ["done"]
+
+
+@pytest.mark.parametrize("command", [[], ["analyze"], ["sql"], ["show"]])
+def test_help_has_an_example(command: list[str]) -> None:
+    """Every command's help shows how it is called."""
+    said = call(*command, "--help")
+    assert said.code == 0
+    assert "Examples:" in said.stdout and f"blade {' '.join(command)}".strip() in said.stdout
+
+
+def test_help_waits_for_no_library() -> None:
+    """`blade --help` imports none of the heavy ones."""
+    heavy = {"duckdb", "numpy", "polars", "pyarrow", "rich"}
+    code = (
+        "import sys; sys.argv = ['blade', '--help']\n"
+        "from pipeline.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: print('loaded', *sorted(sys.modules), file=sys.stderr)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+    )
+    loaded = ended.stderr.split()
+    assert loaded[0] == "loaded"
+    assert heavy.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("format_", ["csv", "jsonl", "table"])
+def test_a_reader_that_stops_early_sees_no_traceback(results: Results, format_: str) -> None:
+    """`blade sql ... | head -1` prints its line and nothing on stderr."""
+    query = "select repeat('x', 70) as x from range(900) a, range(100) b"
+    options = ("--format", format_, "--warehouse", results.path)
+    ended = subprocess.run(
+        ["sh", "-c", '"$@" | head -1', "sh", BLADE, "sql", query, *options],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert len(ended.stdout.splitlines()) == 1
+    assert "Traceback" not in ended.stderr and "Error" not in ended.stderr
+
+
+def test_output_survives_a_terminal_without_unicode(results: Results) -> None:
+    """Characters that the output cannot hold are replaced, not fatal."""
+    said = blade(
+        "sql",
+        "select 'ō' as x",
+        "--warehouse",
+        results.path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (said.code, "Traceback" in said.stderr) == (0, False)
+
+
+class Prompt:
+    """`blade sql` on a terminal of its own."""
+
+    def __init__(self, warehouse: Path, state: Path) -> None:
+        self.printed = ""
+        self._ours, theirs = pty.openpty()
+        environment = {**os.environ, "XDG_STATE_HOME": str(state), "TERM": "dumb"}
+        self._running = subprocess.Popen(
+            [BLADE, "sql", "--warehouse", warehouse],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment,
+            start_new_session=True,
+            # Ctrl-C and Ctrl-D need a controlling terminal.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(theirs)
+        self.wait_for("blade> ")
+
+    def wait_for(self, text: str) -> str:
+        """What was printed up to the text."""
+        deadline = time.monotonic() + 15
+        while text not in self.printed:
+            ready, _, _ = select.select([self._ours], [], [], deadline - time.monotonic())
+            assert ready, f"no {text!r} in {self.printed!r}"
+            self.printed += os.read(self._ours, 1 << 16).decode()
+        before, _, self.printed = self.printed.partition(text)
+        return before
+
+    def type(self, text: str, *, until: str = "blade> ") -> str:
+        """Type, and return what is printed until the prompt is back."""
+        os.write(self._ours, text.encode())
+        return self.wait_for(until)
+
+    def leave(self) -> int:
+        """Ctrl-D; the exit code."""
+        os.write(self._ours, b"\x04")
+        code = self._running.wait(timeout=15)
+        os.close(self._ours)
+        return code
+
+    def kill(self) -> None:
+        """Whatever state it is in."""
+        if self._running.poll() is None:
+            self._running.kill()
+            self._running.wait()
+
+
+@pytest.fixture
+def prompt(results: Results, tmp_path: Path):
+    """A prompt that is ended with the test."""
+    opened = Prompt(results.path, tmp_path)
+    yield opened
+    opened.kill()
+
+
+def test_the_prompt_answers_and_forgives(prompt: Prompt, tmp_path: Path) -> None:
+    """A query, one of several lines, a mistake, Ctrl-C, the history, and Ctrl-D."""
+    assert "42" in prompt.type("select 40 + 2 as x;\n")
+    prompt.type("select\n", until="...> ")
+    assert "77" in prompt.type("70 + 7 as y;\n")
+    assert "Did you mean rollouts?" in prompt.type("from rollots;\n")
+    assert "rejects" in prompt.type(".schema\n")
+    prompt.type("half a quer", until="quer")
+    time.sleep(0.2)  # Python's line editor misses a signal that comes while it handles a key
+    prompt.type("\x03")
+    # Two lines up is the query before .schema: the mistake again.
+    assert "Did you mean rollouts?" in prompt.type("\x1b[A\x1b[A\n")
+    assert prompt.leave() == 0
+    history = (tmp_path / "blade" / "history").read_text().splitlines()
+    assert history[0] == "select 40 + 2 as x;"
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="RuntimeError: Query interrupted, or no end at all")
+def test_ctrl_c_ends_the_query_and_not_the_prompt(prompt: Prompt) -> None:
+    """A query that takes too long can be left."""
+    query = "select sum(a.range * b.range) from range(1000000) a, range(1000000) b;\n"
+    prompt.type(query, until="b;")
+    time.sleep(0.5)
+    said = prompt.type("\x03")
+    assert "Traceback" not in said
+
+
+def test_a_second_prompt_remembers(results: Results, tmp_path: Path) -> None:
+    """What was asked yesterday is one key away."""
+    first = Prompt(results.path, tmp_path)
+    first.type("select 6 * 7 as x;\n")
+    assert first.leave() == 0
+    second = Prompt(results.path, tmp_path)
+    assert "42" in second.type("\x1b[A\n")
+    assert second.leave() == 0
+
+
+def test_a_copied_warehouse_opens_anywhere(results: Results, tmp_path: Path) -> None:
+    """One file is all there is to carry away, by whatever name."""
+    for name in ("main.duckdb", "moved file.db"):
+        shutil.copy(results.path, tmp_path / name)
+        said = call(
+            "sql",
+            "select count(*) as n from rollouts",
+            "--format",
+            "csv",
+            "--warehouse",
+            tmp_path / name,
+        )
+        assert said.stdout == "n\n2\n"

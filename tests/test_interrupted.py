@@ -1,0 +1,170 @@
+"""Killed, interrupted, failed or raced: the previous output stays whole, the next one works."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import pipeline
+from pipeline import run as flow
+from tests.results import BLADE, Results, analyzed, blade, rollout, write
+
+SIMULATOR = Path(__file__).resolve().parent.parent / "data_samples" / "simulate.py"
+OUTPUT = ["manifest.json", "warehouse.duckdb"]
+BUILDING = ".warehouse.duckdb.building"
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """100 MB of rollouts: an analysis of some seconds."""
+    spec = importlib.util.spec_from_file_location("simulate_big", SIMULATOR)
+    assert spec is not None and spec.loader is not None
+    simulate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(simulate)
+    folder = tmp_path_factory.mktemp("big")
+    simulate.write_bench(folder, shape="trajectory", n_bytes=100_000_000)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small analysis."""
+    files = {"old_rollouts.jsonl": [rollout(0, 0)]}
+    return analyzed(tmp_path_factory.mktemp("earlier"), files).path.parent
+
+
+@pytest.fixture
+def out(earlier: Path, tmp_path: Path) -> Path:
+    """The output of an earlier analysis, for a test to write over."""
+    return shutil.copytree(earlier, tmp_path / "out")
+
+
+def _listing(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def _runs(out: Path) -> list[str]:
+    return Results(out).column("select distinct run_id from rollouts")
+
+
+def _started(results: Path, out: Path) -> subprocess.Popen[str]:
+    """An analysis that has begun to write: its new file beside the old one has grown."""
+    running = subprocess.Popen(
+        [BLADE, "analyze", results, "--out", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline and running.poll() is None:
+        # Its size may still be that of an empty database when the rows are in its log.
+        if sum(path.stat().st_size for path in out.glob(f"{BUILDING}*")) > 100_000:
+            return running
+        time.sleep(0.01)
+    running.kill()
+    raise AssertionError(f"the analysis never began to write: {running.communicate()}")
+
+
+@pytest.mark.slow
+def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> None:
+    """SIGKILL in the middle: the old rows are still there; the next analysis leaves no litter."""
+    before = _contents(out)
+    running = _started(big, out)
+    running.send_signal(signal.SIGKILL)
+    running.communicate()
+    assert running.returncode == -signal.SIGKILL
+    assert any(name.startswith(BUILDING) for name in _listing(out))
+    assert {name: (out / name).read_bytes() for name in before} == before
+    assert _runs(out) == ["old"]
+
+    said = blade("analyze", big, "--out", out)
+    assert said.code == 0
+    assert _listing(out) == OUTPUT
+    assert _runs(out) == ["bench_trajectory"]
+
+
+@pytest.mark.slow
+def test_an_interrupted_analysis_ends_cleanly(big: Path, out: Path) -> None:
+    """Ctrl-C at any moment: a word on stderr, no traceback, the old output as it was."""
+    before = _contents(out)
+    said = []
+    for delay in (0.0, 0.15, 0.3, 0.45, 0.6):
+        running = _started(big, out)
+        time.sleep(delay)
+        running.send_signal(signal.SIGINT)
+        stdout, stderr = running.communicate(timeout=30)
+        assert running.returncode != 0
+        assert stdout == ""
+        assert _contents(out) == before
+        said.append(stderr)
+    assert not [stderr for stderr in said if "Traceback" in stderr]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path, which: str) -> None:
+    """The second is refused with what to do; the first goes on and finishes."""
+    first = _started(big, out)
+    said = blade("analyze", big, "--out", out)
+    _, stderr = first.communicate(timeout=60)
+    if which == "second":
+        assert said.code == 2
+        assert "another analysis is writing here" in said.stderr and "--out" in said.stderr
+        assert said.stdout == ""
+    else:
+        assert (first.returncode, stderr) == (0, "")
+        assert _runs(out) == ["bench_trajectory"]
+
+
+@pytest.mark.parametrize("step", ["load", "relations", "manifest"])
+def test_a_failed_build_leaves_the_old_output(
+    out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """Whatever step fails, warehouse and manifest are the old ones, byte for byte."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError("no space left on device")
+
+    owner, name = {
+        "load": (flow.load, "artifacts"),
+        "relations": (flow.warehouse, "create_relations"),
+        "manifest": (flow, "_manifest"),
+    }[step]
+    before = _contents(out)
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, fail)
+        with pytest.raises(OSError, match="no space left"):
+            pipeline.analyze(results, out=out)
+    assert _contents(out) == before
+
+
+def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> None:
+    """Half a database, its log and its spill folder do not stop the next analysis."""
+    (out / BUILDING).write_bytes(b"half a database" * 1000)
+    (out / f"{BUILDING}.wal").write_bytes(b"half a log")
+    (out / ".warehouse.duckdb.spill").mkdir()
+    (out / ".warehouse.duckdb.spill" / "block.tmp").write_bytes(b"x")
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    pipeline.analyze(results, out=out)
+    assert _listing(out) == OUTPUT
+    assert _runs(out) == ["new"]
+
+
+def test_readers_keep_what_they_opened(out: Path, tmp_path: Path) -> None:
+    """A warehouse that is open while the next one is written still answers."""
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    with pipeline.open_warehouse(out / "warehouse.duckdb") as opened:
+        pipeline.analyze(results, out=out)
+        assert opened.sql("select run_id from rollouts").rows() == [("old",)]
+    assert _runs(out) == ["new"]

@@ -1,0 +1,420 @@
+"""The warehouse holds, row by row, what a plain reading of the files says."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import loaded, reference
+
+ROOT = Path(__file__).resolve().parent.parent
+Row = dict[str, Any]
+CORPUS = ROOT.parent / "shared" / "corpus"
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the public corpus is not here")
+
+spec = importlib.util.spec_from_file_location("simulate", ROOT / "data_samples" / "simulate.py")
+assert spec is not None and spec.loader is not None
+simulate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(simulate)
+
+
+READINGS = {
+    "general": (),
+    "sniffed": (("pipeline.load.sniff.LARGE_FILE", 0),),
+    "small blocks": (("pipeline.load.lines.BLOCK_BYTES", 50_021),),
+}
+
+
+def set_reading(name: str, patch: pytest.MonkeyPatch) -> None:
+    """Read as a small file is, as a large one is, or with lines across the borders of blocks."""
+    for target, value in READINGS[name]:
+        patch.setattr(target, value)
+
+
+def check(results: Path, out: Path) -> loaded.Loaded:
+    found = loaded.load(results, out)
+    agree(loaded.differences(found, results))
+    return found
+
+
+def agree(wrong: list[str]) -> None:
+    assert not wrong, f"{len(wrong)} differences:\n" + "\n".join(w[:300] for w in wrong[:20])
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> loaded.Loaded:
+    return loaded.load(CORPUS, tmp_path_factory.mktemp("corpus"))
+
+
+@needs_corpus
+def test_corpus_is_loaded_as_read(corpus: loaded.Loaded):
+    """Every line of every public file is the row, reject or blank that a plain reading finds."""
+    agree(loaded.differences(corpus, CORPUS))
+    assert sum(a["kind"] == "rollouts" for a in corpus.artifacts.values()) >= 70
+    assert len(corpus.rollouts) > 400
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    "reading", ["sniffed", pytest.param("small blocks", marks=pytest.mark.slow)]
+)
+def test_corpus_is_the_same_however_read(
+    reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Sniffed fields and lines cut by the borders of blocks change nothing."""
+    set_reading(reading, monkeypatch)
+    check(CORPUS, tmp_path)
+
+
+@needs_corpus
+def test_corpus_inputs_are_what_is_expected(corpus: loaded.Loaded):
+    """A materialized inputs file's keys are exactly what its run expects."""
+    inputs = {p: a for p, a in corpus.artifacts.items() if a["kind"] == "inputs"}
+    assert len(inputs) >= 8
+    for path, artifact in inputs.items():
+        rows = [line.row for line in reference.lines((CORPUS / path).read_bytes(), "inputs")]
+        keys = {(str(row["_ng_task_index"]), row["_ng_rollout_index"]) for row in rows if row}
+        runs = {artifact["run_id"], *(artifact.get("run_ids") or [])}
+        held = {(task, index) for run, task, index in corpus.expected if run in runs}
+        assert held == keys, path
+
+
+def _demo(seed: int) -> Callable[[Path], object]:
+    return lambda out: simulate.write_demo(out, seed=seed)
+
+
+def _bench(shape: str) -> Callable[[Path], object]:
+    return lambda out: simulate.write_bench(
+        out, shape=shape, n_bytes=3_000_000, row_bytes=9_000, dirty=0.1, seed=5
+    )
+
+
+SIMULATED = {
+    "demo-3": _demo(3),
+    "demo-8": _demo(8),
+    "bench-schema": _bench("schema"),
+    "bench-trajectory": _bench("trajectory"),
+    "many": lambda out: simulate.write_many(out, n_files=30, seed=2),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "reading"),
+    [
+        pytest.param(
+            name,
+            reading,
+            marks=() if reading == "general" and name != "demo-8" else pytest.mark.slow,
+        )
+        for name in SIMULATED
+        for reading in READINGS
+    ],
+)
+def test_simulated_results_are_loaded_as_read(
+    name: str, reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Every line the simulator writes, spoilt ones included, is loaded as it is read."""
+    set_reading(reading, monkeypatch)
+    results = tmp_path / "results"
+    results.mkdir()
+    SIMULATED[name](results)
+    found = check(results, tmp_path / "out")
+    assert found.rollouts
+    if name.startswith("bench"):
+        assert found.rejects, "a tenth of the rows is spoilt"
+    if name.startswith("demo"):
+        assert found.failures and found.expected
+
+
+def test_failed_attempts_are_loaded_as_read(tmp_path: Path):
+    """Each row of a failures file is one failure with its class and whether it was the last."""
+    simulate.write_demo(tmp_path / "results", seed=4)
+    found = loaded.load(tmp_path / "results", tmp_path / "out")
+    n_rows = 0
+    for path, artifact in found.artifacts.items():
+        if artifact["kind"] != "failures":
+            continue
+        for line in reference.lines((tmp_path / "results" / path).read_bytes(), "failures"):
+            if line.verdict != "failure":
+                continue
+            n_rows += 1
+            assert line.row is not None
+            held = found.failures[path, line.number]
+            assert held["failure_class"] == line.row["_ng_failure_class"]
+            assert held["is_terminal"] == line.row.get("_ng_failure_terminal")
+            assert held["task_id"] == str(line.row["_ng_task_index"])
+            assert held["rollout_index"] == line.row["_ng_rollout_index"]
+    assert n_rows == len(found.failures) > 0
+
+
+MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
+CALL = {"type": "function_call", "name": "f", "call_id": "c1", "arguments": '{"a": 1}'}
+SHAPES: dict[str, object] = {
+    "null": None,
+    "text": "plain text",
+    "empty text": "",
+    "bare list": [MESSAGE],
+    "object without output": {"model": "m"},
+    "null output": {"output": None},
+    "text output": {"output": "plain"},
+    "one item": {"output": MESSAGE},
+    "no items": {"output": []},
+    "nested": {"output": [[MESSAGE, [CALL]], [], CALL]},
+    "text item": {"output": ["said"]},
+    "item without type": {"output": [{"role": "user", "content": "asked"}]},
+    "unknown type": {"output": [MESSAGE, {"type": "web_search", "n": [1, {"a": float("nan")}]}]},
+    "no content": {"output": [{"type": "message", "role": "assistant"}]},
+    "null content": {"output": [{"type": "message", "content": None}]},
+    "no parts": {"output": [{"type": "message", "content": []}]},
+    "one part": {"output": [{"type": "message", "content": {"text": "t"}}]},
+    "mixed parts": {
+        "output": [
+            {"type": "message", "content": ["a", {"text": "b"}, {"refusal": "c"}, {"type": "x"}]}
+        ]
+    },
+    "user message last": {
+        "output": [MESSAGE, {"type": "message", "role": "user", "content": "more"}]
+    },
+    "call": {"output": [CALL, {"type": "function_call_output", "call_id": "c1", "output": "ok"}]},
+    "object arguments": {"output": [{**CALL, "arguments": {"a": [1.5, None]}}]},
+    "no arguments": {"output": [{**CALL, "arguments": None}]},
+    "object result": {"output": [{"type": "function_call_output", "output": {"exit_code": 2}}]},
+    "list result": {"output": [{"type": "function_call_output", "output": [{"text": "t"}]}]},
+    "failed result": {"output": [{"type": "function_call_output", "output": '{"returncode": 1}'}]},
+    "good result": {"output": [{"type": "function_call_output", "output": '{"found": "error"}'}]},
+    "NUL": {"output": [{"type": "function_call_output", "output": "a\0b"}]},
+    "half a character": {"output": [{"type": "function_call_output", "output": "a\ud800b"}]},
+    "summary": {"output": [{"type": "reasoning", "summary": [{"text": "a"}, {"text": "b"}]}]},
+    "thought in content": {
+        "output": [{"type": "reasoning", "summary": [], "content": [{"text": "c"}]}]
+    },
+    "other case": {"OUTPUT": [MESSAGE], "output": [{**CALL, "TYPE": "x", "Name": "g"}]},
+    "odd scalars": {
+        "output": [],
+        "usage": 5,
+        "model": {},
+        "status": [],
+        "created_at": "x",
+        "incomplete_details": "x",
+    },
+    "token text": {"output": [], "usage": {"input_tokens": "5", "output_tokens": True}},
+    "other token names": {"output": [], "usage": {"prompt_tokens": 7, "completion_tokens": 0}},
+    "no tokens": {"output": [], "usage": {"input_tokens": 0, "output_tokens": 0}},
+    "placeholder model": {"output": [], "model": "policy_model"},
+}
+
+
+def check_rows(rows: list[bytes], folder: Path) -> loaded.Loaded:
+    """Check one file of these rows."""
+    return check(_folder(rows, folder), folder / "out")
+
+
+def _folder(rows: list[bytes], folder: Path) -> Path:
+    results = folder / "results"
+    results.mkdir()
+    (results / "shapes_rollouts.jsonl").write_bytes(b"\n".join(rows) + b"\n")
+    return results
+
+
+def indexed(number: int, rest: str) -> bytes:
+    return f'{{"_ng_task_index": {number}, "_ng_rollout_index": 0, {rest}}}'.encode()
+
+
+@dataclass
+class Odd:
+    """A folder of odd rows, and what the warehouse made of it."""
+
+    results: Path
+    found: loaded.Loaded
+
+    def check(self, name: str) -> list[Row]:
+        """The rollouts of one file, once it agrees with the reference."""
+        path = f"{name}_rollouts.jsonl"
+        read = reference.lines((self.results / path).read_bytes())
+        agree(loaded.file_differences(self.found, self.found.artifacts[path], read))
+        return [row for (file, _), row in self.found.rollouts.items() if file == path]
+
+
+SCORES = "0 1 -0.0 0.9999999999999998 1e-320 -100 3 12345678901234567890123".split()
+NO_SCORES = 'null NaN Infinity -Infinity 1e999 true "1.0" [1] {"a":1}'.split()
+REWARDS = [*SCORES, *NO_SCORES, "9" * 400]
+
+FIELDS = [
+    '"x": 1, "X": 2',
+    '"Reward": 0, "RESPONSE": 5',
+    '"reward": 0',
+    '"x": {"a": 1, "a": 2}',
+    '"a.b": 2, "a\\"b": 3, "*": 4, "$": 5, "it\'s": 6, "--": 7',
+    '"x": "\\u0000", "y\\u0000z": 1, "y": 2',
+    '"x": 12345678901234567890123, "y": 1e999, "z": 0.1000000000000000055',
+    '"x": [NaN, -Infinity], "y": NaN',
+    '"agent_ref": "x", "skills_ref": 5, "ng_perf": [], "metadata": 1',
+    '"agent_ref": {"name": "  "}, "verifier_metadata": [1]',
+    '"responses_create_params": 5',
+    '"responses_create_params": {"input": [5, "x", null, {"role": 5, "content": {}}]}',
+    '"x": ", ]", "y": ": NaN,"',
+    '"x": null',
+]
+
+
+@pytest.fixture(scope="module", params=READINGS)
+def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Odd:
+    """Rows of every odd shape in three files, read in one of the ways there are."""
+    results = tmp_path_factory.mktemp("odd")
+    rests = {
+        "shapes": [f'"reward": 1, "response": {json.dumps(given)}' for given in SHAPES.values()],
+        "rewards": [f'"reward": {given}' for given in REWARDS],
+        "fields": [f'"reward": 1, "response": "r", {given}' for given in FIELDS],
+    }
+    for name, given in rests.items():
+        rows = [indexed(number, rest) for number, rest in enumerate(given)]
+        (results / f"{name}_rollouts.jsonl").write_bytes(b"\n".join(rows))
+    with pytest.MonkeyPatch.context() as patch:
+        set_reading(request.param, patch)
+        found = loaded.load(results, tmp_path_factory.mktemp("out"))
+    return Odd(results, found)
+
+
+def test_any_shape_of_response_is_loaded_as_read(odd: Odd):
+    """Items, texts, calls and tokens come out the same whatever shape the response has."""
+    assert len(odd.check("shapes")) == len(SHAPES)
+
+
+def test_any_reward_is_loaded_as_read(odd: Odd):
+    """Only a finite number is a score; anything else leaves the row unscored, never zero."""
+    assert sum(row["is_scored"] for row in odd.check("rewards")) == len(SCORES)
+
+
+def test_odd_fields_survive_whole(odd: Odd):
+    """Fields the format does not own come back as they were, whatever their names and types."""
+    assert len(odd.check("fields")) == len(FIELDS)
+
+
+def test_highest_attempt_wins_else_the_first_line(tmp_path: Path):
+    """Of rows with one key the highest attempt counts, else the first; the others are rejects."""
+    rows = [
+        b'{"_ng_task_index": 1, "_ng_rollout_index": 0, "reward": 0}',
+        b'{"_ng_task_index": 1, "_ng_rollout_index": 0, "reward": 1, "_ng_attempt_index": 2}',
+        b'{"_ng_task_index": 1, "_ng_rollout_index": 0, "reward": 0, "_ng_attempt_index": 1}',
+        b'{"_ng_task_index": 2, "_ng_rollout_index": 0, "reward": 1}',
+        b'{"_ng_task_index": 2, "_ng_rollout_index": 0, "reward": 0}',
+    ]
+    found = check_rows(rows, tmp_path)
+    assert sorted(line for _, line in found.rollouts) == [2, 4]
+    assert sorted(line for _, line in found.rejects) == [1, 3, 5]
+
+
+@pytest.mark.slow
+def test_line_over_16_mb_is_a_reject(tmp_path: Path):
+    """A line of 16 MB is a row, one byte more is a reject, and the lines around are untouched."""
+    head = b'{"_ng_task_index": 1, "_ng_rollout_index": 0, "reward": 1, "x": "'
+    fits = head + b"a" * (reference.LONGEST_LINE - len(head) - 2) + b'"}'
+    too_long = fits.replace(b'index": 1,', b'index": 22,')
+    small = indexed(3, '"reward": 0')
+    found = check_rows([small, too_long, fits], tmp_path)
+    assert len(found.rollouts) == 2
+
+
+ODD_ROWS = {
+    "dup-output": '"reward": 1, "response": {"output": [], "output": ["said"]}',
+    "dup-item-field": (
+        '"reward": 1, "response": {"output": [{"type": "message", "content": "a", "content": "b"}]}'
+    ),
+    "dup-agent": '"reward": 1, "agent_ref": {"name": "a", "name": "b"}',
+    "dup-usage": (
+        '"reward": 1, "response": {"output": [], "usage": {"input_tokens": 1, "input_tokens": 2}}'
+    ),
+    "bare-item": '"reward": 1, "response": {"output": [5]}',
+    "typeless-item": '"reward": 1, "response": {"output": [{"foo": 1}]}',
+    "numbered-type": '"reward": 1, "response": {"output": [{"type": 5, "x": 1}]}',
+    "token-fraction": '"reward": 1, "response": {"output": [], "usage": {"input_tokens": 5.5}}',
+    "surrogate-keys": '"reward": 1, "\\ud800": 1, "\\ud801": 2',
+    "many-digits": f'"reward": 1, "x": {"9" * 4301}',
+    "too-deep": f'"reward": 1, "x": {"[" * 5000 + "]" * 5000}',
+    "space-before-answer": (
+        '"reward": 1, "response": {"output": '
+        '[{"type": "function_call_output", "output": " {\\"exit_code\\": 1}"}]}'
+    ),
+}
+
+# Where we differ from Python's json, as ARCHITECTURE.md says.
+DIFFERENT = {
+    "dup-item-field": "of a key given twice inside an item the first counts",
+    "many-digits": "Python refuses an integer of more than 4300 digits; the row is kept",
+    "too-deep": "Python refuses deep nesting by the depth of its own stack; the row is kept",
+}
+
+NOT_FATAL = {
+    "token-overflow": (
+        "general",
+        '"reward": 1, "response": {"output": [], "usage": {"input_tokens": 1e30}}',
+    ),
+    "turns-overflow": ("general", '"reward": 1, "ng_perf": {"num_turns": 1e30}'),
+    "empty-name": ("sniffed", '"reward": 1, "response": "r", "": 1'),
+    "surrogate-name": ("sniffed", '"reward": 1, "response": "r", "\\ud800": 1'),
+}
+
+
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Odd:
+    """A file for each known difference that does not end the analysis."""
+    results = tmp_path_factory.mktemp("known")
+    for name, rest in ODD_ROWS.items():
+        (results / f"{name}_rollouts.jsonl").write_bytes(indexed(1, rest))
+    return Odd(results, loaded.load(results, tmp_path_factory.mktemp("out")))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=[pytest.mark.xfail(strict=True, reason=DIFFERENT[name])]
+            if name in DIFFERENT
+            else [],
+        )
+        for name in ODD_ROWS
+    ],
+)
+def test_odd_row_is_loaded_as_read(name: str, known: Odd):
+    """Keys given twice, items without a type and what Python's json refuses are as it says."""
+    known.check(name)
+
+
+@pytest.mark.parametrize(("reading", "rest"), NOT_FATAL.values(), ids=list(NOT_FATAL))
+def test_odd_value_does_not_end_the_analysis(
+    reading: str, rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """No field of a row, however odd, keeps the other rows from being loaded."""
+    set_reading(reading, monkeypatch)
+    check_rows([indexed(1, rest)], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n_rows", "n_bytes"), [(320, 1 << 18), (40, 1 << 21), (2, 15 << 20)])
+def test_long_texts_are_loaded_in_bounded_memory(n_rows: int, n_bytes: int, tmp_path: Path):
+    """Rows whose one message is long are loaded within the memory limit."""
+    message = json.dumps({"type": "message", "role": "assistant", "content": "a" * n_bytes})
+    rest = f'"reward": 1, "response": {{"output": [{message}]}}'
+    found = check_rows([indexed(number, rest) for number in range(n_rows)], tmp_path)
+    assert len(found.rollouts) == n_rows
+
+
+def test_unusable_task_index_gives_way_to_the_next_name(tmp_path: Path):
+    """A task index that is no scalar is none: the task is named by its id or its content."""
+    rows = [b'{"_ng_task_index": {"a": 1}, "_ng_rollout_index": 0, "reward": 1}']
+    found = check_rows(rows, tmp_path)
+    assert all(row["task_id"] for row in found.rollouts.values())
+
+
+def test_repeat_number_can_be_cited(tmp_path: Path):
+    """The repeat number of a rollout is the digits after the last colon of its citation."""
+    rows = [b'{"_ng_task_index": 1, "_ng_rollout_index": -5, "reward": 1}']
+    found = loaded.load(_folder(rows, tmp_path), tmp_path / "out")
+    assert all(row["rollout_id"].rpartition(":")[2].isdigit() for row in found.rollouts.values())

@@ -1,0 +1,317 @@
+"""Rollouts are untrusted and queries are locked down: neither reaches the machine."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+import pipeline
+from tests.results import BLADE, Results, analyzed, blade, call, lines, rollout
+
+# Colour, a link, a C1 control, a bidi override, an invisible character, a bell, a backspace.
+ACTIVE = "\x1b[31m\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\\x9b31m\u202egnp.exe\u200b\x07\b"
+MARKUP = "[red]x[/red] | `code` **bold** <script>alert(1)</script> [a](javascript:b) \\| # h"
+EVIL = f"{ACTIVE} {MARKUP}\n# line\ttab \"double\" 'single'"
+# What a terminal may act on: everything but newline and tab.
+TERMINAL_ACTIVE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e]")
+FILE_NAME = "e\x1b[31mvil [red]_rollouts.jsonl"
+TASK_ID = f"a/b:c#7 {EVIL}"
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A run in which every text that can be hostile is."""
+    items = [
+        {"type": "function_call", "name": EVIL, "call_id": EVIL, "arguments": EVIL},
+        {"type": "function_call_output", "call_id": EVIL, "output": EVIL},
+        {"type": "message", "role": "user", "content": EVIL},
+        {"type": EVIL, "payload": EVIL},
+        {"type": "message", "role": "assistant", "content": EVIL},
+    ]
+    fields = {"task_id": TASK_ID, f"verdict {EVIL}": EVIL}
+    row = rollout(None, 0, ask=EVIL, agent=EVIL, model=EVIL, output=items, **fields)
+    row["response"] |= {"status": EVIL, "incomplete_details": {"reason": EVIL}}
+    files = {FILE_NAME: lines([row]) + f"not JSON {ACTIVE}\n"}
+    return analyzed(tmp_path_factory.mktemp("evil"), files)
+
+
+@pytest.fixture(scope="module")
+def citation(evil: Results) -> str:
+    """The one rollout's."""
+    return f"{evil.one('select run_id from runs')}/{TASK_ID}:0"
+
+
+FORBIDDEN = [
+    "from read_csv('{secret}')",
+    "from read_text('{secret}')",
+    "from read_blob('{secret}')",
+    "from read_json('{secret}')",
+    "from read_parquet('{secret}')",
+    "from sniff_csv('{secret}')",
+    "from '{secret}'",
+    "from glob('{folder}/*')",
+    "from read_text('/proc/self/environ')",
+    "copy (select 1) to '{folder}/written.csv'",
+    "copy runs to '/dev/stdout'",
+    "export database '{folder}/written'",
+    "import database '{folder}'",
+    "attach '{other}' as other",
+    "attach ':memory:' as other",
+    "attach '{folder}/written.duckdb' as other",
+    "install httpfs",
+    "load httpfs",
+    "load '{folder}/x.duckdb_extension'",
+    "set threads = 1",
+    "set enable_external_access = true",
+    "set lock_configuration = false",
+    "pragma threads = 1",
+    "pragma enable_profiling",
+    "reset memory_limit",
+    "create table t as select 1",
+    "create view v as select 1",
+    "create schema s",
+    "create or replace macro f() as 1",
+    "insert into rollouts from rollouts",
+    "update rollouts set reward = 1",
+    "delete from rollouts",
+    "drop table rollouts",
+    "alter table rollouts rename to r",
+    "create secret s (type s3, key_id 'k', secret 's')",
+    "from duckdb_secrets()",
+    "select getenv('HOME')",
+    "select 1; copy (select 1) to '{folder}/written.csv'",
+]
+
+
+@pytest.fixture(scope="module")
+def outside(evil: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is none of a query's business: a secret, and another warehouse."""
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "secret.json").write_text('{"token": "hunter2"}')
+    shutil.copy(evil.path, folder / "other.duckdb")
+    return folder
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_a_query_reads_and_writes_nothing_else(
+    evil: Results, outside: Path, statement: str
+) -> None:
+    """Other files, other databases, extensions, settings and changes are all refused."""
+    secret, other = outside / "secret.json", outside / "other.duckdb"
+    before = evil.path.stat()
+    query = statement.format(secret=secret, other=other, folder=outside)
+
+    said = call("sql", query, "--warehouse", evil.path)
+    assert said.code == 2
+    assert said.stderr.startswith("blade: ")
+    assert "hunter2" not in said.stdout + said.stderr
+    assert said.stdout == ""
+    with pipeline.open_warehouse(evil.path) as warehouse, pytest.raises(pipeline.UsageError):
+        warehouse.sql(query)
+    assert sorted(path.name for path in outside.iterdir()) == ["other.duckdb", "secret.json"]
+    after = evil.path.stat()
+    assert (after.st_mtime_ns, after.st_size) == (before.st_mtime_ns, before.st_size)
+
+
+def test_python_variables_are_not_relations(evil: Results) -> None:
+    """A query cannot reach into the process that runs it."""
+    frame = pyarrow.table({"token": ["hunter2"]})
+    with pipeline.open_warehouse(evil.path) as warehouse, pytest.raises(pipeline.UsageError):
+        warehouse.sql("from frame")
+    assert frame.num_rows == 1
+
+
+EVERYTHING = """
+    select task_id, agent, model, status, finish_reason, final_text, source_file, prompt, tool,
+        arguments, text, [text] as listed, map {'k': text} as mapped
+    from rollouts
+    join events using (run_id, task_id, rollout_index)
+    join task_prompts using (run_id, task_id)
+    order by seq
+"""
+
+
+@pytest.mark.parametrize("format_", ["table", "markdown", "json", "jsonl"])
+def test_rows_are_inert_in_every_format(evil: Results, format_: str) -> None:
+    """No character that a terminal acts on is printed, whatever a rollout holds."""
+    said = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", format_)
+    assert said.code == 0
+    assert not TERMINAL_ACTIVE.search(said.stdout)
+
+
+def test_tables_take_no_markup(evil: Results) -> None:
+    """Rich's own markup is text, and a row stays on its line."""
+    query = "select substr(text, length(text) - 140) as text from events where seq in (2, 3)"
+    said = call("sql", query, "--warehouse", evil.path)
+    rows = [line for line in said.stdout.splitlines() if "[red]x[/red]" in line]
+    assert len(rows) == 2
+
+
+def test_markdown_cells_stay_cells(evil: Results) -> None:
+    """Every row has as many unescaped pipes as its header; no tag, link or code is left."""
+    said = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", "markdown")
+    table = said.stdout.splitlines()
+    assert len(table) == 2 + 5  # header, rule, and a row an event
+    pipes = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table}
+    assert pipes == {14}
+    for active in (r"(?<!\\)<", r"(?<!\\)`", r"(?<!\\)\[", r"(?<!\\)\*"):
+        assert not re.search(active, said.stdout.replace("\\\\", ""))
+
+
+def test_markdown_links_no_bare_address(evil: Results) -> None:
+    """An address in a rollout is text, in the Markdown that links bare ones too."""
+    query = "select 'see https://evil.example and www.evil.example' as x"
+    said = call("sql", query, "--warehouse", evil.path, "--format", "markdown")
+    assert not re.search(r"(?<![\\\w])(https?://|www\.)", said.stdout)
+
+
+def _on_a_terminal(*arguments: str | Path) -> str:
+    """What the command prints when its output is a terminal."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen([BLADE, *arguments], stdout=theirs, stderr=theirs, stdin=theirs)
+    os.close(theirs)
+    printed = b""
+    try:
+        while part := os.read(ours, 1 << 16):
+            printed += part
+    except OSError:
+        pass  # Linux reports the other end's closing so
+    finally:
+        running.wait(timeout=30)
+        os.close(ours)
+    return printed.decode().replace("\r\n", "\n")
+
+
+def test_csv_is_inert_on_a_terminal_and_exact_in_a_file(evil: Results, tmp_path: Path) -> None:
+    """A person sees escapes; a program reads what the rollout holds."""
+    query = "select task_id, final_text from rollouts"
+    arguments = ("sql", query, "--warehouse", evil.path, "--format", "csv")
+    assert not TERMINAL_ACTIVE.search(_on_a_terminal(*arguments))
+    call(*arguments, "--out", tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["task_id", "final_text"], [TASK_ID, EVIL]]
+
+
+def test_column_names_from_data_are_inert(evil: Results) -> None:
+    """A pivot makes column names of untrusted values."""
+    query = "pivot (select agent, reward from rollouts) on agent using max(reward)"
+    printed = _on_a_terminal("sql", query, "--warehouse", evil.path, "--format", "csv")
+    assert not TERMINAL_ACTIVE.search(printed)
+
+
+def test_every_format_keeps_what_the_rollout_says(evil: Results, tmp_path: Path) -> None:
+    """Escaping is for display: JSON and Parquet give back the exact text."""
+    query = "select task_id, verifier from rollouts"
+    out = tmp_path / "rows.parquet"
+    call("sql", query, "--warehouse", evil.path, "--format", "parquet", "--out", out)
+    (packed,) = pyarrow.parquet.read_table(out).to_pylist()
+    printed = call("sql", query, "--warehouse", evil.path, "--format", "json").stdout
+    (row,) = json.loads(printed)
+    assert row["task_id"] == packed["task_id"] == TASK_ID
+    assert row["verifier"] == json.loads(packed["verifier"])
+    assert row["verifier"][f"verdict {EVIL}"] == EVIL
+
+
+def test_errors_that_quote_a_rollout_are_inert(evil: Results) -> None:
+    """An error that quotes untrusted text shows it with escapes."""
+    said = call("sql", "select final_text::int from rollouts", "--warehouse", evil.path)
+    assert said.code == 2
+    assert not TERMINAL_ACTIVE.search(said.stderr)
+
+
+def test_show_is_inert(evil: Results, citation: str) -> None:
+    """Prompt, events, tool names, verifier fields and file name of a hostile rollout."""
+    said = call("show", citation, "--warehouse", evil.path, "--full")
+    assert said.code == 0
+    # The headings are bold where the output is a terminal; here it is none.
+    assert not TERMINAL_ACTIVE.search(said.stdout)
+    assert "alert(1)" in said.stdout
+    listing = call("show", citation, "--warehouse", evil.path, "--json").stdout
+    assert not TERMINAL_ACTIVE.search(listing)
+    shown = json.loads(listing)
+    assert shown["source_file"] == FILE_NAME
+    assert [event["text"] for event in shown["events"]][1] == EVIL
+    assert shown["prompts"]["prompt"] == EVIL
+
+
+def test_a_summary_is_inert(evil: Results, tmp_path: Path) -> None:
+    """File names, agents and rejects of the results are printed by the analysis itself."""
+    results = evil.path.parent.parent / "results"
+    said = blade("analyze", results, "--out", tmp_path / "out")
+    assert said.code == 0
+    assert not TERMINAL_ACTIVE.search(said.stdout + said.stderr)
+    assert "1 of 2 lines could not be used" in said.stderr
+
+
+def test_a_command_that_is_suggested_is_safe_to_run(tmp_path: Path) -> None:
+    """A hint may be pasted into a shell: a file's name must not become a command."""
+    name = "$(touch pwned)_rollouts.jsonl"
+    folder = tmp_path / "results"
+    folder.mkdir()
+    (folder / name).write_text("not JSON\n")
+    analysis = pipeline.analyze(folder, out=tmp_path / "out")
+    (hint,) = (warning.hint for warning in analysis.warnings if warning.hint)
+    stub = 'blade() { printf "%s" "$2" >said; }; '
+    subprocess.run(["sh", "-c", stub + hint], cwd=tmp_path, check=True, timeout=10)
+    assert not (tmp_path / "pwned").exists()
+    assert (tmp_path / "said").read_text().startswith("from rejects")
+
+
+def test_a_name_cannot_forge_a_line(tmp_path: Path) -> None:
+    """What a rollout calls its model, status or tool stays on the line it is printed on."""
+    forged = "m\nreward 1 (passed)\n\n#2 tool_result\n  all tests pass"
+    call_item = {"type": "function_call", "name": forged, "call_id": "c", "arguments": "{}"}
+    row = rollout(0, 0, reward=0.0, model=forged, output=[call_item])
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": [row]})
+    shown = call("show", "a/0:0", "--warehouse", results.path).stdout.splitlines()
+    assert "reward 1 (passed)" not in shown
+    assert "#2 tool_result" not in shown
+
+
+TASK_IDS = ["plain", "a/b", "a:1", "a/b:2:3", "x#4", "x:0#4", "tab\tid", "new\nline", 'it\'s "q"']
+
+
+@pytest.fixture(scope="module")
+def odd_ids(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A run whose task ids hold what citations are made of."""
+    rows = [
+        rollout(None, index, ask=task, task_id=task, reward=float(index))
+        for task in TASK_IDS
+        for index in (0, 1)
+    ]
+    return analyzed(tmp_path_factory.mktemp("odd"), {"r_rollouts.jsonl": rows})
+
+
+@pytest.mark.parametrize("task", TASK_IDS)
+def test_citations_find_tasks_with_odd_ids(odd_ids: Results, task: str) -> None:
+    """The run ends at the first slash, the index is the digits after the last colon."""
+    for index in (0, 1):
+        said = call("show", f"r/{task}:{index}#1", "--warehouse", odd_ids.path, "--json")
+        shown = json.loads(said.stdout)
+        assert (shown["task_id"], shown["reward"]) == (task, float(index))
+        assert [event["seq"] for event in shown["events"]] == [1]
+
+
+def test_values_are_bound(odd_ids: Results) -> None:
+    """A citation is never taken for SQL."""
+    said = call("show", "r/x' or true --:0", "--warehouse", odd_ids.path)
+    assert said.code == 2
+    assert "no such rollout" in said.stderr
+
+
+def test_csv_reads_back_as_it_was(odd_ids: Results) -> None:
+    """Quotes, tabs and newlines survive CSV."""
+    query = "select distinct task_id from rollouts order by all"
+    said = call("sql", query, "--warehouse", odd_ids.path, "--format", "csv")
+    rows = list(csv.reader(io.StringIO(said.stdout)))
+    assert [row[0] for row in rows[1:]] == sorted(TASK_IDS)
