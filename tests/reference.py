@@ -201,9 +201,9 @@ def finish_reason(row: Row) -> Any:
 def count(value: Any) -> int | None:
     """A whole number that counts something and fits 64 bits."""
     given = number(value)
-    return (
-        int(given) if given is not None and given >= 0 and given % 1 == 0 < 9e15 - given else None
-    )
+    if given is None or given % 1 or not 0 <= given < 9e15:
+        return None
+    return int(given)
 
 
 def tokens(row: Row) -> tuple[int | None, int | None]:

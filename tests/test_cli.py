@@ -20,6 +20,7 @@ import duckdb
 import pyarrow.parquet
 import pytest
 
+from tests.conftest import ROOT
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
 
 RELATIONS = (
@@ -82,6 +83,8 @@ pipeline.cli.main()
 def _analyze_as_a_person(folder: Path, out: Path) -> Outcome:
     for parent in (folder.parent, *folder.parent.parents[:2]):
         parent.chmod(parent.stat().st_mode | 0o055)
+    if any(not parent.stat().st_mode & 0o001 for parent in ROOT.parents):
+        pytest.skip("the project lies where only its owner may read it")
     ended = subprocess.run(
         [sys.executable, "-c", AS_A_PERSON, "analyze", folder, "--out", out],
         capture_output=True,
@@ -511,7 +514,6 @@ def test_the_prompt_answers_and_forgives(prompt: Prompt, tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="RuntimeError: Query interrupted, or no end at all")
 def test_ctrl_c_ends_the_query_and_not_the_prompt(prompt: Prompt) -> None:
     """A query that takes too long can be left."""
     query = "select sum(a.range * b.range) from range(1000000) a, range(1000000) b;\n"

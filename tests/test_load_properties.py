@@ -24,7 +24,7 @@ quick = settings(
     suppress_health_check=CHECKS,
     database=None,
 )
-thorough = settings(quick, max_examples=100)
+thorough = settings(quick, max_examples=50)
 
 ROW = (
     '{"_ng_task_index": %d, "_ng_rollout_index": %d, "agent_ref": {"name": "solo"}, '
@@ -157,7 +157,7 @@ def test_any_bytes_are_loaded_as_read_at_length(contents: list[bytes]):
 
 
 @pytest.mark.slow
-@settings(thorough, max_examples=60)
+@settings(thorough, max_examples=30)
 @given(some_files)
 def test_any_bytes_are_loaded_as_read_in_pieces(contents: list[bytes]):
     """The same where fields are sniffed and where lines lie across the borders of blocks."""
@@ -296,7 +296,7 @@ def test_order_of_rows_and_files_does_not_matter(written: Files, random: Any):
 
 
 @pytest.mark.slow
-@settings(thorough, max_examples=40)
+@settings(thorough, max_examples=20)
 @given(results(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_files_does_not_matter_at_length(written: Files, random: Any):
     """The same over many more results."""

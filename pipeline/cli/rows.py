@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -41,18 +42,30 @@ SCHEMA_QUERY = """
 def write(warehouse: Warehouse, query: str, format_: str, out: Path | None) -> None:
     """Run the query; print its rows, or write them to a file, whole or not at all."""
     if out is None:
-        with warehouse.explained():
-            _print(warehouse.execute(query), format_, sys.stdout)
+        _interruptibly(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout))
         return
     beside = out.with_name(f".{out.name}.writing")
     try:
-        with warehouse.explained():
-            _write(warehouse, query, format_, beside)
+        _interruptibly(warehouse, lambda: _write(warehouse, query, format_, beside))
         beside.replace(out)
     except OSError as error:
         raise InputError(f"{out}: cannot be written ({error.strerror}).") from error
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _interruptibly(warehouse: Warehouse, answer: Callable[[], None]) -> None:
+    """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
+    with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
+        running = pool.submit(answer)
+        try:
+            while not running.done():
+                wait([running], timeout=1)
+        except KeyboardInterrupt:
+            warehouse.interrupt()
+            wait([running])
+            raise
+        running.result()
 
 
 def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:

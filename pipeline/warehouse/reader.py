@@ -63,6 +63,10 @@ class Warehouse:
             self._refuse_commands(query)
             return self._connection.execute(query, parameters)
 
+    def interrupt(self) -> None:
+        """End the query that another thread is running."""
+        self._connection.interrupt()
+
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
