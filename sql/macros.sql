@@ -1,35 +1,42 @@
 -- What only DuckDB can say, in one place: reading JSON. Another engine brings its own versions.
 
+-- Values arrive as JSON text, which says by its first character what it is: no parser is needed.
+
 -- The text of a JSON scalar; null for null, objects and lists.
 create or replace macro json_as_text(value) as
-    case
-        when json_type(value) in ('OBJECT', 'ARRAY', 'NULL') then null
-        else value ->> '$'
+    case left(value, 1)
+        when '"' then value ->> '$'
+        when '{' then null
+        when '[' then null
+        when 'n' then null
+        else value::varchar
     end;
 
 -- A JSON number; null for anything else, true and "1.0" included, and for what is not finite.
 create or replace macro json_as_number(value) as
     case
-        when json_type(value) in ('BIGINT', 'UBIGINT', 'HUGEINT', 'DOUBLE')
-            and isfinite(try_cast(value ->> '$' as double))
-            then try_cast(value ->> '$' as double)
+        when regexp_matches(value, '^-?[0-9]')
+            and isfinite(try_cast(value::varchar as double))
+            then try_cast(value::varchar as double)
     end;
 
 -- A JSON number without a fraction, as an integer.
 create or replace macro json_as_integer(value) as
     case
-        when json_as_number(value) = trunc(json_as_number(value))
-            and abs(json_as_number(value)) < 9e15
-            then cast(json_as_number(value) as bigint)
+        when regexp_matches(value, '^-?[0-9]{1,15}([.]0+)?$')
+            then cast(cast(value::varchar as double) as bigint)
     end;
 
 -- A JSON number that can count: whole and not negative.
 create or replace macro json_as_index(value) as
-    case when json_as_integer(value) >= 0 then json_as_integer(value) end;
+    case
+        when regexp_matches(value, '^[0-9]{1,15}([.]0+)?$')
+            then cast(cast(value::varchar as double) as bigint)
+    end;
 
 -- A JSON true or false.
 create or replace macro json_as_boolean(value) as
-    case when json_type(value) = 'BOOLEAN' then (value ->> '$') = 'true' end;
+    case when value::varchar in ('true', 'false') then value::varchar = 'true' end;
 
 -- The text of one field of a JSON object, where it is a scalar.
 create or replace macro json_field(value, name) as
@@ -160,13 +167,14 @@ create or replace macro tool_failed(text, spec) as
     case
         when text is null then null
         -- A list of one, so that the answer is parsed once for all that is asked of it.
-        else list_transform(
-            [try(json_transform(case when regexp_matches(text, '^\s*\{') then text end, spec))],
+        when regexp_matches(text, '^\s*\{') then list_transform(
+            [try(json_transform(text, spec))],
             lambda answer: case
                 when answer is not null then answer_failed(answer)
                 else text_failed(left(text, 400))
             end
         )[1]
+        else text_failed(left(text, 400))
     end;
 
 -- A model's name; null for the placeholders that servers and simulators write in its place.

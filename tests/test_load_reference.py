@@ -345,7 +345,10 @@ ODD_ROWS = {
 
 # Where we differ from Python's json, as ARCHITECTURE.md says.
 DIFFERENT = {
-    "dup-item-field": "of a key given twice inside an item the first counts",
+    "dup-output": "of a key given twice below the top of a row the first counts",
+    "dup-item-field": "of a key given twice below the top of a row the first counts",
+    "dup-agent": "of a key given twice below the top of a row the first counts",
+    "dup-usage": "of a key given twice below the top of a row the first counts",
     "many-digits": "Python refuses an integer of more than 4300 digits; the row is kept",
     "too-deep": "Python refuses deep nesting by the depth of its own stack; the row is kept",
 }

@@ -93,18 +93,10 @@ EVENT_KINDS = {
     "function_call_output": "tool_result",
 }
 
-# Objects in which a key given twice would be read differently here and in Python.
-KEYED_PATHS = (
-    "$",
-    "$.agent_ref",
-    "$.response",
-    "$.response.usage",
-    "$.responses_create_params",
-    "$.ng_perf",
-)
-
 # An item that is no typed object travels inside one, under this name.
 WRAPPED = "blade_item"
+# Room in an item for a whole record, for the load's own use.
+CARRIED = "blade_record"
 MOST_ITEMS = 1_000_000
 
 TOOL_ANSWER_FIELDS = (
@@ -133,7 +125,7 @@ def id_names() -> list[str]:
     return [*ID_FIELDS, *nested]
 
 
-def transform_spec(fields: Iterable[str] = (), *, whole_items: bool = False) -> str:
+def transform_spec(fields: Iterable[str]) -> str:
     """The declared columns, and further fields whole, as the structure of json_transform."""
     spec: dict[str, Any] = dict.fromkeys(fields, "JSON")
     for column in COLUMNS:
@@ -142,15 +134,9 @@ def transform_spec(fields: Iterable[str] = (), *, whole_items: bool = False) -> 
         for parent in parents:
             node = node.setdefault(parent, {})
         node[leaf] = column.type
-    outline = {"type": "VARCHAR", "role": "VARCHAR"}
-    spec["response"]["output"] = [ITEM_FIELDS if whole_items else outline]
+    spec["response"]["output"] = [{**ITEM_FIELDS, CARRIED: ["VARCHAR"]}]
     spec["responses_create_params"]["input"] = "JSON"
     return json.dumps(spec)
-
-
-def items_spec() -> str:
-    """The items of a response as the structure argument of json_transform."""
-    return json.dumps({"response": {"output": [ITEM_FIELDS]}})
 
 
 def tool_answer_spec() -> str:

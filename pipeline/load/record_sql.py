@@ -8,25 +8,28 @@ from collections.abc import Iterable
 
 from pipeline.formats import gym
 
+NO_TYPE = "?"
 LETTERS = {"function_call": "c", "function_call_output": "r", "reasoning": "t"}
 
-TABLES = f"""
-    create table raw.records (
-        record_id bigint,
-        {", ".join(f"{column.name} {column.type}" for column in gym.COLUMNS)},
-        verifier json,
-        has_reward boolean,
-        has_response boolean,
-        outline varchar,
-        prompt varchar,
-        system_prompt varchar,
-        prompt_sha varchar,
-        ids map(varchar, json),
-        task_hash varchar,
-        content_hash varchar,
-        items struct({", ".join(f'"{name}" {kind}' for name, kind in gym.ITEM_FIELDS.items())})[],
-        irregular struct(line varchar, fault varchar)
-    );
+# What is kept of a row besides its declared columns, as SQL over the row.
+DERIVED = (
+    "verifier",
+    "has_reward",
+    "has_response",
+    "outline",
+    "final_text",
+    "prompt",
+    "system_prompt",
+    "prompt_sha",
+    "ids",
+    "task_hash",
+    "content_hash",
+)
+BOOLEANS = ("has_reward", "has_response")
+
+# One statement can fill one table: a record travels as an item before the first (seq 0), its
+# values in a list, which costs the other events next to nothing; an irregular line as seq -1.
+EVENTS = """
     create table raw.events (
         record_id bigint,
         seq integer,
@@ -36,27 +39,37 @@ TABLES = f"""
         call_id varchar,
         arguments varchar using compression uncompressed,
         text varchar using compression uncompressed,
-        is_error boolean
-    );
-    create temp table repaired (record_id bigint, line varchar, fault varchar);
+        is_error boolean,
+        record varchar[]
+    )
 """
 
 
-def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> str:
-    """Lines -> raw.records.
+def create_records() -> str:
+    """raw.events -> raw.records: the rows that travelled with the events become a table."""
+    names = (*(column.name for column in gym.COLUMNS), *DERIVED)
+    values = [
+        f"record[{number}]{'::boolean' if name in BOOLEANS else ''} as {name}"
+        for number, name in enumerate(names, start=1)
+    ]
+    return f"""
+        create table raw.records as
+        select record_id, {", ".join(values)} from raw.events where seq = 0;
+        delete from raw.events where seq < 1;
+        alter table raw.events drop column record;
+    """
+
+
+def insert_events(fields: list[str], *, is_exact: bool) -> str:
+    """Lines -> raw.events, each row's record first.
 
     `fields` are expected beyond the format's own: a row that has no others is read in one parse,
-    any other row in one more. `keeps_items` keeps the output with the record, so that events need
-    no second reading. `is_exact` is for lines that were made regular in Python.
+    any other row in one more. `is_exact` is for lines that were made regular in Python.
     """
-    spec = gym.transform_spec(fields, whole_items=keeps_items)
     known = _texts((*gym.OWNED_FIELDS, *fields))
-    declared = ",\n".join(
-        f"row.{'.'.join(_quoted(part) for part in column.path.split('.'))}"
-        for column in gym.COLUMNS
-    )
+    kinds = " ".join(f"when '{kind}' then '{event}'" for kind, event in gym.EVENT_KINDS.items())
     return f"""
-        insert into raw.records
+        insert into raw.events
         with
 
         parsed as (
@@ -65,8 +78,8 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
                 record_id,
                 line,
                 fault,
-                try(json_keys(line, {_texts(gym.KEYED_PATHS)})) as all_keys,
-                try(json_transform(line, {_text(spec)})) as row
+                try(json_keys(line)) as keys,
+                try(json_transform(line, {_text(gym.transform_spec(fields))})) as row
 
             from lines
 
@@ -76,12 +89,13 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
 
             select
                 *,
-                all_keys[1] as keys,
                 fault is null
-                and coalesce(list_has_all({known}, all_keys[1]), false)
+                and coalesce(list_has_all({known}, keys), false)
+                and len(list_distinct(keys)) = len(keys)
                 and regexp_matches(line, '^\\s*\\{{') as is_known,
                 json_as_text(row._ng_task_index) is not null as has_task,
                 row.response.output as output,
+                {_outline("row.response.output")} as outline,
                 row.responses_create_params.input as input
 
             from parsed
@@ -92,8 +106,7 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
 
             select
                 *,
-                case when not is_known or not has_task then json_fields(line) end
-                    as fields
+                case when not is_known or not has_task then json_fields(line) end as fields
 
             from known
 
@@ -106,61 +119,28 @@ def insert_records(fields: list[str], *, keeps_items: bool, is_exact: bool) -> s
                 coalesce(
                     fault is null
                     and (is_known or fields is not null)
-                    and {_is_regular(keeps_items=keeps_items, is_exact=is_exact)},
+                    and {_is_regular(is_exact=is_exact)},
                     false
                 ) as is_regular,
                 {_truth(fields)} as truth
 
             from opened
 
-        )
+        ),
 
-        select
-            record_id,
-            {declared},
-            {_verifier(fields)} as verifier,
-            list_contains(keys, 'reward') as has_reward,
-            row.response is not null as has_response,
-            {_outline("output")} as outline,
-            request_text(input, ['user']) as prompt,
-            request_text(input, ['system', 'developer']) as system_prompt,
-            left(sha256(request_key(input) || chr(31) || truth), 16) as prompt_sha,
-            case when not has_task then {_ids()} end as ids,
-            case when not has_task then left(sha256(concat(
-                input, chr(31),
-                json_extract(fields['responses_create_params'], '$.tools'), chr(31), truth
-            )), 16) end as task_hash,
-            case when json_as_index(row._ng_rollout_index) is null
-                then md5(rtrim(line, e' \\t\\r\\n')) end as content_hash,
-            {"output" if keeps_items else "null"} as items,
-            case when not is_regular
-                then struct_pack(line := line, fault := fault) end as irregular
+        packed as (
 
-        from judged
-    """
+            select
+                record_id,
+                line,
+                fault,
+                is_regular,
+                case
+                    when is_regular then list_concat([{_as_item(_record(fields))}], output)
+                    else [{_as_item("null")}]
+                end as items
 
-
-def insert_events(*, from_items: bool) -> str:
-    """Output items -> raw.events: those kept with the records, or those of the lines."""
-    kinds = " ".join(f"when '{kind}' then '{event}'" for kind, event in gym.EVENT_KINDS.items())
-    kept = "select record_id, null as line, items from raw.records where len(items) > 0"
-    # No `where`: a filter gathers 2048 rows before it passes them on, however long they are.
-    read = f"""
-        select
-            record_id,
-            line,
-            case when fault is null
-                then try(json_transform(line, {_text(gym.items_spec())})).response.output
-            end as items
-        from lines
-    """
-    return f"""
-        insert into raw.events
-        with
-
-        outputs as (
-
-            {kept if from_items else read}
+            from judged
 
         ),
 
@@ -169,10 +149,12 @@ def insert_events(*, from_items: bool) -> str:
             select
                 record_id,
                 line,
-                generate_subscripts(items, 1) as seq,
+                fault,
+                is_regular,
+                generate_subscripts(items, 1) - 1 as seq,
                 unnest(items) as item
 
-            from outputs
+            from packed
 
         ),
 
@@ -180,7 +162,11 @@ def insert_events(*, from_items: bool) -> str:
 
             select
                 *,
-                case item.type {kinds} else 'other' end as kind
+                case
+                    when not is_regular then 'irregular'
+                    when seq = 0 then 'record'
+                    else case item.type {kinds} else 'other' end
+                end as kind
 
             from items
 
@@ -188,13 +174,14 @@ def insert_events(*, from_items: bool) -> str:
 
         select
             record_id,
-            seq,
+            case when is_regular then seq else -1 end,
             kind,
             item.role,
             item.name,
             item.call_id,
-            item.arguments,
+            case when is_regular then item.arguments else fault end,
             case kind
+                when 'irregular' then line
                 when 'tool_result' then item.output
                 when 'message' then content_text(item.content)
                 when 'reasoning' then coalesce(
@@ -205,21 +192,55 @@ def insert_events(*, from_items: bool) -> str:
                 )::varchar
             end,
             case when kind = 'tool_result'
-                then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end
+                then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end,
+            case when kind = 'record' then item.{gym.CARRIED} end
 
         from kinds
     """
 
 
-def _is_regular(*, keeps_items: bool, is_exact: bool) -> str:
+def _as_item(record: str) -> str:
+    """An item of no kind that carries a record."""
+    fields = [f"{_quoted(name)} := null::{kind}" for name, kind in gym.ITEM_FIELDS.items()]
+    return f"struct_pack({', '.join(fields)}, {gym.CARRIED} := {record}::varchar[])"
+
+
+def _record(fields: list[str]) -> str:
+    """All that is kept of a row, as a list of texts in the order of the columns."""
+    declared = [
+        f"row.{'.'.join(_quoted(part) for part in column.path.split('.'))}::varchar"
+        for column in gym.COLUMNS
+    ]
+    last_message = "output[length(outline) - strpos(reverse(outline), 'm') + 1]"
+    derived = {
+        "verifier": _verifier(fields),
+        "has_reward": "list_contains(keys, 'reward')::varchar",
+        "has_response": "(row.response is not null)::varchar",
+        "outline": "outline",
+        "final_text": (
+            f"case when contains(outline, 'm') then content_text({last_message}.content) end"
+        ),
+        "prompt": "request_text(input, ['user'])",
+        "system_prompt": "request_text(input, ['system', 'developer'])",
+        "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
+        "ids": f"case when not has_task then to_json({_ids()})::varchar end",
+        "task_hash": (
+            "case when not has_task then left(sha256(concat(input, chr(31), "
+            "json_extract(fields['responses_create_params'], '$.tools'), chr(31), truth)), 16) end"
+        ),
+        "content_hash": (
+            "case when json_as_index(row._ng_rollout_index) is null "
+            "then md5(rtrim(line, e' \\t\\r\\n')) end"
+        ),
+    }
+    return "[" + ",\n".join([*declared, *(derived[name] for name in DERIVED)]) + "]"
+
+
+def _is_regular(*, is_exact: bool) -> str:
     """Can the row be read as it stands? What cannot is read again, exactly, in Python."""
-    types = _texts(gym.EVENT_KINDS) if keeps_items else None
-    odd = f"not list_contains({types}, item.type)" if types else "item.type is null"
     conditions = [
-        # Of a key given twice the reader takes the first, Python's json the last.
-        "len(list_filter(all_keys, lambda keys: len(list_distinct(keys)) <> len(keys))) = 0",
         "(row.response is null or output is not null)",
-        f"len(list_filter(coalesce(output, []), lambda item: coalesce({odd}, true))) = 0",
+        f"not contains(coalesce(outline, ''), '{NO_TYPE}')",
     ]
     if not is_exact:
         # A repaired line is exact already; its strings may still look suspect.
@@ -262,12 +283,12 @@ def _object(names: list[str], *, keeps_null: bool) -> str:
 
 
 def _outline(items: str) -> str:
-    """A letter an item: call, result, thought, message, user message, other."""
+    """A letter an item: call, result, thought, message, user message, other, or none."""
     cases = " ".join(f"when '{kind}' then '{letter}'" for kind, letter in LETTERS.items())
     letter = (
         f"case item.type {cases} when 'message' then "
         "case when coalesce(item.role, 'assistant') = 'assistant' then 'm' else 'u' end "
-        "else 'o' end"
+        f"else case when item.type is null then '{NO_TYPE}' else 'o' end end"
     )
     listed = f"list_transform({items}, lambda item: {letter})"
     return f"case when {items} is not null then array_to_string({listed}, '') end"

@@ -39,7 +39,7 @@ final as (
         ) as message,
         json_field(records.verifier, 'error_class') as error_class,
         json_field(records.verifier, 'error_stage') as error_stage,
-        records.verifier,
+        as_json(records.verifier) as verifier,
         records.source_file,
         records.source_line
 

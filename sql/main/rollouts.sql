@@ -39,20 +39,6 @@ thresholds as (
 
 ),
 
-final_texts as (
-
-    select
-        measures.record_id,
-        events.text
-
-    from measures
-
-    inner join raw.events as events
-        on events.record_id = measures.record_id
-        and events.seq = measures.final_seq
-
-),
-
 final as (
 
     select
@@ -79,8 +65,8 @@ final as (
         measures.input_tokens,
         measures.output_tokens,
         measures.duration_s,
-        final_texts.text as final_text,
-        records.verifier,
+        records.final_text,
+        as_json(records.verifier) as verifier,
         records.prompt_sha,
         records.source_file,
         records.source_line,
@@ -95,8 +81,6 @@ final as (
     left join measures using (record_id)
 
     left join tool_errors using (record_id)
-
-    left join final_texts using (record_id)
 
 )
 

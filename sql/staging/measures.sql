@@ -56,7 +56,6 @@ final as (
         coalesce(read.perf_turns, outlines.n_turns) as n_turns,
         outlines.n_tool_calls,
         outlines.n_events,
-        outlines.final_seq,
         read.duration_s
 
     from read

@@ -22,10 +22,7 @@ final as (
         length(regexp_replace(outline, '[^c]', '', 'g')) as n_tool_calls,
         -- A turn is a stretch of the model's own items between results and users' messages.
         length(regexp_replace(regexp_replace(outline, '[cmto]+', 'a', 'g'), '[^a]', '', 'g'))
-            as n_turns,
-        case
-            when strpos(outline, 'm') > 0 then length(outline) - strpos(reverse(outline), 'm') + 1
-        end as final_seq
+            as n_turns
 
     from outlines
 

@@ -65,6 +65,7 @@ final as (
         records.perf,
         records.verifier,
         records.outline,
+        records.final_text,
         records.prompt,
         records.system_prompt,
         records.prompt_sha,

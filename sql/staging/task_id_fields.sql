@@ -13,7 +13,7 @@ offered as (
     select
         run_id,
         record_id,
-        unnest(map_entries(ids)) as entry
+        unnest(map_entries(json_fields(ids))) as entry
 
     from records
 

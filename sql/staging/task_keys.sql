@@ -54,7 +54,7 @@ named as (
         coalesce(
             records.task_index,
             indexed.task_index,
-            json_as_text(records.ids[id_fields.name]),
+            json_field(records.ids, id_fields.name),
             records.task_hash
         ) as task_name,
         case
