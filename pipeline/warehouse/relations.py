@@ -61,6 +61,8 @@ def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
 def create_relations(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
     """All relations. Tables lie sorted by their grain, so that a plain select repeats itself."""
     db.execute("set preserve_insertion_order = true")
+    # One transaction: each of its own would wait for the disk.
+    db.execute("begin")
     for relation in relations(sql_dir):
         kind = "table" if relation.is_table else "view"
         query = relation.query
@@ -69,3 +71,4 @@ def create_relations(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
         db.execute(f"create {kind} {relation.name} as {query}")
         purpose = relation.purpose.replace("'", "''")
         db.execute(f"comment on {kind} {relation.name} is '{purpose}'")
+    db.execute("commit")

@@ -31,7 +31,7 @@ chosen as (
 
     from sampled
 
-    where rank <= 6 and role = best_role
+    where rank <= 4 and role = best_role
 
 ),
 
