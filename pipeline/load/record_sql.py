@@ -46,17 +46,15 @@ EVENTS = """
 
 
 def create_records() -> str:
-    """raw.events -> raw.records: the rows that travelled with the events become a table."""
+    """The records that travelled with the events, as a relation of their own."""
     names = (*(column.name for column in gym.COLUMNS), *DERIVED)
     values = [
         f"record[{number}]{'::boolean' if name in BOOLEANS else ''} as {name}"
         for number, name in enumerate(names, start=1)
     ]
     return f"""
-        create table raw.records as
-        select record_id, {", ".join(values)} from raw.events where seq = 0;
-        delete from raw.events where seq < 1;
-        alter table raw.events drop column record;
+        create view raw.records as
+        select record_id, {", ".join(values)} from raw.events where seq = 0
     """
 
 

@@ -68,16 +68,16 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
                     rejects.append((record_id, str(error), snippet))
         append(db, "repaired", repaired)
         append(db, "raw.rejects", rejects)
-    if not db.execute("from repaired limit 1").fetchall():
-        return
     db.execute("delete from raw.events where seq < 0")
-    _run(db, db.table("repaired"), record_sql.insert_events([], is_exact=True))
-    # A repaired row that still cannot be read is a reject, never lost.
-    db.execute(f"""
-        insert into raw.rejects
-        select record_id, 'not readable as a row', left(text, {SNIPPET_BYTES})
-        from raw.events where seq < 0
-    """)
+    if db.execute("from repaired limit 1").fetchall():
+        _run(db, db.table("repaired"), record_sql.insert_events([], is_exact=True))
+        # A repaired row that still cannot be read is a reject, never lost.
+        db.execute(f"""
+            insert into raw.rejects
+            select record_id, 'not readable as a row', left(text, {SNIPPET_BYTES})
+            from raw.events where seq < 0;
+            delete from raw.events where seq < 0;
+        """)
 
 
 def _second_connection(db: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:

@@ -146,7 +146,7 @@ def _is_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
     ).fetchall()
     relations = connection.execute(
         f"select count(*) from duckdb_tables() where database_name = '{CATALOG}' "
-        "and (schema_name, table_name) in (('raw', 'records'), ('main', 'runs'))"
+        "and (schema_name, table_name) in (('raw', 'events'), ('main', 'runs'))"
     ).fetchall()
     return path.stat().st_size >= n_bytes and relations == [(2,)]
 

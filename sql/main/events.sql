@@ -8,9 +8,10 @@ keys as (
 
 ),
 
+-- Event 0 is the row itself, on its way to raw.records.
 events as (
 
-    select * from raw.events
+    select * from raw.events where seq > 0
 
 ),
 
