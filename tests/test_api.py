@@ -9,14 +9,16 @@ import pyarrow
 import pytest
 
 import pipeline
-from tests.conftest import rollout, write_rows
+from tests.results import rollout, write
 
 
 @pytest.fixture
 def analysis(tmp_path: Path):
     """Two tasks, one passing, one not."""
-    path = write_rows(tmp_path / "m_rollouts.jsonl", [rollout(0, 0, 1.0), rollout(1, 0, 0.0)])
-    return pipeline.analyze(path, out=tmp_path / "out")
+    rows = [rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.0)]
+    return pipeline.analyze(
+        write(tmp_path / "in", {"m_rollouts.jsonl": rows}), out=tmp_path / "out"
+    )
 
 
 def test_analyze_then_query(analysis) -> None:
@@ -37,7 +39,7 @@ def test_parameters_are_bound(analysis) -> None:
 
 def test_options(tmp_path: Path) -> None:
     """Runs can be named, the benchmark and the threshold set."""
-    path = write_rows(tmp_path / "x.jsonl", [rollout(0, 0, 0.6)])
+    path = write(tmp_path / "in", {"x.jsonl": [rollout(0, 0, reward=0.6)]}) / "x.jsonl"
     analysis = pipeline.analyze(
         [], out=tmp_path / "out", run_names={"base": path}, benchmark="b", pass_threshold=0.5
     )
