@@ -31,7 +31,7 @@ class Analysis:
         return self.out / WAREHOUSE_NAME
 
 
-def run(settings: Settings, *, progress: Progress = lambda _step, _bytes: None) -> Analysis:
+def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     try:

@@ -8,32 +8,19 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[str, int], None]]:
-    """A callback that takes the step's name and the bytes it just read."""
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """A callback that takes the bytes just read and the bytes in all."""
     if not sys.stderr.isatty():
-        yield lambda _step, _bytes: None
+        yield lambda _read, _all: None
         return
     from rich.console import Console
-    from rich.progress import (
-        DownloadColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TransferSpeedColumn,
-    )
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    columns = (
-        SpinnerColumn(),
-        TextColumn("reading {task.description}"),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-    )
+    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        tasks = {}
+        task = bar.add_task("reading", total=None)
 
-        def advance(step: str, n_bytes: int) -> None:
-            if step not in tasks:
-                tasks[step] = bar.add_task(step, total=None)
-            bar.advance(tasks[step], n_bytes)
+        def advance(n_read: int, n_all: int) -> None:
+            bar.update(task, advance=n_read, total=n_all)
 
         yield advance

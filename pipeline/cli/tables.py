@@ -20,10 +20,13 @@ def print_table(
 ) -> None:
     """A table for people: numbers to the right, long text cut, nothing active.
 
-    On a terminal the widest columns give way until it fits; elsewhere nothing does.
+    On a terminal the widest columns give way until it fits, then the last; elsewhere nothing does.
     """
     file = file or sys.stdout
     rows = [list(row) for row in rows]
+    if file.isatty():
+        names = _leading(names, shutil.get_terminal_size().columns)
+        rows = [row[: len(names)] for row in rows]
     lines = [[one_line(cell_text(cell), CELL_WIDTH) for cell in row] for row in [names, *rows]]
     widths = [max(_width(line[column]) for line in lines) for column in range(len(names))]
     if file.isatty():
@@ -70,6 +73,15 @@ def _fitted(widths: list[int], columns: int) -> list[int]:
     while sum(widths) > room and max(widths) > NARROWEST:
         widths[widths.index(max(widths))] -= 1
     return widths
+
+
+def _leading(names: Sequence[str], columns: int) -> Sequence[str]:
+    """The columns that a line has room for at all; what is left out is said."""
+    fitting = max(1, (columns + len(GAP)) // (NARROWEST + len(GAP)))
+    if len(names) > fitting:
+        rest = ", ".join(one_line(name, CELL_WIDTH) for name in names[fitting:])
+        print(f"without {rest}: name the columns, or use --format jsonl", file=sys.stderr)
+    return names[:fitting]
 
 
 def _cut(text: str, width: int) -> str:

@@ -24,7 +24,7 @@ def artifacts(
     found: list[Artifact],
     settings: Settings,
     *,
-    progress: Progress = lambda _step, _bytes: None,
+    progress: Progress = lambda _read, _all: None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse."""
     db.execute("create table raw.rejects (record_id bigint, reason varchar, snippet varchar)")

@@ -16,7 +16,7 @@ from pipeline.load.sniff import known_fields
 from pipeline.load.tables import append
 
 NumberedFiles = list[tuple[int, Artifact]]
-Progress = Callable[[str, int], None]
+Progress = Callable[[int, int], None]  # bytes just read, bytes in all
 
 FETCH_ROWS = 1024
 
@@ -30,13 +30,14 @@ def load(
     progress: Progress,
 ) -> None:
     """Every line becomes a record, a reject or blank; items of rollouts' output become events."""
+    n_bytes = sum(artifact.path.stat().st_size for _, artifact in files)
 
     def lines() -> Iterator[pa.RecordBatch]:
         for file_no, artifact in files:
             tally = tallies[file_no] = FileTally()
             for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
                 yield batch
-                progress("rows", batch.nbytes)
+                progress(batch.nbytes, n_bytes)
 
     fields = known_fields([artifact for _, artifact in files])
     db.execute(record_sql.EVENTS)
