@@ -11,7 +11,7 @@ from pipeline.formats import gym
 NO_TYPE = "?"
 LETTERS = {"function_call": "c", "function_call_output": "r", "reasoning": "t"}
 
-# What is kept of a row besides its declared columns, as SQL over the row.
+# What is kept of a row besides its declared columns.
 DERIVED = (
     "verifier",
     "has_reward",
@@ -184,10 +184,7 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
                 when 'message' then content_text(item.content)
                 when 'reasoning' then coalesce(
                     nullif(content_text(item.summary), ''), content_text(item.content))
-                when 'other' then coalesce(
-                    json_extract(line, '$.response.output[' || (seq - 1) || '].{gym.WRAPPED}'),
-                    json_extract(line, '$.response.output[' || (seq - 1) || ']')
-                )::varchar
+                when 'other' then {_whole_item(is_exact=is_exact)}::varchar
             end,
             case when kind = 'tool_result'
                 then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end,
@@ -195,6 +192,15 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
 
         from kinds
     """
+
+
+def _whole_item(*, is_exact: bool) -> str:
+    """The JSON of an item; a repaired line may hold it inside an item made for it."""
+    item = "'$.response.output[' || (seq - 1) || ']'"
+    whole = f"json_extract(line, {item})"
+    return (
+        f"coalesce(json_extract(line, {item} || '.{gym.WRAPPED}'), {whole})" if is_exact else whole
+    )
 
 
 def _as_item(record: str) -> str:
