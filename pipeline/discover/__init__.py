@@ -35,7 +35,7 @@ def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]
     where = ", ".join(str(path) for path in inputs)
     counts = Counter(kind for _, kind in kinds)
     listing = ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts))
-    held = f"{len(kinds)} files ({listing})" if kinds else "no files"
+    held = f"{len(kinds)} file{'s' * (len(kinds) > 1)} ({listing})" if kinds else "no files"
     raise InputError(
         f"{where}: no rollouts found; it holds {held}.",
         hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name.",
