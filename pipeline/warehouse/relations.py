@@ -59,14 +59,14 @@ def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
 
 
 def create_relations(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
-    """All relations. Tables lie sorted by their grain, so that a plain select repeats itself."""
+    """All relations. Public tables lie sorted by their grain: a plain select repeats itself."""
     db.execute("set preserve_insertion_order = true")
     # One transaction: each of its own would wait for the disk.
     db.execute("begin")
     for relation in relations(sql_dir):
         kind = "table" if relation.is_table else "view"
         query = relation.query
-        if relation.is_table and relation.grain:
+        if relation.is_table and relation.name.startswith("main."):
             query = f"select * from (\n{query}\n) order by {', '.join(relation.grain)}"
         db.execute(f"create {kind} {relation.name} as {query}")
         purpose = relation.purpose.replace("'", "''")
