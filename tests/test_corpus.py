@@ -156,6 +156,13 @@ def test_sample_is_whole(real: Warehouse) -> None:
     assert {task for (task,) in tasks} == {None, "0", "1", "2", "3", "4"}
 
 
+def test_slices_sort_tasks_not_outcomes(real: Warehouse) -> None:
+    """Fields that group the tasks are slices; verdicts are not, though each task was tried once."""
+    rows = real.execute("select distinct unnest(map_keys(slices)) from tasks").fetchall()
+    assert {"category", "difficulty", "problem_type", "level"} <= {name for (name,) in rows}
+    assert not {"hit", "exact", "follow_all_instructions"} & {name for (name,) in rows}
+
+
 def test_content_agrees_with_the_index(real: Warehouse) -> None:
     """Where rows carry an index, the question's hash tells tasks apart as the index does."""
     rows = real.execute("""

@@ -38,10 +38,10 @@ def print_summary(analysis: Analysis) -> None:
     headings = [name.removeprefix("n_").replace("_", " ") for name in SUMMARY_COLUMNS]
     headings[1] = "run"
     print_table(headings, [[*row[:-1], _rounded(row[-1])] for row in rows])
-    _print_warnings(analysis)
-    click.echo(f"wrote {neutral(str(analysis.warehouse))}")
     path = shlex.quote(str(analysis.warehouse))
     where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
+    _print_warnings(analysis, where)
+    click.echo(f"wrote {neutral(str(analysis.warehouse))}")
     click.echo(f'next  blade sql "from runs"{where}  ·  blade sql --schema{where}')
 
 
@@ -74,13 +74,14 @@ def _rounded(value: float | None) -> float | str:
     return "n/a" if value is None else round(value, 4)
 
 
-def _print_warnings(analysis: Analysis) -> None:
-    """Warnings go to stderr: a program that reads stdout need not skip them."""
+def _print_warnings(analysis: Analysis, where: str) -> None:
+    """On stderr: a program that reads stdout need not skip them. `where` completes a command."""
     sys.stdout.flush()
     for warning in analysis.warnings[:MOST_WARNINGS]:
         click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
         if warning.hint:
-            click.echo(f"    {one_line(warning.hint, WIDEST)}", err=True)
+            rest = where if warning.hint.startswith("blade ") else ""
+            click.echo(f"    {one_line(warning.hint, WIDEST)}{rest}", err=True)
     left_out = len(analysis.warnings) - MOST_WARNINGS
     if left_out > 0:
         click.echo(f'! and {left_out} more: blade sql "from checks.warn_..."', err=True)

@@ -6,14 +6,15 @@ final as (
 
     select
         run_id as subject,
-        count(*) || ' rollouts have no usable reward and are kept as unscored' as message,
+        count(*) filter (where not is_scored) || ' of ' || count(*)
+            || ' rollouts have no usable reward and are kept as unscored' as message,
         'blade sql "from rollouts where not is_scored"' as hint
 
     from main.rollouts
 
-    where not is_scored
-
     group by run_id
+
+    having count(*) filter (where not is_scored) > 0
 
 )
 

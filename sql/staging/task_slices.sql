@@ -8,7 +8,8 @@ fields as (
 
 ),
 
--- Ids, answers, outputs and verdicts are never slices, however few values they take.
+-- Ids, answers, outputs and verdicts are never slices, however few values they take; a true or
+-- false of the row itself is a verdict, and one repeat could not show otherwise.
 offered as (
 
     select *
@@ -17,6 +18,7 @@ offered as (
 
     where
         length(value) between 1 and 60
+        and (value not in ('true', 'false') or regexp_matches(name, '[.]'))
         and not regexp_matches(value, '^-?\d+\.\d+$')
         and not regexp_matches(
             lower(name),
