@@ -28,10 +28,11 @@ def analyze(
     *,
     out: str | Path = "blade_out",
     run_names: Mapping[str, str | Path] | None = None,
+    profile: str | Path | None = None,
     benchmark: str | None = None,
     pass_threshold: float | None = None,
 ) -> Analysis:
-    """Read a results folder, a rollout file or several of them into `out/warehouse.duckdb`."""
+    """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
     from pipeline.run import run
     from pipeline.settings import Settings
 
@@ -40,6 +41,7 @@ def analyze(
         results=tuple(Path(path) for path in given),
         out=Path(out),
         run_names=tuple((name, Path(path)) for name, path in (run_names or {}).items()),
+        profile=None if profile is None else Path(profile),
         benchmark=benchmark,
         pass_threshold=pass_threshold,
     )

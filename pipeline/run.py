@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
 
-from pipeline import __version__, discover, load, warehouse
+from pipeline import __version__, diagnose, discover, load, outputs, profile, report, warehouse
 from pipeline.artifact import Artifact
 from pipeline.errors import InputError
 from pipeline.load.records import Progress
+from pipeline.profile import Profile
+from pipeline.relation import Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
 
 AMPLE_MEMORY = "6GB"
+LIBRARIES = ("duckdb", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -34,13 +41,14 @@ class Analysis:
 def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
+    chosen = _profile(settings)
     try:
-        return _build(found, settings, progress)
+        return _build(found, chosen, settings, progress)
     except duckdb.OutOfMemoryException:
         # Reading a row takes many times its length, and only reading it shows how long it is.
         ample = replace(settings, memory_limit=AMPLE_MEMORY, threads=1)
     try:
-        return _build(found, ample, progress)
+        return _build(found, chosen, ample, progress)
     except duckdb.OutOfMemoryException as error:
         raise InputError(
             f"a row is too long to be read in {AMPLE_MEMORY} of memory.",
@@ -48,21 +56,90 @@ def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) ->
         ) from error
 
 
-def _build(found: list[Artifact], settings: Settings, progress: Progress) -> Analysis:
-    """Load, build the relations, check them; then put the new output in place."""
-    path = settings.out / WAREHOUSE_NAME
-    with warehouse.build(path, memory_limit=settings.memory_limit, threads=settings.threads) as db:
-        warehouse.create_macros(db, SQL_DIR)
-        load.artifacts(db, found, settings, progress=progress)
-        warehouse.create_relations(db, SQL_DIR)
-        warnings = warehouse.run_checks(db)
-        manifest = _manifest(db, settings)
-    _write(settings.out / MANIFEST_NAME, manifest)
+def made_relations(chosen: Profile) -> list[Relation]:
+    """The relations that are not files of sql/."""
+    return [*diagnose.COMPUTED, profile.stage_facts(chosen)]
+
+
+def _profile(settings: Settings) -> Profile:
+    """The profile given or found beside the results; the command line has the last word."""
+    inputs = [*settings.results, *(path for _, path in settings.run_names)]
+    path = settings.profile or profile.beside(inputs)
+    chosen = Profile() if path is None else profile.read(path)
+    if chosen.funnel:
+        profile.check_predicates(chosen.funnel, profile.ROLLOUT_COLUMNS, name=chosen.name)
+    return replace(
+        chosen,
+        benchmark=chosen.benchmark if settings.benchmark is None else settings.benchmark,
+        pass_threshold=(
+            chosen.pass_threshold if settings.pass_threshold is None else settings.pass_threshold
+        ),
+    )
+
+
+def _build(
+    found: list[Artifact], chosen: Profile, settings: Settings, progress: Progress
+) -> Analysis:
+    """Load, build the relations, check them, render; then put the new output in place."""
+    path, memory, threads = settings.out / WAREHOUSE_NAME, settings.memory_limit, settings.threads
+    with outputs.prepared(settings.out) as beside:
+        with warehouse.build(path, memory_limit=memory, threads=threads) as db:
+            warehouse.create_macros(db, SQL_DIR)
+            load.artifacts(db, found, settings, progress=progress)
+            profile.check_fields(db, chosen)
+            profile.write(db, chosen)
+            warehouse.create_relations(db, SQL_DIR, made_relations(chosen))
+            warnings = warehouse.run_checks(db)
+            texts = report.texts(_content(db, chosen, settings, warnings))
+            texts[MANIFEST_NAME] = _manifest(db, chosen, settings, texts)
+            outputs.write(beside, texts)
+        outputs.put_in_place(beside, settings.out)
     return Analysis(settings.out, tuple(warnings))
 
 
-def _manifest(db: duckdb.DuckDBPyConnection, settings: Settings) -> str:
-    """Inputs with their hashes, settings and version; no clock, host, user or absolute path."""
+def _content(
+    db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings, warnings: list[Notice]
+) -> report.Content:
+    return report.collect(
+        db,
+        notices=[vars(warning) for warning in warnings],
+        settings={"command": _command(chosen, settings), **_choices(chosen, settings)},
+        versions={"blade": __version__, **{name: version(name) for name in LIBRARIES}},
+    )
+
+
+def _choices(chosen: Profile, settings: Settings) -> dict[str, str]:
+    """What was chosen, in words; no clock, host, user or absolute path."""
+    return {
+        "profile": Path(chosen.name).name if chosen.name else "none",
+        "benchmark": chosen.benchmark or "from the files",
+        "pass threshold": (
+            "1.0, unless rewards leave 0..1"
+            if chosen.pass_threshold is None
+            else str(chosen.pass_threshold)
+        ),
+        "longest line": f"{settings.max_line_bytes:,} bytes",
+    }
+
+
+def _command(chosen: Profile, settings: Settings) -> str:
+    """The command that makes this output again, with names for the folders."""
+    words = ["blade", "analyze", "RESULTS", "--out", "DIR"]
+    if settings.profile is not None:
+        words += ["--profile", Path(chosen.name).name]
+    if settings.benchmark is not None:
+        words += ["--benchmark", settings.benchmark]
+    if settings.pass_threshold is not None:
+        words += ["--pass-threshold", str(settings.pass_threshold)]
+    for name, _ in settings.run_names:
+        words += ["--run", f"{name}=PATH"]
+    return shlex.join(words)
+
+
+def _manifest(
+    db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings, texts: Iterable[str]
+) -> str:
+    """Inputs with their hashes, settings, version and what was written."""
     rows = db.execute("select path, kind, n_bytes, sha256 from main.artifacts order by path")
     inputs = [
         dict(zip(("path", "kind", "n_bytes", "sha256"), row, strict=True))
@@ -72,18 +149,17 @@ def _manifest(db: duckdb.DuckDBPyConnection, settings: Settings) -> str:
         "tool": "blade",
         "version": __version__,
         "settings": {
-            "benchmark": settings.benchmark,
-            "pass_threshold": settings.pass_threshold,
+            "profile": _hashed(Path(chosen.name)) if chosen.name else None,
+            "benchmark": chosen.benchmark,
+            "pass_threshold": chosen.pass_threshold,
             "max_line_bytes": settings.max_line_bytes,
             "run_names": [name for name, _ in settings.run_names],
         },
+        "outputs": sorted([*texts, MANIFEST_NAME]),
         "inputs": inputs,
     }
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
-    """Beside, then renamed: a reader sees the old file or the new one, never half of it."""
-    beside = path.with_name(f".{path.name}.building")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
+def _hashed(path: Path) -> dict[str, str]:
+    return {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}

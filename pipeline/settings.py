@@ -21,6 +21,7 @@ class Settings:
     run_names: tuple[tuple[str, Path], ...] = ()
     benchmark: str | None = None
     pass_threshold: float | None = None
+    profile: Path | None = None
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
     memory_limit: str = DEFAULT_MEMORY_LIMIT

@@ -1,4 +1,5 @@
--- What only DuckDB can say, in one place: reading JSON. Another engine brings its own versions.
+-- What only DuckDB can say, in one place: reading JSON, and sums that repeat themselves to the last
+-- digit. Another engine brings its own versions.
 
 -- Values arrive as JSON text, which says by its first character what it is: no parser is needed.
 
@@ -18,6 +19,14 @@ create or replace macro json_as_number(value) as
         when regexp_matches(value, '^-?[0-9]')
             and isfinite(try_cast(value::varchar as double))
             then try_cast(value::varchar as double)
+    end;
+
+-- A JSON number, or true and false as 1 and 0: what a verifier may have measured.
+create or replace macro json_as_measure(value) as
+    case value::varchar
+        when 'true' then 1.0::double
+        when 'false' then 0.0::double
+        else json_as_number(value)
     end;
 
 -- A JSON number without a fraction, as an integer.
@@ -196,3 +205,71 @@ create or replace macro safe_name(name) as
 create or replace macro json_pair(name, value) as
     json_quote(name)::varchar || ': '
     || case when isfinite(try_cast(value as double)) then value else json_quote(value)::varchar end;
+
+-- Floats in a fixed order, and their sum: the last digit must not depend on the threads.
+create or replace macro sorted_list(value) as list(value order by value);
+
+create or replace macro sorted_sum(value) as list_sum(list(value order by value));
+
+create or replace macro list_total(numbers) as list_sum(numbers);
+
+-- The product of the factors so far, within n and m.
+create or replace macro running_product(factor, n, m, k) as
+    product(factor) over (partition by n, m order by k);
+
+-- A quantile of a sorted list, between neighbours by distance.
+create or replace macro sorted_quantile(sorted, q) as
+    sorted[cast(floor(q * (length(sorted) - 1)) as bigint) + 1]
+    + (q * (length(sorted) - 1) - floor(q * (length(sorted) - 1)))
+    * (
+        sorted[cast(ceil(q * (length(sorted) - 1)) as bigint) + 1]
+        - sorted[cast(floor(q * (length(sorted) - 1)) as bigint) + 1]
+    );
+
+create or replace macro square(value) as value * value;
+
+-- The answer that a verifier took from the output, under the names verifiers give it.
+create or replace macro extracted_answer(verifier) as
+    list_filter(
+        list_transform(
+            json_extract(verifier, [
+                '$.extracted_answer', '$.predicted_answer', '$.parsed_answer', '$.extracted_label',
+                '$.predicted_label', '$.extracted', '$.predicted'
+            ]),
+            lambda value: json_as_text(value)
+        ),
+        lambda value: value is not null
+    )[1];
+
+-- A field of a row by its JSON path; the components of a reward stand apart from the rest.
+create or replace macro row_field(verifier, reward_components, path) as
+    case
+        when starts_with(path, '$."reward_components".')
+            then json_extract(reward_components, '$' || path[22:])
+        else json_extract(verifier, path)
+    end;
+
+-- A group's values, ascending: floats are summed in this order, so that every run agrees.
+create or replace macro ascending(value) as
+    list(value order by value) filter (where value is not null);
+
+-- A group's values in the order of a key.
+create or replace macro values_by(value, key) as list(value order by key);
+
+-- Statistics of a list, taken in the list's order; the sample deviation of one value is null.
+create or replace macro mean_of(numbers) as list_aggregate(numbers, 'fsum') / len(numbers);
+create or replace macro median_of(numbers) as list_median(numbers)::double;
+create or replace macro deviation_of(numbers) as list_stddev_samp(numbers);
+
+-- The first k of a list.
+create or replace macro first_of(numbers, k) as numbers[1:k];
+
+-- The chance that k of n attempts, of which n_passed passed, hold a pass; null where n < k.
+create or replace macro pass_chance(n, n_passed, k) as
+    case
+        when n < k then null
+        when n - n_passed < k then 1.0::double
+        else 1.0::double - list_product(
+            list_transform(range(k), lambda i: (n - n_passed - i)::double / (n - i))
+        )
+    end;

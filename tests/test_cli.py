@@ -24,7 +24,9 @@ from tests.conftest import ROOT
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
 
 RELATIONS = (
-    "artifacts events expected failures rejects reported_metrics rollouts runs task_prompts tasks"
+    "artifacts bucket_counts bucket_matrix denominators estimates events expected failures funnel "
+    "pass_curve rejects reported_checks reported_metrics resource_stats reward_components "
+    "rollout_stages rollouts run_metrics runs slice_metrics task_outcomes task_prompts tasks"
 )
 
 
@@ -72,7 +74,8 @@ def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:
 
 # Root may read anything: then the command, once imported, goes on as nobody.
 AS_A_PERSON = """
-import os, pipeline.cli.analyze_command, pipeline.cli.progress, pipeline.cli.summary
+import encodings.unicode_escape, os
+import pipeline.cli.analyze_command, pipeline.cli.progress, pipeline.cli.summary
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
@@ -185,12 +188,15 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     content = json.loads(call("analyze", folder, "--out", tmp_path / "out", "--json").stdout)
     (run,) = content["runs"]
     assert run["run_id"] == "a"
-    counts = [run[name] for name in ("n_tasks", "n_rollouts", "n_scored", "n_rejects")]
-    assert counts == [2, 2, 2, 1]
-    assert (run["mean_reward"], run["n_expected"], run["n_missing"]) == (0.75, None, None)
+    counts = [run[name] for name in ("total_tasks", "total_rollouts", "scored_rollouts")]
+    assert counts == [2, 2, 2]
+    assert (run["mean_reward"], run["expected_rollouts"], run["coverage"]) == (0.75, None, None)
     assert [warning["check"] for warning in content["warnings"]] == ["warn_rejects"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "manifest.json",
+        "metrics.json",
+        "report.md",
+        "runs",
         "warehouse.duckdb",
     ]
 

@@ -1,8 +1,12 @@
-"""Same inputs, same output: whatever the threads, and wherever the folder lies."""
+"""Same inputs, same bytes: whatever the threads, hash seed, place, or order of files and rows."""
 
 from __future__ import annotations
 
+import os
+import random
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +16,18 @@ from pipeline import open_warehouse
 from pipeline.run import run
 from pipeline.settings import Settings
 from tests.conftest import DEMO
+from tests.results import BLADE
 
-KEYS = {"events": "order by run_id, task_id, rollout_index, seq"}
+KEYS = {
+    "events": "order by run_id, task_id, rollout_index, seq",
+    "rollout_stages": "order by run_id, task_id, rollout_index",
+}
+ROWS = ("_rollouts.jsonl", "_failures.jsonl", "_inputs.jsonl")
 
 
 def contents(path: Path) -> dict[str, list[Any]]:
-    """Every public relation as a plain select prints it; the one view in the order of its key."""
-    with open_warehouse(path) as warehouse:
+    """Every public relation as a plain select prints it; views in the order of their key."""
+    with open_warehouse(path / "warehouse.duckdb") as warehouse:
         tables = warehouse.execute(
             "select table_name from information_schema.tables where table_schema = 'main' "
             "and table_catalog = current_database() order by all"
@@ -29,23 +38,93 @@ def contents(path: Path) -> dict[str, list[Any]]:
         }
 
 
+def texts(out: Path) -> dict[str, str]:
+    """Every text output by its path."""
+    return {
+        str(path.relative_to(out)): path.read_text(encoding="utf-8")
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and path.suffix != ".duckdb"
+    }
+
+
 @pytest.fixture(scope="module")
 def one_thread(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, analyzed on one thread: its output folder."""
     return run(Settings((DEMO,), tmp_path_factory.mktemp("one"), threads=1)).out
 
 
-@pytest.mark.parametrize("threads", [2, 5])
+def test_every_text_output_is_compared(one_thread: Path) -> None:
+    """A report and a sidecar for all runs and for each of the four, and the manifest."""
+    assert len(texts(one_thread)) == 3 + 2 * 4
+
+
+@pytest.mark.parametrize("threads", [2, 8])
 def test_threads_change_nothing(one_thread: Path, tmp_path: Path, threads: int) -> None:
-    """Every relation is equal row by row, whatever the number of threads."""
+    """Every relation is equal row by row, and every text byte by byte."""
     other = run(Settings((DEMO,), tmp_path / "out", threads=threads)).out
-    assert contents(other / "warehouse.duckdb") == contents(one_thread / "warehouse.duckdb")
-    assert (other / "manifest.json").read_bytes() == (one_thread / "manifest.json").read_bytes()
+    assert contents(other) == contents(one_thread)
+    assert texts(other) == texts(one_thread)
 
 
 def test_place_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     """A copy of the folder elsewhere, under another name, gives the same output."""
     copied = shutil.copytree(DEMO, tmp_path / "deep" / "elsewhere")
     other = run(Settings((copied,), tmp_path / "out")).out
-    assert contents(other / "warehouse.duckdb") == contents(one_thread / "warehouse.duckdb")
-    assert (other / "manifest.json").read_bytes() == (one_thread / "manifest.json").read_bytes()
+    assert contents(other) == contents(one_thread)
+    assert texts(other) == texts(one_thread)
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "2", "3", "4"])
+def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path, seed: str) -> None:
+    """Nor do locale, time zone and the day of the process."""
+    environment = {
+        **os.environ,
+        "PYTHONHASHSEED": seed,
+        "TZ": ["UTC", "Asia/Tokyo"][int(seed) % 2],
+        "LC_ALL": ["C", "C.UTF-8"][int(seed) % 2],
+    }
+    command = [BLADE, "analyze", DEMO, "--out", tmp_path / "out"]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    assert texts(tmp_path / "out") == texts(one_thread)
+
+
+def without_places(relations: dict[str, Any]) -> dict[str, Any]:
+    """What rows say, without where they stood."""
+    return {
+        name: sorted(repr(row) for row in rows)
+        for name, rows in relations.items()
+        if name not in ("artifacts", "rejects", "failures", "rollouts", "events")
+    }
+
+
+def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
+    """Files written in another order, rows shuffled: only the inputs' hashes differ."""
+    shuffle = random.Random(7)
+    folder = tmp_path / "shuffled"
+    folder.mkdir()
+    for path in sorted(DEMO.glob("[!.]*"), reverse=True):
+        content = path.read_bytes()
+        if path.name.endswith(ROWS):
+            *rows, rest = content.split(b"\n")
+            content = b"".join(row + b"\n" for row in _shuffled(rows, shuffle)) + rest
+        (folder / path.name).write_bytes(content)
+    other = run(Settings((folder,), tmp_path / "out")).out
+    assert without_places(contents(other)) == without_places(contents(one_thread))
+    expected = {name: _unhashed(text) for name, text in texts(one_thread).items()}
+    assert {name: _unhashed(text) for name, text in texts(other).items()} == expected
+    assert texts(other) != texts(one_thread)
+
+
+def _shuffled(rows: list[bytes], shuffle: random.Random) -> list[bytes]:
+    """In any order; but of rows with one key the first stays so: it is the one that counts."""
+    by_key: dict[object, list[bytes]] = {}
+    for place, row in enumerate(rows):
+        key = re.findall(rb'"_ng_(?:task|rollout)_index": ?\d+', row) or place
+        by_key.setdefault(str(key), []).append(row)
+    groups = list(by_key.values())
+    shuffle.shuffle(groups)
+    return [row for group in groups for row in group]
+
+
+def _unhashed(text: str) -> str:
+    return re.sub(r"\b[0-9a-f]{64}\b", "HASH", text)

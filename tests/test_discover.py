@@ -270,8 +270,8 @@ def test_each_agent_of_a_file_is_a_run(tmp_path: Path) -> None:
         },
     )
     assert results.rows("""
-        select run_id, agent, n_rollouts, n_expected, n_missing
-        from runs join report.run_summary using (run_id, n_rollouts, n_expected) order by all
+        select run_id, agent, n_rollouts, n_expected, n_missing + n_failed_attempts
+        from runs join run_metrics using (run_id, n_rollouts, n_expected) order by all
     """) == [("two--a-gent", "a/gent", 1, 2, 1), ("two--slow", "slow", 2, 2, 0)]
     assert results.rows("select run_id, task_id from failures") == [("two--a-gent", "1")]
     assert results.rows("select run_id, value from reported_metrics order by all") == [
@@ -465,7 +465,7 @@ def test_stages_are_part_of_the_key(staged: Results) -> None:
 
 def test_stages_of_an_expected_row_are_not_missing(staged: Results) -> None:
     """Inputs name no stage: a task whose stages are all there is not missing."""
-    assert staged.one("select n_missing from report.run_summary where run_id = 't'") == 0
+    assert staged.one("select n_missing from run_metrics where run_id = 't'") == 0
 
 
 def test_empty_rollout_files_and_inputs_alone_are_runs(tmp_path: Path) -> None:
@@ -479,7 +479,7 @@ def test_empty_rollout_files_and_inputs_alone_are_runs(tmp_path: Path) -> None:
         },
     )
     assert results.rows("""
-        select run_id, n_rollouts, n_expected, n_missing from report.run_summary order by run_id
+        select run_id, n_rollouts, n_expected, n_missing from run_metrics order by run_id
     """) == [("done", 1, None, None), ("empty", 0, None, None), ("killed", 0, 2, 2)]
 
 
@@ -508,8 +508,9 @@ def test_failures_keep_every_attempt(tmp_path: Path) -> None:
     ]
     # 4 expected, 2 scored; the placeholder rewards of failures are no rollouts.
     assert results.rows("""
-        select n_tasks, n_rollouts, n_expected, n_missing, mean_reward from report.run_summary
-    """) == [(4, 2, 4, 2, 1.0)]
+        select n_tasks, n_rollouts, n_expected, n_failed_attempts, n_missing, mean_reward
+        from run_metrics
+    """) == [(4, 2, 4, 1, 1, 1.0)]
 
 
 def test_rows_of_another_kind_in_a_rollout_file_are_recognised(tmp_path: Path) -> None:
@@ -549,7 +550,7 @@ def test_what_is_missing_is_known_inferred_or_unknown(tmp_path: Path) -> None:
     # 8 expected, 3 there; the union holds 4 tasks: 2 of them are half, 1 is a subset run.
     assert results.rows("""
         select runs.run_id, expected_source, runs.n_expected, n_missing
-        from runs join report.run_summary using (run_id) order by all
+        from runs join run_metrics using (run_id) order by all
     """) == [
         ("alone", "unknown", None, None),
         ("m_half", "inferred", None, None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -14,26 +15,108 @@ from click.testing import CliRunner
 from pipeline import open_warehouse
 from pipeline.cli import COMMANDS, blade
 from tests.conftest import ROOT
+from tests.results import Row, analyzed, asked, failure, rollout
 
+METRICS = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
 SHELL_BLOCK = re.compile(r"```\n(\$ blade sql .*?)```", re.DOTALL)
 
 
-def readme_queries() -> list[tuple[str, str]]:
-    """Each query of the README with the answer printed below it."""
+def queries(document: str) -> list[tuple[str, str]]:
+    """Each query of a document with the answer printed below it."""
     found = []
-    for block in SHELL_BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+    for block in SHELL_BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
         command, quote, answer = block.partition('"\n')
         found.append((command + quote.strip(), answer))
     return found
 
 
-@pytest.mark.parametrize(("command", "answer"), readme_queries())
+def answered(command: str, warehouse: Path) -> list[str]:
+    """The lines that a command of a document prints."""
+    words = shlex.split(command.removeprefix("$ blade "))
+    printed = CliRunner().invoke(blade, [*words, "--warehouse", str(warehouse)])
+    return [line.rstrip() for line in printed.output.splitlines()]
+
+
+@pytest.mark.parametrize(("command", "answer"), queries("README.md"))
 def test_readme_answers(command: str, answer: str, demo: Path) -> None:
     """The README's questions have the answers it prints."""
-    words = shlex.split(command.removeprefix("$ blade "))
-    printed = CliRunner().invoke(blade, [*words, "--warehouse", str(demo)])
-    lines = [line.rstrip() for line in printed.output.splitlines()]
-    assert lines == answer.splitlines()
+    assert answered(command, demo) == answer.splitlines()
+
+
+def example_rows() -> dict[str, list[Row]]:
+    """The runs that docs/metrics.md describes: one from its table, two from its words."""
+    table = re.findall(r"^\| (\d) \| (.*) \|$", METRICS, re.MULTILINE)
+    rows: dict[str, list[Row]] = {"rollouts": [], "failures": [], "inputs": []}
+    for task, repeats in table:
+        for index, entry in enumerate(repeats.split(" | ")):
+            rows["inputs"].append(asked(int(task), index))
+            if entry in ("1", "0", "unscored"):
+                reward = None if entry == "unscored" else float(entry)
+                rows["rollouts"].append(rollout(int(task), index, reward=reward))
+            elif entry != "killed":
+                rows["failures"].append(failure(int(task), index, entry))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three runs of docs/metrics.md, analyzed."""
+    rows = example_rows()
+    graded = zip((0.2, 0.5, 1), (0.4, 0.6, 0.8), strict=True)
+    votes = zip("AAB", (10, 20, 60), strict=True)
+    files = {
+        "example_rollouts.jsonl": rows["rollouts"],
+        "example_rollouts_failures.jsonl": rows["failures"],
+        "example_rollouts_materialized_inputs.jsonl": rows["inputs"],
+        "graded_rollouts.jsonl": [
+            rollout(0, index, ask="g", reward=reward, reward_components={"style": style})
+            for index, (reward, style) in enumerate(graded)
+        ],
+        "votes_rollouts.jsonl": [
+            {
+                **rollout(0, index, ask="v", reward=float(answer == "A"), extracted_answer=answer),
+                "response": {"output": [], "usage": {"input_tokens": 1, "output_tokens": tokens}},
+            }
+            for index, (answer, tokens) in enumerate(votes)
+        ],
+        "votes_rollouts_aggregate_metrics.json": json.dumps(
+            [{"agent_ref": {"name": "a"}, "agent_metrics": {"mean/reward": 0.5}}]
+        ),
+    }
+    return analyzed(tmp_path_factory.mktemp("example"), files).path
+
+
+@pytest.mark.parametrize(("command", "answer"), queries("docs/metrics.md"))
+def test_metrics_answers(command: str, answer: str, example: Path) -> None:
+    """The queries of docs/metrics.md print what stands below them."""
+    assert answered(command, example) == answer.splitlines()
+
+
+@pytest.mark.parametrize("section", re.split(r"^### ", METRICS, flags=re.MULTILINE)[1:])
+def test_metrics_worked_out_by_hand(section: str) -> None:
+    """Each figure has its edges and a query, which prints what was worked out by hand."""
+    text, _, printed = section.partition("```\n$ blade sql")
+    by_hand = re.findall(r"\*\*([\w.]+)\*\*", text.partition("By hand")[2])
+    assert by_hand and "\nEdges: " in text
+    words = set(printed.split())
+    for figure in by_hand:
+        assert figure in words or f"{float(figure):.6g}" in words, figure
+
+
+def test_every_metric_is_defined(demo: Path) -> None:
+    """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
+    relations = "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel"
+    plain = re.compile(
+        r"n_\w+|run_id|benchmark|model|k|metric|policy|stage|stage_no|slice_\w+|outcome|measure|value"
+        r"|(pass_at_1|mean_reward)_(se|ci)_\w+|reach_rate|step_rate|drop_rank|(se|ci)_(new|same)_tasks_?\w*"
+    )
+    with open_warehouse(demo) as warehouse:
+        rows = warehouse.execute(f"""
+            select distinct column_name from information_schema.columns
+            where table_schema = 'main' and table_name in ({str(relations.split())[1:-1]})
+        """).fetchall()
+    told = set(re.findall(r"\w+", METRICS))
+    assert [name for (name,) in rows if not plain.fullmatch(name) and name not in told] == []
 
 
 def documented_columns() -> dict[str, list[str]]:

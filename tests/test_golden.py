@@ -40,6 +40,17 @@ def test_manifest(demo: Path) -> None:
     compare("manifest.json", demo.with_name("manifest.json").read_text(encoding="utf-8"))
 
 
+def test_report(demo: Path) -> None:
+    """The draft report of all runs, whole."""
+    compare("report.md", demo.with_name("report.md").read_text(encoding="utf-8"))
+
+
+def test_metrics(demo: Path) -> None:
+    """The sidecar of one run, whole."""
+    path = demo.parent / "runs" / "quick_math_aster-8b" / "metrics.json"
+    compare("metrics.json", path.read_text(encoding="utf-8"))
+
+
 def test_show(demo: Path) -> None:
     """`blade show` prints one rollout from prompt to verifier."""
     done = CliRunner().invoke(blade, ["show", "office_desk_aster-8b/3:0", "--warehouse", str(demo)])

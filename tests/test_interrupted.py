@@ -16,7 +16,7 @@ from pipeline import run as flow
 from tests.results import BLADE, Results, analyzed, blade, rollout, write
 
 SIMULATOR = Path(__file__).resolve().parent.parent / "data_samples" / "simulate.py"
-OUTPUT = ["manifest.json", "warehouse.duckdb"]
+OUTPUT = ["manifest.json", "metrics.json", "report.md", "runs", "warehouse.duckdb"]
 BUILDING = ".warehouse.duckdb.building"
 
 
@@ -50,7 +50,7 @@ def _listing(folder: Path) -> list[str]:
 
 
 def _contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def _runs(out: Path) -> list[str]:
@@ -126,11 +126,11 @@ def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path, which: st
         assert _runs(out) == ["bench_trajectory"]
 
 
-@pytest.mark.parametrize("step", ["load", "relations", "manifest"])
+@pytest.mark.parametrize("step", ["load", "relations", "report", "manifest", "texts"])
 def test_a_failed_build_leaves_the_old_output(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Whatever step fails, warehouse and manifest are the old ones, byte for byte."""
+    """Whatever step fails, every file is the old one, byte for byte."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
@@ -138,7 +138,9 @@ def test_a_failed_build_leaves_the_old_output(
     owner, name = {
         "load": (flow.load, "artifacts"),
         "relations": (flow.warehouse, "create_relations"),
+        "report": (flow.report, "texts"),
         "manifest": (flow, "_manifest"),
+        "texts": (flow.outputs, "write"),
     }[step]
     before = _contents(out)
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
@@ -168,3 +170,18 @@ def test_readers_keep_what_they_opened(out: Path, tmp_path: Path) -> None:
         pipeline.analyze(results, out=out)
         assert opened.sql("select run_id from rollouts").rows() == [("old",)]
     assert _runs(out) == ["new"]
+
+
+def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None:
+    """What the last analysis wrote and this one does not is removed; other files are left."""
+    (out / "runs" / "mine.txt").write_text("kept")
+    (out / "runs" / "old" / "notes.md").write_text("kept")
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    pipeline.analyze(results, out=out)
+    found = sorted(str(path.relative_to(out)) for path in (out / "runs").rglob("*.*"))
+    assert found == [
+        "runs/mine.txt",
+        "runs/new/metrics.json",
+        "runs/new/report.md",
+        "runs/old/notes.md",
+    ]

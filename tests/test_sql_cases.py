@@ -10,12 +10,16 @@ from typing import Any
 import duckdb
 import pytest
 
+from pipeline.profile import Profile
+from pipeline.run import made_relations
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from pipeline.warehouse.relations import relations
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
-QUERIES = {relation.name: relation.query for relation in relations(SQL_DIR)}
+QUERIES = {
+    relation.name: relation.query for relation in relations(SQL_DIR, made_relations(Profile()))
+}
 
 
 def case_id(path: Path) -> str:

@@ -9,12 +9,13 @@ import sys
 import click
 
 from pipeline import __version__
-from pipeline.cli.text import neutral
 from pipeline.errors import BladeError, is_interrupt
+from pipeline.text import neutral
 
 INTERRUPTED = 130
 COMMANDS = {
-    "analyze": "Read a results folder into a warehouse and sum it up.",
+    "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
+    "metrics": "Print the figures of all runs, or of one.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
 }
@@ -50,6 +51,7 @@ def blade() -> None:
     \b
     Examples:
       blade analyze results/ --out blade_out
+      blade metrics RUN --format table
       blade sql "select run_id, avg(reward) from rollouts group by all"
       blade show RUN/TASK:ROLLOUT
     """

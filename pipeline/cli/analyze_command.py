@@ -1,4 +1,4 @@
-"""blade analyze: results in, warehouse and summary out."""
+"""blade analyze: results in, warehouse, report and headline out."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ class RunName(click.ParamType[tuple[str, Path]]):
     multiple=True,
     help="Name the run of a file or folder; may be given several times.",
 )
+@click.option(
+    "--profile",
+    type=click.Path(path_type=Path),
+    help="What the benchmark calls things and expects.  [default: RESULTS/blade.toml, if there]",
+)
 @click.option("--benchmark", help="Name of the benchmark all runs belong to.")
 @click.option(
     "--pass-threshold",
@@ -64,17 +69,19 @@ def analyze(
     results: tuple[Path, ...],
     out: Path,
     run_names: tuple[tuple[str, Path], ...],
+    profile: Path | None,
     benchmark: str | None,
     pass_threshold: float | None,
     max_line_bytes: int,
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Read RESULTS (folders or rollout files) into OUT/warehouse.duckdb and sum them up.
+    """Read RESULTS (folders or rollout files) into OUT: warehouse, draft report and metrics.
 
     \b
     Examples:
       blade analyze results/
+      blade analyze results/ --profile blade.toml
       blade analyze a_rollouts.jsonl b_rollouts.jsonl.gz --out compared
       blade analyze --run base=runs/1 --run candidate=runs/2 --benchmark evalplus
     """
@@ -90,6 +97,7 @@ def analyze(
         results=results,
         out=out,
         run_names=run_names,
+        profile=profile,
         benchmark=benchmark,
         pass_threshold=pass_threshold,
         max_line_bytes=max_line_bytes,

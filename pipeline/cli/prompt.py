@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from pipeline.cli import rows
-from pipeline.cli.text import neutral
 from pipeline.errors import UsageError, is_interrupt
+from pipeline.text import neutral
 from pipeline.warehouse import Warehouse
 
 HELP = "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D leaves"

@@ -12,8 +12,8 @@ from typing import Any, TextIO
 import duckdb
 
 from pipeline.cli.tables import cell_text, markdown_table, print_table
-from pipeline.cli.text import json_text, neutral, parsed
 from pipeline.errors import InputError
+from pipeline.text import json_text, neutral, parsed
 from pipeline.warehouse import Warehouse
 
 FETCHED = 1000

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.text import json_text, neutral, one_line, parsed
 from pipeline.errors import UsageError
+from pipeline.text import json_text, neutral, one_line, parsed
 from pipeline.warehouse import Warehouse, open_warehouse
 
 # The run ends at the first slash, the index is the digits after the last colon.

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
+from pipeline import report
 from pipeline.cli.options import DEFAULT_OUT
 from pipeline.cli.tables import print_table
-from pipeline.cli.text import json_text, neutral, one_line
+from pipeline.report import sidecar
 from pipeline.run import Analysis
+from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
-SUMMARY_COLUMNS = (
-    "benchmark",
-    "run_id",
-    "n_tasks",
-    "n_rollouts",
-    "n_expected",
-    "n_scored",
-    "n_missing",
-    "n_rejects",
-    "mean_reward",
+HEADINGS = (
+    *("run", "tasks", "rollouts", "coverage", "pass@1", "95%, new tasks"),
+    *("k", "pass@k", "pass^k", "reward", "tasks"),
 )
+# From always to missing: the fuller the mark, the better.
+BAR = {
+    "n_always_tasks": "█",
+    "n_sometimes_tasks": "▓",
+    "n_never_tasks": "░",
+    "n_missing_tasks": "·",
+}
+BAR_WIDTH = 16
+LEGEND = "█ always  ▓ sometimes  ░ never  · missing"
 MOST_WARNINGS = 12
 WIDEST = 400
 
@@ -32,35 +38,31 @@ def print_summary(analysis: Analysis) -> None:
     """Inventory, a row a run, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
         click.echo(_inventory(warehouse))
-        rows = warehouse.execute(
-            f"select {', '.join(SUMMARY_COLUMNS)} from report.run_summary"
-        ).fetchall()
-    headings = [name.removeprefix("n_").replace("_", " ") for name in SUMMARY_COLUMNS]
-    headings[1] = "run"
-    print_table(headings, [[*row[:-1], _rounded(row[-1])] for row in rows])
+        runs = [run.headline.values for run in report.runs(warehouse)]
+    several = len({run["benchmark"] for run in runs}) > 1
+    headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
+    print_table(headings, [_row(run, several=several) for run in runs])
+    click.echo(LEGEND)
     path = shlex.quote(str(analysis.warehouse))
     where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
     _print_warnings(analysis, where)
-    click.echo(f"wrote {neutral(str(analysis.warehouse))}")
-    click.echo(f'next  blade sql "from runs"{where}  ·  blade sql --schema{where}')
+    out = neutral(str(analysis.out))
+    click.echo(f"wrote {out}/report.md  metrics.json  runs/  warehouse.duckdb  manifest.json")
+    click.echo(f'next  blade sql "from task_outcomes"{where}  ·  blade sql --schema{where}')
 
 
 def print_json(analysis: Analysis) -> None:
-    """The same, for a program."""
+    """The same, for a program: the runs as metrics.json has them."""
     with open_warehouse(analysis.warehouse) as warehouse:
+        result = warehouse.execute("from report.inventory")
+        names = [column[0] for column in result.description or []]
         content = {
             "warehouse": str(analysis.warehouse),
-            "runs": _records(warehouse, "from report.run_summary"),
-            "inventory": _records(warehouse, "from report.inventory"),
+            "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
+            "inventory": [dict(zip(names, row, strict=True)) for row in result.fetchall()],
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))
-
-
-def _records(warehouse: Warehouse, query: str) -> list[dict[str, object]]:
-    result = warehouse.execute(query)
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def _inventory(warehouse: Warehouse) -> str:
@@ -70,8 +72,42 @@ def _inventory(warehouse: Warehouse) -> str:
     return f"{total} file{'' if total == 1 else 's'}: {listing}"
 
 
-def _rounded(value: float | None) -> float | str:
-    return "n/a" if value is None else round(value, 4)
+def _row(run: Mapping[str, Any], *, several: bool) -> list[Any]:
+    low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
+    benchmark = [run["benchmark"]] if several else []
+    return [
+        *benchmark,
+        run["run_id"],
+        run["n_tasks"],
+        run["n_rollouts"],
+        _percent(run["coverage"]),
+        _percent(run["pass_at_1"]),
+        "n/a" if low is None else f"{_percent(low)} to {_percent(high)}",
+        run["k"],
+        _percent(run["pass_at_k"]),
+        _percent(run["pass_hat_k"]),
+        "n/a" if run["mean_reward"] is None else round(run["mean_reward"], 4),
+        _bar([(mark, run[name]) for name, mark in BAR.items()]),
+    ]
+
+
+def _percent(rate: float | None) -> str:
+    return "n/a" if rate is None else f"{100 * rate:.1f}%"
+
+
+def _bar(parts: list[tuple[str, int | None]]) -> str:
+    """Marks in proportion; by largest remainder, so that they always fill the bar."""
+    counts = [count or 0 for _, count in parts]
+    total = sum(counts)
+    if not total or any(count is None for _, count in parts):
+        return "n/a"
+    widths = [BAR_WIDTH * count // total for count in counts]
+    by_remainder = sorted(
+        range(len(counts)), key=lambda place: (-(BAR_WIDTH * counts[place] % total), place)
+    )
+    for place in by_remainder[: BAR_WIDTH - sum(widths)]:
+        widths[place] += 1
+    return "".join(mark * width for (mark, _), width in zip(parts, widths, strict=True))
 
 
 def _print_warnings(analysis: Analysis, where: str) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from pipeline.cli.text import json_text, markdown_cell, one_line
+from pipeline.text import json_text, markdown_cell, one_line
 
 CELL_WIDTH = 72
 NARROWEST = 6
 GAP = "   "
+PERCENTAGE = re.compile(r"\d+\.\d%")
 
 
 def print_table(
@@ -107,4 +109,6 @@ def _markdown_row(cells: Sequence[str], *, escape: bool = True) -> str:
 
 
 def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return PERCENTAGE.fullmatch(value) is not None
     return isinstance(value, (int, float)) and not isinstance(value, bool)

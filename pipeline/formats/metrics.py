@@ -65,7 +65,8 @@ def profile_figures(
     sample = sample if isinstance(sample, dict) else {}
     index = row.get("_ng_task_index", sample.get("_ng_task_index"))
     task = None if index is None else str(index)
-    agent = _agent(row) or _agent(sample) or agent
+    # The entry's own agent before the sample's, which aggregate files fill with a placeholder.
+    agent = _agent(row) or agent or _agent(sample)
     for metric, value in _flat(row):
         if not metric.startswith("_ng_"):
             yield Figure(agent, task, position, metric, value)

@@ -35,7 +35,8 @@ def artifacts(
     rest = [(no, artifact) for no, artifact in numbered if artifact.kind not in ROW_KINDS]
     sidecars.load(db, rest, tallies)
     _write_files(db, numbered, tallies)
-    _write_settings(db, settings)
+    db.execute("create table raw.id_fields (rank int, name varchar)")
+    append(db, "raw.id_fields", list(enumerate(gym.id_names())))
 
 
 def _write_files(
@@ -55,13 +56,3 @@ def _write_files(
     db.execute("create table raw.places (file_no int, depth int, name varchar)")
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
     append(db, "raw.places", places)
-
-
-def _write_settings(db: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    """The choices that relations depend on, as small tables: SQL reads tables, not arguments."""
-    db.execute("create table raw.id_fields (rank int, name varchar)")
-    append(db, "raw.id_fields", list(enumerate(gym.id_names())))
-    db.execute(
-        "create table raw.settings as select ?::double as pass_threshold, ?::varchar as benchmark",
-        [settings.pass_threshold, settings.benchmark],
-    )

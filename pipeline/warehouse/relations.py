@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import duckdb
 
+from pipeline.relation import Computed, Relation
+
 SCHEMAS = ("staging", "main", "report", "checks")
-REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|checks)\.\w+)")
 HEADER = re.compile(r"-- (?:(grain|kind): )?(.*)")
 
 
-@dataclass(frozen=True)
-class Relation:
-    """A select with what its header says of it."""
-
-    name: str
-    purpose: str
-    grain: tuple[str, ...]
-    is_table: bool
-    query: str
-
-    @property
-    def reads(self) -> list[str]:
-        """The relations of ours it selects from."""
-        return sorted(set(REFERENCE.findall(self.query)))
-
-
-def relations(sql_dir: Path) -> list[Relation]:
-    """Every relation below the folder, each after the ones it reads."""
-    found = {}
+def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
+    """Every relation below the folder, and those made elsewhere, each after the ones it reads."""
+    found = {relation.name: relation for relation in made}
     for schema in SCHEMAS:
         for path in sorted((sql_dir / schema).glob("*.sql")):
             relation = parse(f"{schema}.{path.stem}", path.read_text(encoding="utf-8"))
@@ -58,17 +43,35 @@ def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
     db.execute((sql_dir / "macros.sql").read_text(encoding="utf-8"))
 
 
-def create_relations(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
+def create_relations(
+    db: duckdb.DuckDBPyConnection, sql_dir: Path, made: Iterable[Relation] = ()
+) -> None:
     """All relations. Public tables lie sorted by their grain: a plain select repeats itself."""
     db.execute("set preserve_insertion_order = true")
     # One transaction: each of its own would wait for the disk.
     db.execute("begin")
-    for relation in relations(sql_dir):
-        kind = "table" if relation.is_table else "view"
-        query = relation.query
-        if relation.is_table and relation.name.startswith("main."):
-            query = f"select * from (\n{query}\n) order by {', '.join(relation.grain)}"
-        db.execute(f"create {kind} {relation.name} as {query}")
-        purpose = relation.purpose.replace("'", "''")
-        db.execute(f"comment on {kind} {relation.name} is '{purpose}'")
+    for relation in relations(sql_dir, made):
+        try:
+            _create(db, relation)
+        except duckdb.Error as error:
+            error.add_note(f"in {relation.name}")
+            raise
     db.execute("commit")
+
+
+def _create(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
+    kind = "table" if relation.is_table else "view"
+    if isinstance(relation, Computed):
+        db.register("computed", relation.compute(db.sql(relation.query).to_arrow_table()))
+        db.execute(f"create table {relation.name} as from computed")
+        db.unregister("computed")
+    else:
+        db.execute(f"create {kind} {relation.name} as {_sorted(relation)}")
+    purpose = relation.purpose.replace("'", "''")
+    db.execute(f"comment on {kind} {relation.name} is '{purpose}'")
+
+
+def _sorted(relation: Relation) -> str:
+    if relation.is_table and relation.name.startswith("main."):
+        return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
+    return relation.query

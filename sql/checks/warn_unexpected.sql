@@ -16,7 +16,7 @@ final as (
 
     left join main.expected as expected using (run_id, task_id, rollout_index)
 
-    where runs.expected_source = 'inputs' and expected.task_id is null
+    where runs.n_expected is not null and expected.task_id is null
 
     group by rollouts.run_id
 

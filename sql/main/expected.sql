@@ -18,6 +18,16 @@ final as (
     select
         run_id,
         task_id,
+        rollout_index,
+        'profile' as source
+
+    from staging.expected_profile
+
+    union all
+
+    select
+        run_id,
+        task_id,
         cast(null as bigint) as rollout_index,
         'inferred' as source
 

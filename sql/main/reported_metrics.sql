@@ -9,6 +9,7 @@ figures as (
         files.path as source_file,
         files.kind as source_kind,
         files.run_name,
+        files.seed,
         files.chunk,
         figures.*
 
@@ -32,36 +33,18 @@ matched as (
 
     select
         run_keys.run_id,
-        figures.*
+        figures.*,
+        -- The place among the rows of this run: a file may hold the rows of several agents.
+        dense_rank() over (
+            partition by run_keys.run_id, figures.source_file
+            order by figures.position nulls last
+        ) - 1 as place
 
     from figures
 
     inner join run_keys
         on run_keys.run_name = figures.run_name
         and (run_keys.is_only or run_keys.agent_key = coalesce(figures.agent, ''))
-
-),
-
--- The older form gives no index: its rows ascend by it.
-task_positions as (
-
-    select
-        run_id,
-        task_id,
-        row_number() over (partition by run_id order by task_no) - 1 as position
-
-    from (
-
-        select distinct
-            run_id,
-            task_id,
-            try_cast(task_id as bigint) as task_no
-
-        from staging.keys
-
-        where role in ('rollout', 'input')
-
-    ) as tasks
 
 ),
 
@@ -83,7 +66,9 @@ final as (
         case
             when matched.task is not null and rekeyed.run_id is not null and matched.chunk is not null
                 then 'chunk' || matched.chunk || '-' || matched.task
-            else coalesce(matched.task, task_positions.task_id)
+            -- A row beyond the tasks we know is still none of the whole run.
+            when matched.position is not null
+                then coalesce(matched.task, tasks.task_id, '#' || matched.place)
         end as task_id,
         matched.metric,
         matched.value,
@@ -92,10 +77,13 @@ final as (
 
     from matched
 
-    left join task_positions
+    -- The older form gives no index: its rows ascend by it.
+    left join staging.reported_tasks as tasks
         on matched.task is null
-        and task_positions.run_id = matched.run_id
-        and task_positions.position = matched.position
+        and tasks.run_id = matched.run_id
+        and tasks.seed is not distinct from matched.seed
+        and tasks.chunk is not distinct from matched.chunk
+        and tasks.position = matched.place
 
     left join rekeyed
         on rekeyed.run_id = matched.run_id

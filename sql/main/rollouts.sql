@@ -27,15 +27,30 @@ tool_errors as (
 
 ),
 
-thresholds as (
+signs as (
+
+    select * from staging.signs
+
+),
+
+settings as (
+
+    select * from raw.settings
+
+),
+
+benchmarks as (
 
     select
         run_benchmarks.run_id,
-        thresholds.pass_threshold
+        thresholds.pass_threshold,
+        core_actions.is_tool_call
 
     from staging.run_benchmarks as run_benchmarks
 
     inner join staging.thresholds as thresholds using (benchmark)
+
+    inner join staging.core_actions as core_actions using (benchmark)
 
 ),
 
@@ -48,15 +63,19 @@ final as (
         keys.task_id || ':' || keys.rollout_index as rollout_id,
         records.reward,
         records.reward is not null as is_scored,
-        records.reward >= thresholds.pass_threshold - 1e-9 as is_pass,
+        records.reward >= benchmarks.pass_threshold - 1e-9 as is_pass,
         records.status,
         records.model,
         records.agent,
-        coalesce(
-            records.incomplete_reason,
-            json_field(records.verifier, 'finish_reason'),
-            json_field(records.verifier, 'stop_reason')
-        ) as finish_reason,
+        records.finish_reason,
+        case
+            when signs.has_text is not null then
+                coalesce(records.status = 'incomplete', false)
+                or coalesce(records.finish_reason in ('max_output_tokens', 'max_tokens', 'length'), false)
+        end as is_truncated,
+        signs.has_call or signs.has_text as has_output,
+        case when benchmarks.is_tool_call then signs.has_call else signs.has_text end as has_action,
+        signs.has_feedback,
         measures.n_events,
         measures.n_turns,
         measures.n_tool_calls,
@@ -66,6 +85,12 @@ final as (
         measures.output_tokens,
         measures.duration_s,
         records.final_text,
+        case
+            when settings.answer_path is null then extracted_answer(records.verifier)
+            else json_as_text(
+                row_field(records.verifier, records.reward_components, settings.answer_path)
+            )
+        end as answer,
         as_json(records.verifier) as verifier,
         records.prompt_sha,
         records.source_file,
@@ -76,7 +101,11 @@ final as (
 
     inner join records using (record_id)
 
-    inner join thresholds using (run_id)
+    inner join benchmarks using (run_id)
+
+    inner join signs using (record_id)
+
+    cross join settings
 
     left join measures using (record_id)
 

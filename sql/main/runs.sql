@@ -82,7 +82,7 @@ final as (
         counts.n_expected,
         counts.expected_source,
         case
-            when counts.expected_source = 'inputs' then counts.n_repeats
+            when counts.n_expected is not null then counts.n_repeats
             else coalesce(try_cast(settings.n_repeats as bigint), counts.n_repeats)
         end as n_repeats,
         coalesce(facts.n_scored, 0) as n_scored,

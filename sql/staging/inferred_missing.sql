@@ -57,7 +57,11 @@ covering as (
 
     inner join union_sizes using (benchmark)
 
-    where tasks.run_id not in (select run_id from staging.expected_inputs)
+    cross join raw.settings as settings
+
+    where
+        tasks.run_id not in (select run_id from staging.expected_inputs)
+        and settings.n_expected_tasks is null
 
     group by tasks.run_id, tasks.benchmark, union_sizes.n_tasks
 

@@ -53,7 +53,7 @@ final as (
                 then read.output_tokens
             else read.perf_output_tokens
         end as output_tokens,
-        coalesce(read.perf_turns, outlines.n_turns) as n_turns,
+        coalesce(outlines.n_turns, read.perf_turns) as n_turns,
         outlines.n_tool_calls,
         outlines.n_events,
         read.duration_s

@@ -15,6 +15,13 @@ files as (
 
 ),
 
+-- Where the profile says where to look, that is where to look.
+settings as (
+
+    select * from raw.settings
+
+),
+
 final as (
 
     select
@@ -28,24 +35,45 @@ final as (
             when files.kind = 'inputs' then 'input'
             when files.kind = 'failures' then 'failure'
             when json_as_text(records.failure_class) is not null then 'failure'
-            when not records.has_reward and not records.has_response then 'input'
+            when
+                not records.has_reward
+                and not records.has_response
+                and json_as_number(
+                    row_field(records.verifier, records.reward_components, settings.reward_path)
+                ) is null
+                then 'input'
             else 'rollout'
         end as role,
         files.kind as file_kind,
         nullif(trim(json_as_text(records.agent)), '') as agent,
-        json_as_text(records.task_index) as task_index,
+        coalesce(
+            json_as_text(
+                row_field(records.verifier, records.reward_components, settings.task_id_path)
+            ),
+            json_as_text(records.task_index)
+        ) as task_index,
         json_as_index(records.rollout_index) as rollout_index,
         json_as_integer(records.attempt_index) as attempt_index,
         json_as_integer(records.stage_index) as stage_index,
-        json_as_number(records.reward) as reward,
-        records.reward as reward_given,
+        case
+            when settings.reward_path is null then json_as_number(records.reward)
+            else json_as_number(
+                row_field(records.verifier, records.reward_components, settings.reward_path)
+            )
+        end as reward,
+        records.reward_components,
+        records.mask_sample,
         json_as_text(records.skills_hash) as skills_hash,
         coalesce(
             model_name(json_as_text(records.response_model)),
             model_name(json_as_text(records.request_model))
         ) as model,
         lower(json_as_text(records.response_status)) as status,
-        json_as_text(records.incomplete_reason) as incomplete_reason,
+        coalesce(
+            json_as_text(records.incomplete_reason),
+            json_field(records.verifier, 'finish_reason'),
+            json_field(records.verifier, 'stop_reason')
+        ) as finish_reason,
         records.usage,
         json_as_number(records.created_at) as created_at,
         json_as_number(records.completed_at) as completed_at,
@@ -77,6 +105,8 @@ final as (
 
     inner join files
         on files.file_no = records.record_id // 1099511627776
+
+    cross join settings
 
 )
 

@@ -24,8 +24,12 @@ expected as (
 
     select
         run_id,
-        count(*) filter (where source = 'inputs') as n_expected,
-        min(source) as source
+        count(*) filter (where source <> 'inferred') as n_expected,
+        case
+            when count(*) filter (where source = 'inputs') > 0 then 'inputs'
+            when count(*) filter (where source = 'profile') > 0 then 'profile'
+            else 'inferred'
+        end as source
 
     from main.expected
 
@@ -45,7 +49,7 @@ tasks as (
 
         union all
 
-        select run_id, task_id from main.expected where source = 'inputs'
+        select run_id, task_id from main.expected where source <> 'inferred'
 
     ) as seen
 
@@ -62,7 +66,7 @@ per_task as (
 
     from main.expected
 
-    where source = 'inputs'
+    where source <> 'inferred'
 
     group by all
 
@@ -75,7 +79,7 @@ per_task as (
 
     from staging.rollout_keys
 
-    where run_id not in (select run_id from main.expected where source = 'inputs')
+    where run_id not in (select run_id from main.expected where source <> 'inferred')
 
     group by all
 
@@ -101,11 +105,7 @@ final as (
         coalesce(tasks.n_tasks, 0) as n_tasks,
         coalesce(rollouts.n_rollouts, 0) as n_rollouts,
         nullif(expected.n_expected, 0) as n_expected,
-        case expected.source
-            when 'inputs' then 'inputs'
-            when 'inferred' then 'inferred'
-            else 'unknown'
-        end as expected_source,
+        coalesce(expected.source, 'unknown') as expected_source,
         repeats.n_repeats
 
     from runs

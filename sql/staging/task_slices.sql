@@ -1,5 +1,6 @@
 -- Fields that sort a benchmark's tasks into a few groups: constant in a task, few values over all.
 -- grain: benchmark, task_id, name
+-- kind: table
 with
 
 fields as (
@@ -8,24 +9,38 @@ fields as (
 
 ),
 
+settings as (
+
+    select * from raw.settings
+
+),
+
 -- Ids, answers, outputs and verdicts are never slices, however few values they take; a true or
 -- false of the row itself is a verdict, and one repeat could not show otherwise.
 offered as (
 
-    select *
+    select fields.*
 
     from fields
 
+    cross join settings
+
     where
-        length(value) between 1 and 60
+        not settings.has_slices
+        and length(value) between 1 and 60
         and (value not in ('true', 'false') or regexp_matches(name, '[.]'))
         and not regexp_matches(value, '^-?\d+\.\d+$')
-        and not regexp_matches(
-            lower(name),
-            '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
-            || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
-            || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
-            || '|time|duration|latency|token|cost|turns?|exit|finish|terminated|truncated|(^|[._])n_|num_|count'
+        and (
+            not regexp_matches(
+                lower(name),
+                '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
+                || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
+                || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
+                || '|time|duration|latency|token|cost|turns?|exit|finish|terminated|truncated'
+                || '|(^|[._])n_|num_|count'
+            )
+            -- What kind of answer is asked for is the task's.
+            or regexp_matches(lower(name), '(^|[._])(input|output|answer)_(type|kind|format)$')
         )
 
 ),
@@ -72,8 +87,16 @@ chosen as (
     having
         max(per_task.n_values) = 1
         and count(distinct per_task.value) between 2 and 20
-        and 2 * count(distinct per_task.value) <= sizes.n_tasks
         and 2 * count(*) >= sizes.n_tasks
+        -- A task a group is no grouping, unless the field is named as one.
+        and (
+            2 * count(distinct per_task.value) <= sizes.n_tasks
+            or regexp_matches(
+                lower(per_task.name),
+                '(^|[._])(type|kind|category|level|difficulty|domain|subject|topic|language|format|split)$'
+                || '|_(type|kind|category|level)$'
+            )
+        )
 
 ),
 
@@ -88,6 +111,16 @@ final as (
     from per_task
 
     inner join chosen using (benchmark, name)
+
+    union all
+
+    select
+        benchmark,
+        task_id,
+        name,
+        value
+
+    from staging.profile_slices
 
 )
 

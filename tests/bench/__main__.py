@@ -89,6 +89,14 @@ def bench_many(folder: Path) -> None:
         print(f"  blade {' '.join(call[:2])}: {best:.2f} s")
 
 
+def bench_metrics(folder: Path) -> None:
+    """A million rollouts without trajectories: 100,000 tasks, ten repeats each."""
+    path = simulator().write_flat(folder / "flat", n_tasks=100_000, n_repeats=10)
+    print("1,000,000 rollouts of 100,000 tasks", flush=True)
+    command = [sys.executable, "-m", "tests.bench.work", "metrics", str(path)]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
 def main() -> None:
     """All benchmarks, or a quick look with --bytes."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -99,6 +107,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bench_many(folder)
+        bench_metrics(folder)
         for shape in ("schema", "trajectory"):
             bench_load(folder, shape, n_bytes)
         for shape in () if given.no_growth else ("schema", "trajectory"):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import time
 from pathlib import Path
+from typing import Any
 
 # What the floor reads: the items of a response, typed, and nothing else.
 ITEM = (
@@ -78,6 +80,43 @@ def load(path: str) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         pipeline.analyze(path, out=folder)
+
+
+def metrics(path: str) -> None:
+    """Print how long everything took that is computed from the rollouts once they are loaded."""
+    import pipeline
+    from pipeline import report
+    from pipeline.profile import Profile
+    from pipeline.run import made_relations
+    from pipeline.settings import SQL_DIR
+    from pipeline.warehouse import relations
+
+    ordered = relations.relations(SQL_DIR, made_relations(Profile()))
+    after = {"main.rollouts"}
+    for relation in ordered:
+        if after & set(relation.reads):
+            after.add(relation.name)
+    spent = dict.fromkeys(sorted(after - {"main.rollouts"}), 0.0)
+    create, texts = relations._create, report.texts
+
+    def timed_create(db: Any, relation: Any) -> None:
+        started = time.perf_counter()
+        create(db, relation)
+        if relation.name in spent:
+            spent[relation.name] = time.perf_counter() - started
+
+    def timed_texts(content: Any) -> Any:
+        started = time.perf_counter()
+        written = texts(content)
+        spent["texts"] = time.perf_counter() - started
+        return written
+
+    relations._create, report.texts = timed_create, timed_texts
+    with tempfile.TemporaryDirectory() as folder:
+        pipeline.analyze(path, out=folder)
+    slowest = sorted(spent, key=lambda name: -spent[name])[:4]
+    listed = ", ".join(f"{name} {spent[name]:.2f}" for name in slowest)
+    print(f"  metrics stage {sum(spent.values()):6.2f} s   ({listed})")
 
 
 if __name__ == "__main__":

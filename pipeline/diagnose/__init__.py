@@ -1,0 +1,8 @@
+"""What SQL alone cannot say: relations computed in Python from the rows of others."""
+
+from pipeline.diagnose.uncertainty import INTERVALS, MAJORITIES
+from pipeline.relation import Computed
+
+COMPUTED: tuple[Computed, ...] = (INTERVALS, MAJORITIES)
+
+__all__ = ["COMPUTED"]

@@ -1,0 +1,225 @@
+"""A profile's document -> a Profile; whatever it holds beyond the contract is refused."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pipeline.errors import UsageError
+from pipeline.profile import paths
+from pipeline.profile.source import Entry, read_source, shown
+from pipeline.profile.values import BUILT_IN_STAGES, Profile, Stage
+
+MOST_TASKS = 10_000_000
+MOST_REPEATS = 100_000
+
+# A reader takes an entry and returns the attributes of a Profile that it settles.
+Reader = Callable[[Entry], dict[str, Any]]
+
+
+def read(path: Path, *, name: str | None = None) -> Profile:
+    """The profile in a file; `name` is what messages call it, by default the path."""
+    source = read_source(path, str(path) if name is None else name)
+    attributes = _table(Entry(source, (), source.document), TOP)
+    lines = {".".join(map(str, key)): line for key, line in source.lines.items()}
+    return Profile(name=source.name, lines=MappingProxyType(lines), **attributes)
+
+
+def _table(table: Entry, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """What the readers make of a table's values, in the order of the file."""
+    attributes: dict[str, Any] = {}
+    for name, value in table.value.items():
+        entry = Entry(table.source, (*table.key, name), value)
+        if name not in readers:
+            raise _unknown(entry)
+        attributes |= readers[name](entry)
+    return attributes
+
+
+def _unknown(entry: Entry) -> UsageError:
+    """A key that is not ours, with the ones that may stand there."""
+    *above, name = (part for part in entry.key if isinstance(part, str))
+    table = above[0] if above else ""
+    allowed = sorted(KEYS[table])
+    homes = [home for home, keys in KEYS.items() if name in keys]
+    close = difflib.get_close_matches(name[:40], allowed, n=1, cutoff=0.5)
+    if homes:
+        hint = f"It belongs {_place(homes[0])}."
+    elif close:
+        hint = f"Did you mean {close[0]}?"
+    else:
+        hint = ""
+    told = f"{entry.label} is not a key of this file."
+    return entry.error(told, hint=f"Allowed {_place(table)}: {', '.join(allowed)}. {hint}".strip())
+
+
+def _place(table: str) -> str:
+    if not table:
+        return "at the top"
+    return "in [[funnel]]" if table == "funnel" else f"in [{table}]"
+
+
+def _text(entry: Entry, expected: str, *, example: str) -> str:
+    if not isinstance(entry.value, str) or not entry.value.strip():
+        raise entry.wrong(expected, example=example)
+    if "\0" in entry.value:
+        raise entry.error(f"{entry.label} holds a NUL character.")
+    return entry.value
+
+
+def _integer(entry: Entry, most: int, expected: str, *, example: str) -> int:
+    # true is an integer to Python.
+    if type(entry.value) is not int or not 1 <= entry.value <= most:
+        raise entry.wrong(expected, example=example)
+    return entry.value
+
+
+def _benchmark(entry: Entry) -> dict[str, Any]:
+    return {"benchmark": _text(entry, "a name", example='benchmark = "office_desk"')}
+
+
+def _pass_threshold(entry: Entry) -> dict[str, Any]:
+    example = "pass_threshold = 0.5"
+    if type(entry.value) not in (int, float):
+        raise entry.wrong("a number", example=example)
+    try:
+        number = float(entry.value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise entry.wrong("a finite number", example=example)
+    return {"pass_threshold": number}
+
+
+def _path(entry: Entry, *, example: str) -> str:
+    path = _text(entry, "a field path", example=example)
+    try:
+        paths.names(path)
+    except UsageError as error:
+        told = f"{entry.label} is {shown(path)}, which is not a field path: {error}."
+        raise entry.error(told, hint=error.hint) from error
+    return path
+
+
+def _slices(entry: Entry) -> dict[str, Any]:
+    example = f'slices = ["category", "{paths.EXAMPLE}"]'
+    if not isinstance(entry.value, list):
+        raise entry.wrong("a list of field paths", example=example)
+    slices: dict[tuple[str, ...], str] = {}
+    for value in entry.value:
+        path = _path(Entry(entry.source, entry.key, value), example=example)
+        if paths.names(path) in slices:
+            raise entry.error(f"slices names {shown(path)} twice.", hint="Each counts once.")
+        slices[paths.names(path)] = path
+    return {"slices": tuple(slices.values())}
+
+
+def _field(entry: Entry) -> dict[str, Any]:
+    name = str(entry.key[-1])
+    return {name: _path(entry, example=f'{name} = "{FIELD_EXAMPLES[name]}"')}
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    if not isinstance(entry.value, dict):
+        raise entry.wrong("a table", example=f'fields.reward = "{FIELD_EXAMPLES["reward"]}"')
+    return _table(entry, dict.fromkeys(FIELD_EXAMPLES, _field))
+
+
+def _expected(entry: Entry) -> dict[str, Any]:
+    if not isinstance(entry.value, dict):
+        raise entry.wrong("a table", example="expected.tasks = 22")
+    return _table(entry, EXPECTED)
+
+
+def _tasks(entry: Entry) -> dict[str, Any]:
+    example = 'tasks = 22, or tasks = ["task-1", "task-2"]'
+    if isinstance(entry.value, list):
+        return {"expected_task_ids": _task_ids(entry, example=example)}
+    expected = f"a count from 1 to {MOST_TASKS} or a list of task ids"
+    return {"expected_tasks": _integer(entry, MOST_TASKS, expected, example=example)}
+
+
+def _task_ids(entry: Entry, *, example: str) -> tuple[str, ...]:
+    if not entry.value:
+        raise entry.wrong("a count or a list of task ids", example=example)
+    ids: dict[str, None] = {}
+    for value in entry.value:
+        task_id = str(value) if type(value) is int else value
+        item = Entry(entry.source, entry.key, task_id)
+        text = _text(item, "a task id, text or an integer, in the list", example=example)
+        if text in ids:
+            raise entry.error(
+                f"expected.tasks names {shown(text)} twice.", hint="Each is one task."
+            )
+        ids[text] = None
+    return tuple(ids)
+
+
+def _repeats(entry: Entry) -> dict[str, Any]:
+    expected = f"an integer from 1 to {MOST_REPEATS}"
+    return {"expected_repeats": _integer(entry, MOST_REPEATS, expected, example="repeats = 4")}
+
+
+def _funnel(entry: Entry) -> dict[str, Any]:
+    is_tables = isinstance(entry.value, list) and all(isinstance(v, dict) for v in entry.value)
+    if not is_tables:
+        told = f"funnel is {shown(entry.value)}, expected a list of tables."
+        raise entry.error(told, hint="Write [[funnel]], with double brackets, above each stage.")
+    stages: dict[str, Stage] = {}
+    for index, value in enumerate(entry.value):
+        stage = _stage(Entry(entry.source, (*entry.key, index), value))
+        if stage.stage in stages:
+            place = Entry(entry.source, (*entry.key, index, "stage"), stage.stage)
+            raise place.error(f"funnel has two stages named {shown(stage.stage)}.")
+        stages[stage.stage] = stage
+    return {"funnel": tuple(stages.values())}
+
+
+def _stage(entry: Entry) -> Stage:
+    _table(entry, STAGE)
+    if "stage" not in entry.value:
+        raise entry.error("this stage of the funnel has no name.", hint='Add: stage = "a name"')
+    name, when = entry.value["stage"], entry.value.get("when")
+    place = Entry(entry.source, (*entry.key, "stage" if when is None else "when"), when)
+    if when is None and name not in BUILT_IN_STAGES:
+        raise place.error(
+            f"funnel stage {shown(name)} has no predicate.",
+            hint=f'Add: when = "n_tool_calls > 0". Built in are: {", ".join(BUILT_IN_STAGES)}.',
+        )
+    return Stage(name, when, place.line)
+
+
+def _stage_name(entry: Entry) -> dict[str, Any]:
+    return {"stage": _text(entry, "a name", example='stage = "called a tool"')}
+
+
+def _when(entry: Entry) -> dict[str, Any]:
+    return {"when": _text(entry, "a SQL predicate", example='when = "n_tool_calls > 0"')}
+
+
+FIELD_EXAMPLES = {
+    "task_id": "verifier_metadata.instance_id",
+    "reward": "metrics.score",
+    "answer": "extracted_answer",
+    "group": "verifier_metadata.repo",
+}
+EXPECTED: dict[str, Reader] = {"tasks": _tasks, "repeats": _repeats}
+STAGE: dict[str, Reader] = {"stage": _stage_name, "when": _when}
+TOP: dict[str, Reader] = {
+    "benchmark": _benchmark,
+    "pass_threshold": _pass_threshold,
+    "slices": _slices,
+    "fields": _fields,
+    "expected": _expected,
+    "funnel": _funnel,
+}
+KEYS: dict[str, frozenset[str]] = {
+    "": frozenset(TOP),
+    "fields": frozenset(FIELD_EXAMPLES),
+    "expected": frozenset(EXPECTED),
+    "funnel": frozenset(STAGE),
+}

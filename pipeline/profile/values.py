@@ -1,0 +1,50 @@
+"""What a profile says, as plain values; an empty one says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+BUILT_IN_STAGES = (
+    "expected",
+    "recorded",
+    "produced output",
+    "attempted the core action",
+    "completed without truncation",
+    "reached the verifier",
+    "received feedback",
+    "passed",
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage of the funnel. `line` is where its predicate stands, or its name if it has none."""
+
+    stage: str
+    when: str | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A blade.toml. Field paths are as written, `name` is the file's name in messages.
+
+    `lines` holds the line of each key, by its dotted name: `slices`, `fields.reward`,
+    `funnel.0.when`.
+    """
+
+    name: str = ""
+    benchmark: str | None = None
+    pass_threshold: float | None = None
+    task_id: str | None = None
+    reward: str | None = None
+    answer: str | None = None
+    group: str | None = None
+    slices: tuple[str, ...] | None = None
+    expected_tasks: int | None = None
+    expected_task_ids: tuple[str, ...] | None = None
+    expected_repeats: int | None = None
+    funnel: tuple[Stage, ...] = ()
+    lines: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)

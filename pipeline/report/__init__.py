@@ -1,0 +1,31 @@
+"""Relations -> content -> what people and programs read: Markdown pages and metrics JSON."""
+
+from __future__ import annotations
+
+from pipeline.report import markdown, sidecar
+from pipeline.report.content import Content, RunContent, Source, collect, runs
+
+MOST_NAMED = 4
+
+__all__ = ["Content", "RunContent", "Source", "collect", "runs", "sidecar", "texts"]
+
+
+def texts(content: Content) -> dict[str, str]:
+    """Every text output by its path below the output folder."""
+    written = {
+        "report.md": markdown.render(content, title=_title(content)),
+        "metrics.json": sidecar.text(sidecar.document(content.runs)),
+    }
+    for run in content.runs:
+        title = f"{markdown.ref(run.run_id)} on {markdown.ref(run.benchmark)}"
+        folder = f"runs/{run.run_id}"
+        written[f"{folder}/report.md"] = markdown.render(content.of(run), title=title)
+        written[f"{folder}/metrics.json"] = sidecar.text(sidecar.run_object(run))
+    return written
+
+
+def _title(content: Content) -> str:
+    names = content.benchmarks
+    if len(names) > MOST_NAMED:
+        return f"Evaluation report: {len(content.runs)} runs of {len(names)} benchmarks"
+    return "Evaluation report: " + ", ".join(markdown.ref(name) for name in names)

@@ -1,0 +1,154 @@
+"""Relations -> the values a report is made of: one for each run, and one for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pipeline.report.figures import Row
+
+
+class Source(Protocol):
+    """Whatever answers a query: the warehouse being built, or one opened again."""
+
+    def execute(self, query: str, /) -> Any:
+        """Run a query and leave its rows to be fetched."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A relation of `report`, and the relation and key that its figures are cited by."""
+
+    name: str
+    relation: str
+    key: tuple[str, ...]
+
+
+HEADLINES = Table("headlines", "run_metrics", ("run_id",))
+OF_RUNS = (
+    Table("curves", "pass_curve", ("run_id", "k")),
+    Table("uncertainties", "estimates", ("run_id", "metric", "k")),
+    Table("policies", "denominators", ("run_id", "policy")),
+    Table("components", "reward_components", ("run_id", "component")),
+    Table("resources", "resource_stats", ("run_id", "outcome", "measure")),
+    Table("slices", "slice_metrics", ("run_id", "slice_key", "slice_value")),
+    Table("reported", "report.reported", ("run_id", "status", "reason")),
+    Table("funnels", "funnel", ("run_id", "stage_no")),
+    Table("buckets", "bucket_counts", ("run_id", "bucket")),
+    Table("bucket_tasks", "task_outcomes", ("run_id", "task_id")),
+    Table("run_inventory", "report.run_inventory", ("run_id", "kind")),
+)
+MATRIX = Table("matrix_counts", "report.matrix_counts", ("benchmark", "bucket_across"))
+INVENTORY = Table("inventory", "report.inventory", ("kind",))
+INPUTS = Table("inputs", "artifacts", ("path",))
+
+
+@dataclass(frozen=True)
+class RunContent:
+    """One run: its headline, and the rows of each table about it."""
+
+    headline: Row
+    curves: list[Row]
+    uncertainties: list[Row]
+    policies: list[Row]
+    components: list[Row]
+    resources: list[Row]
+    slices: list[Row]
+    reported: list[Row]
+    funnels: list[Row]
+    buckets: list[Row]
+    bucket_tasks: list[Row]
+    run_inventory: list[Row]
+
+    @property
+    def run_id(self) -> str:
+        """The run's name."""
+        return str(self.headline.values["run_id"])
+
+    @property
+    def benchmark(self) -> str:
+        """What the run was tried at."""
+        return str(self.headline.values["benchmark"])
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything a report says, sorted; `settings` and `versions` are what it was made with."""
+
+    runs: list[RunContent]
+    matrix: list[Row]
+    inventory: list[Row]
+    inputs: list[Row]
+    notices: list[Mapping[str, str]]
+    settings: Mapping[str, str]
+    versions: Mapping[str, str]
+
+    @property
+    def benchmarks(self) -> list[str]:
+        """The benchmarks the runs were tried at, each once."""
+        return sorted({run.benchmark for run in self.runs})
+
+    def of(self, run: RunContent) -> Content:
+        """The same for one run alone, with the files it was read from."""
+        inputs = [row for row in self.inputs if run.run_id in (row.run_ids or [])]
+        notices = [notice for notice in self.notices if _concerns(notice, run, inputs)]
+        return replace(
+            self,
+            runs=[run],
+            matrix=[],
+            inventory=run.run_inventory,
+            inputs=inputs,
+            notices=notices,
+        )
+
+
+def collect(
+    source: Source,
+    *,
+    notices: list[Mapping[str, str]],
+    settings: Mapping[str, str],
+    versions: Mapping[str, str],
+) -> Content:
+    """Read every table once; each is ordered down to its key by its relation."""
+    return Content(
+        runs=runs(source),
+        matrix=_rows(source, MATRIX),
+        inventory=_rows(source, INVENTORY),
+        inputs=_rows(source, INPUTS),
+        notices=notices,
+        settings=settings,
+        versions=versions,
+    )
+
+
+def runs(source: Source) -> list[RunContent]:
+    """All runs, by benchmark and name."""
+    tables = {table.name: _by_run(_rows(source, table)) for table in OF_RUNS}
+    return [
+        RunContent(
+            headline, **{name: rows.get(headline.run_id, []) for name, rows in tables.items()}
+        )
+        for headline in _rows(source, HEADLINES)
+    ]
+
+
+def _rows(source: Source, table: Table) -> list[Row]:
+    result = source.execute(f"select * from report.{table.name}")
+    names = [column[0] for column in result.description]
+    return [
+        Row(table.relation, table.key, dict(zip(names, values, strict=True)))
+        for values in result.fetchall()
+    ]
+
+
+def _by_run(rows: list[Row]) -> dict[str, list[Row]]:
+    lists: dict[str, list[Row]] = {}
+    for row in rows:
+        lists.setdefault(row.values["run_id"], []).append(row)
+    return lists
+
+
+def _concerns(notice: Mapping[str, str], run: RunContent, inputs: list[Row]) -> bool:
+    subjects = {run.run_id, run.benchmark, *(row.path for row in inputs)}
+    return notice["subject"] in subjects

@@ -1,0 +1,47 @@
+"""Figures that know where they came from: a value, and the relation, key and column behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number, or none, with its source: `run_metrics?run_id=base#pass_at_1`."""
+
+    value: int | float | None
+    source: str
+
+    @property
+    def marker(self) -> str:
+        """The source as a comment that no reader shows and that survives editing around it."""
+        return f"<!--blade:{self.source}-->"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a relation: its numbers are figures, everything else is the value itself."""
+
+    relation: str
+    key: tuple[str, ...]
+    values: Mapping[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            value = self.values[name]
+        except KeyError:
+            raise AttributeError(f"{self.relation} has no {name}") from None
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return Figure(value, self._source(name)) if is_number or value is None else value
+
+    def _source(self, column: str) -> str:
+        """Percent-encoded, so that no value can end the comment it stands in."""
+        pairs = "&".join(f"{name}={_encoded(self.values[name])}" for name in self.key)
+        return f"{self.relation}?{pairs}#{column}"
+
+
+def _encoded(value: Any) -> str:
+    return quote(str(value), safe="").replace("--", "-%2D")

@@ -1,0 +1,209 @@
+"""Content -> Markdown, by one template a section; every text that is not ours is made inert."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import jinja2
+
+from pipeline.report.content import Content
+from pipeline.report.figures import Figure, Row
+from pipeline.text import markdown_cell, one_line
+
+TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
+EXCERPT = 120
+# Text that needs no escape inside backquotes: citations and most names are made of it.
+PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
+
+# How much of a list a page holds; what is left out is said.
+LIMITS = {
+    "summary_runs": 8,
+    "detailed_runs": 20,
+    "most_notices": 20,
+    "most_slices": 40,
+    "most_inputs": 100,
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the report and the template below it."""
+
+    title: str
+
+    @property
+    def template(self) -> str:
+        """`Workflow Funnel` is in workflow_funnel.md.j2."""
+        return f"{self.title.lower().replace(' ', '_').replace('-', '_')}.md.j2"
+
+
+# In BLADE's order; a section comes when the relations it reads do.
+SECTIONS = (
+    Section("Executive Summary"),
+    Section("Artifact Inventory"),
+    Section("Aggregate Results"),
+    Section("Workflow Funnel"),
+    Section("Task Outcome Buckets"),
+    Section("Reproducibility Notes"),
+)
+
+
+def render(content: Content, *, title: str) -> str:
+    """The whole page."""
+    template = _environment().get_template("report.md.j2")
+    return _tidy(template.render(content=content, title=title, sections=SECTIONS, **LIMITS))
+
+
+def _tidy(text: str) -> str:
+    """One blank line between blocks: loops and conditions leave more, or none before a heading."""
+    apart = re.sub(r"(?<!\n)\n(?=#{2,3} )", "\n\n", text)
+    return re.sub(r"\n{3,}", "\n\n", apart).rstrip("\n") + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,  # Markdown: each filter makes its own output inert
+        finalize=_refuse_figures,
+    )
+    environment.filters |= {
+        "amount": amount,
+        "bare": bare,
+        "by_benchmark": by_benchmark,
+        "cell": cell,
+        "cite": cite,
+        "code": code,
+        "count": count,
+        "excerpt": excerpt,
+        "many": many,
+        "num": num,
+        "pct": pct,
+        "plain_count": plain_count,
+        "points": points,
+        "ref": ref,
+        "words": words,
+    }
+    environment.globals |= {"interval": interval, "span": span}
+    return environment
+
+
+def _refuse_figures(value: object) -> object:
+    """A figure printed without a format would be printed as an object."""
+    if isinstance(value, (Figure, Row)):
+        raise TypeError(f"{value} has no format")
+    return value
+
+
+def pct(figure: Figure) -> str:
+    """A rate as a percentage with one digit."""
+    return _marked(figure, lambda value: f"{100 * value:.1f}%")
+
+
+def points(figure: Figure) -> str:
+    """A difference of rates in percentage points, with its sign."""
+    return _marked(figure, lambda value: f"{100 * value:+.1f}") + " points"
+
+
+def count(figure: Figure) -> str:
+    """A count, thousands apart."""
+    return _marked(figure, lambda value: f"{value:,}")
+
+
+def many(figure: Figure, noun: str) -> str:
+    """A count of things: 1 task, 2 tasks."""
+    return f"{count(figure)} {noun}{'' if figure.value == 1 else 's'}"
+
+
+def num(figure: Figure) -> str:
+    """A reward or a variance with four digits after the point, without idle zeros."""
+    return _marked(figure, lambda value: _short(f"{value:.4f}"))
+
+
+def amount(figure: Figure) -> str:
+    """An amount of tokens, turns or seconds, one digit after the point."""
+    return _marked(figure, lambda value: _short(f"{value:,.1f}"))
+
+
+def plain_count(figure: Figure) -> str:
+    """A number that is part of a key: it says which row, and is no claim."""
+    return "n/a" if figure.value is None else str(figure.value)
+
+
+def bare(figure: Figure) -> str:
+    """A number as it is written in a file."""
+    return repr(figure.value if figure.value is None else figure.value + 0)
+
+
+def span(low: Figure, high: Figure, format_: str) -> str:
+    """An interval in the format of its figures; n/a once where it is undefined."""
+    formatted = {"pct": pct, "num": num}[format_]
+    return formatted(low) if low.value is None else f"{formatted(low)} to {formatted(high)}"
+
+
+def interval(head: Row, metric: str, format_: str) -> str:
+    """The interval of a headline figure for new tasks, in brackets, where there is one."""
+    low, high = (getattr(head, f"{metric}_ci_new_tasks_{end}") for end in ("low", "high"))
+    if low.value is None:
+        return ""
+    return f" (95% interval for new tasks {span(low, high, format_)})"
+
+
+def cell(text: str | Figure) -> str:
+    """Text that is not ours, escaped; a null is a figure without a value."""
+    return markdown_cell(text) if isinstance(text, str) else "n/a"
+
+
+def ref(text: str | Figure) -> str:
+    """A name, hash or citation: in backquotes where it is plain, else escaped."""
+    if not isinstance(text, str):
+        return "n/a"
+    return f"`{text}`" if PLAIN.fullmatch(text) else markdown_cell(one_line(text, EXCERPT))
+
+
+def cite(citation: str | Figure) -> str:
+    """A citation, or nothing where there is no such rollout."""
+    return ref(citation) if isinstance(citation, str) else ""
+
+
+def code(text: str) -> str:
+    """A command inside backquotes, which it must not end."""
+    return one_line(text, 1000).replace("`", "'")
+
+
+def words(name: str) -> str:
+    """A name of ours as words."""
+    return name.replace("_", " ")
+
+
+def excerpt(text: str | Figure) -> str:
+    """The beginning of a long text, on one line."""
+    if not isinstance(text, str):
+        return ""
+    return markdown_cell(one_line(" ".join(text.split()), EXCERPT))
+
+
+def by_benchmark(rows: Iterable[Row]) -> list[tuple[str, SimpleNamespace]]:
+    """Counts by bucket for each benchmark; a bucket without a row is n/a, not 0."""
+    found: dict[str, dict[str, Figure]] = {}
+    for row in rows:
+        found.setdefault(row.benchmark, {})[row.bucket_across] = row.n_tasks
+    return [(name, SimpleNamespace(**counts)) for name, counts in found.items()]
+
+
+def _marked(figure: Figure, formatted: Callable[[float], str]) -> str:
+    text = "n/a" if figure.value is None else formatted(figure.value)
+    return text + figure.marker
+
+
+def _short(text: str) -> str:
+    short = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if short == "-0" else short

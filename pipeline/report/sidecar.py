@@ -1,0 +1,124 @@
+"""The metrics sidecar: one flat JSON object a run, the same keys in the same order every time."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pipeline.report.content import RunContent
+from pipeline.report.figures import Row
+
+SCHEMA_VERSION = 1
+# Enough for any comparison to 1e-9, and short of the digits that sums may wobble in.
+DIGITS = 12
+
+
+def document(runs: Iterable[RunContent]) -> dict[str, Any]:
+    """All runs; comparisons between them have a place already."""
+    objects = [run_object(run) for run in runs]
+    return {"schema_version": SCHEMA_VERSION, "runs": objects, "comparisons": []}
+
+
+def run_object(run: RunContent) -> dict[str, Any]:
+    """One run's figures, the headline first."""
+    headline = run.headline.values
+    return {
+        "model_name": headline["model"],
+        "benchmark": headline["benchmark"],
+        "pass_at_1": _rounded(headline["pass_at_1"]),
+        "pass_at_k": _rounded(headline["pass_at_k"]),
+        "k": headline["k"],
+        "total_tasks": headline["n_tasks"],
+        "total_rollouts": headline["n_rollouts"],
+        "run_id": headline["run_id"],
+        **_picked(headline, LEVELS),
+        **{name: headline[column] for name, column in COUNTS.items()},
+        **_picked(headline, UNCERTAINTY),
+        **{name: _by_k(run.curves, name) for name in ("pass_at", "pass_hat", "max_at", "maj_at")},
+        "tasks_at": _by_k(run.curves, "n_tasks"),
+        "denominators": _nested(run.policies, ("policy",), POLICY),
+        "funnel": [_picked(stage.values, FUNNEL) for stage in run.funnels],
+        "slices": _nested(run.slices, ("slice_key", "slice_value"), SLICE),
+        "resources": _nested(run.resources, ("measure", "outcome"), RESOURCE),
+        "reward_components": _nested(run.components, ("component",), COMPONENT),
+    }
+
+
+LEVELS = (
+    "rollout_pass_rate mean_reward consistency coverage retry_value k_min k_max "
+    "pass_threshold".split()
+)
+COUNTS = {
+    "scored_tasks": "n_scored_tasks",
+    "expected_rollouts": "n_expected",
+    "scored_rollouts": "n_scored",
+    "unscored_rollouts": "n_unscored",
+    "failed_attempts": "n_failed_attempts",
+    "missing_rollouts": "n_missing",
+    "unexpected_rollouts": "n_unexpected",
+    "passed_rollouts": "n_passed",
+    "failed_rollouts": "n_failed",
+    "always_pass_tasks": "n_always_tasks",
+    "sometimes_pass_tasks": "n_sometimes_tasks",
+    "never_pass_tasks": "n_never_tasks",
+    "missing_tasks": "n_missing_tasks",
+    "inferred_missing_tasks": "n_inferred_missing_tasks",
+    "partial_tasks": "n_partial_tasks",
+}
+UNCERTAINTY = (
+    "pass_at_1_se_new_tasks pass_at_1_ci_new_tasks_low pass_at_1_ci_new_tasks_high "
+    "pass_at_1_se_same_tasks pass_at_1_ci_same_tasks_low pass_at_1_ci_same_tasks_high "
+    "mean_reward_se_new_tasks mean_reward_ci_new_tasks_low mean_reward_ci_new_tasks_high "
+    "within_variance between_variance se_with_twice_the_tasks se_with_twice_the_repeats".split()
+)
+POLICY = (
+    "n_tasks n_rollouts n_left_out n_passed pass_at_1 rollout_pass_rate pass_at_1_worst "
+    "pass_at_1_best".split()
+)
+FUNNEL = "stage n_reached n_lost reach_rate step_rate n_observed n_implied n_out_of_order".split()
+SLICE = (
+    "n_tasks n_scored_tasks n_rollouts n_scored n_passed pass_at_1 se_new_tasks ci_new_tasks_low "
+    "ci_new_tasks_high mean_reward n_always n_sometimes n_never n_missing".split()
+)
+RESOURCE = "n_rollouts median mean p90 max".split()
+COMPONENT = (
+    "n_tasks n_rollouts mean_value min_value max_value mean_when_passed mean_when_failed".split()
+)
+
+
+def text(content: Any) -> str:
+    """JSON for people and programs: indented, no NaN, a line end at the end."""
+    return json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def line(content: Any) -> str:
+    """The same on one line."""
+    return json.dumps(content, ensure_ascii=True, allow_nan=False)
+
+
+def _by_k(curve: Iterable[Row], name: str) -> dict[str, Any]:
+    return {str(point.values["k"]): _rounded(point.values[name]) for point in curve}
+
+
+def _picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: _rounded(values[name]) for name in names}
+
+
+def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
+    """Rows as objects inside objects, one level a key."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        place = found
+        for key in keys[:-1]:
+            place = place.setdefault(row.values[key], {})
+        place[row.values[keys[-1]]] = _picked(row.values, names)
+    return found
+
+
+def _rounded(value: Any) -> Any:
+    if not isinstance(value, float):
+        return value
+    # Adding 0 makes a negative zero plain.
+    return round(value, DIGITS) + 0.0 if math.isfinite(value) else None

@@ -1,0 +1,11 @@
+-- The components of each run's rewards.
+-- grain: run_id, component
+with
+
+final as (
+
+    select * from main.reward_components order by run_id, component
+
+)
+
+select * from final

@@ -1,0 +1,181 @@
+"""Seeded random runs: the files of a results folder, and what they hold by definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from tests.reference_run import Key, Rollout, Run
+from tests.results import Row, asked, rollout
+
+BINARY = (0, 1, 0.0, 1.0)
+GRADED = (0.0, 0.1, 0.25, 0.3, 0.5, 0.7, 1.0, 0.9999999999999998)
+UNBOUNDED = (-100.0, -1.0, 0.0, 0.3, 1.0, 7.5)
+UNUSABLE = (None, float("nan"), "N/A", "1.0", True)
+CLASSES = (
+    "timeout_exceeded skipped transient legitimate incomplete judge_failed remote_agent_error"
+).split()
+
+
+@dataclass
+class Written:
+    """A run's rows by the file they go to, what they mean, and the slice of each task."""
+
+    run: Run
+    files: dict[str, list[Row]]
+    slices: dict[str, str] = field(default_factory=dict)
+
+
+def written(seed: int, name: str, *, suite: str | None = None, most: int = 6) -> Written:
+    """A run of random tasks; runs of one suite are asked the same questions."""
+    random = Random(f"metrics {seed} {name}")
+    rewards = random.choice((BINARY, BINARY, GRADED, UNBOUNDED if suite is None else GRADED))
+    n_tasks = random.choice((1, 2, 3, 5, 8, 16)) if suite is None else random.randint(5, 6)
+    writer = _Writer(random, suite or name, rewards, has_answers=random.random() < 0.5)
+    expected = _expected(random, n_tasks, most) if random.random() < 0.6 else None
+    asked_for = expected or _expected(random, n_tasks, most)
+    kept = random.choice((0.8, 1.0)) if expected else 1.0
+    for key in sorted(asked_for):
+        if random.random() < kept:
+            writer.record(key)
+        elif random.random() < 0.7:
+            writer.fail(key)
+    for _ in range(random.randint(0, 4)):
+        # Rows that nobody asked for: another repeat, another task; failures that were overcome.
+        key = (str(random.randint(0, n_tasks)), random.randint(0, 2 * most))
+        random.choice((writer.record, writer.fail))(key)
+    inputs = None if expected is None else [writer.ask(key) for key in sorted(expected)]
+    files = {f"{name}_rollouts.jsonl": writer.rows}
+    if inputs is not None:
+        files[f"{name}_rollouts_materialized_inputs.jsonl"] = inputs
+    if writer.failed_rows:
+        files[f"{name}_rollouts_failures.jsonl"] = writer.failed_rows
+    for rows in files.values():
+        random.shuffle(rows)
+    is_bounded = all(r.reward is None or 0 <= r.reward <= 1 for r in writer.rollouts.values())
+    run = Run(
+        writer.rollouts,
+        None if expected is None else frozenset(expected),
+        writer.failures,
+        threshold=1.0 if is_bounded else None,
+        is_bounded=is_bounded,
+    )
+    return Written(run, files, {task: writer.category(task) for task in run.tasks()})
+
+
+def _expected(random: Random, n_tasks: int, most: int) -> set[Key]:
+    is_ragged = random.random() < 0.5
+    repeats = random.randint(1, most)
+    return {
+        (str(task), index)
+        for task in range(n_tasks)
+        for index in range(random.randint(1, most) if is_ragged else repeats)
+    }
+
+
+class _Writer:
+    """Rows and their meaning, side by side."""
+
+    def __init__(
+        self, random: Random, suite: str, rewards: tuple[Any, ...], *, has_answers: bool
+    ) -> None:
+        self.random = random
+        self.suite = suite
+        self.rewards = rewards
+        self.has_answers = has_answers
+        self.ease: dict[str, float] = {}
+        self.scored_share = random.choice((0.85, 1.0))
+        self.rollouts: dict[Key, Rollout] = {}
+        self.failures: dict[Key, str | None] = {}
+        self.rows: list[Row] = []
+        self.failed_rows: list[Row] = []
+
+    def ask(self, key: Key) -> Row:
+        task, index = key
+        question = f"{self.suite} asks {task}"
+        return asked(int(task), index, ask=question, category=self.category(task))
+
+    def category(self, task: str) -> str:
+        return ("first", "second", "third")[int(task) % 3]
+
+    def fail(self, key: Key) -> None:
+        """One to three failed attempts, of which the last counts."""
+        if key in self.failures:
+            return
+        for attempt in range(self.random.randint(1, 3)):
+            kind = self.random.choice(CLASSES)
+            told = {"_ng_failure_class": kind, "_ng_attempt_index": attempt, "reward": 0.0}
+            self.failed_rows.append({**self.ask(key), "response": {"output": []}, **told})
+            self.failures[key] = kind
+
+    def record(self, key: Key) -> None:
+        """A row, in most runs scored; a task is about as easy each time."""
+        if key in self.rollouts:
+            return
+        ease = self.ease.setdefault(key[0], self.random.choice((0.0, 0.3, 0.7, 1.0)))
+        reward: Any = (
+            self.random.choice(self.rewards)
+            if len(self.rewards) > 4
+            else self.rewards[1 if self.random.random() < ease else 0]
+        )
+        is_scored = self.random.random() < self.scored_share
+        extra: Row = {}
+        if self.has_answers:
+            extra["extracted_answer"] = self.random.choice(("a", "b", "c", None))
+        components = {
+            part: self.random.choice((0.0, 0.1, 0.25, 1.0, -2.0))
+            for part in ("form", "content")
+            if self.random.random() < 0.4
+        }
+        if components:
+            extra["reward_components"] = components
+        output, measures = self._output()
+        row = self.ask(key)
+        response: Row = {"output": output}
+        if self.random.random() < 0.7:
+            tokens = {
+                "input_tokens": self.random.randint(1, 999),
+                "output_tokens": self.random.randint(1, 99),
+            }
+            response["usage"] = tokens
+            measures |= tokens
+        if self.random.random() < 0.7:
+            extra["total_run_time"] = self.random.randint(1, 999) / 7
+            measures["duration_s"] = extra["total_run_time"]
+        told = reward if is_scored else self.random.choice(UNUSABLE)
+        self.rows.append({**row, **extra, "response": response, "reward": told})
+        self.rollouts[key] = Rollout(
+            float(reward) if is_scored else None,
+            extra.get("extracted_answer"),
+            components,
+            measures,
+        )
+
+    def _output(self) -> tuple[list[Row], dict[str, float]]:
+        items: list[Row] = []
+        n_calls = self.random.randint(0, 3)
+        for _ in range(n_calls):
+            items.append({"type": "function_call", "name": "look", "arguments": "{}"})
+            items.append({"type": "function_call_output", "output": "seen"})
+        items.append({"type": "message", "role": "assistant", "content": "done"})
+        return items, {"turns": n_calls + 1, "tool_calls": n_calls}
+
+
+def folder(seed: int, n_runs: int) -> tuple[dict[str, list[Row]], dict[str, Written]]:
+    """The files of many runs, and each by its name: most alone, some in suites of three."""
+    runs: dict[str, Written] = {}
+    for number in range(n_runs):
+        suite = f"suite{number // 3}" if number % 9 < 3 and number + 3 <= n_runs else None
+        name = f"{suite}_run{number}" if suite else f"alone{number}"
+        runs[name] = written(seed, name, suite=suite)
+    files = {path: rows for run in runs.values() for path, rows in run.files.items()}
+    return files, runs
+
+
+def scored(task: int, rewards: list[float], *, suite: str = "", **fields: Any) -> list[Row]:
+    """One task's rows with these rewards, repeats counted from 0."""
+    return [
+        rollout(task, index, reward=reward, ask=f"{suite} asks {task}", **fields)
+        for index, reward in enumerate(rewards)
+    ]

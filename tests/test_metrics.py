@@ -1,0 +1,337 @@
+"""The relations of metrics against their definitions, on sixty random runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from tests import metrics_reference as reference
+from tests import reference_run, uncertainty_reference
+from tests.generated_runs import Written, folder
+from tests.reference_run import Run
+from tests.results import Results, analyzed
+
+SEED, N_RUNS = 20, 60
+NAMED_INTERVALS = ("ci_new_tasks", "ci_same_tasks")
+Rows = dict[tuple[Any, ...], dict[str, Any]]
+
+
+class Checked:
+    """An analysed folder of random runs, with what each run is by definition."""
+
+    def __init__(self, results: Results, runs: Mapping[str, Written]) -> None:
+        self.results = results
+        self.runs = {name: written.run for name, written in runs.items()}
+        self.slices = {name: written.slices for name, written in runs.items()}
+
+    def rows(self, relation: str, *key: str) -> Rows:
+        """The rows of a relation by their key."""
+        names = [
+            row[0] for row in self.results.rows(f"select column_name from (describe {relation})")
+        ]
+        found = [
+            dict(zip(names, row, strict=True)) for row in self.results.rows(f"from {relation}")
+        ]
+        return {tuple(row[name] for name in key): row for row in found}
+
+    def suites(self) -> Iterator[tuple[str, dict[str, Run]]]:
+        """Benchmarks with their runs; a run alone is a benchmark of its own."""
+        together: dict[str, dict[str, Run]] = defaultdict(dict)
+        for name, run in self.runs.items():
+            together[name.split("_")[0]][name] = run
+        yield from together.items()
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    """Sixty random runs, analysed once."""
+    files, runs = folder(SEED, N_RUNS)
+    return Checked(analyzed(tmp_path_factory.mktemp("metrics"), files), runs)
+
+
+def agree(found: Mapping[str, Any], expected: Mapping[str, Any], where: Any) -> None:
+    """Every figure is the expected one: null for None, numbers to the last digits."""
+    for name, value in expected.items():
+        got = found[name]
+        if value is None or got is None or isinstance(value, bool | str | dict):
+            assert got == value, (where, name)
+        else:
+            tolerance = 1e-9 if "se_" in name or "ci_" in name else 1e-12
+            # The root of a difference that is 0 but for the last digit.
+            tolerance = 1e-8 if "se_with" in name else tolerance
+            close = pytest.approx(float(value), rel=tolerance, abs=tolerance)
+            assert float(got) == close, (where, name)
+
+
+def test_the_runs_hold_every_case(checked: Checked) -> None:
+    """One task and many, one repeat, ragged repeats, with and without expectation or threshold."""
+    runs = checked.runs.values()
+    repeats = [sorted(map(len, run.rewards().values())) for run in runs]
+    ends = {run.outcome(key) for run in runs for key in run.grid() if run.expected is not None}
+    assert ends == {"scored", "unscored", "failed attempt", "missing"}
+    assert any(len(run.tasks()) == 1 for run in runs) and any(len(run.tasks()) > 15 for run in runs)
+    assert any(found and found[-1] == 1 for found in repeats)
+    assert any(found and found[0] < found[-1] for found in repeats)
+    assert {run.threshold for run in runs} == {1.0, None}
+    assert any(run.votes() for run in runs) and not all(run.votes() for run in runs)
+    assert any(run.expected and set(run.rollouts) - run.expected for run in runs)
+    lost = {run.failures[key] for run in runs for key in run.failures if key not in run.rollouts}
+    assert len(lost) == 7
+    assert any(
+        e.n_mixed_tasks >= 10 for run in runs for e in uncertainty_reference.estimates(run).values()
+    )
+
+
+def test_run_metrics(checked: Checked) -> None:
+    """Every headline figure and count is what its definition gives."""
+    found = checked.rows("run_metrics", "run_id")
+    assert {run_id for (run_id,) in found} == set(checked.runs)
+    for name, run in checked.runs.items():
+        row = found[name,]
+        agree(row, reference.run_metrics(run), name)
+        estimates = uncertainty_reference.estimates(run)
+        for column, estimate in (
+            ("pass_at_1", estimates.get(("pass_at", 1))),
+            ("mean_reward", estimates.get(("mean_reward", 1))),
+        ):
+            expected = {
+                f"{column}_{part}": value
+                for part, value in flat(estimate).items()
+                if f"{column}_{part}" in row
+            }
+            agree(row, expected, name)
+        k = reference.modal_repeats(run)
+        hat = estimates.get(("pass_hat", k or 0))
+        agree(row, {"pass_hat_k": hat.value if hat else None}, name)
+
+
+def flat(estimate: uncertainty_reference.Estimate | None) -> dict[str, Any]:
+    """An estimate by the names of its columns; none is undefined in every one."""
+    columns: dict[str, Any] = {}
+    for name in ("value", "n_tasks", "n_mixed_tasks", "n_groups", "se_new_tasks", "se_same_tasks"):
+        columns[name] = getattr(estimate, name, None)
+    for name in NAMED_INTERVALS:
+        low, high = getattr(estimate, name, (None, None))
+        columns |= {f"{name}_low": low, f"{name}_high": high}
+    return columns
+
+
+def test_pass_curve(checked: Checked) -> None:
+    """pass@k, pass^k, max@k and maj@k are means over all k-subsets, for every k there is."""
+    found = checked.rows("pass_curve", "run_id", "k")
+    expected = {
+        (name, k): row
+        for name, run in checked.runs.items()
+        for k, row in reference.curve(run).items()
+    }
+    assert set(found) == set(expected)
+    for key, row in expected.items():
+        agree(found[key], row, key)
+
+
+def test_task_outcomes(checked: Checked) -> None:
+    """Each task of the grid has its counts, rates and bucket, and no other task is there."""
+    found = checked.rows("task_outcomes", "run_id", "task_id")
+    expected = {
+        (name, task): row
+        for name, run in checked.runs.items()
+        for task, row in reference.task_outcomes(run).items()
+    }
+    assert set(found) == set(expected)
+    for key, row in expected.items():
+        agree(found[key], row, key)
+
+
+def test_bucket_counts(checked: Checked) -> None:
+    """Buckets are counted as defined."""
+    found = checked.rows("bucket_counts", "run_id", "bucket")
+    assert len(found) == 4 * len(checked.runs)
+    for name, run in checked.runs.items():
+        for bucket, row in reference.bucket_counts(run).items():
+            agree(found[name, bucket], row, (name, bucket))
+
+
+def test_bucket_matrix(checked: Checked) -> None:
+    """A task's bucket over all runs of its benchmark is as defined, missing ones included."""
+    found = checked.rows("bucket_matrix", "benchmark", "task_id")
+    n_rows = 0
+    for benchmark, runs in checked.suites():
+        for task, row in reference.bucket_matrix(runs).items():
+            got = found[benchmark, task]
+            agree(got, row, (benchmark, task))
+            n_rows += 1
+    assert n_rows == len(found)
+
+
+def test_inferred_missing(checked: Checked) -> None:
+    """A run that says nothing of its tasks lacks what its benchmark has, where it covers half."""
+    found = checked.rows("run_metrics", "run_id")
+    for _, runs in checked.suites():
+        union = {task for run in runs.values() for task in run.tasks()}
+        for name, run in runs.items():
+            own = run.tasks()
+            lacks = (
+                0
+                if run.expected is not None or 2 * len(own) < len(union)
+                else len(union) - len(own)
+            )
+            assert found[name,]["n_inferred_missing_tasks"] == lacks, name
+
+
+def test_denominators(checked: Checked) -> None:
+    """Each policy counts what it says, and its bounds are those of what it left out."""
+    found = checked.rows("denominators", "run_id", "policy")
+    expected = {
+        (name, policy): row
+        for name, run in checked.runs.items()
+        for policy, row in reference.denominators(run).items()
+    }
+    assert set(found) == set(expected)
+    for key, row in expected.items():
+        agree(found[key], row, key)
+
+
+def test_estimates(checked: Checked) -> None:
+    """Levels, both standard errors and both intervals are as defined, for every metric and k."""
+    found = checked.rows("estimates", "run_id", "metric", "k")
+    expected = {
+        (name, metric, k): flat(estimate)
+        for name, run in checked.runs.items()
+        for (metric, k), estimate in uncertainty_reference.estimates(run).items()
+    }
+    assert set(found) == set(expected)
+    for key, row in expected.items():
+        agree(found[key], row, key)
+
+
+def test_slice_metrics(checked: Checked) -> None:
+    """A slice's figures are those of a run that holds its tasks alone."""
+    found = checked.rows("slice_metrics", "run_id", "slice_key", "slice_value")
+    n_rows = 0
+    for _, runs in checked.suites():
+        values = {checked.slices[name][task] for name, run in runs.items() for task in run.tasks()}
+        if len(values) < 2:
+            continue  # one value sorts nothing
+        for name, run in runs.items():
+            own = checked.slices[name]
+            for value in sorted({own[task] for task in run.tasks()}):
+                part = run.only(task for task in run.tasks() if own[task] == value)
+                agree(found[name, "category", value], slice_figures(part), (name, value))
+                n_rows += 1
+    assert n_rows == len(found)
+
+
+def slice_figures(part: Run) -> dict[str, Any]:
+    """What slice_metrics says of a run cut down to a slice."""
+    figures = reference.run_metrics(part)
+    columns = flat(uncertainty_reference.estimates(part).get(("pass_at", 1)))
+    names = "n_tasks n_scored_tasks n_rollouts n_scored n_passed pass_at_1 mean_reward".split()
+    return {
+        **{name: figures[name] for name in names},
+        **{n: columns[n] for n in ("se_new_tasks", "ci_new_tasks_low", "ci_new_tasks_high")},
+        **{f"n_{name}": figures[f"n_{name}_tasks"] for name in reference.BUCKETS},
+    }
+
+
+def test_resource_stats(checked: Checked) -> None:
+    """Quantiles lie between neighbours by distance; only scored rollouts count."""
+    found = checked.rows("resource_stats", "run_id", "outcome", "measure")
+    expected = {
+        (name, *key): row
+        for name, run in checked.runs.items()
+        for key, row in reference.resource_stats(run).items()
+    }
+    assert set(found) == set(expected)
+    for key, row in expected.items():
+        agree(found[key], row, key)
+
+
+def test_reward_components(checked: Checked) -> None:
+    """A component's mean is over tasks; apart for pass and fail it is over rollouts."""
+    found = checked.rows("reward_components", "run_id", "component")
+    expected = {
+        (name, component): row
+        for name, run in checked.runs.items()
+        for component, row in reference.reward_components(run).items()
+    }
+    assert set(found) == set(expected)
+    for key, row in expected.items():
+        agree(found[key], row, key)
+
+
+def test_counts_add_up(checked: Checked) -> None:
+    """Nothing is lost between counts: outcomes, buckets and policies each make up the grid."""
+    policies = checked.rows("denominators", "run_id", "policy")
+    for (name,), row in checked.rows("run_metrics", "run_id").items():
+        grid = len(checked.runs[name].grid())
+        if row["n_expected"] is not None:
+            ends = ("n_scored", "n_unscored", "n_failed_attempts", "n_missing")
+            assert sum(row[end] for end in ends) == row["n_expected"] + row["n_unexpected"] == grid
+        if row["pass_threshold"] is not None:
+            assert row["n_passed"] + row["n_failed"] == row["n_scored"]
+            assert sum(row[f"n_{b}_tasks"] for b in reference.BUCKETS) == row["n_tasks"]
+        for policy in reference.POLICIES if grid else ():
+            counted = policies[name, policy]
+            assert counted["n_rollouts"] + counted["n_left_out"] == grid
+
+
+def test_bounds_contain_the_figure(checked: Checked) -> None:
+    """Intervals hold their value; so do the bounds of a policy that keeps every task."""
+    for key, row in checked.rows("estimates", "run_id", "metric", "k").items():
+        for name in NAMED_INTERVALS:
+            if row[f"{name}_low"] is not None:
+                assert row[f"{name}_low"] <= row["value"] <= row[f"{name}_high"], key
+    for key, row in checked.rows("denominators", "run_id", "policy").items():
+        if row["pass_at_1"] is not None:
+            assert 0 <= row["pass_at_1_worst"] <= row["pass_at_1_best"] <= 1
+            if row["n_tasks"] == len(checked.runs[key[0]].tasks()):
+                low, high = row["pass_at_1_worst"] - 1e-12, row["pass_at_1_best"] + 1e-12
+                assert low <= row["pass_at_1"] <= high, key
+
+
+def test_curves_are_monotonic_where_no_task_drops_out(checked: Checked) -> None:
+    """While the tasks stay the same, pass@k and max@k never fall and pass^k never rises."""
+    found = checked.rows("pass_curve", "run_id", "k")
+    n_steps = 0
+    for (name, k), row in found.items():
+        before = found.get((name, k - 1))
+        if before is None or before["n_tasks"] != row["n_tasks"]:
+            continue
+        n_steps += 1
+        assert row["max_at"] >= before["max_at"] - 1e-12
+        if row["pass_at"] is not None:
+            assert row["pass_at"] >= before["pass_at"] - 1e-12
+            assert row["pass_hat"] <= before["pass_hat"] + 1e-12
+    assert n_steps > 50
+
+
+def test_one_point_of_view(checked: Checked) -> None:
+    """The same figure reads the same in every relation that has it."""
+    points = checked.rows("pass_curve", "run_id", "k")
+    estimates = checked.rows("estimates", "run_id", "metric", "k")
+    policies = checked.rows("denominators", "run_id", "policy")
+    for (name,), row in checked.rows("run_metrics", "run_id").items():
+        if row["k_max"] is None:
+            continue
+        told = [
+            row["pass_at_1"],
+            points[name, 1]["pass_at"],
+            points[name, 1]["pass_hat"],
+            policies[name, "dropped"]["pass_at_1"],
+        ]
+        if row["pass_at_1"] is None:
+            assert told == [None] * 4 and (name, "pass_at", 1) not in estimates
+        else:
+            assert [estimates[name, "pass_at", 1]["value"], *told] == pytest.approx([told[0]] * 5)
+
+
+def test_fractions_are_the_reference() -> None:
+    """The reference itself: 2 of 5 passes give 0.4, 0.7, 0.9, 1, 1, by counting subsets."""
+    verdicts = [True, False, False, True, False]
+    expected = [Fraction(4, 10), Fraction(7, 10), Fraction(9, 10), 1, 1]
+    assert [reference_run.pass_at(verdicts, k) for k in range(1, 6)] == expected
+    assert reference_run.pass_at(verdicts, 6) is None

@@ -1,0 +1,409 @@
+"""Metrics at the edges of their definitions: one of a thing, none of it, or very many."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import metrics_reference as reference
+from tests import reference_run, uncertainty_reference
+from tests.generated_runs import scored
+from tests.reference_run import Rollout, Run
+from tests.results import Results, Row, analyzed, asked, rollout
+
+MANY = 1024
+PASSED_OF_MANY = {"rare": 1, "even": 512, "sure": 1023, "none": 0, "all": 1024}
+# How many of 302 tasks passed so many of 5 times.
+PASSES_OF_FIVE = {0: 160, 1: 34, 2: 25, 3: 26, 4: 27, 5: 30}
+CLASSES = {
+    "transient": True,
+    "remote_agent_error": True,
+    "judge_failed": True,
+    "timeout_exceeded": False,
+    "legitimate": False,
+    "incomplete": False,
+    "skipped": False,
+}
+
+
+def binary(passed: int, n: int) -> list[float]:
+    return [1.0] * passed + [0.0] * (n - passed)
+
+
+def graded() -> list[float]:
+    return [(7 * index % 31) / 31 for index in range(MANY)]
+
+
+def tasks(suite: str, *rewards: list[Any], **fields: Any) -> list[Row]:
+    """A task for each list of rewards."""
+    return [row for n, own in enumerate(rewards) for row in scored(n, own, suite=suite, **fields)]
+
+
+def files() -> dict[str, list[Row]]:
+    """Each run is one edge, named after it."""
+    runs = {
+        **{name: tasks(name, binary(c, MANY)) for name, c in PASSED_OF_MANY.items()},
+        "graded": tasks("graded", graded()),
+        "once": tasks("once", [1.0], [0.0], [1.0]),
+        "alone": tasks("alone", [1.0, 0.0, 1.0]),
+        "nothing": [],
+        "unusable": tasks("unusable", [None, "N/A"], [float("nan")]),
+        "nearly": tasks("nearly", [0.9999999999999998, 0.999999998], [1.0, 1.0 - 5e-10]),
+        "unbounded": tasks("unbounded", [-1.0, 1.0], [1.0, 1.0], [-100.0, 7.5]),
+        "alike": tasks("alike", *(binary(n, 3 * n) for n in range(1, 8))),
+        "tenths": tasks("tenths", *([0.1, 0.1, 0.1] for _ in range(11))),
+        "unequal": tasks("unequal", [1.0] * 4, [0.0] * 2, [1.0, 0.0]),
+        "of_five": tasks(
+            "of_five", *(binary(c, 5) for c, n in PASSES_OF_FIVE.items() for _ in range(n))
+        ),
+        "voted": voted(),
+        "mute": tasks("mute", [1.0, 0.0]),
+    }
+    found = {f"{name}_rollouts.jsonl": rows for name, rows in runs.items()}
+    return {**found, **failed(), **unasked(), **strays()}
+
+
+def failed() -> dict[str, list[Row]]:
+    """A task a failure class: one repeat passed, one failed that way; two more were killed."""
+    kinds = [*CLASSES, "killed", "passed later"]
+    ask = lambda n, index: asked(n, index, ask=f"failed {n}")  # noqa: E731 - a row of a table
+    done = [
+        {**ask(n, index), "response": {}, "reward": 1.0}
+        for n in range(len(kinds))
+        for index in range(2 if kinds[n] == "passed later" else 1)
+    ]
+    failures = [
+        {**ask(n, 1), "reward": 0.0, "_ng_failure_class": kind}
+        for n, kind in enumerate([*CLASSES, None, "transient"])
+        if kind is not None
+    ]
+    return {
+        "failed_rollouts.jsonl": done,
+        "failed_rollouts_materialized_inputs.jsonl": [
+            ask(n, index) for n in range(len(kinds)) for index in range(2)
+        ],
+        "failed_rollouts_failures.jsonl": failures,
+    }
+
+
+def strays() -> dict[str, list[Row]]:
+    """Two tasks asked twice each; a repeat and a task came back that nobody asked for."""
+    inputs = [asked(n, index, ask=f"strays asks {n}") for n in range(2) for index in range(2)]
+    rows = tasks("strays", [1.0, 1.0, 0.0], [1.0, 0.0], [1.0])
+    return {"strays_rollouts.jsonl": rows, "strays_rollouts_materialized_inputs.jsonl": inputs}
+
+
+def unasked() -> dict[str, list[Row]]:
+    """Three tasks asked twice each, of which none came back."""
+    inputs = [asked(n, index, ask=f"unasked {n}") for n in range(3) for index in range(2)]
+    return {
+        "lost_rollouts.jsonl": [],
+        "lost_rollouts_materialized_inputs.jsonl": inputs,
+    }
+
+
+VOTES: list[list[tuple[str | None, float]]] = [
+    [("a", 1.0), ("a", 1.0), ("b", 0.0)],
+    [(None, 1.0), (None, 1.0), ("b", 1.0), ("c", 0.0)],
+    [("a", 1.0), ("a", 0.0), ("b", 0.0), ("b", 0.0), (None, 0.0)],
+]
+
+
+def voted() -> list[Row]:
+    """Answers that tie, that are null and pass, and one answer with two rewards."""
+    return [
+        rollout(n, index, ask=f"voted {n}", reward=reward, extracted_answer=answer)
+        for n, votes in enumerate(VOTES)
+        for index, (answer, reward) in enumerate(votes)
+    ]
+
+
+@pytest.fixture(scope="module")
+def edges(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """All edges, analysed once."""
+    return analyzed(tmp_path_factory.mktemp("edges"), files())
+
+
+def figures(edges: Results, run_id: str) -> dict[str, Any]:
+    """The row of run_metrics."""
+    names = edges.column("select column_name from (describe run_metrics)")
+    (row,) = edges.rows(f"from run_metrics where run_id = '{run_id}'")
+    return dict(zip(names, row, strict=True))
+
+
+@pytest.mark.parametrize(("run_id", "passed"), PASSED_OF_MANY.items())
+def test_a_thousand_repeats(edges: Results, run_id: str, passed: int) -> None:
+    """pass@k and pass^k of 1,024 repeats are exact to twelve digits for every k."""
+    found = edges.rows(
+        f"select k, pass_at, pass_hat from pass_curve where run_id = '{run_id}' order by k"
+    )
+    assert [k for k, _, _ in found] == list(range(1, MANY + 1))
+    for k, at, hat in found:
+        assert at == pytest.approx(
+            float(reference_run.pass_at_by_formula(MANY, passed, k)), abs=1e-12
+        )
+        exact = float(reference_run.pass_hat_by_formula(MANY, passed, k))
+        assert hat == pytest.approx(exact, abs=1e-12)
+
+
+def test_a_thousand_repeats_rise(edges: Results) -> None:
+    """For one task pass@k never falls with k and pass^k never rises, to the last digit."""
+    for run_id in PASSED_OF_MANY:
+        query = f"select pass_at, pass_hat from pass_curve where run_id = '{run_id}' order by k"
+        found = edges.rows(query)
+        at, hat = [row[0] for row in found], [row[1] for row in found]
+        assert at == sorted(at) and hat == sorted(hat, reverse=True)
+
+
+def test_best_of_a_thousand(edges: Results) -> None:
+    """max@k of 1,024 graded repeats is the mean over k-subsets of their best."""
+    found = edges.rows("select k, max_at from pass_curve where run_id = 'graded' order by k")
+    rewards = sorted(map(Fraction, graded()))
+    assert len(found) == MANY
+    for k in (1, 2, 3, 10, 100, 500, 1000, 1023, 1024):
+        exact = float(reference_run.max_at_by_formula(rewards, k))
+        assert found[k - 1] == (k, pytest.approx(exact, abs=1e-12))
+
+
+def test_one_repeat(edges: Results) -> None:
+    """With one repeat nothing is known of repeating: no retry value, consistency or sampling."""
+    row = figures(edges, "once")
+    undefined = (
+        "retry_value consistency within_variance between_variance pass_at_1_se_same_tasks "
+        "pass_at_1_ci_same_tasks_low se_with_twice_the_tasks se_with_twice_the_repeats"
+    )
+    assert {row[name] for name in undefined.split()} == {None}
+    assert (row["k"], row["k_min"], row["k_max"]) == (1, 1, 1)
+    assert row["pass_at_1"] == row["pass_at_k"] == pytest.approx(2 / 3)
+    assert row["pass_at_1_se_new_tasks"] == pytest.approx(1 / 3)
+
+
+def test_one_task(edges: Results) -> None:
+    """With one task nothing is known of other tasks; its own sampling is."""
+    row = figures(edges, "alone")
+    undefined = (
+        "pass_at_1_se_new_tasks pass_at_1_ci_new_tasks_low pass_at_1_ci_new_tasks_high "
+        "mean_reward_se_new_tasks between_variance "
+        "se_with_twice_the_tasks se_with_twice_the_repeats"
+    )
+    assert {name: row[name] for name in undefined.split()} == dict.fromkeys(undefined.split())
+    assert row["within_variance"] == pytest.approx(1 / 3)
+    assert row["pass_at_1_se_same_tasks"] == pytest.approx(1 / 3)
+
+
+def test_no_task(edges: Results) -> None:
+    """An empty file is a run of no task: counts are 0, every figure is undefined."""
+    row = figures(edges, "nothing")
+    counts = {name: row[name] for name in ("n_tasks", "n_rollouts", "n_scored", "n_passed")}
+    assert set(counts.values()) == {0}
+    levels = "pass_at_1 rollout_pass_rate pass_at_k mean_reward consistency coverage retry_value k"
+    assert {row[name] for name in levels.split()} == {None}
+    for relation in ("denominators", "pass_curve", "estimates", "task_outcomes"):
+        assert edges.rows(f"from {relation} where run_id = 'nothing'") == []
+
+
+def test_nothing_scored(edges: Results) -> None:
+    """Rows without a usable reward are unscored tasks, missing, and never a zero."""
+    row = figures(edges, "unusable")
+    assert (row["n_rollouts"], row["n_scored"], row["n_unscored"]) == (3, 0, 3)
+    assert (row["n_tasks"], row["n_missing_tasks"], row["n_never_tasks"]) == (2, 2, 0)
+    assert row["pass_at_1"] is row["rollout_pass_rate"] is row["mean_reward"] is None
+
+
+def test_nothing_came_back(edges: Results) -> None:
+    """What was asked and never answered is missing: coverage 0, pass figures undefined."""
+    row = figures(edges, "lost")
+    assert (row["n_expected"], row["n_missing"], row["n_missing_tasks"]) == (6, 6, 3)
+    assert row["coverage"] == 0 and row["consistency"] == 0 and row["pass_at_1"] is None
+    found = edges.rows("""
+        select policy, n_rollouts, n_left_out, pass_at_1, pass_at_1_worst, pass_at_1_best
+        from denominators where run_id = 'lost' order by policy
+    """)
+    assert found == [
+        ("counted_as_fail", 6, 0, 0.0, 0.0, 0.0),
+        ("dropped", 0, 6, None, 0.0, 1.0),
+        ("infrastructure_dropped", 0, 6, None, 0.0, 1.0),
+    ]
+
+
+def test_unexpected_rollouts(edges: Results) -> None:
+    """What nobody asked for is scored, yet no part of consistency and coverage."""
+    row = figures(edges, "strays")
+    assert (row["n_expected"], row["n_unexpected"], row["n_scored"]) == (4, 2, 6)
+    assert (row["n_tasks"], row["consistency"], row["coverage"]) == (3, 0.5, 1.0)
+    assert row["pass_at_1"] == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
+
+
+def test_nearly_one_passes(edges: Results) -> None:
+    """A reward within 1e-9 of the threshold passes, one 2e-9 below does not."""
+    found = edges.rows(
+        "select n_passed from task_outcomes where run_id = 'nearly' order by task_id"
+    )
+    assert found == [(1,), (2,)]
+
+
+def test_unbounded_rewards(edges: Results) -> None:
+    """Without a threshold pass figures are undefined and reward figures are given."""
+    row = figures(edges, "unbounded")
+    nulls = (
+        "pass_threshold pass_at_1 pass_at_k pass_hat_k rollout_pass_rate n_passed n_failed "
+        "consistency retry_value n_always_tasks n_sometimes_tasks n_never_tasks within_variance"
+    )
+    assert {row[name] for name in nulls.split()} == {None}
+    assert row["n_missing_tasks"] == 0 and row["k"] == 2
+    assert row["mean_reward"] == pytest.approx((0 + 1 - 46.25) / 3)
+    curve = edges.rows("""
+        select pass_at, pass_hat, maj_at, max_at from pass_curve
+        where run_id = 'unbounded' order by k
+    """)
+    assert curve == [(None, None, None, pytest.approx(-45.25 / 3)), (None, None, None, 9.5 / 3)]
+    low, value, high = edges.rows("""
+        select ci_new_tasks_low, value, ci_new_tasks_high from estimates
+        where run_id = 'unbounded' and metric = 'mean_reward'
+    """)[0]
+    # The plain t interval: of 0, 1 and -46.25 the squared deviations sum to 1457.541667.
+    half = 4.302652729911275 * (1457.5416666666667 / 2 / 3) ** 0.5
+    assert (value - low, high - value) == (pytest.approx(half), pytest.approx(half))
+
+
+@pytest.mark.parametrize(
+    ("run_id", "metric", "rate"), [("alike", "pass_at", 1 / 3), ("tenths", "mean_reward", 0.1)]
+)
+def test_tasks_all_alike(edges: Results, run_id: str, metric: str, rate: float) -> None:
+    """Tasks of one and the same rate have no spread; their number makes the interval."""
+    n_tasks, value, se, low, high = edges.rows(f"""
+        select n_tasks, value, se_new_tasks, ci_new_tasks_low, ci_new_tasks_high
+        from estimates where run_id = '{run_id}' and metric = '{metric}' and k = 1
+    """)[0]
+    exact = uncertainty_reference.new_tasks_interval(
+        Fraction(rate).limit_denominator(100), Fraction(0), n_tasks, is_bounded=True
+    )
+    assert value == pytest.approx(rate) and se == pytest.approx(0, abs=1e-12)
+    assert (low, high) == pytest.approx(exact)
+
+
+def test_ragged_repeats(edges: Results) -> None:
+    """Repeats 4, 2 and 2: k is the modal 2, and pass@3 is of the one task that has it."""
+    row = figures(edges, "unequal")
+    assert (row["k"], row["k_min"], row["k_max"]) == (2, 2, 4)
+    assert row["pass_at_1"] == pytest.approx(0.5) and row["rollout_pass_rate"] == 5 / 8
+    assert row["pass_at_k"] == pytest.approx(2 / 3)
+    curve = edges.rows(
+        "select k, n_tasks, pass_at, pass_hat from pass_curve where run_id = 'unequal' order by k"
+    )
+    assert curve == [
+        (1, 3, pytest.approx(0.5), pytest.approx(0.5)),
+        (2, 3, pytest.approx(2 / 3), pytest.approx(1 / 3)),
+        (3, 1, 1.0, 1.0),
+        (4, 1, 1.0, 1.0),
+    ]
+
+
+def test_published_distribution(edges: Results) -> None:
+    """302 tasks x 5 with the published passes give the published curve."""
+    found = edges.column(
+        "select round(pass_at, 6) from pass_curve where run_id = 'of_five' order by k"
+    )
+    assert found == [0.278146, 0.369205, 0.416887, 0.447682, 0.470199]
+    row = figures(edges, "of_five")
+    counts = tuple(row[f"n_{name}_tasks"] for name in reference.BUCKETS)
+    assert counts == (30, 112, 160, 0) and row["n_rollouts"] == 1510
+    assert row["retry_value"] == pytest.approx(142 / 302 - 420 / 1510)
+
+
+def test_failure_classes(edges: Results) -> None:
+    """Three classes and a killed repeat are infrastructure; a failure that was overcome is none."""
+    kinds = [*CLASSES.items(), ("killed", True)]
+    found = dict(
+        edges.rows("""
+            select task_id, is_infrastructure from staging.attempts
+            where run_id = 'failed' and not is_scored
+        """)
+    )
+    assert found == {str(n): is_infrastructure for n, (_, is_infrastructure) in enumerate(kinds)}
+    row = figures(edges, "failed")
+    ends = (row["n_scored"], row["n_unscored"], row["n_failed_attempts"], row["n_missing"])
+    assert ends == (10, 0, 7, 1) and row["n_expected"] == 18
+    policies = edges.rows("""
+        select policy, n_rollouts, n_left_out, pass_at_1, pass_at_1_worst, pass_at_1_best
+        from denominators where run_id = 'failed' order by policy
+    """)
+    # Nine tasks: one passed twice, eight once of 2, and 4 of those lost the other to machinery.
+    fail = pytest.approx(5 / 9)
+    assert policies == [
+        ("counted_as_fail", 18, 0, fail, fail, fail),
+        ("dropped", 10, 8, 1.0, fail, 1.0),
+        ("infrastructure_dropped", 14, 4, pytest.approx(7 / 9), fail, pytest.approx(7 / 9)),
+    ]
+
+
+def test_unclassed_failures(tmp_path: Path) -> None:
+    """A failed attempt that names no class is not counted as the machinery's."""
+    found = analyzed(
+        tmp_path,
+        {
+            "a_rollouts.jsonl": [rollout(0, 0)],
+            "a_rollouts_materialized_inputs.jsonl": [asked(0, 0), asked(0, 1), asked(0, 2)],
+            "a_rollouts_failures.jsonl": [
+                {**asked(0, 1), "reward": 0.0, "error": "boom"},
+                {**asked(0, 2), "reward": 0.0, "_ng_failure_class": "of its own kind"},
+            ],
+        },
+    )
+    ends = "select outcome, is_infrastructure from staging.attempts where not is_scored"
+    assert found.rows(ends) == [("failed attempt", False)] * 2
+
+
+def test_majority(edges: Results) -> None:
+    """Ties are averaged, no answer is a wrong one, an answer with two rewards counts its mean."""
+    found = edges.rows("select k, maj_at from pass_curve where run_id = 'voted' order by k")
+    run = Run(
+        {
+            (str(n), index): Rollout(reward, answer)
+            for n, votes in enumerate(VOTES)
+            for index, (answer, reward) in enumerate(votes)
+        }
+    )
+    expected = [(k, float(point["maj_at"])) for k, point in reference.curve(run).items()]
+    assert found == [(k, pytest.approx(maj_at, abs=1e-12)) for k, maj_at in expected]
+    # By hand, k = 5, the third task alone: a and b tie, right half the time and never.
+    assert expected[-1] == (5, 0.25)
+    assert edges.column("select maj_at from pass_curve where run_id = 'mute'") == [None, None]
+
+
+def test_related_tasks(tmp_path: Path) -> None:
+    """Tasks of one group vary together: the error for new tasks is of groups, with their t."""
+    passes = {"0": 3, "1": 3, "2": 2, "3": 0, "4": 1, "5": 0, "6": 3}
+    groups = {"0": "x", "1": "x", "2": "x", "3": "y", "4": "y", "5": "z"}
+    rows = [
+        row
+        for task, passed in passes.items()
+        for row in scored(int(task), binary(passed, 3), **named(groups.get(task)))
+    ]
+    profile = tmp_path / "blade.toml"
+    profile.write_text('fields.group = "repo"\n')
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, profile=profile)
+    run = Run(
+        {
+            (task, index): Rollout(reward)
+            for task, passed in passes.items()
+            for index, reward in enumerate(binary(passed, 3))
+        },
+        groups=groups,
+    )
+    for metric, k in (("pass_at", 1), ("pass_at", 2), ("pass_hat", 3), ("mean_reward", 1)):
+        exact = uncertainty_reference.estimates(run)[metric, k]
+        row = found.rows(f"""
+            select n_tasks, n_groups, value, se_new_tasks, ci_new_tasks_low, ci_new_tasks_high
+            from estimates where metric = '{metric}' and k = {k}
+        """)[0]
+        assert row == pytest.approx(
+            (7, 4, float(exact.value), exact.se_new_tasks, *exact.ci_new_tasks), abs=1e-9
+        )
+
+
+def named(group: str | None) -> dict[str, str]:
+    return {} if group is None else {"repo": group}

@@ -1,0 +1,736 @@
+"""blade.toml: what it may say, and that every complaint names the right line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import tomllib
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline import profile
+from pipeline.errors import BladeError, InputError, UsageError
+from pipeline.profile import BUILT_IN_STAGES, Profile, Stage, check_predicates, json_path
+from pipeline.profile.functions import FUNCTIONS, ZONED_TYPES
+from pipeline.profile.lines import key_lines
+
+EVERYTHING = """\
+benchmark = "office_desk"
+pass_threshold = 0.5
+slices = ["category", "verifier_metadata.level"]
+
+[fields]
+task_id = "verifier_metadata.instance_id"
+reward = "metrics.score"
+answer = "extracted_answer"
+group = 'verifier_metadata."repo.name"'
+
+[expected]
+tasks = 22
+repeats = 4
+
+[[funnel]]
+stage = "called a tool"
+when = "n_tool_calls > 0"
+
+[[funnel]]
+stage = "produced output"
+"""
+COLUMNS = {
+    "answer": "VARCHAR",
+    "first_date": "DATE",
+    "is_pass": "BOOLEAN",
+    "lengths": "BIGINT[]",
+    "metadata": "JSON",
+    "n_tool_calls": "BIGINT",
+    "usage": "STRUCT(input BIGINT)",
+}
+LISTED = f"A predicate may use: {', '.join(COLUMNS)}."
+CALLABLE = (
+    "It may call functions of text, numbers, lists, JSON and dates, such as contains, "
+    "regexp_matches, length, json_extract_string."
+)
+PREDICATE = 'For example: when = "n_tool_calls > 0"'
+TOP = "Allowed at the top: benchmark, expected, fields, funnel, pass_threshold, slices."
+quick = settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    database=None,
+)
+
+
+def read(folder: Path, content: str | bytes) -> Profile:
+    path = folder / "blade.toml"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return profile.read(path, name="blade.toml")
+
+
+def refusal(folder: Path, content: str | bytes) -> tuple[str, str]:
+    """The message and the hint with which a file's contents are refused."""
+    with pytest.raises(UsageError) as raised:
+        read(folder, content)
+    return str(raised.value), raised.value.hint
+
+
+def test_everything_is_read(tmp_path: Path) -> None:
+    """Each key lands in its attribute, paths as written, with the line of each key."""
+    found = read(tmp_path, EVERYTHING)
+    lines = found.lines
+    assert found == Profile(
+        name="blade.toml",
+        benchmark="office_desk",
+        pass_threshold=0.5,
+        task_id="verifier_metadata.instance_id",
+        reward="metrics.score",
+        answer="extracted_answer",
+        group='verifier_metadata."repo.name"',
+        slices=("category", "verifier_metadata.level"),
+        expected_tasks=22,
+        expected_repeats=4,
+        funnel=(
+            Stage("called a tool", "n_tool_calls > 0", 17),
+            Stage("produced output", None, 20),
+        ),
+        lines=lines,
+    )
+    assert dict(lines) == {
+        "benchmark": 1, "pass_threshold": 2, "slices": 3,
+        "fields": 5, "fields.task_id": 6, "fields.reward": 7, "fields.answer": 8, "fields.group": 9,
+        "expected": 11, "expected.tasks": 12, "expected.repeats": 13,
+        "funnel": 15, "funnel.0": 15, "funnel.0.stage": 16, "funnel.0.when": 17,
+        "funnel.1": 19, "funnel.1.stage": 20,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("content", ["", "\n# nothing\n", "\ufeff", "\ufeff# marked\r\n"])
+def test_an_empty_file_says_nothing(tmp_path: Path, content: str) -> None:
+    """A file without keys is the empty profile, a byte order mark or not."""
+    assert read(tmp_path, content) == Profile(name="blade.toml")
+    assert hash(Profile()) == hash(Profile())
+
+
+@pytest.mark.parametrize(
+    ("content", "attribute", "expected"),
+    [
+        ("pass_threshold = 1", "pass_threshold", 1.0),
+        ("pass_threshold = -2.5", "pass_threshold", -2.5),
+        ("slices = []", "slices", ()),
+        ("slices = [\n  'a', # first\n  'b.c',\n]", "slices", ("a", "b.c")),
+        ("expected.tasks = ['a', 7]", "expected_task_ids", ("a", "7")),
+        ("expected = {tasks = 1, repeats = 100000}", "expected_repeats", 100_000),
+        ("expected = {tasks = 1, repeats = 100000}", "expected_tasks", 1),
+        ("'fields'.\"rew\\u0061rd\" = 'x'", "reward", "x"),
+        ("fields.group = 'Task Category'", "group", "Task Category"),
+        ("funnel = []", "funnel", ()),
+        (
+            "funnel = [\n  {stage = 'passed'},\n  {stage = 'x', when = 'true'},\n]",
+            "funnel",
+            (Stage("passed", None, 2), Stage("x", "true", 3)),
+        ),
+        (
+            "[[funnel]]\nwhen = '''\na >\n0'''\nstage = 'passed'",
+            "funnel",
+            (Stage("passed", "a >\n0", 2),),
+        ),
+    ],
+)
+def test_other_ways_to_say_it(
+    tmp_path: Path, content: str, attribute: str, expected: object
+) -> None:
+    """Integers are numbers, task ids are text, and TOML's other notations mean the same."""
+    assert getattr(read(tmp_path, content), attribute) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        (
+            "\n[fields]\nrewrad = 'x'",
+            "3: fields.rewrad is not a key of this file.",
+            "Allowed in [fields]: answer, group, reward, task_id. Did you mean reward?",
+        ),
+        ("bench = 'x'", "1: bench is not a key of this file.", f"{TOP} Did you mean benchmark?"),
+        ("zzz = 1", "1: zzz is not a key of this file.", TOP),
+        ("reward = 'x'", "1: reward is not a key of this file.", f"{TOP} It belongs in [fields]."),
+        ("[zzz]\n[zzz.a]", "1: zzz is not a key of this file.", TOP),
+        (
+            "[expected]\ntasks = 1\nbenchmark = 'x'",
+            "3: expected.benchmark is not a key of this file.",
+            "Allowed in [expected]: repeats, tasks. It belongs at the top.",
+        ),
+        (
+            "[[funnel]]\nstage = 'passed'\n[[funnel]]\nstage = 'x'\n\nwehn = 'true'",
+            "6: funnel.wehn is not a key of this file.",
+            "Allowed in [[funnel]]: stage, when. Did you mean when?",
+        ),
+        (
+            "funnel = [{stage = 'passed'},\n{stage = 'x', when = 'a',\n}, {wen = 1}]",
+            "2: not TOML: Invalid initial character for a key part.",
+            "",
+        ),
+        (
+            "funnel = [{stage = 'passed'},\n{stage = 'x', when = 'a'},\n\n{wen = 1}]",
+            "4: funnel.wen is not a key of this file.",
+            "Allowed in [[funnel]]: stage, when. Did you mean when?",
+        ),
+    ],
+)
+def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> None:
+    """A key that is not ours is named with its line, what may stand there, and what was meant."""
+    assert refusal(tmp_path, content) == (f"blade.toml:{message}", hint)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("\npass_threshold = 'high'", '2: pass_threshold is "high", expected a number.'),
+        ("pass_threshold = true", "1: pass_threshold is true, expected a number."),
+        ("pass_threshold = nan", "1: pass_threshold is nan, expected a finite number."),
+        ("pass_threshold = -inf", "1: pass_threshold is -inf, expected a finite number."),
+        ("pass_threshold = 1e999", "1: pass_threshold is inf, expected a finite number."),
+        (
+            "pass_threshold = 1" + "0" * 400,
+            f"1: pass_threshold is 1{'0' * 59}…, expected a finite number.",
+        ),
+        ("benchmark = 3", "1: benchmark is 3, expected a name."),
+        ("benchmark = ' '", '1: benchmark is " ", expected a name.'),
+        ('benchmark = "a\\u0000b"', "1: benchmark holds a NUL character."),
+        ("benchmark = 2020-01-01", "1: benchmark is a date or time, expected a name."),
+        ("slices = 'a'", '1: slices is "a", expected a list of field paths.'),
+        ("slices = [\n1]", "1: slices is 1, expected a field path."),
+        ("slices = ['a', '\"a\"']", '1: slices names "\\"a\\"" twice.'),
+        ("fields = 1", "1: fields is 1, expected a table."),
+        ("[[fields]]\nreward = 'x'", "1: fields is a list, expected a table."),
+        ("[fields]\nreward = ['x']", "2: fields.reward is a list, expected a field path."),
+        ("[fields]\nreward = ''", '2: fields.reward is "", expected a field path.'),
+        ("expected = 22", "1: expected is 22, expected a table."),
+        *(
+            (
+                f"[expected]\ntasks = {value}",
+                f"2: expected.tasks is {shown}, "
+                "expected a count from 1 to 10000000 or a list of task ids.",
+            )
+            for value, shown in [
+                ("0", "0"), ("-1", "-1"), ("true", "true"), ("22.0", "22.0"), ("'22'", '"22"'),
+                ("10000001", "10000001"), ("9999999999999999999999", "9999999999999999999999"),
+            ]
+        ),
+        ("expected.tasks = []",
+         "1: expected.tasks is an empty list, expected a count or a list of task ids."),
+        ("expected.tasks = [1, '1']", '1: expected.tasks names "1" twice.'),
+        ("expected.tasks = [true]",
+         "1: expected.tasks is true, expected a task id, text or an integer, in the list."),
+        ("expected.tasks = ['']",
+         '1: expected.tasks is "", expected a task id, text or an integer, in the list.'),
+        ("expected.repeats = 0", "1: expected.repeats is 0, expected an integer from 1 to 100000."),
+        ("expected.repeats = 100001",
+         "1: expected.repeats is 100001, expected an integer from 1 to 100000."),
+        ("funnel = 'x'", '1: funnel is "x", expected a list of tables.'),
+        ("\n[funnel]\nstage = 'x'", "2: funnel is a table, expected a list of tables."),
+        ("funnel = [1]", "1: funnel is a list, expected a list of tables."),
+        ("[[funnel]]\n\n[[funnel]]\n", "1: this stage of the funnel has no name."),
+        ("[[funnel]]\nstage='passed'\n[[funnel]]\nwhen = 'true'",
+         "3: this stage of the funnel has no name."),
+        ("[[funnel]]\nstage='passed'\n[[funnel]]\nwhen = 'true'\nstage = 'passed'",
+         '5: funnel has two stages named "passed".'),
+        ("[[funnel]]\nwhen = 'true'\nstage = ''", '3: funnel.stage is "", expected a name.'),
+        ("[[funnel]]\nstage = 'x'\nwhen = true",
+         "3: funnel.when is true, expected a SQL predicate."),
+        ("[[funnel]]\nwhen = ' '", '2: funnel.when is " ", expected a SQL predicate.'),
+        ("[[funnel]]\nstage = 'x'", '2: funnel stage "x" has no predicate.'),
+    ],
+)  # fmt: skip
+def test_wrong_values(tmp_path: Path, content: str, message: str) -> None:
+    """A value of another kind is told with its line and what was expected."""
+    told, hint = refusal(tmp_path, content)
+    assert told == f"blade.toml:{message}"
+    if "expected" in message.partition(" is ")[2] and "list of tables" not in message:
+        example = hint.removeprefix("For example: ").partition(", or ")[0]
+        key = message.split()[1].partition(".")[2] or message.split()[1]
+        assert key.split(".")[0] in tomllib.loads(example)
+
+
+def test_hints_name_what_is_built_in(tmp_path: Path) -> None:
+    """A stage without a predicate is told which names need none."""
+    _, hint = refusal(tmp_path, "[[funnel]]\nstage = 'produced outputs'")
+    assert hint.endswith(f"Built in are: {', '.join(BUILT_IN_STAGES)}.")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a = 1\nb = \nc = 2", "2: not TOML: Invalid value."),
+        ("a = 1\nb =", "2: not TOML: Invalid value."),
+        ("\n\na\n\n", "3: not TOML: Expected '=' after a key in a key/value pair."),
+        ('a = """\nx\n\n', "2: not TOML: Unterminated string."),
+        ("[fields]\n[expected]\n[fields]\n", "3: not TOML: Cannot declare ('fields',) twice."),
+        ("a = 1\rb = 2", "1: not TOML: Expected newline or end of document after a statement."),
+        ("# \n# \x00", r"2: not TOML: Found invalid character '\x00'."),
+        ("a = 1\nb = " + "[" * 100_000, "2: not TOML: nested more than 50 levels deep."),
+        ("a = 1\nb = " + "{a=" * 100_000, "2: not TOML: nested more than 50 levels deep."),
+        ("\n" + "a." * 100_000 + "a = 1", "2: not TOML: a key of more than 20 parts."),
+        ("\n['x'" + ".'a'" * 100_000 + "]", "2: not TOML: a key of more than 20 parts."),
+        ("\na = " + "1" * 5000, "2: not TOML: a word of 5000 characters."),
+    ],
+)
+def test_what_is_not_toml(tmp_path: Path, content: str, message: str) -> None:
+    """The parser's complaint with its line; what would keep the parser busy is refused before."""
+    assert refusal(tmp_path, content)[0] == f"blade.toml:{message}"
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """Absent, no file, too large or not UTF-8: an error of the input, not of the contents."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b"#" * 1_000_001)
+    (tmp_path / "most").write_bytes(b"#" * 1_000_000)
+    (tmp_path / "latin").write_bytes(b"a = 1\nb = '\xe9'")
+    told = {}
+    for name in ("absent", "pipe", ".", "large", "latin", "a\0b"):
+        with pytest.raises(InputError) as raised:
+            profile.read(tmp_path / name, name=name)
+        told[name] = str(raised.value)
+    assert told == {
+        "absent": "absent: no such file.",
+        "pipe": "pipe: is not a file.",
+        ".": ".: is not a file.",
+        "large": "large: more than 1000000 bytes, too large for a profile.",
+        "latin": "latin:2: not UTF-8 text.",
+        "a\0b": "a\0b: no such file.",
+    }
+    assert profile.read(tmp_path / "most").name == str(tmp_path / "most")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(f"k{n}=1\n" for n in range(90_000)),
+        "[[k]]\n" * 150_000,
+        "k=[" + "{b=1}," * 140_000 + "]",
+        '"' + "a\\" * 400_000,
+        '"' + 'aaa\\"' * 150_000,
+        "'''" + "''" * 400_000,
+        'k="' + "\\n" * 400_000 + '"',
+        "".join(f'"k{n}" . "a" = 1\n' for n in range(40_000)),
+    ],
+)
+def test_large_files_take_no_long_time(tmp_path: Path, content: str) -> None:
+    """A megabyte made to be slow is refused within seconds."""
+    begun = time.monotonic()
+    refusal(tmp_path, content)
+    assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("reward", ["reward"]),
+        ("verifier_metadata.level", ["verifier_metadata", "level"]),
+        ('a."b.c".d', ["a", "b.c", "d"]),
+        ('"a"', ["a"]),
+        ('"say \\"hi\\""', ['say "hi"']),
+        ('"back\\\\slash".x', ["back\\slash", "x"]),
+        ("back\\slash.\\", ["back\\slash", "\\"]),
+        ('"[0]"."$"."a*"', ["[0]", "$", "a*"]),
+        ("it's.é.a-b c.\u202e\t!", ["it's", "é", "a-b c", "\u202e\t!"]),
+        ('"\\\\\\""', ['\\"']),
+        ('"x\n\x01"', ["x\n\x01"]),
+        ("0.#.@", ["0", "#", "@"]),
+    ],
+)
+def test_paths_find_their_field(path: str, names: list[str]) -> None:
+    """DuckDB finds exactly the field that a path names, whatever characters it is made of."""
+    value: object = "found"
+    for name in reversed(names):
+        value = {"decoy": 1, name: value, name + "x": 2}
+    query = "select json_extract_string(?::json, ?::varchar)"
+    assert duckdb.execute(query, [json.dumps(value), json_path(path)]).fetchall() == [("found",)]
+
+
+def test_json_path_is_quoted() -> None:
+    """A path is one quoted name after another."""
+    assert json_path("verifier_metadata.level") == '$."verifier_metadata"."level"'
+
+
+@quick
+@given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=1, max_size=3))
+def test_any_quoted_name_is_found_or_refused(names: list[str]) -> None:
+    """Of all names only a lone * and those with NUL cannot be looked up."""
+    path = ".".join('"' + re.sub(r'(["\\])', r"\\\1", name) + '"' for name in names)
+    if any(name == "*" or "\0" in name for name in names):
+        with pytest.raises(UsageError):
+            json_path(path)
+    else:
+        test_paths_find_their_field(path, names)
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("a..b", "a name is missing"),
+        (".a", "a name is missing"),
+        ("a.", "a name is missing"),
+        ('a."b', "a quote is stray"),
+        ('a"b"', "a quote is stray"),
+        ('"a"b', "a quote is stray"),
+        ('"a\\b"', "a quote is stray"),
+        ('a.""', "a name is empty"),
+        ("a. b", "a name begins or ends with a blank"),
+        ("a[0].b", "only names can be given, no brackets, no $ and no *"),
+        ("$.a", "only names can be given, no brackets, no $ and no *"),
+        ("a.*", "only names can be given, no brackets, no $ and no *"),
+        ('"*"', "a name is * or holds a NUL character, which DuckDB cannot look up"),
+    ],
+)
+def test_paths_that_are_none(tmp_path: Path, path: str, reason: str) -> None:
+    """A path that cannot be meant is refused with its line and the reason."""
+    told, hint = refusal(tmp_path, f"[fields]\n\ngroup = '{path}'")
+    shown = json.dumps(path)
+    assert told == f"blade.toml:3: fields.group is {shown}, which is not a field path: {reason}."
+    assert hint == 'Write names with dots between: verifier_metadata.level or a."b.c".d'
+
+
+def check(when: str | None, stage: str = "called a tool") -> None:
+    check_predicates([Stage(stage, when, 12)], COLUMNS, name="blade.toml")
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "n_tool_calls > 0", "is_pass", "not is_pass", "N_TOOL_CALLS > 0", '"n_tool_calls" > 0',
+        "n_tool_calls in (1, 2)", "n_tool_calls not in (1, 2)", "n_tool_calls between 1 and 2",
+        "answer like 'x%'", "answer not ilike 'x'", "answer ~ 'x'", "answer glob 'x*'",
+        "answer is not null", "is_pass is true", "n_tool_calls is distinct from 1",
+        "case when is_pass then n_tool_calls > 1 else false end", "coalesce(is_pass, false)",
+        "metadata->>'$.x' = '1'", "(metadata->'x') is not null", "metadata.x = '1'",
+        "usage.input > 1", "(usage).input > 1", "lengths[1] = 1", "len(lengths[1:2]) > 0",
+        "len([x for x in lengths if x > 1]) > 0",
+        "len(list_filter(lengths, lambda x: x > n_tool_calls)) > 0",
+        "len(list_filter(lengths, lambda x, i: x > i)) > 0", "list_sum(lengths) > 1",
+        "first_date > date '2020-01-01' + interval 3 day", "extract(year from first_date) > 2000",
+        "try(answer::int > 1)", "try_cast(answer as double) > 0.5", "n_tool_calls in lengths",
+        "substring(answer from 1 for 2) = 'x'", "-n_tool_calls % 2 = 0", "{'x': 1}.x = 1",
+        "answer = ')'", "answer = '-- it''s'", "true /* why */", "is_pass -- why\n",
+        "is_pass\n  and\n  n_tool_calls > 0", "if(is_pass, true, false)",
+        "split_part(answer, '.', 1) = 'x'",
+    ],
+)  # fmt: skip
+def test_predicates_that_pass(when: str) -> None:
+    """One boolean expression over the columns is taken, and stays inside parentheses."""
+    check(when)
+    with duckdb.connect() as db:
+        db.execute(f"create table t ({', '.join(map(' '.join, COLUMNS.items()))})")
+        query = f"select count(*) from t where ({when}) and false"
+        assert db.execute(query).fetchall() == [(0,)]
+
+
+def called(name: str) -> tuple[str, str]:
+    return f"function {name} may not be used: only what follows from a row alone.", CALLABLE
+
+
+def unknown(name: str, meant: str = "") -> tuple[str, str]:
+    return f'column "{name}" does not exist.', f"{LISTED}{meant}"
+
+
+def refused(what: str) -> tuple[str, str]:
+    return f"{what} may not be used in a predicate.", PREDICATE
+
+
+def unparsed(reason: str) -> tuple[str, str]:
+    return f"not a SQL predicate: {reason}.", PREDICATE
+
+
+QUERY = refused("a query (select, exists, any)")
+NEAR = "syntax error at or near"
+DOTTED = ("lower may not be called with a dot: write lower(...).", PREDICATE)
+NO_AGGREGATE = ("lower is no aggregate: no distinct, order by or filter.", PREDICATE)
+ZONED = ("a type with a time zone may not be used: it reads the machine's clock.", PREDICATE)
+COMPARE = f"Compare it with something. {PREDICATE}"
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ("n_tool_call > 0", unknown("n_tool_call", " Did you mean n_tool_calls?")),
+        ("rollouts.is_pass", unknown("rollouts")),
+        ("rowid > 1", unknown("rowid")),
+        ("current_date > first_date", unknown("current_date")),
+        ("current_timestamp > first_date", unknown("current_timestamp")),
+        ("current_user = 'x'", unknown("current_user")),
+        ("user = 'x'", unknown("user")),
+        ("len(list_filter(lengths, lambda x: y > x)) > 0", unknown("y")),
+        ("x > 1 or len(list_filter(lengths, lambda x: x > 0)) > 0", unknown("x")),
+        ("len(list_filter(lengths, x -> x > 1)) > 0", unknown("x")),
+        ("(select true)", QUERY),
+        ("exists (from rollouts)", QUERY),
+        ("n_tool_calls in (select 1)", QUERY),
+        ("n_tool_calls = any (lengths)", QUERY),
+        ("from rollouts", QUERY),
+        ("values (true)", QUERY),
+        ("true) or (select true", QUERY),
+        ("lower((select content from read_text('/etc/passwd'))) = ''", QUERY),
+        ("row_number() over () > 1", refused("a window function")),
+        ("columns('is_pass')", refused("* or columns()")),
+        ("*", refused("* or columns()")),
+        ("n_tool_calls > $1", refused("a parameter")),
+        ("n_tool_calls > ?", refused("a parameter")),
+        ("answer collate nocase = 'x'", refused("a collation")),
+        ("#1 = 1", refused("positional_reference")),
+        ("default", refused("value_default")),
+        ("grouping(answer) = 1", refused("grouping_function")),
+        *((f"{name}() is null", called(name)) for name in (
+            "now", "today", "current_date", "random", "uuid", "gen_random_uuid", "version",
+            "txid_current", "current_database", "current_localtimestamp",
+            "pg_postmaster_start_time", "session_user", "pragma_version", "count_star",
+        )),
+        *((f"{name}('x') is null", called(name)) for name in (
+            "current_setting", "getvariable", "nextval", "read_text", "read_csv", "query",
+            "unnest", "json_serialize_plan", "json_serialize_sql", "error", "write_log", "age",
+            "json_execute_serialized_sql", "sum", "hash",
+        )),
+        ("getenv('HOME') = ''", ("function getenv does not exist.", CALLABLE)),
+        ("count(*) > 0", called("count_star")),
+        (
+            "lenght(answer) > 1",
+            ("function lenght does not exist.", f"{CALLABLE} Did you mean length?"),
+        ),
+        ("list_aggregate(lengths, 'reservoir_quantile', 0.5) > 1", called("list_aggregate")),
+        ("repeat(answer, 1000000000) = ''", called("repeat")),
+        ("list_transform(lengths, lambda x: random()) = []", called("random")),
+        ("system.main.lower(answer) = 'x'", DOTTED),
+        ("answer.lower() = 'x'", DOTTED),
+        ("lower(distinct answer) = 'x'", NO_AGGREGATE),
+        ("lower(answer order by answer) = 'x'", NO_AGGREGATE),
+        ("lower(answer) filter (is_pass) = 'x'", NO_AGGREGATE),
+        ("answer::timestamptz is null", ZONED),
+        ("cast(answer as struct(x timestamp with time zone)[]) is null", ZONED),
+        ("true) or (false", unparsed(f'{NEAR} ")"')),
+        ("true) from (values (1)) t(a) where (true", unparsed(f'{NEAR} ")"')),
+        ("true; drop table rollouts", unparsed(f'{NEAR} ";"')),
+        ("true;", unparsed(f'{NEAR} ";"')),
+        ("true -- why", unparsed(f'{NEAR} "true"')),
+        ("true /* why", unparsed('unterminated /* comment at or near "/* why)"')),
+        ("is_pass limit 1", unparsed(f'{NEAR} "limit"')),
+        ("is_pass as x", unparsed(f'{NEAR} "as"')),
+        ("is_pass from rollouts", unparsed(f'{NEAR} "from"')),
+        ("true union select true", unparsed(f'{NEAR} "union"')),
+        ("abs(" * 200 + "1" + ")" * 200 + " = 1", unparsed("nested more than 100 levels deep")),
+        ("not " * 100_000 + "true", unparsed("nested more than 100 levels deep")),
+        ("is_pass, is_pass", ("it must be one expression.", PREDICATE)),
+        ("n_tool_calls", ("it is a BIGINT, expected true or false.", COMPARE)),
+        ("1", ("it is an INTEGER, expected true or false.", COMPARE)),
+        ("answer", ("it is a VARCHAR, expected true or false.", COMPARE)),
+        ("null", ("it is null, expected true or false.", COMPARE)),
+        (
+            "lower(n_tool_calls) = 'x'",
+            (
+                "No function matches the given name and argument types 'lower(BIGINT)'. "
+                "You might need to add explicit type casts.",
+                PREDICATE,
+            ),
+        ),
+        ("usage.output > 1", ('Could not find key "output" in struct.', PREDICATE)),
+        ("answer::my_type = 1", ("Type with name my_type does not exist.", PREDICATE)),
+        ("n_tool_calls = 'x'", ("Could not convert string 'x' to INT64.", PREDICATE)),
+    ],
+)  # fmt: skip
+def test_predicates_that_are_refused(when: str, told: tuple[str, str]) -> None:
+    """A predicate reads its row and nothing else; what it does beyond is named with its line."""
+    with pytest.raises(UsageError) as raised:
+        check(when)
+    message = f'blade.toml:12: funnel stage "called a tool": {told[0]}'
+    assert (str(raised.value), raised.value.hint) == (message, told[1])
+
+
+def test_stages_without_a_predicate() -> None:
+    """Only built-in stages need none."""
+    for stage in BUILT_IN_STAGES:
+        check(None, stage)
+    with pytest.raises(UsageError) as raised:
+        check(None)
+    assert str(raised.value) == 'blade.toml:12: funnel stage "called a tool": has no predicate.'
+    assert raised.value.hint == f"Built in are: {', '.join(BUILT_IN_STAGES)}."
+
+
+SQL_SOUP = st.lists(
+    st.sampled_from(
+        "( ) [ ] { } , ; : . -> ->> = <> > + - * / % ? $1 $$ # ' '' 'a' \" \\ -- /* */ \n \x01 é "
+        "1 1e9 0x1 true null not and or is in between like case when then else end cast( as "
+        "int ::int json select from where values exists any lambda x: x answer is_pass "
+        "n_tool_calls usage lengths metadata rollouts lower( len( list_filter( now() "
+        "columns(*) over () try( distinct interval date at time zone collate escape filter order "
+        "by default row( map{ group limit pivot describe set pragma with union".split(" ")
+    )
+    | st.text(max_size=3),
+    max_size=12,
+).map(" ".join)
+
+
+@settings(quick, max_examples=60)
+@given(SQL_SOUP)
+def test_any_text_is_a_predicate_or_refused(when: str) -> None:
+    """Whatever the text: it passes and can be asked in parentheses, or there is a clean error."""
+    try:
+        check(when)
+    except UsageError as error:
+        assert str(error).startswith('blade.toml:12: funnel stage "called a tool": ')
+    else:
+        test_predicates_that_pass(when)
+
+
+def test_callable_functions_are_stable() -> None:
+    """The engine calls each stable, in all its forms; macros are made of aggregates of a list."""
+    rows = duckdb.execute(
+        "select function_name, function_type, stability, coalesce(macro_definition, '') "
+        "from duckdb_functions() where schema_name = 'main' and function_name in ?",
+        [sorted(FUNCTIONS)],
+    ).fetchall()
+    assert {name for name, *_ in rows} == FUNCTIONS
+    unstable = re.compile(r"(?i)select|current|now|random|sample|quantile|approx")
+    for name, kind, stability, definition in rows:
+        assert (kind, stability) in {("scalar", "CONSISTENT"), ("macro", None)}, name
+        assert not unstable.search(definition), name
+
+
+def test_types_with_a_zone_are_all_known() -> None:
+    """No name of such a type is missing from the list."""
+    query = "select type_name from duckdb_types() where logical_type like '%TIME ZONE%'"
+    assert {name for (name,) in duckdb.execute(query).fetchall()} == ZONED_TYPES
+
+
+FILLERS = st.sampled_from(
+    ["", "\n", "# [fields] reward = 1\n", '# """\n', "  \t\n", "# '\n\n", "#[[funnel]]\r\n"]
+)
+TEXTS = st.sampled_from(
+    [
+        '"x"', "'y'", '"""\n[fields]\nzzz = 1\n"""', "'''\nzzz = 1 # '' \"\"\"\n'''",
+        '"a\\"b = [{"', "'[[funnel]]'", '"""a\\"""b\\\\"""', '"""" quotes"""""', '"#"',
+        '""" \\\n\n   x"""', "'\\'",
+    ]
+)  # fmt: skip
+SPACES = st.sampled_from(["", " ", "\t  "])
+
+
+@st.composite
+def statements(draw: st.DrawFn, names: list[str]) -> list[str]:
+    """Keys of one table in any order and notation, with noise around."""
+    found = []
+    for name in draw(st.lists(st.sampled_from(names), unique=True)):
+        quote = draw(st.sampled_from(["", "'", '"']))
+        found.append(draw(FILLERS))
+        value = draw(TEXTS)
+        if name in ("tasks", "slices"):
+            inner = draw(st.lists(st.tuples(TEXTS, FILLERS), max_size=3))
+            value = "[" + "".join(f"{text},{filler}\n" for text, filler in inner) + "]"
+        space = draw(SPACES)
+        found.append(f"{space}{quote}{name}{quote}{space}={space}{value}{space}\n")
+    return found
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> tuple[str, int]:
+    """A document of known keys with one unknown key, and the line of that."""
+    tables = [("", draw(statements(["benchmark", "slices"])))]
+    for header, names in [
+        ("[fields]", ["task_id", "reward", "answer", "group"]),
+        ("[ 'expected' ] # [x]", ["tasks"]),
+        ("[[funnel]]", ["stage", "when"]),
+        ('[["funnel"]]', ["stage", "when"]),
+    ]:
+        if draw(st.booleans()):
+            tables.append((header, draw(statements(names))))
+    chosen = draw(st.integers(0, len(tables) - 1))
+    planted = f"{draw(SPACES)}zzz = {draw(TEXTS)}\n"
+    pieces = []
+    line = 0
+    for number, (header, body) in enumerate(tables):
+        pieces.append(f"{header}\n")
+        if number == chosen:
+            at = draw(st.integers(0, len(body)))
+            line = "".join([*pieces, *body[:at]]).count("\n") + 1
+            body = [*body[:at], planted, *body[at:]]
+        pieces += body
+    return "".join(pieces), line
+
+
+@settings(quick, max_examples=400)
+@given(documents())
+def test_the_line_of_a_planted_key_is_exact(planted: tuple[str, int]) -> None:
+    """Comments, blank lines, and strings and lists over several lines do not mislead."""
+    text, line = planted
+    tomllib.loads(text)
+    assert [at for key, at in key_lines(text).items() if key[-1] == "zzz"] == [line]
+
+
+@quick
+@given(documents())
+def test_a_planted_key_is_refused_there(tmp_path: Path, planted: tuple[str, int]) -> None:
+    """It is the reported one, unless the file has another fault before it."""
+    text, line = planted
+    told, _ = refusal(tmp_path, text)
+    match = re.match(r"blade\.toml:(\d+): (.*)", told, re.DOTALL)
+    assert match
+    if "zzz is not a key" in match[2]:
+        assert int(match[1]) == line
+    else:
+        assert int(match[1]) <= text.count("\n") + 1
+
+
+SOUP = st.one_of(
+    st.binary(max_size=60),
+    st.lists(
+        st.sampled_from(
+            [b"[", b"]", b"[[", b"]]", b"{", b"}", b"=", b",", b".", b"\n", b"\r\n", b" ", b"#",
+             b'"', b"'", b'"""', b"'''", b"\\", b"funnel", b"stage", b"fields", b"reward",
+             b"expected", b"tasks", b"slices", b"1", b"-inf", b"nan", b"true", b"2020-01-01",
+             b"\x00", b"\xff", b"\xef\xbb\xbf", b"benchmark = 'x'\n", b"[expected]\n",
+             b"[[funnel]]\n", b"0x", b"1e9", b"stage = 'passed'\n", b"slices = ['a']\n",
+             b"pass_threshold = 1\n", b"'a.\"b\"'"]
+        ),
+        max_size=25,
+    ).map(b"".join),
+)  # fmt: skip
+
+
+@settings(quick, max_examples=1000)
+@given(SOUP)
+def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
+    """Whatever the bytes: a profile, or an error with the file's name in front."""
+    try:
+        assert isinstance(read(tmp_path, content), Profile)
+    except BladeError as error:
+        assert isinstance(error, UsageError | InputError)
+        assert re.match(r"blade\.toml:\d+: .*\.$", str(error), re.DOTALL)
+
+
+def keys(value: object, above: tuple[str | int, ...] = ()) -> set[tuple[str | int, ...]]:
+    """All keys of a document, down to the depth that is looked at."""
+    found: set[tuple[str | int, ...]] = set()
+    items: list[tuple[str | int, object]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = [(index, item) for index, item in enumerate(value) if isinstance(item, dict)]
+    for name, item in items:
+        if len(above) < 4:
+            found |= {(*above, name)} | keys(item, (*above, name))
+    return found
+
+
+@settings(quick, max_examples=1000)
+@given(SOUP)
+def test_every_key_of_any_document_has_a_line(content: bytes) -> None:
+    """What the parser finds, the scanner has found, and nothing else."""
+    try:
+        text = content.decode()
+        document = tomllib.loads(text)
+    except ValueError:
+        return
+    assert set(key_lines(text)) >= keys(document)

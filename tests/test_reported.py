@@ -1,0 +1,318 @@
+"""Figures a run reported of itself, against our own: equal, different, or a named reason."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from pipeline import open_warehouse
+from tests.conftest import needs_corpus
+from tests.results import Results, analyzed, asked, rollout
+
+STATISTIC = "regexp_matches(metric, '^(mean|max|min|median|std)/')"
+OTHER_ROWS = "rows of the file are not those it was computed from"
+STEM = "run_rollouts"
+
+
+def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -> str:
+    """An aggregate metrics file of one agent, as Gym lays it out."""
+    entry = {"agent_ref": {"name": "solver"}, "agent_metrics": figures}
+    return json.dumps([{**entry, "group_level_metrics": tasks}])
+
+
+def checked(folder: Path, rows: list[dict[str, Any]], figures: dict[str, Any]) -> Results:
+    """A run of these rows that reported these figures of the whole."""
+    files = {f"{STEM}.jsonl": rows, f"{STEM}_aggregate_metrics.json": aggregate(figures)}
+    return analyzed(folder, files)
+
+
+def verdicts(results: Results) -> dict[str, tuple[Any, ...]]:
+    """Our value, status and reason of each figure of a whole run."""
+    rows = results.rows("select metric, ours, status, reason from reported_checks")
+    return {metric: tuple(rest) for metric, *rest in rows}
+
+
+def tally(warehouse: Path, where: str = "true") -> Counter[tuple[str, str | None]]:
+    """How many figures have each status and reason."""
+    with open_warehouse(warehouse) as opened:
+        rows = opened.execute(f"select status, reason from reported_checks where {where}")
+        return Counter((status, reason) for status, reason in rows.fetchall())
+
+
+@needs_corpus
+def test_every_statistic_of_the_corpus_recomputes(corpus: Path) -> None:
+    """All are equal to 1e-9: of runs and agents, of slices of structeval, and of tasks."""
+    assert tally(corpus, STATISTIC) == {("equal", None): 1872}
+    assert tally(corpus, f"{STATISTIC} and task_id is null") == {("equal", None): 372}
+
+
+@needs_corpus
+def test_nothing_differs_on_the_corpus(corpus: Path) -> None:
+    """Counts are equal too, or nothing says what was expected."""
+    counts = tally(corpus, f"not {STATISTIC}")
+    unknown = ("not comparable", "nothing says what was expected")
+    assert counts == {("equal", None): 29, unknown: 15}
+
+
+def test_every_figure_of_the_demo_is_equal(demo: Path) -> None:
+    """Statistics, pass@k, averages, majorities and counts, in spite of the planted dirt."""
+    found = tally(demo)
+    assert set(found) == {("equal", None)}
+    assert tally(demo, "metric like '%@%'").total() == 46
+
+
+def test_every_reported_figure_is_checked(demo: Path) -> None:
+    """The checks have the keys and the values of the reported figures."""
+    with open_warehouse(demo) as opened:
+        key = "run_id, agent, task_id, metric, source_file"
+        left = opened.execute(f"""
+            select {key}, value from reported_metrics
+            except select {key}, reported from reported_checks
+        """)
+        assert left.fetchall() == []
+
+
+def test_a_wrong_mean_differs(tmp_path: Path) -> None:
+    """Both numbers are given; the right figure beside it is equal."""
+    rows = [rollout(task, 0, reward=reward) for task, reward in enumerate((0.0, 0.0, 1.0))]
+    results = checked(tmp_path, rows, {"mean/reward": 0.5, "max/reward": 1.0, "median/reward": 0})
+    columns = "metric, reported, ours, status, reason"
+    assert results.rows(f"select {columns} from reported_checks order by all") == [
+        ("max/reward", 1.0, 1.0, "equal", None),
+        ("mean/reward", 0.5, 1 / 3, "differs", "no reason found"),
+        ("median/reward", 0.0, 0.0, "equal", None),
+    ]
+
+
+def test_equal_is_to_a_billionth(tmp_path: Path) -> None:
+    """Small figures agree to 1e-9, large ones to 1e-9 of their size."""
+    rows = [rollout(0, 0, reward=0.5, score=0.25, weight=4e12)]
+    figures = {"mean/reward": 0.5 + 9e-10, "mean/score": 0.25 + 2e-9, "mean/weight": 4e12 + 1}
+    found = verdicts(checked(tmp_path, rows, figures))
+    assert {metric: status for metric, (_, status, _) in found.items()} == {
+        "mean/reward": "equal",
+        "mean/score": "differs",
+        "mean/weight": "equal",
+    }
+
+
+def test_a_field_that_no_row_has(tmp_path: Path) -> None:
+    """Text is no number, true is 1: what no row has a number for cannot be compared."""
+    rows = [rollout(0, 0, note="7", hit=True), rollout(1, 0, note="8", hit=False)]
+    figures = {"mean/absent": 1.0, "mean/note": 7.5, "mean/hit": 0.5, "perf_summary/p95": 2.0}
+    assert verdicts(checked(tmp_path, rows, figures)) == {
+        "mean/absent": (None, "not comparable", "field not in the rows"),
+        "mean/note": (None, "not comparable", "field not in the rows"),
+        "mean/hit": (0.5, "equal", None),
+        "perf_summary/p95": (None, "not comparable", "a figure we do not compute"),
+    }
+
+
+def test_rows_without_a_reward_are_left_out(tmp_path: Path) -> None:
+    """A NaN reward is no zero: it counts as a rollout, and in no statistic of the reward."""
+    rows = [rollout(0, 0), rollout(0, 1, reward=float("nan")), rollout(0, 2, reward=0.0)]
+    group = {"_ng_task_index": 0, "num_rollouts": 3, "mean/reward": 0.5, "std/reward": 0.5**0.5}
+    figures = {"mean/reward": 0.5, "pass@1/accuracy": 50.0, "pass@2/accuracy": 100.0}
+    results = analyzed(
+        tmp_path,
+        {
+            f"{STEM}.jsonl": rows,
+            f"{STEM}_aggregate_metrics.json": aggregate(figures, (group,)),
+        },
+    )
+    assert results.rows("select distinct status from reported_checks") == [("equal",)]
+    assert results.one("select count(*) from reported_checks") == 6
+
+
+def test_no_number_is_equal_to_none(tmp_path: Path) -> None:
+    """The deviation of one value is undefined: null agrees, 0 by definition, 3 is wrong."""
+    rows = [rollout(0, 0, score=0.5, size=4, rank=1)]
+    figures = {"std/score": None, "std/size": 0.0, "std/rank": 3.0, "mean/rank": None}
+    assert verdicts(checked(tmp_path, rows, figures)) == {
+        "std/score": (None, "equal", None),
+        "std/size": (0.0, "equal", None),
+        "std/rank": (None, "differs", "no reason found"),
+        "mean/rank": (1.0, "not comparable", "reported as no number"),
+    }
+
+
+def test_pass_figures_of_graded_rewards(tmp_path: Path) -> None:
+    """pass@k counts passes; a figure made of the rewards themselves is defined otherwise."""
+    rows = [rollout(0, index, reward=reward) for index, reward in enumerate((0.5, 1.0, 0.0))]
+    figures = {"pass@1/accuracy": 50.0, "pass@2/accuracy": 200 / 3, "pass@4/accuracy": 100.0}
+    found = verdicts(checked(tmp_path, rows, figures))
+    otherwise = "defined otherwise: the best of the first k rewards"
+    ours, status, reason = found["pass@1/accuracy"]
+    assert (round(ours, 9), status, reason) == (33.333333333, "not comparable", otherwise)
+    assert found["pass@2/accuracy"][1:] == ("equal", None)
+    fewer = "no task with that many repeats"
+    assert found["pass@4/accuracy"] == (None, "not comparable", fewer)
+
+
+def test_no_pass_without_a_threshold(tmp_path: Path) -> None:
+    """Rewards of -1 and 1 say nothing of passing; their averages are still compared."""
+    rows = [rollout(0, 0, reward=-1.0), rollout(0, 1, reward=1.0)]
+    figures = {"pass@1/accuracy": 50.0, "pass@1[avg-of-2]/accuracy": 0.0}
+    assert verdicts(checked(tmp_path, rows, figures)) == {
+        "pass@1/accuracy": (None, "not comparable", "no pass threshold"),
+        "pass@1[avg-of-2]/accuracy": (0.0, "equal", None),
+    }
+
+
+def test_the_first_repeats_depend_on_the_order(tmp_path: Path) -> None:
+    """Of all repeats the average has one value; of the first it is excused, not equal."""
+    rows = [rollout(0, index, reward=float(index == 2)) for index in (2, 0, 1)]
+    figures = {"pass@1[avg-of-1]/accuracy": 100.0, "pass@1[avg-of-3]/accuracy": 100.0}
+    found = verdicts(checked(tmp_path, rows, figures))
+    assert found["pass@1[avg-of-1]/accuracy"] == (0.0, "not comparable", "order-dependent")
+    assert found["pass@1[avg-of-3]/accuracy"][1:] == ("differs", "no reason found")
+
+
+def test_figures_of_each_agent_are_of_its_own_rows(tmp_path: Path) -> None:
+    """Of two agents in a file each has its figures, by task too, though samples name neither."""
+    rows = [
+        rollout(task, 0, agent=agent, reward=reward)
+        for agent, rewards in (("a", (0.0, 1.0)), ("b", (1.0, 1.0)))
+        for task, reward in enumerate(rewards)
+    ]
+    placeholder = {"sample": {"agent_ref": {"name": "agent"}}}
+    entries = [
+        {
+            "agent_ref": {"name": agent},
+            "agent_metrics": {"mean/reward": mean},
+            "group_level_metrics": [{"_ng_task_index": 0, "mean/reward": first, **placeholder}],
+        }
+        for agent, mean, first in (("a", 0.5, 0.0), ("b", 1.0, 1.0))
+    ]
+    # The older form: rows by task, without an index.
+    profile = [
+        {"mean/reward": reward, "sample": {"agent_ref": {"name": agent}}}
+        for agent, reward in (("a", 0.0), ("b", 1.0), ("a", 1.0), ("b", 1.0))
+    ]
+    results = analyzed(
+        tmp_path,
+        {
+            f"{STEM}.jsonl": rows,
+            f"{STEM}_aggregate_metrics.json": json.dumps(entries),
+            f"{STEM}_reward_profiling.jsonl": profile,
+        },
+    )
+    columns = "run_id, agent, task_id, ours, status"
+    assert results.rows(f"select distinct {columns} from reported_checks order by all") == [
+        ("run--a", "a", "0", 0.0, "equal"),
+        ("run--a", "a", "1", 1.0, "equal"),
+        ("run--a", "a", None, 0.5, "equal"),
+        ("run--b", "b", "0", 1.0, "equal"),
+        ("run--b", "b", "1", 1.0, "equal"),
+        ("run--b", "b", None, 1.0, "equal"),
+    ]
+    assert results.one("select count(*) from reported_checks") == 8
+
+
+def test_figures_of_a_shard_are_of_its_own_rows(tmp_path: Path) -> None:
+    """Each shard's figures are held against that shard, though its tasks are numbered from 0."""
+    files: dict[str, Any] = {}
+    for chunk, rewards in enumerate(((0.0, 1.0), (1.0, 1.0))):
+        stem = f"rollouts-rs0-chunk{chunk}"
+        files[f"{stem}.jsonl"] = [
+            rollout(task, 0, ask=f"{chunk} {task}", reward=reward)
+            for task, reward in enumerate(rewards)
+        ]
+        inputs = [asked(task, 0, ask=f"{chunk} {task}") for task in range(2)]
+        files[f"{stem}_materialized_inputs.jsonl"] = inputs
+        group = {"_ng_task_index": 0, "mean/reward": rewards[0], "expected_num_rollouts": 1}
+        figures = {"mean/reward": sum(rewards) / 2, "pass@1/accuracy": 50 * sum(rewards)}
+        files[f"{stem}_aggregate_metrics.json"] = aggregate(figures, (group,))
+        files[f"{stem}_reward_profiling.jsonl"] = [{"mean/reward": reward} for reward in rewards]
+    results = analyzed(tmp_path, files)
+    assert results.rows("select status, count(*) from reported_checks group by all") == [
+        ("equal", 12)
+    ]
+
+
+def test_figures_of_other_rows(tmp_path: Path) -> None:
+    """A sidecar that counts other rollouts than the file has was computed from other rows."""
+    group = {"_ng_task_index": 0, "num_rollouts": 2, "mean/reward": 0.5}
+    results = analyzed(
+        tmp_path,
+        {
+            f"{STEM}.jsonl": [rollout(0, 0)],
+            f"{STEM}_aggregate_metrics.json": aggregate({"mean/reward": 0.5}, (group,)),
+        },
+    )
+    columns = "task_id, metric, status, reason"
+    assert results.rows(f"select {columns} from reported_checks order by all") == [
+        ("0", "mean/reward", "not comparable", OTHER_ROWS),
+        ("0", "num_rollouts", "differs", "no reason found"),
+        (None, "mean/reward", "not comparable", OTHER_ROWS),
+    ]
+
+
+def test_figures_of_other_tasks(tmp_path: Path) -> None:
+    """A sidecar with a task that the file has no row of was computed from other rows."""
+    group = {"_ng_task_index": 7, "mean/reward": 0.5}
+    results = analyzed(
+        tmp_path,
+        {
+            f"{STEM}.jsonl": [rollout(0, 0)],
+            f"{STEM}_aggregate_metrics.json": aggregate({"mean/reward": 0.5}, (group,)),
+        },
+    )
+    assert results.rows("select task_id, status, reason from reported_checks order by all") == [
+        ("7", "not comparable", "no rows to compute it from"),
+        (None, "not comparable", OTHER_ROWS),
+    ]
+
+
+def test_rejected_lines_excuse_a_difference(tmp_path: Path) -> None:
+    """With a line of the file gone, a figure of all of them cannot be ours."""
+    text = json.dumps(rollout(0, 0)) + "\n" + '{"_ng_task_index": 1, "rew\n'
+    figures = {"mean/reward": 0.5, "max/reward": 1.0}
+    files = {f"{STEM}.jsonl": text, f"{STEM}_aggregate_metrics.json": aggregate(figures)}
+    rejected = "lines of the rollout file were rejected"
+    assert verdicts(analyzed(tmp_path, files)) == {
+        "mean/reward": (1.0, "not comparable", rejected),
+        "max/reward": (1.0, "equal", None),
+    }
+
+
+def test_means_of_a_group_of_rows(tmp_path: Path) -> None:
+    """`reward_easy` is the reward where a field says easy; where two fields do, it is unclear."""
+    rows = [
+        rollout(0, 0, reward=0.0, level="easy", output_type="csv", kind="x", side="y"),
+        rollout(1, 0, reward=1.0, level="easy", output_type="json", kind="y", side="x"),
+        rollout(2, 0, reward=1.0, level="hard", output_type="json", kind="y", side="x"),
+    ]
+    figures = {
+        "mean/reward": 2 / 3,
+        "mean/reward_easy": 0.5,
+        "mean/reward_output_json": 1.0,
+        "mean/reward_input_json": 1.0,
+        "mean/reward_x": 0.0,
+    }
+    assert verdicts(checked(tmp_path, rows, figures)) == {
+        "mean/reward": (2 / 3, "equal", None),
+        "mean/reward_easy": (0.5, "equal", None),
+        "mean/reward_output_json": (1.0, "equal", None),
+        "mean/reward_input_json": (None, "not comparable", "field not in the rows"),
+        "mean/reward_x": (None, "not comparable", "several readings of its name"),
+    }
+
+
+def test_a_task_without_rollouts_has_no_row_in_a_profile(tmp_path: Path) -> None:
+    """The older form's rows are those of the tasks that have rollouts; one too many is no task."""
+    results = analyzed(
+        tmp_path,
+        {
+            f"{STEM}.jsonl": [rollout(2, 0, reward=0.0), rollout(10, 0)],
+            f"{STEM}_materialized_inputs.jsonl": [asked(task, 0) for task in (1, 2, 10)],
+            f"{STEM}_reward_profiling.jsonl": [{"mean/reward": mean} for mean in (0.0, 1.0, 0.25)],
+        },
+    )
+    assert results.rows("select task_id, reported, ours, status from reported_checks") == [
+        ("#2", 0.25, None, "not comparable"),
+        ("10", 1.0, 1.0, "equal"),
+        ("2", 0.0, 0.0, "equal"),
+    ]

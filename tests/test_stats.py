@@ -1,0 +1,230 @@
+"""Intervals and votes against their definitions, and intervals against simulated truth."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import stats
+from tests import reference_run, uncertainty_reference
+
+N_DRAWS = 2000
+# How the votes of a task split: for each answer how many gave it, and how many of those passed.
+votes = st.lists(
+    st.integers(1, 4).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
+    min_size=1,
+    max_size=4,
+).filter(lambda split: sum(n for n, _ in split) <= 9)
+
+
+def cast(split: list[stats.Vote]) -> list[tuple[int, bool]]:
+    """The votes one by one: answers by number, each with its passes first."""
+    return [
+        (answer, index < n_right)
+        for answer, (n_votes, n_right) in enumerate(split)
+        for index in range(n_votes)
+    ]
+
+
+@given(votes)
+def test_plurality(split: list[stats.Vote]) -> None:
+    """The commonest answer's rightness is its mean over all k-subsets, for every k."""
+    one_by_one = cast(split)
+    exact = [float(reference_run.maj_at(one_by_one, k)) for k in range(1, len(one_by_one) + 1)]
+    assert stats.plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
+
+
+@given(st.lists(st.tuples(votes, st.integers(1, 5)), min_size=1, max_size=3))
+def test_majority_curve(ballots: list[tuple[list[stats.Vote], int]]) -> None:
+    """At each k the curve is the mean over the tasks with at least k repeats."""
+    every = [cast(split) for split, n_alike in ballots for _ in range(n_alike)]
+    found = stats.majority_curve(ballots)
+    assert set(found) == set(range(1, max(map(len, every)) + 1))
+    for k, value in found.items():
+        own = [reference_run.maj_at(task, k) for task in every if len(task) >= k]
+        assert value == pytest.approx(float(reference_run.mean([v for v in own if v is not None])))
+
+
+def test_no_ballot() -> None:
+    """Without votes there is no curve."""
+    assert stats.majority_curve([]) == {}
+
+
+def two_answers(n_right: int, n_wrong: int, k: int) -> Fraction:
+    """maj@k of two answers, one right: more than half of the k, half of the ties."""
+    n = n_right + n_wrong
+    total = Fraction(0)
+    for taken in range(max(0, k - n_wrong), min(k, n_right) + 1):
+        share = Fraction(comb(n_right, taken) * comb(n_wrong, k - taken), comb(n, k))
+        total += share * (1 if 2 * taken > k else Fraction(1, 2) if 2 * taken == k else 0)
+    return total
+
+
+@pytest.mark.parametrize("n", [31, 32])
+def test_plurality_of_many(n: int) -> None:
+    """Up to 32 repeats the count of subsets is exact."""
+    split = [(n - 13, n - 13), (13, 0)]
+    exact = [float(two_answers(n - 13, 13, k)) for k in range(1, n + 1)]
+    assert stats.plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
+
+
+def test_drawn_plurality() -> None:
+    """Beyond 32 repeats draws come close, the same ones each time, in whatever order votes are."""
+    split = [(23, 23), (17, 0)]
+    found = stats.plurality(split)
+    exact = [float(two_answers(23, 17, k)) for k in range(1, 41)]
+    assert found.tolist() == pytest.approx(exact, abs=0.05)
+    assert found[-1] == 1.0
+    assert stats.plurality(split[::-1]).tolist() == found.tolist()
+
+
+rates = st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=8)
+
+
+@given(rates)
+def test_new_tasks_interval(values: list[Fraction]) -> None:
+    """Wilson's interval with the effective size and the t of n - 1; it holds its figure."""
+    value, square = (
+        reference_run.mean(values),
+        uncertainty_reference.clustered_variance([[v] for v in values]),
+    )
+    assert value is not None
+    exact = uncertainty_reference.new_tasks_interval(value, square, len(values), is_bounded=True)
+    se = np.nan if square is None else reference_run.root(square)
+    low, high = (
+        bound[0]
+        for bound in stats.new_tasks_interval(
+            *(np.array([float(x)]) for x in (value, se, len(values))), is_bounded=np.array([True])
+        )
+    )
+    if exact == (None, None):
+        assert np.isnan(low) and np.isnan(high)
+    else:
+        assert (low, high) == pytest.approx(exact, abs=1e-9)
+        assert 0 <= low <= float(value) <= high <= 1
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -3.0])
+def test_new_tasks_interval_without_bounds(value: float) -> None:
+    """Rewards without bounds have the plain t interval, those that cancel out to 0 included."""
+    numbers = (np.array([x]) for x in (value, 0.5, 4.0))
+    low, high = stats.new_tasks_interval(*numbers, is_bounded=np.array([False]))
+    half = 0.5 * 3.182446305284263  # t(0.975; 3)
+    assert (low[0], high[0]) == pytest.approx((value - half, value + half))
+
+
+@given(
+    value=st.floats(0, 1),
+    se=st.floats(0, 0.3),
+    n_mixed=st.integers(0, 20),
+    is_bounded=st.booleans(),
+)
+def test_same_tasks_interval(value: float, se: float, n_mixed: int, is_bounded: bool) -> None:
+    """The normal interval, given only with ten mixed tasks, cut where rewards have bounds."""
+    exact = uncertainty_reference.same_tasks_interval(
+        Fraction(value), se, n_mixed, is_bounded=is_bounded
+    )
+    found = stats.same_tasks_interval(
+        *(np.array([float(x)]) for x in (value, se, n_mixed)), is_bounded=np.array([is_bounded])
+    )
+    if exact == (None, None):
+        assert np.isnan(found).all()
+    else:
+        assert [bound[0] for bound in found] == pytest.approx(exact, abs=1e-9)
+
+
+def binomial(n: int, p: Fraction, f: int) -> Fraction:
+    return comb(n, f) * p**f * (1 - p) ** (n - f)
+
+
+@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(1, 2), Fraction(7, 9)])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 1), (4, 2), (7, 2), (6, 3), (11, 3), (12, 6)])
+def test_subset_variance_is_unbiased(p: Fraction, n: int, k: int) -> None:
+    """Over all outcomes of n repeats, F_k^2 - F_2k averages to the true variance of F_k.
+
+    F_k is the share of k-subsets that are all of one kind: failing for pass@k, passing for pass^k.
+    """
+    shares = [Fraction(comb(f, k), comb(n, k)) for f in range(n + 1)]
+    chances = [binomial(n, p, f) for f in range(n + 1)]
+    expected = sum(c * s for c, s in zip(chances, shares, strict=True))
+    truth = sum(c * s * s for c, s in zip(chances, shares, strict=True)) - expected**2
+    assert expected == p**k
+    estimates = [
+        uncertainty_reference.subset_variance([True] * f + [False] * (n - f), k)
+        for f in range(n + 1)
+    ]
+    assert sum(c * e for c, e in zip(chances, estimates, strict=True) if e is not None) == truth
+
+
+@given(st.integers(2, 9), st.data())
+def test_subset_variance_at_one(n: int, data: st.DataObject) -> None:
+    """For one attempt it is p (1 - p) / (n - 1), and it is never negative."""
+    passed = data.draw(st.integers(0, n))
+    verdicts = [True] * passed + [False] * (n - passed)
+    p = Fraction(passed, n)
+    assert uncertainty_reference.subset_variance(verdicts, 1) == p * (1 - p) / (n - 1)
+    for k in range(1, n // 2 + 1):
+        found = uncertainty_reference.subset_variance(verdicts, k)
+        assert found is not None and found >= 0
+
+
+@settings(max_examples=60)
+@given(st.integers(1, 9), st.data())
+def test_formulas_are_enumeration(n: int, data: st.DataObject) -> None:
+    """The closed forms used where subsets are too many are the means over subsets."""
+    passed, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    verdicts = [True] * passed + [False] * (n - passed)
+    assert reference_run.pass_at_by_formula(n, passed, k) == reference_run.pass_at(verdicts, k)
+    assert reference_run.pass_hat_by_formula(n, passed, k) == reference_run.pass_hat(verdicts, k)
+    rewards = data.draw(st.lists(st.fractions(-3, 3), min_size=n, max_size=n))
+    assert reference_run.max_at_by_formula(rewards, k) == reference_run.max_at(rewards, k)
+
+
+def covers(low: stats.Numbers, high: stats.Numbers, truth: stats.Numbers | float) -> float:
+    return float(((low <= truth) & (truth <= high)).mean())
+
+
+def new_tasks_coverage(*, n: int, k: int, alpha: float, beta: float) -> float:
+    """How often the interval of n drawn tasks holds the mean of all tasks like them."""
+    random = np.random.default_rng([n, k, int(10 * alpha), int(10 * beta)])
+    passed = random.binomial(k, random.beta(alpha, beta, size=(N_DRAWS, n)))
+    rate = passed / k
+    value, se = rate.mean(axis=1), rate.std(axis=1, ddof=1) / np.sqrt(n)
+    size, bounded = np.full(N_DRAWS, float(n)), np.full(N_DRAWS, True)
+    low, high = stats.new_tasks_interval(value, se, size, is_bounded=bounded)
+    return covers(low, high, alpha / (alpha + beta))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1, 1), (2, 1), (0.4, 1.2)])
+def test_new_tasks_interval_covers(alpha: float, beta: float) -> None:
+    """Over 100 tasks x 5 the 95% interval for new tasks holds the truth 93% to 97% of the time."""
+    assert 0.93 <= new_tasks_coverage(n=100, k=5, alpha=alpha, beta=beta) <= 0.97
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [1, 5])
+def test_new_tasks_interval_covers_near_one(k: int) -> None:
+    """Near 1 with 20 tasks, where the plain t interval fails, it still holds at least 90%."""
+    assert new_tasks_coverage(n=20, k=k, alpha=9.5, beta=0.5) >= 0.90
+    assert new_tasks_coverage(n=20, k=k, alpha=0.95, beta=0.05) >= 0.90
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 5, 8])
+def test_same_tasks_interval_covers(k: int) -> None:
+    """Of 100 fixed tasks sampled again, the 95% interval holds the true mean 93% to 97%."""
+    random = np.random.default_rng(k)
+    chance = random.beta(1, 1, size=100)
+    rate = random.binomial(k, chance, size=(N_DRAWS, 100)) / k
+    value = rate.mean(axis=1)
+    se = np.sqrt((rate * (1 - rate) / (k - 1)).sum(axis=1)) / 100
+    n_mixed = ((rate > 0) & (rate < 1)).sum(axis=1).astype(float)
+    bounded = np.full(N_DRAWS, True)
+    low, high = stats.same_tasks_interval(value, se, n_mixed, is_bounded=bounded)
+    assert 0.93 <= covers(low, high, chance.mean()) <= 0.97
