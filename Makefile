@@ -27,7 +27,7 @@ analyze: $(READY) ## analyze RESULTS (a folder or file) into OUT
 	$(BIN)/blade analyze "$(RESULTS)" --out "$(OUT)"
 
 test: $(READY) ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
 
 test-slow: $(READY) ## run the slow tests
 	$(BIN)/python -m pytest -m slow

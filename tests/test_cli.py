@@ -83,8 +83,9 @@ pipeline.cli.main()
 """
 
 
-def _analyze_as_a_person(folder: Path, out: Path) -> Outcome:
-    for parent in (folder.parent, *folder.parent.parents[:2]):
+def _analyze_as_a_person(folder: Path, out: Path, opened: Path | None = None) -> Outcome:
+    opened = opened or folder.parent
+    for parent in (opened, *opened.parents[:3]):
         parent.chmod(parent.stat().st_mode | 0o055)
     if any(not parent.stat().st_mode & 0o001 for parent in ROOT.parents):
         pytest.skip("the project lies where only its owner may read it")
@@ -103,6 +104,15 @@ def test_a_folder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
     folder.chmod(0o000)
     said = _analyze_as_a_person(folder, tmp_path / "out")
     folder.chmod(0o755)
+    _refused(said, 3, "results: cannot be read", "permissions")
+
+
+def test_a_folder_behind_a_closed_one_is_said(tmp_path: Path) -> None:
+    """Where not even its existence can be known, the message is the same."""
+    folder = write(tmp_path / "closed" / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    folder.parent.chmod(0o000)
+    said = _analyze_as_a_person(tmp_path / "closed" / "results", tmp_path / "out", opened=tmp_path)
+    folder.parent.chmod(0o755)
     _refused(said, 3, "results: cannot be read", "permissions")
 
 

@@ -41,12 +41,17 @@ def walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
 
 
 def _refuse_unusable(path: Path) -> None:
-    if not path.exists():
+    try:
+        is_there = path.exists()
+        is_open = os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0))
+    except OSError:  # a folder above it is closed to us
+        is_there, is_open = True, False
+    if not is_there:
         raise InputError(
             f"{path}: no such file or folder.",
             hint="Give the folder that `gym eval run` wrote, or one rollout file.",
         )
-    if not os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0)):
+    if not is_open:
         raise InputError(f"{path}: cannot be read.", hint="Check its permissions.")
 
 
