@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,18 +29,19 @@ def prepared(out: Path) -> Iterator[Path]:
 
 def write(beside: Path, texts: Mapping[str, str]) -> None:
     """Each text to its path below the folder."""
+    for folder in {(beside / name).parent for name in texts}:
+        folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        path = beside / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
+        (beside / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def put_in_place(beside: Path, out: Path) -> None:
+def put_in_place(beside: Path, out: Path, names: Iterable[str]) -> None:
     """Move what was written over what was there: a reader sees an old file or a new one."""
-    names = {str(path.relative_to(beside)) for path in beside.rglob("*") if path.is_file()}
+    names = set(names)
     stale = _listed(out) - names
+    for folder in {(out / name).parent for name in names}:
+        folder.mkdir(parents=True, exist_ok=True)
     for name in sorted(names):
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
         (beside / name).replace(out / name)
     for name in sorted(stale):
         _remove(out, name)

@@ -93,7 +93,7 @@ def _build(
             texts = report.texts(_content(db, chosen, settings, warnings))
             texts[MANIFEST_NAME] = _manifest(db, chosen, settings, texts)
             outputs.write(beside, texts)
-        outputs.put_in_place(beside, settings.out)
+        outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
 
 

@@ -49,8 +49,8 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
         raise UsageError(f"{run}: no such run.", hint=f"Runs: {known}")
     objects = [sidecar.run_object(found) for found in chosen]
     if format_ == "json":
-        whole = sidecar.document(chosen) if run is None else objects[0]
-        click.echo(sidecar.text(whole), nl=False)
+        written = [sidecar.text(found) for found in objects]
+        click.echo(sidecar.document(written) if run is None else written[0], nl=False)
     elif format_ == "jsonl":
         for found in objects:
             click.echo(sidecar.line(found))

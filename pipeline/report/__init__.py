@@ -12,15 +12,16 @@ __all__ = ["Content", "RunContent", "Source", "collect", "runs", "sidecar", "tex
 
 def texts(content: Content) -> dict[str, str]:
     """Every text output by its path below the output folder."""
+    sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
     written = {
         "report.md": markdown.render(content, title=_title(content)),
-        "metrics.json": sidecar.text(sidecar.document(content.runs)),
+        "metrics.json": sidecar.document(sidecars.values()),
     }
-    for run in content.runs:
+    for part in content.each():
+        (run,) = part.runs
         title = f"{markdown.ref(run.run_id)} on {markdown.ref(run.benchmark)}"
-        folder = f"runs/{run.run_id}"
-        written[f"{folder}/report.md"] = markdown.render(content.of(run), title=title)
-        written[f"{folder}/metrics.json"] = sidecar.text(sidecar.run_object(run))
+        written[f"runs/{run.run_id}/report.md"] = markdown.render(part, title=title)
+        written[f"runs/{run.run_id}/metrics.json"] = sidecars[run.run_id]
     return written
 
 

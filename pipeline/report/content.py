@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -89,18 +89,20 @@ class Content:
         """The benchmarks the runs were tried at, each once."""
         return sorted({run.benchmark for run in self.runs})
 
-    def of(self, run: RunContent) -> Content:
-        """The same for one run alone, with the files it was read from."""
-        inputs = [row for row in self.inputs if run.run_id in (row.run_ids or [])]
-        notices = [notice for notice in self.notices if _concerns(notice, run, inputs)]
-        return replace(
-            self,
-            runs=[run],
-            matrix=[],
-            inventory=run.run_inventory,
-            inputs=inputs,
-            notices=notices,
-        )
+    def each(self) -> Iterator[Content]:
+        """The same for each run alone, with the files it was read from and what concerns them."""
+        inputs = _by_run(self.inputs, lambda row: row.values["run_ids"] or [])
+        for run in self.runs:
+            own = inputs.get(run.run_id, [])
+            subjects = {run.run_id, run.benchmark, *(row.values["path"] for row in own)}
+            yield replace(
+                self,
+                runs=[run],
+                matrix=[],
+                inventory=run.run_inventory,
+                inputs=own,
+                notices=[notice for notice in self.notices if notice["subject"] in subjects],
+            )
 
 
 def collect(
@@ -124,7 +126,10 @@ def collect(
 
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
-    tables = {table.name: _by_run(_rows(source, table)) for table in OF_RUNS}
+    tables = {
+        table.name: _by_run(_rows(source, table), lambda row: [row.values["run_id"]])
+        for table in OF_RUNS
+    }
     return [
         RunContent(
             headline, **{name: rows.get(headline.run_id, []) for name, rows in tables.items()}
@@ -142,13 +147,9 @@ def _rows(source: Source, table: Table) -> list[Row]:
     ]
 
 
-def _by_run(rows: list[Row]) -> dict[str, list[Row]]:
+def _by_run(rows: list[Row], runs_of: Callable[[Row], list[str]]) -> dict[str, list[Row]]:
     lists: dict[str, list[Row]] = {}
     for row in rows:
-        lists.setdefault(row.values["run_id"], []).append(row)
+        for run_id in runs_of(row):
+            lists.setdefault(run_id, []).append(row)
     return lists
-
-
-def _concerns(notice: Mapping[str, str], run: RunContent, inputs: list[Row]) -> bool:
-    subjects = {run.run_id, run.benchmark, *(row.path for row in inputs)}
-    return notice["subject"] in subjects

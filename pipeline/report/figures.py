@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -35,13 +36,15 @@ class Row:
         except KeyError:
             raise AttributeError(f"{self.relation} has no {name}") from None
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return Figure(value, self._source(name)) if is_number or value is None else value
+        return Figure(value, f"{self.place}#{name}") if is_number or value is None else value
 
-    def _source(self, column: str) -> str:
-        """Percent-encoded, so that no value can end the comment it stands in."""
-        pairs = "&".join(f"{name}={_encoded(self.values[name])}" for name in self.key)
-        return f"{self.relation}?{pairs}#{column}"
+    @cached_property
+    def place(self) -> str:
+        """The relation and key, percent-encoded: no value can end the comment it stands in."""
+        pairs = "&".join(f"{name}={_encoded(str(self.values[name]))}" for name in self.key)
+        return f"{self.relation}?{pairs}"
 
 
-def _encoded(value: Any) -> str:
-    return quote(str(value), safe="").replace("--", "-%2D")
+@lru_cache(maxsize=10_000)
+def _encoded(value: str) -> str:
+    return quote(value, safe="").replace("--", "-%2D")

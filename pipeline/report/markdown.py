@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,6 +72,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
         autoescape=False,  # Markdown: each filter makes its own output inert
         finalize=_refuse_figures,
     )
@@ -157,11 +158,13 @@ def interval(head: Row, metric: str, format_: str) -> str:
     return f" (95% interval for new tasks {span(low, high, format_)})"
 
 
+@lru_cache(maxsize=10_000)  # pages of many runs repeat the same names
 def cell(text: str | Figure) -> str:
     """Text that is not ours, escaped; a null is a figure without a value."""
     return markdown_cell(text) if isinstance(text, str) else "n/a"
 
 
+@lru_cache(maxsize=10_000)
 def ref(text: str | Figure) -> str:
     """A name, hash or citation: in backquotes where it is plain, else escaped."""
     if not isinstance(text, str):

@@ -15,10 +15,14 @@ SCHEMA_VERSION = 1
 DIGITS = 12
 
 
-def document(runs: Iterable[RunContent]) -> dict[str, Any]:
-    """All runs; comparisons between them have a place already."""
-    objects = [run_object(run) for run in runs]
-    return {"schema_version": SCHEMA_VERSION, "runs": objects, "comparisons": []}
+def document(objects: Iterable[str]) -> str:
+    """All runs, each as `text` wrote it; comparisons between them have a place already."""
+    # A line end inside JSON is never part of a string: indenting the lines indents the object.
+    runs = ",".join("\n    " + written.rstrip("\n").replace("\n", "\n    ") for written in objects)
+    return (
+        f'{{\n  "schema_version": {SCHEMA_VERSION},\n  "runs": [{runs}\n  ],\n'
+        '  "comparisons": []\n}\n'
+    )
 
 
 def run_object(run: RunContent) -> dict[str, Any]:

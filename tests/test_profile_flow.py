@@ -1,0 +1,311 @@
+"""What a blade.toml says is what an analysis does; what is wrong in it is refused, by line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import pipeline
+from pipeline.profile import ROLLOUT_COLUMNS, Profile, Stage
+from pipeline.profile.funnel import PREDICATES, stages
+from pipeline.profile.values import BUILT_IN_STAGES
+from tests.results import Content, Results, analyzed, asked, call, rollout, write
+
+ROWS = [
+    rollout(
+        task,
+        index,
+        ask=f"q{task}",
+        reward=float(index),
+        score={"points": 10.0 * task + index},
+        instance={"id": f"i{task}", "repo": "ab"[task // 2]},
+        choice="XY"[index],
+        hard=f"h{task % 2}",
+        reward_components={"style": 0.5 * index},
+    )
+    for task in range(4)
+    for index in range(2)
+]
+
+
+def with_profile(folder: Path, text: str, rows: Content = ROWS, **options: Any) -> Results:
+    """The rows analysed with a profile beside them."""
+    return analyzed(folder, {"a_rollouts.jsonl": rows, "blade.toml": text}, **options)
+
+
+def test_names_and_threshold(tmp_path: Path) -> None:
+    """The benchmark's name and the pass threshold come from the profile."""
+    results = with_profile(tmp_path, 'benchmark = "mine"\npass_threshold = 0.0\n')
+    assert results.rows("select benchmark, pass_threshold, pass_at_1 from run_metrics") == [
+        ("mine", 0.0, 1.0)
+    ]
+
+
+def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
+    """--benchmark and --pass-threshold go before the profile; --profile before the one beside."""
+    other = tmp_path / "other.toml"
+    other.write_text('benchmark = "other"\npass_threshold = 0.0\n')
+    results = with_profile(
+        tmp_path, 'benchmark = "beside"\n', profile=other, benchmark="said", pass_threshold=0.5
+    )
+    assert results.rows("select benchmark, pass_threshold from runs") == [("said", 0.5)]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["settings"]["profile"]["path"] == "other.toml"
+
+
+def test_field_paths(tmp_path: Path) -> None:
+    """Task ids, rewards and answers are read from where the profile says, nested ones too."""
+    profile = """
+        pass_threshold = 11
+        [fields]
+        task_id = "instance.id"
+        reward = "score.points"
+        answer = "choice"
+    """
+    results = with_profile(tmp_path, profile)
+    assert results.rows(
+        "select task_id, rollout_index, reward, is_pass, answer from rollouts "
+        "where task_id in ('i0', 'i1') order by all"
+    ) == [
+        ("i0", 0, 0.0, False, "X"),
+        ("i0", 1, 1.0, False, "Y"),
+        ("i1", 0, 10.0, False, "X"),
+        ("i1", 1, 11.0, True, "Y"),
+    ]
+    # Tasks 2 and 3 pass with both answers; 1 with one of two; 0 with none.
+    assert results.column("select maj_at from pass_curve order by k") == [0.625, 0.625]
+
+
+def test_a_component_can_be_the_reward(tmp_path: Path) -> None:
+    """The components of a reward stand apart from the other fields, and are found too."""
+    results = with_profile(tmp_path, '[fields]\nreward = "reward_components.style"\n')
+    assert results.column("select distinct reward from rollouts order by all") == [0.0, 0.5]
+
+
+def test_rows_with_nothing_but_the_named_reward_are_rollouts(tmp_path: Path) -> None:
+    """Neither `reward` nor `response`: without the profile they would be inputs."""
+    rows = [asked(0, 0, grade=1), asked(1, 0, grade=0), asked(2, 0)]
+    rows_of = {"a_rollouts.jsonl": rows, "blade.toml": '[fields]\nreward = "grade"\n'}
+    results = analyzed(tmp_path, rows_of)
+    assert results.rows("select task_id, reward from rollouts order by all") == [
+        ("0", 1.0),
+        ("1", 0.0),
+    ]
+
+
+def test_groups_cluster_the_error(tmp_path: Path) -> None:
+    """Rates 1, 1, 0, 0 in two groups: SE = sqrt(2/1 * (1 + 1)) / 4 = 0.5, not 0.289."""
+    rows = [{**row, "reward": float(row["_ng_task_index"] < 2)} for row in ROWS]
+    plain = with_profile(tmp_path / "plain", "", rows)
+    grouped = with_profile(tmp_path / "grouped", '[fields]\ngroup = "instance.repo"\n', rows)
+    query = "select n_groups, se_new_tasks from estimates where metric = 'pass_at' and k = 1"
+    assert plain.rows(query) == [(4, pytest.approx((1 / 3) ** 0.5 / 2))]
+    assert grouped.rows(query) == [(2, pytest.approx(0.5))]
+
+
+def test_slices_are_those_named(tmp_path: Path) -> None:
+    """Any field may be one; what varies within a task says so; an empty list turns them off."""
+    named = with_profile(tmp_path / "named", 'slices = ["instance.repo", "choice"]\n')
+    query = "select slice_key, slice_value, n_tasks from slice_metrics order by all"
+    assert named.rows(query) == [
+        ("choice", "(varies)", 4),
+        ("instance.repo", "a", 2),
+        ("instance.repo", "b", 2),
+    ]
+    assert with_profile(tmp_path / "none", "slices = []\n").rows(query) == []
+    assert with_profile(tmp_path / "found", "").rows(query) == [
+        ("hard", "h0", 2),
+        ("hard", "h1", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expected", "n_expected", "missing", "coverage"),
+    [
+        ("tasks = 6\nrepeats = 3", 18, ["unseen-1", "unseen-2"], 8 / 18),
+        ("repeats = 2", 8, [], 1.0),
+        ("tasks = 4", 8, [], 1.0),
+        ('tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6),
+        ("tasks = [0, 1, 2, 3, 4]", 9, ["4"], 8 / 9),
+    ],
+)
+def test_what_is_expected(
+    tmp_path: Path, expected: str, n_expected: int, missing: list[str], coverage: float
+) -> None:
+    """A number of tasks or their names, and repeats: what is missing follows from them."""
+    results = with_profile(tmp_path, f"[expected]\n{expected}\n")
+    found = """
+        select n_expected, expected_source, coverage
+        from runs join run_metrics using (run_id, n_expected)
+    """
+    assert results.rows(found) == [(n_expected, "profile", pytest.approx(coverage))]
+    query = "select task_id from task_outcomes where bucket = 'missing' order by all"
+    assert results.column(query) == missing
+
+
+def test_inputs_say_better_what_is_expected(tmp_path: Path) -> None:
+    """Where there are materialized inputs the profile's numbers are not used."""
+    files = {
+        "a_rollouts.jsonl": [rollout(0, 0)],
+        "a_rollouts_materialized_inputs.jsonl": [asked(0, 0), asked(1, 0)],
+        "blade.toml": "[expected]\ntasks = 9\nrepeats = 9\n",
+    }
+    results = analyzed(tmp_path, files)
+    assert results.rows("select n_expected, expected_source from runs") == [(2, "inputs")]
+
+
+def test_repeats_with_other_numbers_are_the_expected_ones(tmp_path: Path) -> None:
+    """Rollouts 8 and 13 of four repeats: the two that are not there get the lowest free numbers."""
+    rows = [rollout(0, 8), rollout(0, 13)]
+    results = with_profile(tmp_path, "[expected]\nrepeats = 4\n", rows)
+    assert results.column("select rollout_index from expected order by all") == [0, 1, 8, 13]
+
+
+FUNNEL = """
+[[funnel]]
+stage = "produced output"
+
+[[funnel]]
+stage = "chose Y"
+when = "verifier ->> 'choice' = 'Y'"
+
+[[funnel]]
+stage = "cannot be read as a number"
+when = "cast(rollout_id as integer) > 0"
+"""
+
+
+def test_stages_of_the_profile(tmp_path: Path) -> None:
+    """They stand between recorded and passed; one that fails on a value does not hold."""
+    results = with_profile(tmp_path, FUNNEL)
+    assert results.rows("select stage, n_reached, n_observed, n_implied from funnel") == [
+        ("recorded", 8, 8, 0),
+        ("produced output", 8, 8, 0),
+        ("chose Y", 4, 4, 0),
+        ("cannot be read as a number", 4, 0, 4),
+        ("passed", 4, 4, 0),
+    ]
+    assert results.rows(
+        "select last_stage, count(*) from rollout_stages group by all order by all"
+    ) == [
+        ("passed", 4),
+        ("produced output", 4),
+    ]
+
+
+def test_built_in_stages_have_predicates() -> None:
+    """Each by name; a profile that lists one keeps its place in the list."""
+    assert tuple(PREDICATES) == BUILT_IN_STAGES
+    listed = Profile(funnel=(Stage("passed", None, 1), Stage("own", "true", 2)))
+    assert [stage.stage for stage in stages(listed)] == ["expected", "recorded", "passed", "own"]
+
+
+def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
+    """The columns a predicate is checked against are those of the relation."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        rows = warehouse.execute("describe rollouts").fetchall()
+    assert {name: type_ for name, type_, *_ in rows} == ROLLOUT_COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("profile", "message", "hint"),
+    [
+        ("pass_treshold = 1\n", ":1: pass_treshold is not a key", "Did you mean pass_threshold?"),
+        ('\npass_threshold = "high"\n', ':2: pass_threshold is "high", expected a number', "0.5"),
+        (
+            '[fields]\n\nreward = "score.point"\n',
+            ":3: fields.reward: no row has the field score.point",
+            "Did you mean score.points? Rows have: score.points.",
+        ),
+        (
+            'slices = ["chioce"]\n',
+            ":1: slices: no row has the field chioce",
+            "Did you mean choice? Rows have: choice, hard, instance, score.",
+        ),
+        (
+            '[[funnel]]\nstage = "x"\nwhen = "n_tool_call > 0"\n',
+            ':3: funnel stage "x": column "n_tool_call" does not exist',
+            "Did you mean n_tool_calls?",
+        ),
+        (
+            '[[funnel]]\nstage = "x"\nwhen = "(select count(*) from rollouts) > 0"\n',
+            ':3: funnel stage "x": ',
+            "",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(
+    tmp_path: Path, profile: str, message: str, hint: str
+) -> None:
+    """Exit code 2, the line, what is allowed; and no output is written."""
+    folder = write(tmp_path / "results", {"a_rollouts.jsonl": ROWS, "blade.toml": profile})
+    said = call("analyze", folder, "--out", tmp_path / "out")
+    assert (said.code, said.stdout) == (2, "")
+    assert f"blade.toml{message}" in said.stderr and hint in said.stderr
+    assert not (tmp_path / "out" / "warehouse.duckdb").exists()
+
+
+def test_predicates_are_checked_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is loaded for a profile that cannot be used."""
+
+    def read(*_: object, **__: object) -> None:
+        raise AssertionError("rows were read")
+
+    monkeypatch.setattr("pipeline.load.artifacts", read)
+    with pytest.raises(pipeline.UsageError):
+        with_profile(tmp_path, '[[funnel]]\nstage = "x"\nwhen = "1"\n')
+
+
+def test_profiles_that_do_not_count(tmp_path: Path) -> None:
+    """One deeper down is listed and not read; two beside the results are refused."""
+    deeper = {"a_rollouts.jsonl": ROWS, "deep/blade.toml": 'benchmark = "no"\n'}
+    results = analyzed(tmp_path / "one", deeper)
+    assert results.rows("select benchmark from runs") == [("a",)]
+    assert results.rows("select kind from artifacts where path = 'deep/blade.toml'") == [
+        ("profile",)
+    ]
+    folders = [
+        write(tmp_path / name, {f"{name}_rollouts.jsonl": ROWS, "blade.toml": ""}) for name in "xy"
+    ]
+    said = call("analyze", *folders, "--out", tmp_path / "out")
+    assert said.code == 2 and "several profiles" in said.stderr and "--profile" in said.stderr
+
+
+def test_a_file_named_alone_has_its_profile_beside_it(tmp_path: Path) -> None:
+    """As it has its sidecars."""
+    folder = write(tmp_path, {"a_rollouts.jsonl": ROWS, "blade.toml": 'benchmark = "b"\n'})
+    out = pipeline.analyze(folder / "a_rollouts.jsonl", out=tmp_path / "out").out
+    assert Results(out).column("select benchmark from runs") == ["b"]
+
+
+def test_unsettled_rewards_say_the_line_to_add(tmp_path: Path) -> None:
+    """And that line settles them."""
+    rows = [rollout(task, 0, reward=float(2 * task)) for task in range(3)]
+    folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows})
+    said = call("analyze", folder, "--out", tmp_path / "out")
+    assert "pass_threshold = 4.0" in said.stderr
+    (folder / "blade.toml").write_text("pass_threshold = 4.0\n")
+    assert call("analyze", folder, "--out", tmp_path / "out").code == 0
+    assert Results(tmp_path / "out").one("select pass_at_1 from run_metrics") == pytest.approx(
+        1 / 3
+    )
+
+
+def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
+    """An optimizer of the engine fails on it; it is off, in the build and for readers."""
+    profile = """
+        [[funnel]]
+        stage = "x"
+        when = "case when agent is not null then 'a' end = 'x'"
+    """
+    results = with_profile(tmp_path, profile)
+    query = "select count(*) from rollouts where case when agent is not null then 'a' end = 'x'"
+    assert results.one(query) == 0
+    with duckdb.connect(str(results.path), read_only=True) as plain, pytest.raises(duckdb.Error):
+        plain.execute(query)
