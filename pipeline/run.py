@@ -40,6 +40,7 @@ class Analysis:
 
 def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
+    diagnose.warm_up()
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
     try:

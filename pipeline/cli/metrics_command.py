@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import click
 from pipeline.cli.options import warehouse_option
 from pipeline.cli.tables import cell_text, markdown_table, print_table
 from pipeline.errors import UsageError
+from pipeline.text import neutral
 
 FORMATS = ("json", "jsonl", "table", "csv", "markdown")
 
@@ -87,7 +89,9 @@ def _print_rows(rows: list[tuple[str, str, Any]], format_: str) -> None:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(names)
         writer.writerows((run_id, path, _exact(value)) for run_id, path, value in rows)
-        click.echo(text.getvalue(), nl=False)
+        # Through a pipe exact, on a terminal inert.
+        written = text.getvalue()
+        click.echo(neutral(written) if sys.stdout.isatty() else written, nl=False)
 
 
 def _exact(value: Any) -> str:

@@ -38,7 +38,7 @@ def print_summary(analysis: Analysis) -> None:
     """Inventory, a row a run, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
         click.echo(_inventory(warehouse))
-        runs = [run.headline.values for run in report.runs(warehouse)]
+        runs = [row.values for row in report.headlines(warehouse)]
     several = len({run["benchmark"] for run in runs}) > 1
     headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
     print_table(headings, [_row(run, several=several) for run in runs])

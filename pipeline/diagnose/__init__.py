@@ -2,7 +2,8 @@
 
 from pipeline.diagnose.uncertainty import INTERVALS, MAJORITIES
 from pipeline.relation import Computed
+from pipeline.stats import warm_up
 
 COMPUTED: tuple[Computed, ...] = (INTERVALS, MAJORITIES)
 
-__all__ = ["COMPUTED"]
+__all__ = ["COMPUTED", "warm_up"]

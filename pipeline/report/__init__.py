@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pipeline.report import markdown, sidecar
-from pipeline.report.content import Content, RunContent, Source, collect, runs
+from pipeline.report.content import Content, RunContent, Source, collect, headlines, runs
 
 MOST_NAMED = 4
 
-__all__ = ["Content", "RunContent", "Source", "collect", "runs", "sidecar", "texts"]
+__all__ = ["Content", "RunContent", "Source", "collect", "headlines", "runs", "sidecar", "texts"]
 
 
 def texts(content: Content) -> dict[str, str]:

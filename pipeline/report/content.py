@@ -124,6 +124,11 @@ def collect(
     )
 
 
+def headlines(source: Source) -> list[Row]:
+    """The headline row of every run, by benchmark and name."""
+    return _rows(source, HEADLINES)
+
+
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
     tables = {
@@ -134,7 +139,7 @@ def runs(source: Source) -> list[RunContent]:
         RunContent(
             headline, **{name: rows.get(headline.run_id, []) for name, rows in tables.items()}
         )
-        for headline in _rows(source, HEADLINES)
+        for headline in headlines(source)
     ]
 
 

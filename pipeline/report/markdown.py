@@ -61,8 +61,10 @@ def render(content: Content, *, title: str) -> str:
 
 def _tidy(text: str) -> str:
     """One blank line between blocks: loops and conditions leave more, or none before a heading."""
-    apart = re.sub(r"(?<!\n)\n(?=#{2,3} )", "\n\n", text)
-    return re.sub(r"\n{3,}", "\n\n", apart).rstrip("\n") + "\n"
+    apart = text.replace("\n## ", "\n\n## ").replace("\n### ", "\n\n### ")
+    while "\n\n\n" in apart:
+        apart = apart.replace("\n\n\n", "\n\n")
+    return apart.rstrip("\n") + "\n"
 
 
 @cache

@@ -28,36 +28,19 @@ attempts as (
 
 estimates as (
 
-    select * from main.estimates
+    select * from staging.headline_estimates
 
 ),
 
 buckets as (
 
-    select
-        run_id,
-        max(n_tasks) filter (where bucket = 'always') as n_always,
-        max(n_tasks) filter (where bucket = 'sometimes') as n_sometimes,
-        max(n_tasks) filter (where bucket = 'never') as n_never,
-        max(n_tasks) filter (where bucket = 'missing') as n_missing
-
-    from main.bucket_counts
-
-    group by all
+    select * from staging.run_buckets
 
 ),
 
-inferred as (
+variances as (
 
-    select
-        run_id,
-        count(*) as n_tasks
-
-    from main.expected
-
-    where source = 'inferred'
-
-    group by all
+    select * from staging.variance_split
 
 ),
 
@@ -70,7 +53,7 @@ final as (
         coalesce(totals.n_tasks, 0) as n_tasks,
         coalesce(totals.n_scored_tasks, 0) as n_scored_tasks,
         coalesce(totals.n_partial_tasks, 0) as n_partial_tasks,
-        coalesce(inferred.n_tasks, 0) as n_inferred_missing_tasks,
+        buckets.n_inferred as n_inferred_missing_tasks,
         buckets.n_always as n_always_tasks,
         buckets.n_sometimes as n_sometimes_tasks,
         buckets.n_never as n_never_tasks,
@@ -90,22 +73,22 @@ final as (
         totals.k,
         totals.k_min,
         totals.k_max,
-        pass_at_1.value as pass_at_1,
-        pass_at_1.se_new_tasks as pass_at_1_se_new_tasks,
-        pass_at_1.ci_new_tasks_low as pass_at_1_ci_new_tasks_low,
-        pass_at_1.ci_new_tasks_high as pass_at_1_ci_new_tasks_high,
-        pass_at_1.se_same_tasks as pass_at_1_se_same_tasks,
-        pass_at_1.ci_same_tasks_low as pass_at_1_ci_same_tasks_low,
-        pass_at_1.ci_same_tasks_high as pass_at_1_ci_same_tasks_high,
+        estimates.pass_at_1,
+        estimates.pass_at_1_se_new_tasks,
+        estimates.pass_at_1_ci_new_tasks_low,
+        estimates.pass_at_1_ci_new_tasks_high,
+        estimates.pass_at_1_se_same_tasks,
+        estimates.pass_at_1_ci_same_tasks_low,
+        estimates.pass_at_1_ci_same_tasks_high,
         case when runs.is_pass_known then attempts.n_passed / nullif(attempts.n_scored, 0) end
             as rollout_pass_rate,
         case when runs.is_pass_known then totals.n_passed_tasks / nullif(totals.n_scored_tasks, 0) end
             as pass_at_k,
-        pass_hat_k.value as pass_hat_k,
-        reward.value as mean_reward,
-        reward.se_new_tasks as mean_reward_se_new_tasks,
-        reward.ci_new_tasks_low as mean_reward_ci_new_tasks_low,
-        reward.ci_new_tasks_high as mean_reward_ci_new_tasks_high,
+        estimates.pass_hat_k,
+        estimates.mean_reward,
+        estimates.mean_reward_se_new_tasks,
+        estimates.mean_reward_ci_new_tasks_low,
+        estimates.mean_reward_ci_new_tasks_high,
         coalesce(attempts.n_graded, 0) > 0 as is_graded,
         totals.min_reward,
         totals.max_reward,
@@ -118,12 +101,12 @@ final as (
         case when runs.is_expected_known then attempts.n_expected_scored / runs.n_expected end as coverage,
         case
             when runs.is_pass_known and totals.k_max > 1
-                then totals.n_passed_tasks / nullif(totals.n_scored_tasks, 0) - pass_at_1.value
+                then totals.n_passed_tasks / nullif(totals.n_scored_tasks, 0) - estimates.pass_at_1
         end as retry_value,
-        variance_split.within_variance,
-        variance_split.between_variance,
-        variance_split.se_with_twice_the_tasks,
-        variance_split.se_with_twice_the_repeats
+        variances.within_variance,
+        variances.between_variance,
+        variances.se_with_twice_the_tasks,
+        variances.se_with_twice_the_repeats
 
     from runs
 
@@ -131,25 +114,11 @@ final as (
 
     left join attempts using (run_id)
 
-    left join inferred using (run_id)
-
     left join buckets using (run_id)
 
-    left join staging.variance_split as variance_split using (run_id)
+    left join estimates using (run_id)
 
-    left join estimates as pass_at_1
-        on pass_at_1.run_id = runs.run_id
-        and pass_at_1.metric = 'pass_at'
-        and pass_at_1.k = 1
-
-    left join estimates as pass_hat_k
-        on pass_hat_k.run_id = runs.run_id
-        and pass_hat_k.metric = 'pass_hat'
-        and pass_hat_k.k = totals.k
-
-    left join estimates as reward
-        on reward.run_id = runs.run_id
-        and reward.metric = 'mean_reward'
+    left join variances using (run_id)
 
 )
 
