@@ -8,7 +8,8 @@ final as (
         benchmark as subject,
         'rewards go from ' || lowest || ' to ' || highest
             || ', so what passes is not settled; pass figures are left empty' as message,
-        'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = ' || highest as hint
+        'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
+            || highest as hint
 
     from staging.thresholds
 
