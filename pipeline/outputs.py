@@ -6,14 +6,18 @@ What an earlier analysis wrote and this one does not is removed, by the list tha
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pipeline.errors import InputError
 from pipeline.settings import MANIFEST_NAME
 
 BESIDE = ".texts.building"
+# Whatever a manifest claims, nothing else is ours to remove.
+OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.md|metrics\.json)")
 
 
 @contextmanager
@@ -27,8 +31,10 @@ def prepared(out: Path) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def write(beside: Path, texts: Mapping[str, str]) -> None:
-    """Each text to its path below the folder."""
+def write(beside: Path, out: Path, texts: Mapping[str, str]) -> None:
+    """Each text to its path below the folder, once it is sure that it can be moved from there."""
+    for name in texts:
+        _refuse_unusable(out, out / name)
     for folder in {(beside / name).parent for name in texts}:
         folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
@@ -44,22 +50,41 @@ def put_in_place(beside: Path, out: Path, names: Iterable[str]) -> None:
     for name in sorted(names):
         (beside / name).replace(out / name)
     for name in sorted(stale):
-        _remove(out, name)
+        _remove(out, out / name)
+
+
+def _refuse_unusable(out: Path, path: Path) -> None:
+    """Nothing is written through a link, over a folder or below a file."""
+    for folder in _below(out, path):
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            raise InputError(
+                f"{folder}: is in the way of the output.",
+                hint="Move it, or choose another folder with --out.",
+            )
+    if path.is_dir():
+        raise InputError(
+            f"{path}: is a folder, and a file is to be written there.",
+            hint="Move it, or choose another folder with --out.",
+        )
+
+
+def _below(out: Path, path: Path) -> list[Path]:
+    """The folders between the output folder and a path."""
+    return [parent for parent in path.parents if out in parent.parents]
 
 
 def _listed(out: Path) -> set[str]:
-    """What the manifest of an earlier analysis names as written."""
+    """What the manifest of an earlier analysis names as written, and is ours by its name."""
     try:
         manifest = json.loads((out / MANIFEST_NAME).read_text(encoding="utf-8"))
-        return {name for name in manifest["outputs"] if isinstance(name, str)}
+        return {name for name in manifest["outputs"] if OURS.fullmatch(name)}
     except (OSError, ValueError, KeyError, TypeError):
         return set()
 
 
-def _remove(out: Path, name: str) -> None:
+def _remove(out: Path, path: Path) -> None:
     """One file below `out`, and the folder of its run when that is empty; nothing else."""
-    path = out / name
-    if ".." in path.parts or out not in path.parents:
+    if path.is_dir() or any(folder.is_symlink() for folder in _below(out, path)):
         return
     path.unlink(missing_ok=True)
     if path.parent != out and path.parent.is_dir() and not any(path.parent.iterdir()):

@@ -18,7 +18,13 @@ from pipeline.errors import InputError
 from pipeline.load.records import Progress
 from pipeline.profile import Profile
 from pipeline.relation import Relation
-from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
+from pipeline.settings import (
+    DEFAULT_MAX_LINE_BYTES,
+    MANIFEST_NAME,
+    SQL_DIR,
+    WAREHOUSE_NAME,
+    Settings,
+)
 from pipeline.warehouse import Notice
 
 AMPLE_MEMORY = "6GB"
@@ -93,7 +99,7 @@ def _build(
             warnings = warehouse.run_checks(db)
             texts = report.texts(_content(db, chosen, settings, warnings))
             texts[MANIFEST_NAME] = _manifest(db, chosen, settings, texts)
-            outputs.write(beside, texts)
+            outputs.write(beside, settings.out, texts)
         outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
 
@@ -132,6 +138,8 @@ def _command(chosen: Profile, settings: Settings) -> str:
         words += ["--benchmark", settings.benchmark]
     if settings.pass_threshold is not None:
         words += ["--pass-threshold", str(settings.pass_threshold)]
+    if settings.max_line_bytes != DEFAULT_MAX_LINE_BYTES:
+        words += ["--max-line-bytes", str(settings.max_line_bytes)]
     for name, _ in settings.run_names:
         words += ["--run", f"{name}=PATH"]
     return shlex.join(words)
@@ -159,7 +167,7 @@ def _manifest(
         "outputs": sorted([*texts, MANIFEST_NAME]),
         "inputs": inputs,
     }
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(content, indent=2) + "\n"
 
 
 def _hashed(path: Path) -> dict[str, str]:

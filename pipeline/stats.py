@@ -56,7 +56,7 @@ def new_tasks_interval(
 def _wilson(
     value: Numbers, se: Numbers, n_units: Numbers, quantile: Numbers
 ) -> tuple[Numbers, Numbers]:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         size = np.where(_is_spread(value, se), value * (1 - value) / se**2, n_units)
         spread = quantile**2 / size
         centre = (value + spread / 2) / (1 + spread)

@@ -10,7 +10,8 @@ from typing import Any
 
 # Everything a terminal may act on, or that reorders or hides what is read; not tab and newline.
 ACTIVE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 # What some readers make a link of without any markup: schemes, www. and addresses.
 AUTOLINK = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*|\bwww|\S)(:(?=//)|(?<=www)\.|@)")
@@ -37,7 +38,7 @@ def markdown_cell(text: str) -> str:
 def json_text(value: Any, *, indent: int | None = None) -> str:
     """JSON that any parser reads: no NaN, no active character left raw."""
     return ACTIVE.sub(
-        lambda match: f"\\u{ord(match[0]):04x}",
+        lambda match: json.dumps(match[0])[1:-1],
         json.dumps(plain(value), ensure_ascii=False, indent=indent),
     )
 
@@ -65,4 +66,6 @@ def plain(value: Any) -> Any:
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

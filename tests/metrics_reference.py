@@ -348,10 +348,18 @@ class Facts:
 
 
 def funnel(cells: Sequence[Facts], stages: Sequence[str]) -> list[dict[str, Any]]:
-    """A rollout reaches a stage when it shows it and all before; a pass reaches all."""
+    """A rollout reaches a stage when it shows it and all before; a pass reaches all it may.
+
+    What was not expected reaches nothing where it is known what was.
+    """
     counts = []
+    is_expected_known = stages[:1] == ["expected"] or stages[:1] == ("expected",)
     for number, stage in enumerate(stages):
-        reached = [cell.is_pass or all(cell.shown[: number + 1]) for cell in cells]
+        reached = [
+            (cell.is_pass and (cell.shown[0] or not is_expected_known))
+            or all(cell.shown[: number + 1])
+            for cell in cells
+        ]
         shown = [cell.shown[number] for cell in cells]
         pairs = list(zip(reached, shown, strict=True))
         counts.append(

@@ -74,7 +74,7 @@ def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:
 
 # Root may read anything: then the command, once imported, goes on as nobody.
 AS_A_PERSON = """
-import encodings.unicode_escape, os
+import encodings.unicode_escape, os, pydoc, scipy.special
 import pipeline.cli.analyze_command, pipeline.cli.progress, pipeline.cli.summary
 if os.geteuid() == 0:
     os.setgid(65534)
@@ -198,6 +198,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     content = json.loads(call("analyze", folder, "--out", tmp_path / "out", "--json").stdout)
     (run,) = content["runs"]
     assert run["run_id"] == "a"
+    assert [kind["kind"] for kind in content["inventory"]] == ["notes", "rollouts"]
     counts = [run[name] for name in ("total_tasks", "total_rollouts", "scored_rollouts")]
     assert counts == [2, 2, 2]
     assert (run["mean_reward"], run["expected_rollouts"], run["coverage"]) == (0.75, None, None)

@@ -468,6 +468,12 @@ def test_stages_of_an_expected_row_are_not_missing(staged: Results) -> None:
     assert staged.one("select n_missing from run_metrics where run_id = 't'") == 0
 
 
+def test_a_line_end_in_a_file_name_is_no_matter(tmp_path: Path) -> None:
+    """Names of files are untrusted too."""
+    results = analyzed(tmp_path, {"a\nb_rollouts.jsonl": [rollout(0, 0)]})
+    assert results.column("select run_id from runs") == ["a-b"]
+
+
 def test_empty_rollout_files_and_inputs_alone_are_runs(tmp_path: Path) -> None:
     """A run whose rollouts were all killed is still a run, with what it was asked to do."""
     results = analyzed(

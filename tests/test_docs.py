@@ -43,6 +43,12 @@ def test_readme_answers(command: str, answer: str, demo: Path) -> None:
     assert answered(command, demo) == answer.splitlines()
 
 
+def test_readme_shows_what_analyze_prints() -> None:
+    """The sample at the top is the whole output of the demo."""
+    printed = (ROOT / "tests" / "golden" / "analyze.txt").read_text(encoding="utf-8")
+    assert printed in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 def example_rows() -> dict[str, list[Row]]:
     """The runs that docs/metrics.md describes: one from its table, two from its words."""
     table = re.findall(r"^\| (\d) \| (.*) \|$", METRICS, re.MULTILINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 import signal
 import subprocess
@@ -170,6 +171,44 @@ def test_readers_keep_what_they_opened(out: Path, tmp_path: Path) -> None:
         pipeline.analyze(results, out=out)
         assert opened.sql("select run_id from rollouts").rows() == [("old",)]
     assert _runs(out) == ["new"]
+
+
+def test_a_manifest_cannot_have_other_files_removed(out: Path, tmp_path: Path) -> None:
+    """Whatever it lists, only reports and sidecars of ours go; none of them through a link."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "report.md").write_text("kept")
+    (out / "mine").mkdir()
+    (out / "mine" / "thesis.txt").write_text("kept")
+    (out / "runs" / "linked").symlink_to(outside)
+    listed = ["mine/thesis.txt", "warehouse.duckdb", "runs", "../outside/report.md", 7]
+    manifest = {"tool": "blade", "outputs": [*listed, "runs/linked/report.md"]}
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    pipeline.analyze(results, out=out)
+    assert _runs(out) == ["new"]
+    assert (out / "mine" / "thesis.txt").read_text() == "kept"
+    assert (outside / "report.md").read_text() == "kept"
+
+
+@pytest.mark.parametrize("obstacle", ["runs", "report.md", "runs/new"])
+def test_what_is_in_the_way_is_said(out: Path, tmp_path: Path, obstacle: str) -> None:
+    """A folder where a file is to be, a file or a link where a folder is: nothing is replaced."""
+    shutil.rmtree(out / "runs")
+    (out / "report.md").unlink()
+    path = out / obstacle
+    path.parent.mkdir(exist_ok=True)
+    if obstacle == "runs":
+        path.write_text("a file")
+    elif obstacle == "report.md":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path)
+    before = _contents(out)
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    said = blade("analyze", results, "--out", out)
+    assert said.code == 3 and str(path) in said.stderr and "--out" in said.stderr
+    assert _contents(out) == before
 
 
 def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None:

@@ -198,10 +198,11 @@ def test_stages_of_the_profile(tmp_path: Path) -> None:
 
 
 def test_built_in_stages_have_predicates() -> None:
-    """Each by name; a profile that lists one keeps its place in the list."""
+    """Each by name; those of a profile stand between the fixed ones."""
     assert tuple(PREDICATES) == BUILT_IN_STAGES
-    listed = Profile(funnel=(Stage("passed", None, 1), Stage("own", "true", 2)))
-    assert [stage.stage for stage in stages(listed)] == ["expected", "recorded", "passed", "own"]
+    listed = Profile(funnel=(Stage("received feedback", None, 1), Stage("own", "true", 2)))
+    found = [stage.stage for stage in stages(listed)]
+    assert found == ["expected", "recorded", "received feedback", "own", "passed"]
 
 
 def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
@@ -219,7 +220,7 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
         (
             '[fields]\n\nreward = "score.point"\n',
             ":3: fields.reward: no row has the field score.point",
-            "Did you mean score.points? Rows have: score.points.",
+            "Did you mean score.points? Rows have: score.points. Fields of the format itself",
         ),
         (
             'slices = ["chioce"]\n',
@@ -230,6 +231,16 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
             '[[funnel]]\nstage = "x"\nwhen = "n_tool_call > 0"\n',
             ':3: funnel stage "x": column "n_tool_call" does not exist',
             "Did you mean n_tool_calls?",
+        ),
+        (
+            '\n[[funnel]]\nstage = "passed"\nwhen = "n_turns > 3"\n',
+            ':2: funnel stage "passed" has its place already',
+            "These are always there: expected, recorded, passed",
+        ),
+        (
+            "[expected]\ntasks = 1000000\nrepeats = 1000\n",
+            ":3: tasks and repeats make 1,000,000,000 rollouts",
+            "At most 10,000,000",
         ),
         (
             '[[funnel]]\nstage = "x"\nwhen = "(select count(*) from rollouts) > 0"\n',

@@ -166,7 +166,8 @@ def variance_split(run: Run) -> tuple[Fraction | None, Fraction | None]:
 def se_if_doubled(run: Run) -> tuple[float | None, float | None]:
     """The error for new tasks with twice the tasks, and with twice the repeats.
 
-    Twice the tasks halve the variance of the mean; twice the repeats halve the sampling part.
+    Twice the tasks halve the variance of the mean; twice the repeats halve the sampling part,
+    which is all of it at the most.
     """
     rates = [(mean(p), len(p)) for p in run.verdicts().values() if len(p) > 1]
     spread = variance([p for p, _ in rates if p is not None])
@@ -176,5 +177,5 @@ def se_if_doubled(run: Run) -> tuple[float | None, float | None]:
     assert noise is not None
     return (
         root(spread / (2 * len(rates))),
-        root(max(spread - noise / 2, NOTHING) / len(rates)),
+        root(max(spread - noise / 2, spread / 2) / len(rates)),
     )

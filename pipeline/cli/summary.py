@@ -56,10 +56,11 @@ def print_json(analysis: Analysis) -> None:
     with open_warehouse(analysis.warehouse) as warehouse:
         result = warehouse.execute("from report.inventory")
         names = [column[0] for column in result.description or []]
+        inventory = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
-            "inventory": [dict(zip(names, row, strict=True)) for row in result.fetchall()],
+            "inventory": inventory,
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))
@@ -84,7 +85,7 @@ def _row(run: Mapping[str, Any], *, several: bool) -> list[Any]:
         _percent(run["pass_at_1"]),
         "n/a" if low is None else f"{_percent(low)} to {_percent(high)}",
         run["k"],
-        _percent(run["pass_at_k"]),
+        _percent(run["pass_at_k_unbiased"]),
         _percent(run["pass_hat_k"]),
         "n/a" if run["mean_reward"] is None else round(run["mean_reward"], 4),
         _bar([(mark, run[name]) for name, mark in BAR.items()]),
@@ -120,4 +121,4 @@ def _print_warnings(analysis: Analysis, where: str) -> None:
             click.echo(f"    {one_line(warning.hint, WIDEST)}{rest}", err=True)
     left_out = len(analysis.warnings) - MOST_WARNINGS
     if left_out > 0:
-        click.echo(f'! and {left_out} more: blade sql "from checks.warn_..."', err=True)
+        click.echo(f"! and {left_out} more, all of them in the report", err=True)

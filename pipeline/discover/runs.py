@@ -17,7 +17,8 @@ GENERIC_NAMES = frozenset(
     "validation".split()
 )
 SHARD = re.compile(
-    r"^(?P<base>.*?)(?:[-_.]rs(?P<seed>\d+))?(?:[-_.](?:chunk|shard|part)[-_]?(?P<chunk>\d+))?$"
+    r"^(?P<base>.*?)(?:[-_.]rs(?P<seed>\d+))?(?:[-_.](?:chunk|shard|part)[-_]?(?P<chunk>\d+))?\Z",
+    re.DOTALL,  # a file's name may hold a line end
 )
 RUN_KINDS = ROW_KINDS | METRIC_KINDS | {Kind.STAGE_JOURNAL}
 UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")

@@ -12,10 +12,11 @@ from typing import Any
 from pipeline.errors import UsageError
 from pipeline.profile import paths
 from pipeline.profile.source import Entry, read_source, shown
-from pipeline.profile.values import BUILT_IN_STAGES, Profile, Stage
+from pipeline.profile.values import BUILT_IN_STAGES, FIXED_STAGES, Profile, Stage
 
 MOST_TASKS = 10_000_000
 MOST_REPEATS = 100_000
+MOST_EXPECTED = 10_000_000
 
 # A reader takes an entry and returns the attributes of a Profile that it settles.
 Reader = Callable[[Entry], dict[str, Any]]
@@ -132,7 +133,16 @@ def _fields(entry: Entry) -> dict[str, Any]:
 def _expected(entry: Entry) -> dict[str, Any]:
     if not isinstance(entry.value, dict):
         raise entry.wrong("a table", example="expected.tasks = 22")
-    return _table(entry, EXPECTED)
+    attributes = _table(entry, EXPECTED)
+    n_tasks = attributes.get("expected_tasks") or len(attributes.get("expected_task_ids", ()))
+    n_rollouts = n_tasks * attributes.get("expected_repeats", 1)
+    if n_rollouts > MOST_EXPECTED:
+        place = Entry(entry.source, (*entry.key, "repeats"), None)
+        raise place.error(
+            f"tasks and repeats make {n_rollouts:,} rollouts.",
+            hint=f"At most {MOST_EXPECTED:,} can be expected.",
+        )
+    return attributes
 
 
 def _tasks(entry: Entry) -> dict[str, Any]:
@@ -184,6 +194,11 @@ def _stage(entry: Entry) -> Stage:
     if "stage" not in entry.value:
         raise entry.error("this stage of the funnel has no name.", hint='Add: stage = "a name"')
     name, when = entry.value["stage"], entry.value.get("when")
+    if name in FIXED_STAGES:
+        raise entry.error(
+            f"funnel stage {shown(name)} has its place already.",
+            hint=f"These are always there: {', '.join(FIXED_STAGES)}. Leave it out.",
+        )
     place = Entry(entry.source, (*entry.key, "stage" if when is None else "when"), when)
     if when is None and name not in BUILT_IN_STAGES:
         raise place.error(

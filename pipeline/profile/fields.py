@@ -68,7 +68,10 @@ def _suggestion(db: duckdb.DuckDBPyConnection, path: str) -> str:
     meant = f"Did you mean {prefix}{close[0]}? " if close else ""
     listed = ", ".join(f"{prefix}{key}" for key in known[:MOST_LISTED])
     more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
-    return f"{meant}Rows have: {listed or 'no fields but those of the format'}{more}."
+    return (
+        f"{meant}Rows have: {listed or 'no other fields'}{more}. "
+        "Fields of the format itself (reward, response, agent_ref, _ng_...) cannot be named."
+    )
 
 
 def _keys(db: duckdb.DuckDBPyConnection, path: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.profile.values import Profile
+from pipeline.profile.values import FIXED_STAGES, Profile
 from pipeline.relation import Relation
 
 KEY = ("run_id", "task_id", "rollout_index")
@@ -61,7 +61,6 @@ OPTIONAL = frozenset(
         "received feedback",
     }
 )
-FIRST, LAST = ("expected", "recorded"), ("passed",)
 
 
 @dataclass(frozen=True)
@@ -76,13 +75,11 @@ class FunnelStage:
 
 def stages(profile: Profile) -> list[FunnelStage]:
     """The profile's stages between what is expected and what passed; else the built-in ones."""
-    if not profile.funnel:
-        chosen = dict(PREDICATES)
-    else:
+    chosen = dict(PREDICATES)
+    if profile.funnel:
+        *first, last = FIXED_STAGES
         own = {stage.stage: stage.when or PREDICATES[stage.stage] for stage in profile.funnel}
-        first = {name: PREDICATES[name] for name in FIRST if name not in own}
-        last = {name: PREDICATES[name] for name in LAST if name not in own}
-        chosen = {**first, **own, **last}
+        chosen = {**{name: PREDICATES[name] for name in first}, **own, last: PREDICATES[last]}
     return [
         FunnelStage(number, stage, when, not profile.funnel and stage in OPTIONAL)
         for number, (stage, when) in enumerate(chosen.items(), start=1)

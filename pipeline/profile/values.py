@@ -16,6 +16,8 @@ BUILT_IN_STAGES = (
     "received feedback",
     "passed",
 )
+# Every funnel begins and ends with these.
+FIXED_STAGES = ("expected", "recorded", "passed")
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ OF_RUNS = (
     Table("curves", "pass_curve", ("run_id", "k")),
     Table("uncertainties", "estimates", ("run_id", "metric", "k")),
     Table("policies", "denominators", ("run_id", "policy")),
+    Table("failure_classes", "report.failure_classes", ("run_id", "failure_class")),
     Table("components", "reward_components", ("run_id", "component")),
     Table("resources", "resource_stats", ("run_id", "outcome", "measure")),
     Table("slices", "slice_metrics", ("run_id", "slice_key", "slice_value")),
@@ -52,6 +53,7 @@ class RunContent:
     curves: list[Row]
     uncertainties: list[Row]
     policies: list[Row]
+    failure_classes: list[Row]
     components: list[Row]
     resources: list[Row]
     slices: list[Row]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pipeline.text import markdown_cell, one_line
 
 TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
 EXCERPT = 120
+LONGEST = 400
 # Text that needs no escape inside backquotes: citations and most names are made of it.
 PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
 
@@ -163,7 +165,7 @@ def interval(head: Row, metric: str, format_: str) -> str:
 @lru_cache(maxsize=10_000)  # pages of many runs repeat the same names
 def cell(text: str | Figure) -> str:
     """Text that is not ours, escaped; a null is a figure without a value."""
-    return markdown_cell(text) if isinstance(text, str) else "n/a"
+    return markdown_cell(one_line(text, LONGEST)) if isinstance(text, str) else "n/a"
 
 
 @lru_cache(maxsize=10_000)
@@ -205,7 +207,9 @@ def by_benchmark(rows: Iterable[Row]) -> list[tuple[str, SimpleNamespace]]:
 
 
 def _marked(figure: Figure, formatted: Callable[[float], str]) -> str:
-    text = "n/a" if figure.value is None else formatted(figure.value)
+    # A sum of rewards near the largest float may be none.
+    is_number = figure.value is not None and math.isfinite(figure.value)
+    text = formatted(figure.value) if is_number and figure.value is not None else "n/a"
     return text + figure.marker
 
 

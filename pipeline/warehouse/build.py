@@ -43,6 +43,8 @@ def _built(
         quoted = str(building).replace("'", "''")
         db.execute(f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE})")
         db.execute("use warehouse")
+        # It would draw on stdout, which is for the answer.
+        db.execute("set enable_progress_bar = false")
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
         yield db

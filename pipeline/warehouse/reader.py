@@ -28,6 +28,8 @@ EXAMPLE = 'For example: blade sql "from runs"'
 MAKE_ONE = "Make one with: blade analyze RESULTS --out DIR"
 # In this order: nothing can be set after the last.
 LOCKED_DOWN = {
+    # It would draw on stdout, which is for the answer.
+    "enable_progress_bar": "false",
     # It fails on comparisons with what comes of a column that holds only nulls.
     "disabled_optimizers": "'statistics_propagation'",
     "temp_directory": "''",

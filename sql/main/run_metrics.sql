@@ -61,6 +61,8 @@ final as (
         coalesce(attempts.n_recorded, 0) as n_rollouts,
         runs.n_expected,
         case when runs.is_expected_known then coalesce(attempts.n_unexpected, 0) end as n_unexpected,
+        case when runs.is_expected_known then coalesce(attempts.n_expected_scored, 0) end
+            as n_expected_scored,
         coalesce(attempts.n_scored, 0) as n_scored,
         coalesce(attempts.n_unscored, 0) as n_unscored,
         case when runs.is_expected_known then coalesce(attempts.n_failed_attempts, 0) end
@@ -84,6 +86,7 @@ final as (
             as rollout_pass_rate,
         case when runs.is_pass_known then totals.n_passed_tasks / nullif(totals.n_scored_tasks, 0) end
             as pass_at_k,
+        estimates.pass_at_k_unbiased,
         estimates.pass_hat_k,
         estimates.mean_reward,
         estimates.mean_reward_se_new_tasks,

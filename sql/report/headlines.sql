@@ -17,14 +17,17 @@ final as (
         runs.expected_source,
         metrics.n_scored = 0 as is_unscored,
         metrics.n_scored > 0 and metrics.k_max = 1 as is_single_repeat,
+        totals.most_repeats > 1 as has_lost_repeats,
         metrics.k_min < metrics.k_max as is_ragged,
         metrics.n_scored > 0 and metrics.pass_threshold is null as is_unsettled,
         runs.n_expected is null as is_expected_unknown,
         metrics.n_scored_tasks = 1 as is_single_task,
         coalesce(metrics.n_unexpected, 0) > 0 as has_unexpected,
         metrics.n_inferred_missing_tasks > 0 as has_inferred,
-        metrics.se_with_twice_the_tasks is not null as can_split_variance,
-        coalesce(metrics.se_with_twice_the_tasks < metrics.se_with_twice_the_repeats, false) as buys_tasks,
+        coalesce(metrics.se_with_twice_the_tasks > 1e-12, false) as can_split_variance,
+        coalesce(metrics.pass_at_1_se_new_tasks <= 1e-12, false) as has_no_spread,
+        coalesce(metrics.se_with_twice_the_tasks < metrics.se_with_twice_the_repeats - 1e-12, false)
+            as buys_tasks,
         coalesce(abs(metrics.rollout_pass_rate - metrics.pass_at_1) > 1e-9, false) as has_two_rates,
         metrics.n_scored < metrics.n_rollouts
             or coalesce(metrics.coverage < 1, false)
@@ -34,6 +37,8 @@ final as (
     from metrics
 
     inner join main.runs as runs using (run_id)
+
+    left join staging.task_totals as totals using (run_id)
 
     order by metrics.benchmark, metrics.run_id
 

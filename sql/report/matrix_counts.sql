@@ -4,7 +4,9 @@ with
 
 several as (
 
-    select benchmark
+    select
+        benchmark,
+        count(pass_threshold) = count(*) as is_pass_known
 
     from main.runs
 
@@ -38,7 +40,10 @@ final as (
     select
         several.benchmark,
         buckets.bucket_across,
-        coalesce(counted.n_tasks, 0) as n_tasks
+        case
+            when several.is_pass_known or buckets.bucket_across = 'missing'
+                then coalesce(counted.n_tasks, 0)
+        end as n_tasks
 
     from several
 

@@ -25,6 +25,7 @@ final as (
         max(se_same_tasks) filter (where metric = 'pass_at' and k = 1) as pass_at_1_se_same_tasks,
         max(ci_same_tasks_low) filter (where metric = 'pass_at' and k = 1) as pass_at_1_ci_same_tasks_low,
         max(ci_same_tasks_high) filter (where metric = 'pass_at' and k = 1) as pass_at_1_ci_same_tasks_high,
+        max(value) filter (where metric = 'pass_at' and k = usual_k) as pass_at_k_unbiased,
         max(value) filter (where metric = 'pass_hat' and k = usual_k) as pass_hat_k,
         max(value) filter (where metric = 'mean_reward') as mean_reward,
         max(se_new_tasks) filter (where metric = 'mean_reward') as mean_reward_se_new_tasks,

@@ -52,16 +52,24 @@ final as (
             when spread.variance is not null
                 then greatest(spread.variance - levels.sampling_variance, 0)
         end as between_variance,
-        -- What twice the tasks, or twice the repeats, would leave of the error for new tasks.
-        sqrt(spread.variance / (2 * levels.n_tasks)) as se_with_twice_the_tasks,
+        -- What twice the tasks, or twice the repeats, would leave of the error for new tasks; where
+        -- tasks are grouped it is the groups that count, and neither says it. All of the spread may
+        -- be sampling, never more.
         case
-            when spread.variance is not null
-                then sqrt(greatest(spread.variance - levels.sampling_variance / 2, 0) / levels.n_tasks)
+            when settings.group_path is null then sqrt(spread.variance / (2 * levels.n_tasks))
+        end as se_with_twice_the_tasks,
+        case
+            when settings.group_path is null and spread.variance is not null then sqrt(
+                greatest(spread.variance - levels.sampling_variance / 2, spread.variance / 2)
+                / levels.n_tasks
+            )
         end as se_with_twice_the_repeats
 
     from levels
 
     inner join spread using (run_id)
+
+    cross join raw.settings as settings
 
 )
 
