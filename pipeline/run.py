@@ -65,7 +65,7 @@ def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) ->
 
 def made_relations(chosen: Profile) -> list[Relation]:
     """The relations that are not files of sql/."""
-    return [*diagnose.COMPUTED, profile.stage_facts(chosen)]
+    return [*diagnose.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
 
 
 def _profile(settings: Settings) -> Profile:
@@ -75,6 +75,10 @@ def _profile(settings: Settings) -> Profile:
     chosen = Profile() if path is None else profile.read(path)
     if chosen.funnel:
         profile.check_predicates(chosen.funnel, profile.ROLLOUT_COLUMNS, name=chosen.name)
+    if chosen.failure_modes:
+        profile.check_predicates(
+            chosen.failure_modes, profile.ASKABLE, name=chosen.name
+        )
     return replace(
         chosen,
         benchmark=chosen.benchmark if settings.benchmark is None else settings.benchmark,

@@ -163,7 +163,7 @@ create or replace macro text_failed(beginning) as
         || '\s*([:!(\[-]|\d|executing|calling|while |in )'
         || '|(?i:fatal|exception)\s*:'
         || '|Traceback \(most recent call last\)'
-        || '|[A-Z]\w*(Error|Exception)\b\s*[:(]'
+        || '|[A-Z]\w*(Error|Exception)\b\s*([:(]|(while|when|during|at|in) )'
         || '|(?i:command (failed|timed out|not found))'
         || '|(?i:failed to )'
         || '|(?i:(invalid|unknown|unrecognized) (tool|function|argument|command|action))'
@@ -273,3 +273,246 @@ create or replace macro pass_chance(n, n_passed, k) as
             list_transform(range(k), lambda i: (n - n_passed - i)::double / (n - i))
         )
     end;
+
+-- What a failing row may show, read for the features of a rollout.
+
+-- Several fields of a JSON object in one reading, each as text; null where absent or no scalar.
+create or replace macro json_texts(value, names) as
+    list_transform(
+        json_extract(value, list_transform(names, lambda name: '$."' || name || '"')),
+        lambda found: json_as_text(found)
+    );
+
+-- The first text that says something: not empty, and no word for "nothing happened".
+create or replace macro first_telling(texts) as
+    list_filter(
+        texts,
+        lambda text: regexp_matches(text, '\S')
+            and lower(trim(text)) not in (
+                'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
+                'other', 'unknown', 'n/a'
+            )
+    )[1];
+
+-- Why the verifier says it failed the row.
+create or replace macro verifier_reason(verifier) as
+    first_telling(json_texts(verifier, [
+        'failure_reason', 'error_message', 'error_type', 'error_kind', 'agent_error_kind',
+        'error_mode', 'error', 'reason', 'notes'
+    ]));
+
+-- What went wrong in the verifier itself, where a field says so.
+create or replace macro verifier_fault(verifier) as
+    coalesce(
+        first_telling(json_texts(verifier, [
+            'verifier_error', 'evaluation_error', 'verification_error', 'grader_error',
+            'judge_error', 'eval_error'
+        ])),
+        case
+            when list_contains(
+                json_texts(verifier, ['invalid_judge_response', 'eval_timed_out', 'judge_timed_out']),
+                'true'
+            ) then 'the verifier marks its own answer as unusable'
+        end
+    );
+
+-- What went wrong in the sandbox it ran in.
+create or replace macro sandbox_fault(verifier) as
+    first_telling(json_texts(verifier, ['sandbox_error', 'container_error', 'environment_error']));
+
+-- Did the attempt run into a limit of time, by a field that says so?
+create or replace macro verifier_timed_out(verifier) as
+    list_contains(
+        json_texts(verifier, ['agent_timed_out', 'agent_timeout_error', 'timed_out', 'is_timeout']),
+        'true'
+    );
+
+-- Did it run into a limit of context or memory?
+create or replace macro verifier_overran(verifier) as
+    list_contains(
+        json_texts(verifier, ['context_length_exceeded_error', 'memory_limit_exceeded_error']), 'true'
+    );
+
+-- Does the verifier say that it found no answer in the output?
+create or replace macro verifier_found_none(verifier) as
+    list_contains(json_texts(verifier, ['parse_failed', 'no_answer', 'extraction_failed']), 'true')
+    or list_contains(json_texts(verifier, ['extraction_successful']), 'false');
+
+-- What the right answer is, under the names inputs give it.
+create or replace macro reference_answer(verifier) as
+    list_filter(
+        json_texts(verifier, [
+            'expected_answer', 'ground_truth', 'reference_answer', 'correct_answer', 'answer_key',
+            'gold_answer', 'gold', 'target', 'label', 'solution', 'answer'
+        ]),
+        lambda text: regexp_matches(text, '\S')
+    )[1];
+
+create or replace macro exit_code(verifier) as
+    json_as_integer(list_filter(
+        json_extract(verifier, ['$.exit_code', '$.returncode', '$.return_code', '$.container_exit_code']),
+        lambda code: json_as_integer(code) is not null
+    )[1]);
+
+-- Text for comparing answers: case, spaces and a closing point do not count.
+create or replace macro comparable(text) as
+    regexp_replace(lower(trim(text)), '\s+|[.]$', '', 'g');
+
+-- How many checks of the verifier passed and failed, from its counts or its words: PASS=4 FAIL=6,
+-- 4 passed, 6 failed. Null where it does not say.
+create or replace macro checks_passed(verifier) as
+    coalesce(
+        json_field_count(verifier, 'num_passed'),
+        json_field_count(verifier, 'num_steps_passed'),
+        json_field_count(verifier, 'num_tests_passed'),
+        json_field_count(verifier, 'tests_passed'),
+        try_cast(regexp_extract(verifier, '(?i)\bpass(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
+        try_cast(regexp_extract(verifier, '(?i)\b(\d{1,9}) passed\b', 1) as bigint)
+    );
+
+create or replace macro checks_failed(verifier) as
+    coalesce(
+        json_field_count(verifier, 'num_failed'),
+        json_field_count(verifier, 'num_total') - json_field_count(verifier, 'num_passed'),
+        json_field_count(verifier, 'num_steps_total') - json_field_count(verifier, 'num_steps_passed'),
+        json_field_count(verifier, 'num_tests') - json_field_count(verifier, 'num_tests_passed'),
+        json_field_count(verifier, 'tests_total') - json_field_count(verifier, 'tests_passed'),
+        try_cast(regexp_extract(verifier, '(?i)\bfail(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
+        try_cast(regexp_extract(verifier, '(?i)\b(\d{1,9}) failed\b', 1) as bigint)
+    );
+
+-- The actions that solve a task, where its inputs list them.
+create or replace macro expected_calls(verifier) as
+    from_json(
+        coalesce(
+            case when json_type(verifier, '$.expected_actions') = 'ARRAY'
+                then json_extract(verifier, '$.expected_actions') end,
+            '[]'
+        ),
+        '[{"name": "VARCHAR", "kwargs": "JSON", "arguments": "JSON"}]'
+    );
+
+-- Arguments for comparing: keys in order, nothing for null; text as it is where it is no object.
+create or replace macro canonical_arguments(arguments) as
+    coalesce(
+        json_from_entries(list_sort(list_filter(
+            map_entries(json_fields(
+                case when coalesce(json_valid(arguments), false) then arguments::varchar end
+            )),
+            lambda entry: entry.value is not null
+        ))),
+        arguments::varchar,
+        '{}'
+    );
+
+-- Are a call's arguments no JSON object? Some calls have none at all.
+create or replace macro is_malformed(arguments) as
+    regexp_matches(arguments, '\S')
+    and not (coalesce(json_valid(arguments), false) and regexp_matches(arguments, '^\s*\{'));
+
+create or replace macro argument_names(arguments) as
+    case when coalesce(json_valid(arguments), false) and regexp_matches(arguments, '^\s*\{')
+        then json_keys(arguments) else []::varchar[] end;
+
+-- The addresses among a call's arguments: whom it is about.
+create or replace macro argument_addresses(arguments) as
+    list_distinct(list_filter(
+        regexp_extract_all(
+            arguments, '"([A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]+)"', 1
+        ),
+        lambda value: length(value) <= 100
+    ));
+
+-- The part of an address before the @.
+create or replace macro local_part(address) as lower(split_part(address, '@', 1));
+
+-- Is one nearly the other? A slip of the pen, not another name.
+create or replace macro is_nearly(one, other) as
+    starts_with(one, other) or starts_with(other, one) or levenshtein(one, other) <= 2;
+
+create or replace macro addresses(text) as
+    list_distinct(regexp_extract_all(
+        text, '[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z0-9]'
+    ));
+
+-- The message in a tool's failing answer: a field of its JSON, the last line of a traceback, else
+-- its beginning.
+create or replace macro error_message(text) as
+    left(trim(regexp_replace(coalesce(
+        case when regexp_matches(text, '^\s*\{') then first_telling(list_transform(
+            try(json_extract(text, [
+                '$.error', '$.error.message', '$.error.detail', '$.message', '$.detail', '$.stderr',
+                '$.output', '$.status'
+            ])),
+            lambda found: json_as_text(found)
+        )) end,
+        case when contains(text, 'Traceback (most recent call last)')
+            then nullif(regexp_extract(right(text, 1000), '([^\n]*\S)\s*$', 1), '') end,
+        text
+    ), '^(?i:error)( (executing|calling|in) \S+)?\s*:\s*', '')), 300);
+
+-- The same error under one name: addresses, paths, ids and numbers taken out of its message.
+create or replace macro error_signature(message) as
+    left(trim(regexp_replace(
+        regexp_replace(
+            regexp_replace(
+                regexp_replace(
+                    left(message, 300), 'https?://[^\s"''<>]+', '<url>', 'g'
+                ),
+                '(?:[A-Za-z]:)?(?:[/\\][\w.@~+-]+){2,}[/\\]?', '<path>', 'g'
+            ),
+            '\b(?:0x)?[0-9a-fA-F]{8,}\b|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b', '<id>', 'g'
+        ),
+        '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'
+    )), 160);
+
+-- Does a tool's error say that there is no such tool?
+create or replace macro is_unknown_tool(message) as
+    regexp_matches(
+        message,
+        '(?i)\b(unknown|no such|unrecognized|undeclared|undefined|nonexistent|invalid)\s+(tool|function)\b'
+        || '|\b(tool|function)\b.{0,80}\b(not (registered|found|available|defined|recogni[sz]ed|known|declared|implemented)|does not exist|is unknown|is undefined)\b'
+    );
+
+-- Patterns of an answer's words. Words are weak evidence: each is crossed with passes and failures.
+create or replace macro is_refusal(text) as
+    regexp_matches(
+        text,
+        '(?i)\b(can(''|’)?t|cannot|can not|am unable to|not able to|won(''|’)t) (help|assist|comply|fulfil|fulfill|support|make changes to other|do that for you)\b'
+        || '|\b(must|have to) (decline|refuse)\b|\bI decline\b|\bagainst my (guidelines|policy|policies|principles)\b'
+        || '|\b(do not|don(''|’)t) feel comfortable\b|\b(not|of what I am) allowed to\b'
+        || '|\b(violate|breach) (their|the|your|someone(''|’)s) privacy\b|\bfor safety reasons\b|\bturn this down\b'
+    );
+
+create or replace macro is_raw_call(text) as
+    regexp_matches(
+        text, '<\|?tool_calls?(_begin)?\|?>|<function_calls?>|<function=|\[TOOL_CALLS?\]|<invoke name='
+    );
+
+create or replace macro admits_failure(text) as
+    regexp_matches(
+        text,
+        '(?i)\b(could not|couldn(''|’)t|unable to|was not able|not possible|no other way|without success)\b'
+        || '|\b(did not|didn(''|’)t|does not|doesn(''|’)t|do not|not) (succeed|go through|work|accept)\b'
+        || '|\b(keeps? failing|same problem|have to stop|stopping at this point|nothing has been changed)\b'
+        || '|\b(the|this|an?) (operation|call|request|tool|command|attempt) failed\b'
+    );
+
+-- A report of the agent's own tests: whether the last line of figures has failures in it.
+create or replace macro self_check(text) as
+    case
+        when regexp_matches(text, '(?i)\b[1-9]\d* (failed|errors?)\b|\bFAILED \(|\bFAIL(ED)?[=:] ?[1-9]|\b(tests?|checks?) failed\b')
+            then 'failed'
+        when regexp_matches(text, '(?i)\b[1-9]\d* passed\b|\ball (tests|checks) pass|\bOK \(\d+ tests?|\bRan \d+ tests?.{0,40}\bOK\b|\bPASS(ED)?[=:] ?[1-9]')
+            then 'passed'
+    end;
+
+-- A cheap name for long text; equal texts have equal names.
+create or replace macro text_key(text) as cast(hash(text) as varchar);
+
+-- Does a tool only look, by its name?
+create or replace macro is_reading(tool) as
+    regexp_matches(
+        lower(tool),
+        '(^|[_.:/-])(get|find|search|list|read|look_?up|lookup|check|fetch|query|view|show|describe|count|calculate|compute|think|browse|open|inspect|retrieve)([_.:/-]|$)'
+    );

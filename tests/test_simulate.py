@@ -143,33 +143,33 @@ def test_the_decisive_event_shows_the_planted_mode(folder: Path) -> None:
 def _shows(mode: str, row: Row, item: Row) -> bool:
     """Whether an item is what the mode says it is; true where only a person could tell."""
     items = row["response"]["output"]
-    if mode == "raw_tool_call":
+    if mode == "RAW_TOOL_CALL":
         return "<tool_call>" in str(item["content"][0]["text"])
-    if mode == "undeclared_tool":
+    if mode == "UNDECLARED_TOOL":
         declared = [tool["name"] for tool in row["responses_create_params"]["tools"]]
         return item["name"] not in declared
-    if mode == "malformed_arguments":
+    if mode == "MALFORMED_ARGUMENTS":
         return not _is_json(item["arguments"])
-    if mode in ("truncated", "limit_too_low"):
+    if mode in ("TRUNCATED", "LIMIT_TOO_LOW"):
         cut = bool(row["response"]["incomplete_details"] == {"reason": "max_output_tokens"})
         return cut and item is items[-1]
-    if mode == "thrash":
+    if mode == "THRASH":
         same = [i for i in items if i.get("arguments") == item["arguments"]]
         return len(same) >= 3
-    if mode == "error_ignored":
+    if mode == "ERROR_IGNORED":
         return item["type"] == "function_call_output" and item is items[-2]
-    if mode == "dates_by_eye":
+    if mode == "DROPPED_FILTER":
         return str(item["type"]) == "reasoning"
-    if mode in ("wrong_arguments", "wrong_convention", "extra_write"):
+    if mode in ("WRONG_ARGUMENTS", "SAME_WRONG_ARGUMENTS", "EXTRA_WRITE"):
         action = {"name": item["name"], "kwargs": json.loads(item["arguments"])}
         return action not in row["expected_actions"]
-    if mode == "skipped_lookup":
+    if mode == "SKIPPED_LOOKUP":
         seen = json.dumps([i["output"] for i in items[: items.index(item)] if "output" in i])
         emails = [v for v in json.loads(item["arguments"]).values() if "@" in str(v)]
         return any(email not in seen for email in emails)
-    if mode == "not_extracted":
+    if mode == "NOT_EXTRACTED":
         return row["extracted_answer"] is None
-    if mode in ("wrong_answer", "unstable_answer"):
+    if mode in ("WRONG_ANSWER", "UNSTABLE_ANSWER"):
         return row["extracted_answer"] not in (None, row["expected_answer"])
     return True
 
@@ -191,11 +191,11 @@ def test_the_verdicts_that_are_not_the_agents_show_in_the_row(folder: Path) -> N
         references.setdefault(prompt, set()).add(json.dumps(row.get("expected_answer")))
     for planted in _planted(folder):
         key = _key(planted["run"], planted)
-        if planted["mode"] == "verifier_error":
+        if planted["mode"] == "VERIFIER_ERROR":
             assert rollouts[key]["verifier_error"]
-        if planted["mode"] == "reference_contradiction":
+        if planted["mode"] == "REFERENCE_CONTRADICTION":
             assert rollouts[key]["extracted_answer"] == rollouts[key]["expected_answer"]
-        if planted["mode"] == "duplicate_prompt":
+        if planted["mode"] == "DUPLICATE_PROMPT":
             prompt = rollouts[key]["responses_create_params"]["input"][-1]["content"]
             assert len(references[prompt]) > 1
 

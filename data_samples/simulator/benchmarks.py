@@ -14,7 +14,7 @@ from simulator.sums_tasks import Sum, sums_task
 
 # One of each to every so many tasks.
 PER_FLAW = 24
-OFFICE_FLAWS = ("skipped_lookup", "dates_by_eye", "verifier_error", "limit_too_low", "timeout")
+OFFICE_FLAWS = ("skipped_lookup", "dropped_filter", "verifier_error", "limit_too_low", "timeout")
 SUMS_FLAWS = ("reference_contradiction", "duplicate_prompt")
 MIN_TASKS = 12
 

@@ -125,7 +125,8 @@ def _cause(attempt: Attempt, played: list[Rollout]) -> Item:
         "run": attempt.run,
         "_ng_task_index": attempt.task.index,
         "_ng_rollout_index": attempt.repeat,
-        "mode": attempt.mode,
+        # By the name that an analysis gives it.
+        "mode": attempt.mode.upper(),
         "cause": CAUSES[attempt.mode],
         "event_seq": mine[0].event_seq if mine else None,
         "also_seq": mine[0].also_seq if mine else [],

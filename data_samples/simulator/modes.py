@@ -11,7 +11,7 @@ from simulator.episode import Episode, Task
 
 @dataclass(frozen=True)
 class Mode:
-    """A way to fail; the code is what planted_causes.jsonl holds."""
+    """A way to fail; planted_causes.jsonl holds the code in capitals."""
 
     code: str
     cause: str
@@ -36,9 +36,9 @@ def _has_convention(task: Task) -> bool:
 
 OFFICE_MODES = (
     Mode("wrong_arguments", "UK", office_failures.wrong_arguments, 0, 6),
-    Mode("wrong_convention", "KG", office_failures.wrong_convention, 5, 0, _has_convention),
+    Mode("same_wrong_arguments", "KG", office_failures.wrong_convention, 5, 0, _has_convention),
     Mode("skipped_lookup", "BI", office_failures.skipped_lookup, 3, 2, _has_people),
-    Mode("dates_by_eye", "UK", office_failures.dates_by_eye, 0, 3, _has_dates),
+    Mode("dropped_filter", "UK", office_failures.dates_by_eye, 0, 3, _has_dates),
     Mode("error_ignored", "BI", office_failures.error_ignored, 1, 3),
     Mode("thrash", "BI", office_failures.thrash, 2, 2),
     Mode("gave_up", "BI", office_failures.gave_up, 1, 2),

@@ -322,7 +322,7 @@ KINDS: tuple[Callable[[World], Draft], ...] = (
 # What kind of task a flaw, or one of the two told stories, needs.
 SPECIAL_KINDS: dict[str, Callable[[World], Draft]] = {
     "skipped_lookup": reassign,
-    "dates_by_eye": stale_to_lost,
+    "dropped_filter": stale_to_lost,
     "limit_too_low": write_digest,
 }
 

@@ -84,7 +84,7 @@ def attempts(seed: int, run: Run, tasks: list[Task], decks: Decks) -> list[Attem
 def _modes_of_task(
     rng: random.Random, run: Run, task: Task, n_repeats: int, decks: Decks
 ) -> list[str | None]:
-    if task.flaw == "dates_by_eye":
+    if task.flaw == "dropped_filter":
         drawn: list[str | None] = [None] * (n_repeats - 1) + [task.flaw]
     elif task.flaw is not None:
         return [task.flaw] * n_repeats

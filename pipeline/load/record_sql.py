@@ -21,6 +21,7 @@ DERIVED = (
     "prompt",
     "system_prompt",
     "prompt_sha",
+    "request_sha",
     "ids",
     "task_hash",
     "content_hash",
@@ -227,6 +228,7 @@ def _record(fields: list[str]) -> str:
         "prompt": "request_text(input, ['user'])",
         "system_prompt": "request_text(input, ['system', 'developer'])",
         "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
+        "request_sha": "left(sha256(input::varchar), 16)",
         "ids": f"case when not has_task then to_json({_ids()})::varchar end",
         "task_hash": (
             "case when not has_task then left(sha256(concat(input, chr(31), "

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pipeline.errors import UsageError
 from pipeline.profile import paths
+from pipeline.profile.entries import Reader, integer, table, tables, text
+from pipeline.profile.failure_modes import failure_modes
 from pipeline.profile.source import Entry, read_source, shown
 from pipeline.profile.values import BUILT_IN_STAGES, FIXED_STAGES, Profile, Stage
 
@@ -18,69 +18,17 @@ MOST_TASKS = 10_000_000
 MOST_REPEATS = 100_000
 MOST_EXPECTED = 10_000_000
 
-# A reader takes an entry and returns the attributes of a Profile that it settles.
-Reader = Callable[[Entry], dict[str, Any]]
-
 
 def read(path: Path, *, name: str | None = None) -> Profile:
     """The profile in a file; `name` is what messages call it, by default the path."""
     source = read_source(path, str(path) if name is None else name)
-    attributes = _table(Entry(source, (), source.document), TOP)
+    attributes = table(Entry(source, (), source.document), TOP)
     lines = {".".join(map(str, key)): line for key, line in source.lines.items()}
     return Profile(name=source.name, lines=MappingProxyType(lines), **attributes)
 
 
-def _table(table: Entry, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """What the readers make of a table's values, in the order of the file."""
-    attributes: dict[str, Any] = {}
-    for name, value in table.value.items():
-        entry = Entry(table.source, (*table.key, name), value)
-        if name not in readers:
-            raise _unknown(entry)
-        attributes |= readers[name](entry)
-    return attributes
-
-
-def _unknown(entry: Entry) -> UsageError:
-    """A key that is not ours, with the ones that may stand there."""
-    *above, name = (part for part in entry.key if isinstance(part, str))
-    table = above[0] if above else ""
-    allowed = sorted(KEYS[table])
-    homes = [home for home, keys in KEYS.items() if name in keys]
-    close = difflib.get_close_matches(name[:40], allowed, n=1, cutoff=0.5)
-    if homes:
-        hint = f"It belongs {_place(homes[0])}."
-    elif close:
-        hint = f"Did you mean {close[0]}?"
-    else:
-        hint = ""
-    told = f"{entry.label} is not a key of this file."
-    return entry.error(told, hint=f"Allowed {_place(table)}: {', '.join(allowed)}. {hint}".strip())
-
-
-def _place(table: str) -> str:
-    if not table:
-        return "at the top"
-    return "in [[funnel]]" if table == "funnel" else f"in [{table}]"
-
-
-def _text(entry: Entry, expected: str, *, example: str) -> str:
-    if not isinstance(entry.value, str) or not entry.value.strip():
-        raise entry.wrong(expected, example=example)
-    if "\0" in entry.value:
-        raise entry.error(f"{entry.label} holds a NUL character.")
-    return entry.value
-
-
-def _integer(entry: Entry, most: int, expected: str, *, example: str) -> int:
-    # true is an integer to Python.
-    if type(entry.value) is not int or not 1 <= entry.value <= most:
-        raise entry.wrong(expected, example=example)
-    return entry.value
-
-
 def _benchmark(entry: Entry) -> dict[str, Any]:
-    return {"benchmark": _text(entry, "a name", example='benchmark = "office_desk"')}
+    return {"benchmark": text(entry, "a name", example='benchmark = "office_desk"')}
 
 
 def _pass_threshold(entry: Entry) -> dict[str, Any]:
@@ -97,7 +45,7 @@ def _pass_threshold(entry: Entry) -> dict[str, Any]:
 
 
 def _path(entry: Entry, *, example: str) -> str:
-    path = _text(entry, "a field path", example=example)
+    path = text(entry, "a field path", example=example)
     try:
         paths.names(path)
     except UsageError as error:
@@ -127,13 +75,13 @@ def _field(entry: Entry) -> dict[str, Any]:
 def _fields(entry: Entry) -> dict[str, Any]:
     if not isinstance(entry.value, dict):
         raise entry.wrong("a table", example=f'fields.reward = "{FIELD_EXAMPLES["reward"]}"')
-    return _table(entry, dict.fromkeys(FIELD_EXAMPLES, _field))
+    return table(entry, dict.fromkeys(FIELD_EXAMPLES, _field))
 
 
 def _expected(entry: Entry) -> dict[str, Any]:
     if not isinstance(entry.value, dict):
         raise entry.wrong("a table", example="expected.tasks = 22")
-    attributes = _table(entry, EXPECTED)
+    attributes = table(entry, EXPECTED)
     n_tasks = attributes.get("expected_tasks") or len(attributes.get("expected_task_ids", ()))
     n_rollouts = n_tasks * attributes.get("expected_repeats", 1)
     if n_rollouts > MOST_EXPECTED:
@@ -150,7 +98,7 @@ def _tasks(entry: Entry) -> dict[str, Any]:
     if isinstance(entry.value, list):
         return {"expected_task_ids": _task_ids(entry, example=example)}
     expected = f"a count from 1 to {MOST_TASKS} or a list of task ids"
-    return {"expected_tasks": _integer(entry, MOST_TASKS, expected, example=example)}
+    return {"expected_tasks": integer(entry, MOST_TASKS, expected, example=example)}
 
 
 def _task_ids(entry: Entry, *, example: str) -> tuple[str, ...]:
@@ -160,37 +108,33 @@ def _task_ids(entry: Entry, *, example: str) -> tuple[str, ...]:
     for value in entry.value:
         task_id = str(value) if type(value) is int else value
         item = Entry(entry.source, entry.key, task_id)
-        text = _text(item, "a task id, text or an integer, in the list", example=example)
-        if text in ids:
+        given = text(item, "a task id, text or an integer, in the list", example=example)
+        if given in ids:
             raise entry.error(
-                f"expected.tasks names {shown(text)} twice.", hint="Each is one task."
+                f"expected.tasks names {shown(given)} twice.", hint="Each is one task."
             )
-        ids[text] = None
+        ids[given] = None
     return tuple(ids)
 
 
 def _repeats(entry: Entry) -> dict[str, Any]:
     expected = f"an integer from 1 to {MOST_REPEATS}"
-    return {"expected_repeats": _integer(entry, MOST_REPEATS, expected, example="repeats = 4")}
+    return {"expected_repeats": integer(entry, MOST_REPEATS, expected, example="repeats = 4")}
 
 
 def _funnel(entry: Entry) -> dict[str, Any]:
-    is_tables = isinstance(entry.value, list) and all(isinstance(v, dict) for v in entry.value)
-    if not is_tables:
-        told = f"funnel is {shown(entry.value)}, expected a list of tables."
-        raise entry.error(told, hint="Write [[funnel]], with double brackets, above each stage.")
     stages: dict[str, Stage] = {}
-    for index, value in enumerate(entry.value):
-        stage = _stage(Entry(entry.source, (*entry.key, index), value))
+    for each in tables(entry, "stage"):
+        stage = _stage(each)
         if stage.stage in stages:
-            place = Entry(entry.source, (*entry.key, index, "stage"), stage.stage)
+            place = Entry(entry.source, (*each.key, "stage"), stage.stage)
             raise place.error(f"funnel has two stages named {shown(stage.stage)}.")
         stages[stage.stage] = stage
     return {"funnel": tuple(stages.values())}
 
 
 def _stage(entry: Entry) -> Stage:
-    _table(entry, STAGE)
+    table(entry, STAGE)
     if "stage" not in entry.value:
         raise entry.error("this stage of the funnel has no name.", hint='Add: stage = "a name"')
     name, when = entry.value["stage"], entry.value.get("when")
@@ -209,11 +153,15 @@ def _stage(entry: Entry) -> Stage:
 
 
 def _stage_name(entry: Entry) -> dict[str, Any]:
-    return {"stage": _text(entry, "a name", example='stage = "called a tool"')}
+    return {"stage": text(entry, "a name", example='stage = "called a tool"')}
 
 
 def _when(entry: Entry) -> dict[str, Any]:
-    return {"when": _text(entry, "a SQL predicate", example='when = "n_tool_calls > 0"')}
+    return {"when": text(entry, "a SQL predicate", example='when = "n_tool_calls > 0"')}
+
+
+def _failure_modes(entry: Entry) -> dict[str, Any]:
+    return {"failure_modes": failure_modes(entry)}
 
 
 FIELD_EXAMPLES = {
@@ -231,10 +179,5 @@ TOP: dict[str, Reader] = {
     "fields": _fields,
     "expected": _expected,
     "funnel": _funnel,
-}
-KEYS: dict[str, frozenset[str]] = {
-    "": frozenset(TOP),
-    "fields": frozenset(FIELD_EXAMPLES),
-    "expected": frozenset(EXPECTED),
-    "funnel": frozenset(STAGE),
+    "failure_mode": _failure_modes,
 }

@@ -5,14 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 
 from pipeline.errors import UsageError
 from pipeline.profile.functions import FUNCTIONS, NAMED, ZONED_TYPES
-from pipeline.profile.source import shown
-from pipeline.profile.values import BUILT_IN_STAGES, Stage
 
 # The tree of a predicate is walked in Python: deeper ones would meet its own limit.
 DEEPEST = 100
@@ -51,6 +49,22 @@ REFUSED = {
 }
 
 
+class Question(Protocol):
+    """Something with a predicate, in a file of predicates."""
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+
+    @property
+    def when(self) -> str | None:
+        """The predicate; none where it is built in."""
+
+    @property
+    def line(self) -> int:
+        """Where it stands."""
+
+
 class _RefusedError(Exception):
     """Why a predicate cannot be used, and what could be."""
 
@@ -59,7 +73,9 @@ class _RefusedError(Exception):
         self.hint = hint
 
 
-def check_predicates(stages: Iterable[Stage], columns: Mapping[str, str], *, name: str) -> None:
+def check_predicates(
+    questions: Iterable[Question], columns: Mapping[str, str], *, name: str
+) -> None:
     """Refuse what is not one boolean expression over the columns (name to type of the engine).
 
     What passes can be put in parentheses in a query on one line and stays inside them.
@@ -71,28 +87,25 @@ def check_predicates(stages: Iterable[Stage], columns: Mapping[str, str], *, nam
         db.execute(f"create table rollouts ({listed})")
         # One row of nulls: a constant that cannot be converted shows only when something is run.
         db.execute("insert into rollouts default values")
-        for stage in stages:
+        for question in questions:
             try:
-                _check(db, stage, columns)
+                if question.when is not None:
+                    _check(db, question.when, columns)
             except _RefusedError as error:
-                told = f"{name}:{stage.line}: funnel stage {shown(stage.stage)}: {error}"
+                told = f"{name}:{question.line}: {question.label}: {error}"
                 raise UsageError(told, hint=error.hint) from error
 
 
-def _check(db: duckdb.DuckDBPyConnection, stage: Stage, columns: Mapping[str, str]) -> None:
-    if stage.when is None:
-        if stage.stage not in BUILT_IN_STAGES:
-            raise _RefusedError("has no predicate.", f"Built in are: {', '.join(BUILT_IN_STAGES)}.")
-        return
-    node = _parsed(db, f"select ({stage.when})")
+def _check(db: duckdb.DuckDBPyConnection, when: str, columns: Mapping[str, str]) -> None:
+    node = _parsed(db, f"select ({when})")
     for item in node["select_list"]:
         _refuse_parts(db, item, columns)
     # Text that closes a parenthesis it did not open makes sense only inside of ours.
-    bare = _parsed(db, f"select {stage.when}")
+    bare = _parsed(db, f"select {when}")
     frame = _frame(_parsed(db, "select true"))
     if not _frame(node) == _frame(bare) == frame:
         raise _RefusedError("it must be one expression.")
-    _bind(db, stage.when)
+    _bind(db, when)
 
 
 def _parsed(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import duckdb
 
 from pipeline.profile.funnel import stages
 from pipeline.profile.paths import json_path
+from pipeline.profile.rules import rules
 from pipeline.profile.values import Profile
 
 SETTINGS = (
@@ -17,9 +18,14 @@ SETTINGS = (
     "has_expected_names boolean, n_expected_repeats bigint"
 )
 
+RULES = (
+    "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
+    "severity bigint, intervention varchar, is_words boolean, is_profile boolean"
+)
+
 
 def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
-    """Settings in one row; slices, expected tasks and funnel stages in a table each."""
+    """Settings in one row; slices, expected tasks, funnel stages and rules in a table each."""
     paths = [
         None if path is None else json_path(path)
         for path in (profile.task_id, profile.reward, profile.answer, profile.group)
@@ -37,6 +43,13 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     _create(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
     funnel = [(stage.number, stage.stage, stage.is_optional) for stage in stages(profile)]
     _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
+    own = set(profile.failure_modes)
+    listed = [
+        (number, rule.mode, rule.title, rule.when, rule.cause, rule.severity, rule.intervention)
+        + (rule.is_words, rule in own)
+        for number, rule in enumerate(rules(profile), start=1)
+    ]
+    _create(db, "failure_rules", RULES, listed)
 
 
 def _create(

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from pipeline.profile.source import shown
+
 BUILT_IN_STAGES = (
     "expected",
     "recorded",
@@ -28,6 +30,39 @@ class Stage:
     when: str | None
     line: int
 
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"funnel stage {shown(self.stage)}"
+
+
+# Root causes, and what can be done about them (BLADE's labels).
+CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
+INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
+
+
+@dataclass(frozen=True)
+class FailureMode:
+    """A way to fail, and the predicate that shows it; `evidence` is a column that holds the proof.
+
+    `is_words` where the signal is only what a text says; `line` is where the predicate stands.
+    """
+
+    mode: str
+    title: str
+    when: str
+    cause: str
+    severity: int
+    intervention: str | None
+    evidence: str | None
+    is_words: bool
+    line: int
+
+    @property
+    def label(self) -> str:
+        """What messages call it."""
+        return f"failure mode {shown(self.mode)}"
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -49,4 +84,5 @@ class Profile:
     expected_task_ids: tuple[str, ...] | None = None
     expected_repeats: int | None = None
     funnel: tuple[Stage, ...] = ()
+    failure_modes: tuple[FailureMode, ...] = ()
     lines: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}), hash=False)

@@ -74,6 +74,7 @@ final as (
             json_field(records.verifier, 'finish_reason'),
             json_field(records.verifier, 'stop_reason')
         ) as finish_reason,
+        records.response_error,
         records.usage,
         json_as_number(records.created_at) as created_at,
         json_as_number(records.completed_at) as completed_at,
@@ -97,6 +98,7 @@ final as (
         records.prompt,
         records.system_prompt,
         records.prompt_sha,
+        records.request_sha,
         records.ids,
         records.task_hash,
         records.content_hash

@@ -1,0 +1,64 @@
+"""Failure modes as relations: the rules in a table, and which rollouts each of them matches."""
+
+from __future__ import annotations
+
+from pipeline.profile.failure_modes import built_in
+from pipeline.profile.features import FEATURE_COLUMNS, LONG_COLUMNS, is_event
+from pipeline.profile.values import FailureMode, Profile
+from pipeline.relation import Relation
+
+KEY = ("run_id", "task_id", "rollout_index")
+
+
+def rules(profile: Profile) -> list[FailureMode]:
+    """The profile's modes, then those built in that it does not replace."""
+    own = {mode.mode for mode in profile.failure_modes}
+    return [*profile.failure_modes, *(mode for mode in built_in() if mode.mode not in own)]
+
+
+def rule_matches(profile: Profile) -> Relation:
+    """Every rule that a rollout matches, passing ones too: they tell what a signal is worth."""
+    matches = [_match(number, rule) for number, rule in enumerate(rules(profile), start=1)]
+    return Relation(
+        name="staging.rule_matches",
+        purpose="The rules that each attempt matches, whether it passed or not.",
+        grain=(*KEY, "rule_no"),
+        is_table=True,
+        query=f"""
+            with asked as (
+                select
+                    {", ".join(KEY)},
+                    [{", ".join(matches)}] as matches
+                from {_source(profile)} as features
+            ),
+            matched as (
+                select
+                    {", ".join(KEY)},
+                    unnest(list_filter(matches, lambda match: match.rule_no is not null)) as match
+                from asked
+            )
+            select {", ".join(KEY)}, match.rule_no, match.seq, match.told from matched
+        """,
+    )
+
+
+def _source(profile: Profile) -> str:
+    """The features; beside them the long texts, which only a profile's rules may ask."""
+    if not profile.failure_modes:
+        return "(select * from main.rollout_features)"
+    columns = ", ".join([*FEATURE_COLUMNS, *(f"rollouts.{name}" for name in LONG_COLUMNS)])
+    return f"""(
+        select {columns} from main.rollout_features
+        left join main.rollouts as rollouts using ({", ".join(KEY)})
+    )"""
+
+
+def _match(number: int, rule: FailureMode) -> str:
+    # A predicate that fails on a value, such as a cast, does not hold.
+    has_event = rule.evidence is not None and is_event(rule.evidence)
+    seq = rule.evidence if has_event else "null"
+    told = rule.evidence if rule.evidence is not None and not has_event else "null"
+    return (
+        f"struct_pack(rule_no := case when try(({rule.when})) then {number} end::bigint, "
+        f"seq := {seq}::bigint, told := {told}::varchar)"
+    )

@@ -1,0 +1,118 @@
+-- What a rollout's calls show: repeats, calls that nobody answered, and how it ended.
+-- grain: record_id
+-- kind: table
+with
+
+calls as (
+
+    select * from staging.keyed_calls
+
+),
+
+-- An error before the last call that counted was got over: it is not to blame for the end.
+last_counted as (
+
+    select * from staging.last_counted_calls
+
+),
+
+last_calls as (
+
+    select
+        calls.record_id,
+        calls.seq,
+        calls.tool,
+        calls.arguments,
+        calls.is_error,
+        row_number() over (partition by calls.record_id order by calls.seq desc) as rank
+
+    from calls
+
+),
+
+marked as (
+
+    select
+        calls.*,
+        calls.is_error and calls.seq > coalesce(last_counted.seq, 0) as is_final_error,
+        last_calls.is_error as ends_in_error,
+        last_calls.seq as last_call_seq,
+        calls.tool = last_calls.tool
+            and calls.arguments is not distinct from last_calls.arguments as is_same_as_last,
+        row_number() over (
+            partition by calls.record_id, calls.tool, calls.arguments order by calls.seq
+        ) as occurrence,
+        -- Failing calls in a row have one and the same difference of these two.
+        row_number() over (partition by calls.record_id order by calls.seq)
+            - row_number() over (partition by calls.record_id, calls.is_error order by calls.seq)
+            as streak
+
+    from calls
+
+    left join last_counted using (record_id)
+
+    inner join last_calls
+        on last_calls.record_id = calls.record_id
+        and last_calls.rank = 1
+
+),
+
+streaks as (
+
+    select
+        record_id,
+        max(n_calls) as longest
+
+    from (
+
+        select
+            record_id,
+            streak,
+            count(*) as n_calls
+
+        from marked
+
+        where is_error
+
+        group by all
+
+    ) as counted
+
+    group by all
+
+),
+
+final as (
+
+    select
+        marked.record_id,
+        count(distinct marked.tool) as n_tools,
+        count(*) filter (where marked.occurrence > 1) as n_repeated_calls,
+        count(*) filter (where marked.result_seq is null) as n_unanswered_calls,
+        count(*) filter (where marked.is_malformed) as n_malformed_calls,
+        count(*) filter (where marked.is_consequential and not marked.is_error and marked.result_seq is not null)
+            as n_counted_calls,
+        coalesce(max(streaks.longest), 0) as longest_error_streak,
+        count(*) filter (where marked.is_final_error) as n_final_errors,
+        count(*) filter (where marked.is_final_error and marked.is_same_as_last) as n_same_final_errors,
+        max(marked.last_call_seq) as last_call_seq,
+        coalesce(bool_or(marked.ends_in_error), false) as ends_in_error,
+        min(marked.seq) filter (where marked.is_final_error and marked.is_same_as_last and marked.occurrence = 2)
+            as repeated_error_seq,
+        max(marked.result_seq) filter (where marked.is_final_error) as final_error_seq,
+        min(marked.seq) filter (
+            where
+                marked.is_malformed
+                and (marked.is_final_error or (marked.result_seq is null and marked.seq = marked.last_call_seq))
+        ) as malformed_seq,
+        max(marked.result_seq) as last_result_seq
+
+    from marked
+
+    left join streaks using (record_id)
+
+    group by marked.record_id
+
+)
+
+select * from final
