@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pipeline.citation import SHAPE, Citation, parse
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.errors import UsageError
 from pipeline.text import json_text, neutral, one_line, parsed
 from pipeline.warehouse import Warehouse, open_warehouse
 
-# The run ends at the first slash, the index is the digits after the last colon.
-CITATION = re.compile(r"(?P<run>[^/]+)/(?P<task>.*):(?P<index>\d+)(?:#(?P<seq>\d+))?", re.DOTALL)
 SHOWN_CHARACTERS = 2000
 LONGEST_TITLE = 300
 FACTS = (
     "status finish_reason n_turns n_tool_calls n_tool_errors input_tokens output_tokens duration_s"
 ).split()
-
-
-@dataclass(frozen=True)
-class Citation:
-    """RUN/TASK:ROLLOUT, and the event of it where one is meant."""
-
-    run_id: str
-    task_id: str
-    rollout_index: int
-    seq: int | None
 
 
 class CitationType(click.ParamType[Citation]):
@@ -42,11 +29,10 @@ class CitationType(click.ParamType[Citation]):
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> Citation:
         """Parse, or say what it should look like."""
-        match = CITATION.fullmatch(value)
-        if match is None:
-            self.fail(f"{value!r} is not RUN/TASK:ROLLOUT[#SEQ], such as run_a/17:0#3", param, ctx)
-        seq = match["seq"]
-        return Citation(match["run"], match["task"], int(match["index"]), int(seq) if seq else None)
+        citation = parse(value)
+        if citation is None:
+            self.fail(f"{value!r} is not {SHAPE}, such as run_a/17:0#3", param, ctx)
+        return citation
 
 
 @click.command()

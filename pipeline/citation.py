@@ -1,0 +1,36 @@
+"""A rollout, or one event of it, as reports and labels cite it: `run/task:rollout[#seq]`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+SHAPE = "RUN/TASK:ROLLOUT[#SEQ]"
+# The run ends at the first slash, the index is the digits after the last colon: task ids may hold
+# both. The bound on the digits is below the one on Python's integers.
+PATTERN = re.compile(
+    r"(?P<run>[^/]+)/(?P<task>.*):(?P<index>[0-9]{1,100})(?:#(?P<seq>[0-9]{1,100}))?", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Citation:
+    """RUN/TASK:ROLLOUT, and the event of it where one is meant."""
+
+    run_id: str
+    task_id: str
+    rollout_index: int
+    seq: int | None
+
+    def __str__(self) -> str:
+        event = "" if self.seq is None else f"#{self.seq}"
+        return f"{self.run_id}/{self.task_id}:{self.rollout_index}{event}"
+
+
+def parse(text: str) -> Citation | None:
+    """The citation that a text is; none where it is not one."""
+    match = PATTERN.fullmatch(text)
+    if match is None:
+        return None
+    seq = match["seq"]
+    return Citation(match["run"], match["task"], int(match["index"]), int(seq) if seq else None)
