@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Kind(StrEnum):
-    """What a file holds. The first three are read row by row; the rest whole, or only counted."""
+    """What a file holds: the first three and labels are read by row, others whole or not at all."""
 
     ROLLOUTS = "rollouts"
     INPUTS = "inputs"

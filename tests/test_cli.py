@@ -25,7 +25,7 @@ from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines,
 
 RELATIONS = (
     "artifacts bucket_counts bucket_matrix denominators estimates events expected failures funnel "
-    "pass_curve rejects reported_checks reported_metrics resource_stats reward_components "
+    "labels pass_curve rejects reported_checks reported_metrics resource_stats reward_components "
     "rollout_stages rollouts run_metrics runs slice_metrics task_outcomes task_prompts tasks"
 )
 

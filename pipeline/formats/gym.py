@@ -149,7 +149,7 @@ def regular(text: str) -> str:
     try:
         row = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
         if not isinstance(row, dict):
-            raise ValueError(f"not a JSON object but {_json_type(row)}")
+            raise ValueError(f"not a JSON object but {json_type(row)}")
         for field, shaped in (("response", _response), ("responses_create_params", _request)):
             if row.get(field) is not None:
                 row[field] = shaped(row[field])
@@ -169,8 +169,11 @@ def _finite(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _json_type(value: object) -> str:
-    names = {str: "a string", bool: "a boolean", list: "a list", type(None): "null"}
+def json_type(value: object) -> str:
+    """What a JSON value is, in words."""
+    if value is None:
+        return "null"
+    names = {str: "a string", bool: "a boolean", list: "a list", dict: "an object"}
     return names.get(type(value), "a number")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import duckdb
 
-from pipeline.artifact import ROW_KINDS, Artifact
+from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.formats import gym
-from pipeline.load import records, sidecars
+from pipeline.load import labels, records, sidecars
 from pipeline.load.lines import FileTally
 from pipeline.load.records import Progress
 from pipeline.load.tables import append
@@ -32,8 +32,9 @@ def artifacts(
     tallies: dict[int, FileTally] = {}
     by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
     records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, progress=progress)
-    rest = [(no, artifact) for no, artifact in numbered if artifact.kind not in ROW_KINDS]
-    sidecars.load(db, rest, tallies)
+    curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
+    labels.load(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
+    sidecars.load(db, [file for file in numbered if file[0] not in tallies], tallies)
     _write_files(db, numbered, tallies)
     db.execute("create table raw.id_fields (rank int, name varchar)")
     append(db, "raw.id_fields", list(enumerate(gym.id_names())))

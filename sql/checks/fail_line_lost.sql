@@ -33,7 +33,7 @@ final as (
     left join others on others.source_file = artifacts.path
 
     where
-        artifacts.kind in ('rollouts', 'inputs', 'failures')
+        artifacts.kind in ('rollouts', 'inputs', 'failures', 'labels')
         and artifacts.n_other <> coalesce(others.n_other, 0)
 
 )

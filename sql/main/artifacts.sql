@@ -24,30 +24,7 @@ runs as (
 
 own_rows as (
 
-    select
-        records.source_file as path,
-        count(*) as n_rows
-
-    from staging.keys as keys
-
-    inner join staging.records as records using (record_id)
-
-    where
-        (keys.rank = 1 or keys.role = 'failure')
-        and records.file_kind = case keys.role
-            when 'input' then 'inputs' when 'failure' then 'failures' else 'rollouts' end
-
-    group by all
-
-    union all
-
-    select
-        files.path,
-        metric_rows.n_rows
-
-    from raw.metric_rows as metric_rows
-
-    inner join files using (file_no)
+    select * from staging.own_rows
 
 ),
 

@@ -21,6 +21,15 @@ rejects as (
 
     from staging.duplicates
 
+    union all
+
+    select
+        record_id,
+        reason,
+        snippet
+
+    from staging.refused_labels
+
 ),
 
 files as (

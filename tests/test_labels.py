@@ -1,0 +1,316 @@
+"""labels.jsonl: curated root causes, each true to what is there or refused by its line."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import citation
+from pipeline.formats import labels
+from tests.results import (
+    Content,
+    Outcome,
+    Results,
+    Row,
+    analyzed,
+    asked,
+    call,
+    lines,
+    rollout,
+    write,
+)
+from tests.test_security import ACTIVE, EVIL, TERMINAL_ACTIVE
+
+ODD_TASK = "pkg/mod.py:3#2"
+SAID = "run_id, task_id, cause, intervention, note, evidence, said_by"
+
+
+def runs() -> dict[str, list[Row]]:
+    """Run a: tasks 0 to 3, two repeats of one event each, of task 3 one is missing. Run b: one."""
+    rows = [
+        rollout(task, index) for task in range(4) for index in (0, 1) if (task, index) != (3, 1)
+    ]
+    return {
+        "a_rollouts.jsonl": rows,
+        "a_rollouts_materialized_inputs.jsonl": [
+            asked(task, index) for task in range(4) for index in (0, 1)
+        ],
+        "b_rollouts.jsonl": [rollout(None, 0, ask="odd", task_id=ODD_TASK)],
+    }
+
+
+def label(task: Any = 0, cause: Any = "BI", **fields: Any) -> Row:
+    """A row of labels.jsonl for run a."""
+    return {"run": "a", "task": task, "cause": cause, **fields}
+
+
+def told(folder: Path, files: Mapping[str, Content], *options: str) -> tuple[Results, Outcome]:
+    """The files analyzed from the command line, and what it said."""
+    results = write(folder / "results", files)
+    said = call("analyze", results, "--out", folder / "out", *options)
+    assert said.code == 0
+    return Results(folder / "out"), said
+
+
+def reasons(results: Results) -> dict[int, str]:
+    """Why each refused line of labels.jsonl was, by line."""
+    query = (
+        "select source_line, reason from rejects where source_file = 'labels.jsonl' order by all"
+    )
+    return dict(results.rows(query))
+
+
+def counts(results: Results) -> tuple[int, ...]:
+    """Lines, rows, rejects, other and blank lines of labels.jsonl."""
+    query = (
+        "select n_lines, n_rows, n_rejects, n_other, n_blank from artifacts where kind = 'labels'"
+    )
+    return results.rows(query)[0]
+
+
+GOOD = [
+    (label(evidence="a/0:1#1"), ("a", "0", "BI", None, None, ["a/0:1#1"], None)),
+    (
+        {
+            "run_id": "a",
+            "task_id": "1",
+            "cause": "BI+KG",
+            "by": "review",
+            "note": "skips the check",
+        },
+        ("a", "1", "BI+KG", None, "skips the check", [], "review"),
+    ),
+    (
+        label("2", "UNEXPLAINED", intervention="verifier repair", evidence=["a/2:0", "b/x:0"]),
+        None,
+    ),
+    (
+        label(2, "TI", run_id="a", task_id="2", intervention="verifier repair", mood="calm"),
+        ("a", "2", "TI", "verifier repair", None, [], None),
+    ),
+    # That a rollout is missing is evidence: it can be cited, its events cannot.
+    (label(3, "IR", note=None, evidence=["a/3:1"]), ("a", "3", "IR", None, None, ["a/3:1"], None)),
+    (
+        {"run": "b", "task": ODD_TASK, "cause": "DA", "evidence": [f"b/{ODD_TASK}:00#1", "a/1:1"]},
+        ("b", ODD_TASK, "DA", None, None, [f"b/{ODD_TASK}:0#1", "a/1:1"], None),
+    ),
+]
+
+
+def test_good_labels(tmp_path: Path) -> None:
+    """Synonyms, integers and mixed causes are read; byte-order marks and blank lines do no harm."""
+    text = "\ufeff" + lines(row for row, _ in GOOD) + "\n \t\n\r\n"
+    results = analyzed(tmp_path, {**runs(), "labels.jsonl": text})
+    assert results.rows(f"select {SAID} from labels") == [said for _, said in GOOD if said]
+    assert results.column("select source_line from labels") == [1, 2, 4, 5, 6]
+    assert set(results.column("select source_file from labels")) == {"labels.jsonl"}
+    assert reasons(results) == {3: "evidence b/x:0: run b has no task x"}
+    assert counts(results) == (9, 5, 1, 0, 3)
+
+
+BAD: list[tuple[Any, str]] = [
+    (b'{"run": "a"', "not JSON: Expecting ',' delimiter at column 12"),
+    (b"\xff{}", "not UTF-8 at byte 1"),
+    (b"[" * 100_000, "not JSON: nested too deeply"),
+    ([1], "not a JSON object but a list"),
+    ("text", "not a JSON object but a string"),
+    ({"task": 0, "cause": "BI"}, "run is missing"),
+    ({"run": None, "task": 0, "cause": "BI"}, "run is missing"),
+    ({"run": "a", "cause": "BI"}, "task is missing"),
+    ({"run": "a", "task": 0}, "cause is missing"),
+    ({"run": 7, "task": 0, "cause": "BI"}, "run is a number, not a string"),
+    (label([0]), "task is a list, not a string or a whole number"),
+    (label(True), "task is a boolean, not a string or a whole number"),
+    (label(0.5), "task is a number, not a string or a whole number"),
+    (label(0, run_id="b"), "run and run_id differ"),
+    (label(0, task_id=1), "task and task_id differ"),
+    (label(0, 3), "cause is a number, not a string"),
+    (label(0, "bi"), "unknown cause 'bi': it is one of KG, UK, BI, TI, IR, DA, UNEXPLAINED, or "),
+    (label(0, "BI+BI"), "unknown cause 'BI+BI': "),
+    (label(0, "BI+KG+TI"), "unknown cause 'BI+KG+TI': "),
+    (label(0, "BI+UNEXPLAINED"), "unknown cause 'BI+UNEXPLAINED': "),
+    (label(note={"a": 1}), "note is an object, not a string"),
+    (label(by=["me"]), "by is a list, not a string"),
+    (label(intervention=1), "intervention is a number, not a string"),
+    (label(intervention="luck"), "unknown intervention 'luck': it is one of harness, prompt, "),
+    (label(evidence=5), "evidence is a number, not RUN/TASK:ROLLOUT[#SEQ]"),
+    (label(evidence=["a/0:0", None]), "evidence is null, not RUN/TASK:ROLLOUT[#SEQ]"),
+    (label(evidence="see above"), "evidence 'see above' is not RUN/TASK:ROLLOUT[#SEQ]"),
+    (label(evidence="a/0:" + "9" * 101), "evidence 'a/0:9999999999999"),
+    (label(evidence=f"a/0:{10**19}"), f"evidence a/0:{10**19}: the task has no rollout 9223372"),
+    (label(evidence=f"a/0:0#{10**19}"), f"evidence a/0:0#{10**19}: the rollout has no event 92233"),
+    ({"run": "A", "task": 0, "cause": "BI"}, "there is no run A"),
+    (label(9), "run a has no task 9"),
+    (label(evidence="c/0:0"), "evidence c/0:0: there is no run c"),
+    (label(evidence="a/9:0"), "evidence a/9:0: run a has no task 9"),
+    (label(evidence="a/0:2"), "evidence a/0:2: the task has no rollout 2"),
+    (label(evidence=["a/0:0#1", "a/0:0#2"]), "evidence a/0:0#2: the rollout has no event 2, they "),
+    (label(evidence="a/0:0#0"), "evidence a/0:0#0: the rollout has no event 0, they are 1 to 1"),
+    (label(evidence="a/3:1#1"), "evidence a/3:1#1: the rollout has no events"),
+    (label(9, evidence=["c/0:0", "a/0:2"]), "run a has no task 9"),
+    (label(evidence=["a/0:2", "c/0:0"]), "evidence a/0:2: the task has no rollout 2"),
+]
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A labels file of nothing but bad lines, in the order of BAD."""
+    content = b"".join(
+        (row if isinstance(row, bytes) else json.dumps(row).encode()) + b"\n" for row, _ in BAD
+    )
+    return analyzed(tmp_path_factory.mktemp("refused"), {**runs(), "labels.jsonl": content})
+
+
+@pytest.fixture(scope="module")
+def rejects(refused: Results) -> dict[int, tuple[str, str]]:
+    """Reason and snippet of each line that was refused."""
+    rows = refused.rows("select source_line, reason, snippet from rejects")
+    return {line: (reason, snippet) for line, reason, snippet in rows}
+
+
+@pytest.mark.parametrize("line", range(1, len(BAD) + 1))
+def test_bad_lines_are_named(rejects: dict[int, tuple[str, str]], line: int) -> None:
+    """Each is a reject with its line, a reason that says what is wrong, and its beginning."""
+    row, expected = BAD[line - 1]
+    text = row.decode("utf-8", "replace") if isinstance(row, bytes) else json.dumps(row)
+    reason, snippet = rejects[line]
+    assert reason.startswith(expected)
+    assert snippet == text[:200]
+
+
+def test_bad_lines_are_counted(refused: Results) -> None:
+    """None of them is a label, and none is lost."""
+    assert refused.one("select count(*) from labels") == 0
+    assert counts(refused) == (len(BAD), 0, len(BAD), 0, 0)
+    assert refused.one("select n_rollouts from runs where run_id = 'a'") == 7
+
+
+def test_notices_are_bounded(refused: Results) -> None:
+    """Of many refused labels the first ten of a file are named; the file's own notice counts."""
+    named = refused.column("select subject from checks.warn_unusable_labels")
+    assert sorted(named) == sorted(f"labels.jsonl:{line}" for line in range(1, 11))
+    message = refused.one("select message from checks.warn_rejects")
+    assert message == f"{len(BAD)} of {len(BAD)} lines could not be used"
+
+
+def test_a_bad_line_spoils_no_other(tmp_path: Path) -> None:
+    """The labels around it count, and the analysis tells which line was refused and why."""
+    given = [label(0), label(9), label(1)]
+    results, said = told(tmp_path, {**runs(), "labels.jsonl": given})
+    assert "! labels.jsonl:2: label refused: run a has no task 9\n" in said.stderr
+    assert results.column("select task_id from labels") == ["0", "1"]
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "label refused: run a has no task 9" in report
+
+
+def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
+    """The last for a task counts; those before are superseded, which is not told as refused."""
+    rows = [label(0), label(1), label("0", "KG"), label(1, "TI", evidence="a/1:7"), label(0, "TI")]
+    results = analyzed(tmp_path, {**runs(), "labels.jsonl": [*rows, label(1, "XX")]})
+    # A refused label corrects nothing.
+    standing = [("0", "TI", 5), ("1", "BI", 2)]
+    assert results.rows("select task_id, cause, source_line from labels") == standing
+    assert sorted(reasons(results)) == [1, 3, 4, 6]
+    assert {reasons(results)[line] for line in (1, 3)} == {"superseded by labels.jsonl:5"}
+    assert counts(results) == (6, 2, 4, 0, 0)
+    told_of = results.column("select subject from checks.warn_unusable_labels order by all")
+    assert told_of == ["labels.jsonl:4", "labels.jsonl:6"]
+
+
+def test_several_files_in_path_order(tmp_path: Path) -> None:
+    """Labels files anywhere below the folder are read; of two for one task the last path counts."""
+    found = {"z/labels.jsonl": [label(0, "TI")], "labels.jsonl": [label(0, "KG"), label(1)]}
+    results = analyzed(tmp_path, {**runs(), **found})
+    assert results.rows("select task_id, cause, source_file from labels") == [
+        ("0", "TI", "z/labels.jsonl"),
+        ("1", "BI", "labels.jsonl"),
+    ]
+    assert reasons(results) == {1: "superseded by z/labels.jsonl:1"}
+
+
+@pytest.mark.parametrize("text", [None, "\n\n"])
+def test_without_labels(tmp_path: Path, text: str | None) -> None:
+    """No file, or none that says anything: the relation is there, and empty."""
+    found = {} if text is None else {"labels.jsonl": text}
+    results = analyzed(tmp_path, {**runs(), **found})
+    assert results.one("select count(*) from labels") == 0
+    types = dict(results.rows("select column_name, column_type from (describe labels)"))
+    assert (types["evidence"], types["source_line"]) == ("VARCHAR[]", "BIGINT")
+    assert results.one("select count(*) from rejects") == 0
+
+
+def test_order_changes_nothing(tmp_path: Path) -> None:
+    """Labels of different tasks may stand in any order, rollouts too, on any number of threads."""
+    given = [label(task, evidence=[f"a/{task}:0"]) for task in (0, 1, 2, 3, 9, 10)]
+    files = {**runs(), "labels.jsonl": given}
+    shuffle = random.Random(3)
+    shuffled = {name: shuffle.sample(files[name], len(files[name])) for name in reversed(files)}
+    queries = (f"select {SAID} from labels", "select reason, snippet from rejects order by all")
+    first, _ = told(tmp_path / "1", files, "--threads", "1")
+    other, _ = told(tmp_path / "2", shuffled, "--threads", "4")
+    for query in queries:
+        assert first.rows(query) == other.rows(query) != []
+
+
+def test_hostile_text(tmp_path: Path) -> None:
+    """Notes are kept to a bound, and what a label says is inert wherever it is printed."""
+    long = EVIL + "x" * labels.LONGEST_TEXT
+    rows = [
+        label(0, note=long, by=EVIL),
+        label(1, note="\x00 \ud800", by="\udfff"),
+        label(EVIL),
+        label(2, EVIL),
+        label(2, evidence=f"a/{EVIL}:0"),
+        label("\ud800", evidence="a/\ud800:0"),
+        label(2, intervention="x" * 100_000),
+    ]
+    results, said = told(tmp_path, {**runs(), "labels.jsonl": rows})
+    assert not TERMINAL_ACTIVE.search(said.stdout + said.stderr)
+    assert results.rows("select note, said_by from labels") == [
+        (long[: labels.LONGEST_TEXT], EVIL),
+        ("\x00 \\ud800", "\\udfff"),
+    ]
+    assert sorted(reasons(results)) == [3, 4, 5, 6, 7]
+    assert max(map(len, reasons(results).values())) < 600
+    report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert ACTIVE not in report and "<script>" not in report
+    printed = call("sql", "from labels", "--warehouse", results.path).stdout
+    assert not TERMINAL_ACTIVE.search(printed)
+
+
+def test_over_long_lines(tmp_path: Path) -> None:
+    """The limit on a line holds for labels too."""
+    files = {**runs(), "labels.jsonl": [label(0, note="x" * 2000), label(1)]}
+    results, _ = told(tmp_path, files, "--max-line-bytes", "1000")
+    assert reasons(results) == {1: "line is longer than 1000 bytes"}
+    assert results.column("select task_id from labels") == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("r/17:0", ("r", "17", 0, None)),
+        ("r/17:0#3", ("r", "17", 0, 3)),
+        ("r/a/b:2:1", ("r", "a/b:2", 1, None)),
+        ("r/x:0#4:1", ("r", "x:0#4", 1, None)),
+        ("r/x\ny:0", ("r", "x\ny", 0, None)),
+    ],
+)
+def test_citations(text: str, parts: tuple[Any, ...]) -> None:
+    """The run ends at the first slash, the index is the digits after the last colon."""
+    cited = citation.parse(text)
+    assert cited == citation.Citation(*parts)
+    assert str(cited) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "r", "r/17", "/17:0", "17:0", "r/17:", "r/17:-1", "r/17:0#", "r/17:²"]
+)
+def test_no_citation(text: str) -> None:
+    """What lacks a part is none."""
+    assert citation.parse(text) is None
