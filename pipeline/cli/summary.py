@@ -30,6 +30,8 @@ BAR = {
 }
 BAR_WIDTH = 16
 LEGEND = "█ always  ▓ sometimes  ░ never  · missing"
+RAGGED = "*"
+RAGGED_LEGEND = f"{RAGGED} repeats differ: pass@k and pass^k are over the tasks with k scored"
 MOST_WARNINGS = 12
 WIDEST = 400
 
@@ -43,6 +45,8 @@ def print_summary(analysis: Analysis) -> None:
     headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
     print_table(headings, [_row(run, several=several) for run in runs])
     click.echo(LEGEND)
+    if any(run["is_ragged"] for run in runs):
+        click.echo(RAGGED_LEGEND)
     path = shlex.quote(str(analysis.warehouse))
     where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
     _print_warnings(analysis, where)
@@ -84,7 +88,7 @@ def _row(run: Mapping[str, Any], *, several: bool) -> list[Any]:
         _percent(run["coverage"]),
         _percent(run["pass_at_1"]),
         "n/a" if low is None else f"{_percent(low)} to {_percent(high)}",
-        run["k"],
+        f"{run['k']}{RAGGED}" if run["is_ragged"] else run["k"],
         _percent(run["pass_at_k_unbiased"]),
         _percent(run["pass_hat_k"]),
         "n/a" if run["mean_reward"] is None else round(run["mean_reward"], 4),

@@ -8,7 +8,7 @@ outcomes as (
 
 ),
 
--- The nearest to the edge first: what almost always, or almost ever, passes tells most.
+-- Passes and failures in equal number tell most; of what never passes, what came nearest to it.
 ranked as (
 
     select
