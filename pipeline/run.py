@@ -76,9 +76,7 @@ def _profile(settings: Settings) -> Profile:
     if chosen.funnel:
         profile.check_predicates(chosen.funnel, profile.ROLLOUT_COLUMNS, name=chosen.name)
     if chosen.failure_modes:
-        profile.check_predicates(
-            chosen.failure_modes, profile.ASKABLE, name=chosen.name
-        )
+        profile.check_predicates(chosen.failure_modes, profile.ASKABLE, name=chosen.name)
     return replace(
         chosen,
         benchmark=chosen.benchmark if settings.benchmark is None else settings.benchmark,

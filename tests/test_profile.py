@@ -57,7 +57,9 @@ CALLABLE = (
     "regexp_matches, length, json_extract_string."
 )
 PREDICATE = 'For example: when = "n_tool_calls > 0"'
-TOP = "Allowed at the top: benchmark, expected, failure_mode, fields, funnel, pass_threshold, slices."
+TOP = (
+    "Allowed at the top: benchmark, expected, failure_mode, fields, funnel, pass_threshold, slices."
+)
 quick = settings(
     max_examples=150,
     deadline=None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import json
 import math
@@ -12,10 +11,11 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+
+from tests.simulated import simulator
 
 SAMPLES = Path(__file__).resolve().parent.parent / "data_samples"
 RUNS = (
@@ -28,15 +28,7 @@ Key = tuple[str, int, int]
 Row = dict[str, Any]
 
 
-def _load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("simulate", SAMPLES / "simulate.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-simulate = _load()
+simulate = simulator()
 
 
 @pytest.fixture(scope="module", params=[None, 1, 2, 3])

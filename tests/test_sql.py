@@ -25,7 +25,8 @@ PORTABLE = [relation for relation in ALL if relation.name.startswith(("staging."
 
 # Functions that Spark SQL has, with the meaning the translation relies on.
 SPARK_FUNCTIONS = frozenset(
-    "abs array array_append array_max array_min bool_or cast chr coalesce collect_list concat_ws count dense_rank "
+    "abs array array_append array_max array_min bool_or cast chr coalesce collect_list concat_ws "
+    "count dense_rank "
     "explode first_value greatest if lag lead least left length listagg locate lower "
     "map_entries map_from_arrays map_from_entries max max_by md5 min nullif rank regexp_extract "
     "regexp_replace reverse right row_number sequence split sqrt startswith struct substring "
@@ -33,7 +34,8 @@ SPARK_FUNCTIONS = frozenset(
 )
 # Words that may stand before a bracket without being a function.
 KEYWORDS = frozenset(
-    "and as by else except filter from group in join not on or over then using values when where".split()
+    "and as by else except filter from group in join not on or over then using values when "
+    "where".split()
 )
 # What Spark SQL has no word for.
 FOREIGN = re.compile(r"\b(BY NAME|EXCLUDE|QUALIFY|ANTI JOIN USING|SEMI JOIN USING|PIVOT)\b|\[-1\]")

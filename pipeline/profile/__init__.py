@@ -13,8 +13,8 @@ from pipeline.profile.values import BUILT_IN_STAGES, FailureMode, Profile, Stage
 __all__ = [
     "ASKABLE",
     "BUILT_IN_STAGES",
-    "FailureMode",
     "ROLLOUT_COLUMNS",
+    "FailureMode",
     "Profile",
     "Stage",
     "beside",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 _BOOLEANS = """
     is_scored is_pass is_infrastructure is_unreadable is_truncated has_output has_action
-    has_feedback needs_tools ends_in_error has_guessed_address is_refusal is_raw_call admits_failure
-    has_answer has_reference is_unextracted is_reference is_within_reference is_twin_reference
-    is_timed_out is_overrun is_same_unexpected_call is_limit_for_all
+    has_feedback needs_tools ends_in_error ends_on_tool has_guessed_address is_refusal is_raw_call
+    admits_failure has_answer has_reference is_unextracted is_reference is_within_reference
+    is_twin_reference is_timed_out is_overrun is_same_unexpected_call is_limit_for_all
 """.split()
 _COUNTS = """
     rollout_index n_events n_turns n_tool_calls n_tool_errors n_tools n_repeated_calls

@@ -38,6 +38,16 @@ OF_RUNS = (
     Table("funnels", "funnel", ("run_id", "stage_no")),
     Table("buckets", "bucket_counts", ("run_id", "bucket")),
     Table("bucket_tasks", "task_outcomes", ("run_id", "task_id")),
+    Table("modes", "report.modes", ("run_id", "mode")),
+    Table("signatures", "error_signatures", ("run_id", "source", "signature")),
+    Table("causes", "report.causes", ("run_id", "cause")),
+    Table("separators", "separators", ("run_id", "feature")),
+    Table("contrasts", "report.contrasts", ("run_id", "task_id")),
+    Table("dives", "report.dives", ("run_id", "task_id")),
+    Table("interventions", "interventions", ("run_id", "intervention")),
+    Table("suspects", "report.suspects", ("run_id", "task_id", "rule")),
+    Table("ablations", "ablation", ("run_id", "step_no")),
+    Table("selections", "selection_value", ("run_id", "k")),
     Table("run_inventory", "report.run_inventory", ("run_id", "kind")),
 )
 MATRIX = Table("matrix_counts", "report.matrix_counts", ("benchmark", "bucket_across"))
@@ -61,6 +71,16 @@ class RunContent:
     funnels: list[Row]
     buckets: list[Row]
     bucket_tasks: list[Row]
+    modes: list[Row]
+    signatures: list[Row]
+    causes: list[Row]
+    separators: list[Row]
+    contrasts: list[Row]
+    dives: list[Row]
+    interventions: list[Row]
+    suspects: list[Row]
+    ablations: list[Row]
+    selections: list[Row]
     run_inventory: list[Row]
 
     @property

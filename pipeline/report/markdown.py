@@ -18,6 +18,7 @@ from pipeline.text import markdown_cell, one_line
 
 TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
 EXCERPT = 120
+MOST_NAMES = 8
 LONGEST = 400
 # Text that needs no escape inside backquotes: citations and most names are made of it.
 PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
@@ -28,7 +29,18 @@ LIMITS = {
     "detailed_runs": 20,
     "most_notices": 20,
     "most_slices": 40,
+    "most_modes": 12,
+    "most_ablations": 12,
     "most_inputs": 100,
+}
+
+
+PARTINGS = {
+    "tool": "they call different tools",
+    "arguments": "the same tool gets other arguments",
+    "result": "the same call gets another result",
+    "stop": "one of them calls nothing more",
+    "answer": "the calls are the same, the last words are not",
 }
 
 
@@ -51,6 +63,10 @@ SECTIONS = (
     Section("Aggregate Results"),
     Section("Workflow Funnel"),
     Section("Task Outcome Buckets"),
+    Section("Dominant Failure Modes"),
+    Section("Sometimes-Pass Deep Dives"),
+    Section("Never-Pass Deep Dives"),
+    Section("Recommendations"),
     Section("Reproducibility Notes"),
 )
 
@@ -89,15 +105,22 @@ def _environment() -> jinja2.Environment:
         "code": code,
         "count": count,
         "excerpt": excerpt,
+        "listed": listed,
         "many": many,
         "num": num,
+        "parting": parting,
         "pct": pct,
         "plain_count": plain_count,
         "points": points,
         "ref": ref,
         "words": words,
     }
-    environment.globals |= {"interval": interval, "span": span}
+    environment.globals |= {
+        "bracket": bracket,
+        "interval": interval,
+        "odds": odds,
+        "span": span,
+    }
     return environment
 
 
@@ -150,7 +173,7 @@ def bare(figure: Figure) -> str:
 
 def span(low: Figure, high: Figure, format_: str) -> str:
     """An interval in the format of its figures; n/a once where it is undefined."""
-    formatted = {"pct": pct, "num": num}[format_]
+    formatted = {"pct": pct, "num": num, "amount": amount}[format_]
     return formatted(low) if low.value is None else f"{formatted(low)} to {formatted(high)}"
 
 
@@ -160,6 +183,35 @@ def interval(head: Row, metric: str, format_: str) -> str:
     if low.value is None:
         return ""
     return f" (95% interval for new tasks {span(low, high, format_)})"
+
+
+def bracket(row: Row) -> str:
+    """What mending something could return, from the least to the most."""
+    if row.gain_low.value is None:
+        return points(row.gain_low)
+    low = points(row.gain_low).removesuffix(" points")
+    return f"{low} to {points(row.gain_high)}"
+
+
+def odds(row: Row) -> str:
+    """The odds ratio of a behaviour with its interval; a side without bound says so."""
+    if row.kind != "binary":
+        return ""
+    if row.is_unbounded:
+        return f"from {num(row.odds_ratio_low)} up"
+    return f"{num(row.odds_ratio)} ({span(row.odds_ratio_low, row.odds_ratio_high, 'num')})"
+
+
+def parting(difference: str) -> str:
+    """In what a pass and a failure first differ, in words."""
+    return PARTINGS[difference]
+
+
+def listed(names: list[str]) -> str:
+    """A few names, the rest counted."""
+    shown = ", ".join(ref(name) for name in names[:MOST_NAMES])
+    rest = len(names) - MOST_NAMES
+    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 @lru_cache(maxsize=10_000)  # pages of many runs repeat the same names

@@ -88,6 +88,7 @@ final as (
         habits.missing_call,
         habits.missing_argument,
         guesses.seq is not null as has_guessed_address,
+        coalesce(regexp_matches(records.outline, '[cr]$'), false) as ends_on_tool,
         texts.n_final_characters,
         coalesce(texts.is_refusal, false) as is_refusal,
         coalesce(texts.is_raw_call, false) as is_raw_call,
@@ -131,7 +132,10 @@ final as (
         habits.missing_argument_seq,
         guesses.seq as guessed_seq,
         texts.self_check_seq,
-        nullif(rollouts.n_events, 0) as last_seq
+        -- The model's own last event: what others said after it is not its doing.
+        coalesce(
+            nullif(length(regexp_extract(records.outline, '^.*[cmto]')), 0), nullif(rollouts.n_events, 0)
+        ) as last_seq
 
     from attempts
 

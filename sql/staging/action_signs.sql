@@ -15,13 +15,16 @@ tools as (
 
 ),
 
+-- A list without actions says that nothing is to be changed.
 listed as (
 
     select
         run_id,
         task_id
 
-    from staging.expected_actions
+    from main.rollouts
+
+    where regexp_matches(cast(verifier as varchar), '"expected_actions":\[')
 
     group by all
 

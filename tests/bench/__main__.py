@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests.conftest import ROOT
+from tests.diagnosis_score import score
+from tests.simulated import simulator
+
 UNITS = {"GB": 10**9, "MB": 10**6}
 TRIES = 3
+HELD_OUT_SEEDS = range(1000, 1008)
 
 
 def measured(arguments: list[str]) -> tuple[float, float]:
@@ -34,15 +36,6 @@ def work(name: str, path: Path, *, tries: int = TRIES) -> tuple[float, float]:
     return min(seconds for seconds, _ in runs), max(peak for _, peak in runs)
 
 
-def simulator() -> Any:
-    """The module data_samples/simulate.py."""
-    spec = importlib.util.spec_from_file_location("simulate", ROOT / "data_samples/simulate.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def bench_load(folder: Path, shape: str, n_bytes: int) -> None:
     """One big file of one shape: our load beside the floor and the plain loop."""
     started = time.perf_counter()
@@ -53,10 +46,13 @@ def bench_load(folder: Path, shape: str, n_bytes: int) -> None:
     loop, loop_peak = work("loop", path, tries=1)
     size = path.stat().st_size / 1e9
     print(f"{shape}, {size:.2f} GB (written at {written:.0f} MB/s)")
-    print(f"  floor        {floor:6.2f} s")
+    print(f"  floor        {floor:6.2f} s", flush=True)
     print(f"  blade        {ours:6.2f} s  {ours / floor:4.1f} x the floor   peak {peak:5.0f} MB")
     print(
         f"  json loop    {loop:6.2f} s  {loop / ours:4.1f} x blade       peak {loop_peak:5.0f} MB"
+    )
+    subprocess.run(
+        [sys.executable, "-m", "tests.bench.work", "diagnosis", str(path)], cwd=ROOT, check=True
     )
     path.unlink()
 
@@ -89,6 +85,18 @@ def bench_many(folder: Path) -> None:
         print(f"  blade {' '.join(call[:2])}: {best:.2f} s")
 
 
+def bench_diagnosis(folder: Path) -> None:
+    """Simulated runs of seeds that no rule was written with: what was planted, what was found."""
+    found = score(folder, HELD_OUT_SEEDS)
+    print(f"planted causes, {found.modes.total()} failing attempts of {len(HELD_OUT_SEEDS)} seeds")
+    for line in found.lines():
+        print(f"  {line}")
+    print(
+        f"  primary mode right {found.accuracy:.1%}, macro-F1 {found.macro_f1:.3f}, "
+        f"divergence at the planted event {found.divergence_rate:.1%}"
+    )
+
+
 def bench_metrics(folder: Path) -> None:
     """A million rollouts without trajectories: 100,000 tasks, ten repeats each."""
     path = simulator().write_flat(folder / "flat", n_tasks=100_000, n_repeats=10)
@@ -106,6 +114,7 @@ def main() -> None:
     n_bytes = int(float(given.bytes[:-2]) * UNITS[given.bytes[-2:].upper()])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        bench_diagnosis(folder / "planted")
         bench_many(folder)
         bench_metrics(folder)
         for shape in ("schema", "trajectory"):

@@ -82,41 +82,85 @@ def load(path: str) -> None:
         pipeline.analyze(path, out=folder)
 
 
+# What the pages printed before there was a diagnosis: the rest of what is computed is diagnosis.
+METRIC_TABLES = (
+    "headlines curves uncertainties policies failure_classes components resources slices reported "
+    "funnels buckets bucket_tasks matrix_counts".split()
+)
+
+
 def metrics(path: str) -> None:
-    """Print how long everything took that is computed from the rollouts once they are loaded."""
-    import pipeline
-    from pipeline import report
+    """Print how long the figures took, once the rollouts were loaded."""
+    spent = _timed(path)
+    print(f"  metrics stage {_told(spent, _of_metrics(), 'texts')}")
+    print(f"  diagnosis     {_told(spent, _after_rollouts() - _of_metrics())}")
+
+
+def diagnosis(path: str) -> None:
+    """Print how long the diagnosis took, beside the load."""
+    spent = _timed(path)
+    diagnosed = _after_rollouts() - _of_metrics()
+    took = sum(spent[name] for name in diagnosed)
+    load = spent["all"] - sum(spent[name] for name in _after_rollouts()) - spent["texts"]
+    print(f"  diagnosis    {_told(spent, diagnosed)}, {took / load:.2f} x the load's {load:.2f} s")
+
+
+def _told(spent: dict[str, float], names: set[str], *more: str) -> str:
+    chosen = [*names, *more]
+    slowest = sorted(chosen, key=lambda name: -spent[name])[:4]
+    listed = ", ".join(f"{name} {spent[name]:.2f}" for name in slowest)
+    return f"{sum(spent[name] for name in chosen):6.2f} s   ({listed})"
+
+
+def _reads() -> dict[str, list[str]]:
     from pipeline.profile import Profile
     from pipeline.run import made_relations
     from pipeline.settings import SQL_DIR
     from pipeline.warehouse import relations
 
     ordered = relations.relations(SQL_DIR, made_relations(Profile()))
+    return {relation.name: relation.reads for relation in ordered}
+
+
+def _after_rollouts() -> set[str]:
+    """Whatever reads the rollouts, through however many steps."""
     after = {"main.rollouts"}
-    for relation in ordered:
-        if after & set(relation.reads):
-            after.add(relation.name)
-    spent = dict.fromkeys(sorted(after - {"main.rollouts"}), 0.0)
+    for name, reads in _reads().items():
+        if after & set(reads):
+            after.add(name)
+    return after - {"main.rollouts"}
+
+
+def _of_metrics() -> set[str]:
+    """Of these, what the figures of the metrics pages are made from."""
+    reads, todo, found = _reads(), [f"report.{name}" for name in METRIC_TABLES], set()
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        todo += [read for read in reads[name] if read not in found]
+    return found & _after_rollouts()
+
+
+def _timed(path: str) -> dict[str, float]:
+    """Seconds for each relation, for the texts, and for all of an analysis."""
+    import pipeline
+    from pipeline import report
+    from pipeline.warehouse import relations
+
+    spent: dict[str, float] = {}
+
+    def timed(name: str, work: Any, *given: Any) -> Any:
+        started = time.perf_counter()
+        result = work(*given)
+        spent[name] = time.perf_counter() - started
+        return result
+
     create, texts = relations._create, report.texts
-
-    def timed_create(db: Any, relation: Any) -> None:
-        started = time.perf_counter()
-        create(db, relation)
-        if relation.name in spent:
-            spent[relation.name] = time.perf_counter() - started
-
-    def timed_texts(content: Any) -> Any:
-        started = time.perf_counter()
-        written = texts(content)
-        spent["texts"] = time.perf_counter() - started
-        return written
-
-    relations._create, report.texts = timed_create, timed_texts
+    relations._create = lambda db, relation: timed(relation.name, create, db, relation)
+    report.texts = lambda content: timed("texts", texts, content)
     with tempfile.TemporaryDirectory() as folder:
-        pipeline.analyze(path, out=folder)
-    slowest = sorted(spent, key=lambda name: -spent[name])[:4]
-    listed = ", ".join(f"{name} {spent[name]:.2f}" for name in slowest)
-    print(f"  metrics stage {sum(spent.values()):6.2f} s   ({listed})")
+        timed("all", lambda: pipeline.analyze(path, out=folder))
+    return spent
 
 
 if __name__ == "__main__":

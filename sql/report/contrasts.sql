@@ -1,0 +1,68 @@
+-- The most telling contrasts of each run: a pass and a failure of one task, side by side.
+-- grain: run_id, task_id
+with
+
+closest as (
+
+    select
+        contrasts.*,
+        tasks.prompt,
+        causes.cause,
+        causes.confidence,
+        causes.is_suggested,
+        causes.note,
+        modes.mode,
+        outcomes.n_passed,
+        outcomes.n_scored,
+        contrasts.run_id || '/' || contrasts.task_id || ':' || contrasts.rollout_index
+            || coalesce('#' || contrasts.seq, '') as failing,
+        contrasts.run_id || '/' || contrasts.task_id || ':' || contrasts.passing_index
+            || coalesce('#' || contrasts.passing_seq, '') as passing
+
+    from main.contrasts as contrasts
+
+    inner join main.task_outcomes as outcomes using (run_id, task_id)
+
+    inner join main.tasks as tasks using (benchmark, task_id)
+
+    left join main.root_causes as causes
+        on causes.run_id = contrasts.run_id
+        and causes.task_id = contrasts.task_id
+
+    left join main.rollout_modes as modes
+        on modes.run_id = contrasts.run_id
+        and modes.task_id = contrasts.task_id
+        and modes.rollout_index = contrasts.rollout_index
+        and modes.is_primary
+
+    where contrasts.is_closest
+
+),
+
+-- What goes together longest before it parts shows the decision best.
+ranked as (
+
+    select
+        *,
+        count(*) over (partition by run_id) as n_contrasts,
+        row_number() over (
+            partition by run_id
+            order by
+                difference = 'answer',
+                n_common_first desc,
+                abs(2 * n_passed - n_scored),
+                try_cast(task_id as bigint),
+                task_id
+        ) as rank
+
+    from closest
+
+),
+
+final as (
+
+    select * from ranked where rank <= 6 order by run_id, rank
+
+)
+
+select * from final
