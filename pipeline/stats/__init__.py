@@ -1,4 +1,4 @@
-"""Numbers in, numbers out: intervals, and the vote of a majority. No SQL, no files.
+"""Numbers in, numbers out: intervals, tests, and the vote of a majority. No SQL, no files.
 
 Arrays in, arrays of the same length out; what is undefined is NaN, never 0.
 """
@@ -8,16 +8,31 @@ from __future__ import annotations
 from importlib import import_module
 from threading import Thread
 
+from pipeline.stats.differences import paired_test, q_values
 from pipeline.stats.intervals import LEVEL, Numbers, new_tasks_interval, same_tasks_interval
+from pipeline.stats.strata import (
+    Stratum,
+    association_p_value,
+    common_odds_ratio,
+    edge_ratio_bound,
+    lean,
+)
 from pipeline.stats.votes import Vote, majority_curve, plurality
 
 __all__ = [
     "LEVEL",
     "Numbers",
+    "Stratum",
     "Vote",
+    "association_p_value",
+    "common_odds_ratio",
+    "edge_ratio_bound",
+    "lean",
     "majority_curve",
     "new_tasks_interval",
+    "paired_test",
     "plurality",
+    "q_values",
     "same_tasks_interval",
     "warm_up",
 ]
