@@ -1,9 +1,10 @@
 """What SQL alone cannot say: relations computed in Python from the rows of others."""
 
+from pipeline.diagnose.separation import SEPARATIONS
 from pipeline.diagnose.uncertainty import INTERVALS, MAJORITIES
 from pipeline.relation import Computed
 from pipeline.stats import warm_up
 
-COMPUTED: tuple[Computed, ...] = (INTERVALS, MAJORITIES)
+COMPUTED: tuple[Computed, ...] = (INTERVALS, MAJORITIES, SEPARATIONS)
 
 __all__ = ["COMPUTED", "warm_up"]

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline import stats
+from pipeline.diagnose.columns import nullable, numbers
 from pipeline.relation import Computed
 
 ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
@@ -16,7 +17,7 @@ ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
 def intervals(estimates: pa.Table) -> pa.Table:
     """Both intervals of each estimate; null where they are undefined."""
     value, se_new, se_same, n_groups, n_mixed = (
-        _numbers(estimates[name])
+        numbers(estimates[name])
         for name in ("value", "se_new_tasks", "se_same_tasks", "n_groups", "n_mixed_tasks")
     )
     is_bounded = np.asarray(estimates["is_bounded"].to_pylist(), dtype=bool)
@@ -29,8 +30,7 @@ def intervals(estimates: pa.Table) -> pa.Table:
         "ci_same_tasks_high": same[1],
     }
     columns: dict[str, Any] = {name: estimates[name] for name in ESTIMATE_KEY}
-    nullable = {name: pa.array(bound, from_pandas=True) for name, bound in bounds.items()}
-    return pa.table({**columns, **nullable})
+    return pa.table({**columns, **{name: nullable(bound) for name, bound in bounds.items()}})
 
 
 def majorities(ballots: pa.Table) -> pa.Table:
@@ -51,11 +51,6 @@ def majorities(ballots: pa.Table) -> pa.Table:
 def _vote(text: str) -> stats.Vote:
     n_votes, _, n_right = text.partition(":")
     return int(n_votes), int(n_right)
-
-
-def _numbers(column: pa.ChunkedArray) -> stats.Numbers:
-    """A column with NaN for null."""
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
 
 
 INTERVALS = Computed(
