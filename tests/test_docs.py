@@ -81,7 +81,11 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "votes_rollouts.jsonl": [
             {
                 **rollout(0, index, ask="v", reward=float(answer == "A"), extracted_answer=answer),
-                "response": {"output": [], "usage": {"input_tokens": 1, "output_tokens": tokens}},
+                "response": {
+                    "output": [],
+                    "usage": {"input_tokens": 1, "output_tokens": tokens},
+                    "status": "completed" if answer == "A" else "incomplete",
+                },
             }
             for index, (answer, tokens) in enumerate(votes)
         ],
@@ -112,6 +116,7 @@ def test_metrics_worked_out_by_hand(section: str) -> None:
 def test_every_metric_is_defined(demo: Path) -> None:
     """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
     relations = "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel"
+    relations += " separators"
     plain = re.compile(
         r"n_\w+|run_id|benchmark|model|k|metric|policy|stage|stage_no|slice_\w+|outcome|measure|value"
         r"|(pass_at_1|mean_reward)_(se|ci)_\w+|reach_rate|step_rate|drop_rank|(se|ci)_(new|same)_tasks_?\w*"
