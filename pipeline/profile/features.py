@@ -41,10 +41,10 @@ ASKABLE = {**FEATURE_COLUMNS, **LONG_COLUMNS}
 
 
 def is_evidence(column: str) -> bool:
-    """Does the column hold the number of an event, or a text to show?"""
+    """Whether the column holds the number of an event, or a text to show."""
     return column in _EVENTS or column in _TEXTS or column in LONG_COLUMNS
 
 
 def is_event(column: str) -> bool:
-    """Does it hold the number of an event?"""
+    """Whether it holds the number of an event."""
     return column in _EVENTS

@@ -45,8 +45,10 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
     own = set(profile.failure_modes)
     listed = [
-        (number, rule.mode, rule.title, rule.when, rule.cause, rule.severity, rule.intervention)
-        + (rule.is_words, rule in own)
+        (
+            *(number, rule.mode, rule.title, rule.when, rule.cause, rule.severity),
+            *(rule.intervention, rule.is_words, rule in own),
+        )
         for number, rule in enumerate(rules(profile), start=1)
     ]
     _create(db, "failure_rules", RULES, listed)

@@ -2,7 +2,7 @@
 -- grain: run_id, cause
 with
 
-final as (
+counted as (
 
     select
         run_id,
@@ -20,7 +20,11 @@ final as (
 
     group by all
 
-    order by run_id, cause = 'UNEXPLAINED', n_tasks desc, cause
+),
+
+final as (
+
+    select * from counted order by run_id, cause = 'UNEXPLAINED', n_tasks desc, cause
 
 )
 
