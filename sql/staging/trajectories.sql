@@ -1,0 +1,85 @@
+-- The recorded trajectory of each rollout that has one, and what its gaps leave to be judged.
+-- grain: record_id
+-- kind: table
+with
+
+-- Most rows have none: they are told apart before any JSON is read.
+observed as (
+
+    select record_id
+
+    from staging.rollout_keys
+
+    inner join staging.records as records using (record_id)
+
+    where records.has_trajectory
+
+),
+
+parsed as (
+
+    select
+        records.record_id,
+        is_trajectory(records.trajectory) as is_readable,
+        trajectory_parts(records.trajectory) as parts
+
+    from raw.records as records
+
+    inner join observed using (record_id)
+
+),
+
+opened as (
+
+    select
+        record_id,
+        is_readable,
+        trajectory_gaps(parts.gaps) as gaps,
+        trajectory_invocations(parts.invocations) as invocations,
+        trajectory_turns(parts.turns) as turns,
+        trajectory_calls(parts.model_calls) as calls,
+        trajectory_tools(parts.tool_calls) as tools
+
+    from parsed
+
+),
+
+judged as (
+
+    select
+        *,
+        is_readable and not any_matches(gaps, '^trajectory_projection_failed$') as is_observed,
+        any_matches(
+            gaps,
+            '^(model_calls_unavailable|model_call_capture_incomplete|model_calls?_.*unreadable)$'
+        ) as has_call_gap
+
+    from opened
+
+),
+
+final as (
+
+    select
+        record_id,
+        is_readable,
+        is_observed,
+        is_observed and turns is not null and not any_matches(gaps, '^turns_unavailable$')
+            as has_turns,
+        is_observed and calls is not null and not has_call_gap as has_calls,
+        -- References that the collector could not resolve, unless it lost calls anyway.
+        is_observed
+            and not has_call_gap
+            and any_matches(gaps, '^model_call_reference_(unmatched|ambiguous|conflict)$')
+            as has_reference_gap,
+        gaps,
+        invocations,
+        turns,
+        calls,
+        tools
+
+    from judged
+
+)
+
+select * from final
