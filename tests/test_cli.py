@@ -24,9 +24,12 @@ from tests.conftest import ROOT
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
 
 RELATIONS = (
-    "artifacts bucket_counts bucket_matrix denominators estimates events expected failures funnel "
-    "labels pass_curve rejects reported_checks reported_metrics resource_stats reward_components "
-    "rollout_stages rollouts run_metrics runs slice_metrics task_outcomes task_prompts tasks"
+    "ablation artifacts bucket_counts bucket_matrix contrasts denominators error_signatures "
+    "estimates events expected failure_modes failures funnel health_findings interventions "
+    "labels mode_value never_dives pass_curve rejects reported_checks reported_metrics "
+    "resource_stats reward_components rollout_features rollout_health rollout_modes "
+    "rollout_stages rollouts root_causes run_health run_metrics runs selection_value separators "
+    "slice_metrics suspicions task_health task_outcomes task_prompts tasks"
 )
 
 

@@ -49,6 +49,8 @@ OF_RUNS = (
     Table("ablations", "ablation", ("run_id", "step_no")),
     Table("selections", "selection_value", ("run_id", "k")),
     Table("run_inventory", "report.run_inventory", ("run_id", "kind")),
+    Table("health", "run_health", ("run_id",)),
+    Table("health_checks", "report.health_checks", ("run_id", "scope", "check_id")),
 )
 MATRIX = Table("matrix_counts", "report.matrix_counts", ("benchmark", "bucket_across"))
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
@@ -82,6 +84,8 @@ class RunContent:
     ablations: list[Row]
     selections: list[Row]
     run_inventory: list[Row]
+    health: list[Row]
+    health_checks: list[Row]
 
     @property
     def run_id(self) -> str:

@@ -47,6 +47,27 @@ def run_object(run: RunContent) -> dict[str, Any]:
         "slices": _nested(run.slices, ("slice_key", "slice_value"), SLICE),
         "resources": _nested(run.resources, ("measure", "outcome"), RESOURCE),
         "reward_components": _nested(run.components, ("component",), COMPONENT),
+        **_failures(run),
+    }
+
+
+def _failures(run: RunContent) -> dict[str, Any]:
+    """How the run fails: the dominant mode, what is unexplained, and all modes and causes."""
+    dominant = next((row.values for row in run.modes if row.is_dominant), {})
+    unexplained = next((row.values for row in run.modes if row.is_unexplained), {})
+    n_failures = sum(row.values["n_rollouts"] for row in run.modes)
+    n_unexplained = unexplained.get("n_rollouts", 0)
+    is_settled = not run.headline.is_unsettled
+    return {
+        "failures": n_failures if is_settled else None,
+        "dominant_failure_type": dominant.get("mode"),
+        "dominant_failure_count": dominant.get("n_rollouts"),
+        "dominant_failure_fraction": _rounded(dominant.get("share_of_failures")),
+        "unexplained_failures": n_unexplained if is_settled else None,
+        "unexplained_fraction": _rounded(n_unexplained / n_failures) if n_failures else None,
+        "failure_modes": _nested(run.modes, ("mode",), MODE),
+        "root_causes": _nested(run.causes, ("cause",), CAUSE),
+        "interventions": _nested(run.interventions, ("intervention",), INTERVENTION),
     }
 
 
@@ -90,6 +111,9 @@ RESOURCE = "n_rollouts median mean p90 max".split()
 COMPONENT = (
     "n_tasks n_rollouts mean_value min_value max_value mean_when_passed mean_when_failed".split()
 )
+MODE = "default_cause n_rollouts n_tasks share_of_failures gain_low gain_high".split()
+CAUSE = "n_tasks n_curated n_strong n_moderate n_weak".split()
+INTERVENTION = "rank n_rollouts n_tasks gain_low gain_high".split()
 
 
 def text(content: Any) -> str:

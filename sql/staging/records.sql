@@ -92,7 +92,6 @@ final as (
         json_as_boolean(records.failure_terminal) as is_terminal,
         json_as_text(records.failure_judge_error) as judge_error,
         records.perf,
-        records.trajectory is not null as has_trajectory,
         records.verifier,
         records.outline,
         records.final_text,

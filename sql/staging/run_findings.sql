@@ -89,8 +89,8 @@ final as (
         run_id,
         'run_reported_differs' as check_id,
         '' as subject,
-        n_figures || ' figures that the run reported differ from what its rows give' as message,
-        'such as ' || metric as evidence
+        'what the run reported differs from what its rows give' as message,
+        'figures: ' || n_figures || ', such as ' || metric as evidence
 
     from differing
 

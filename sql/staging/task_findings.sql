@@ -44,7 +44,7 @@ final as (
         task_id,
         'task_consistently_unhealthy' as check_id,
         'every repeat that can be judged is unhealthy' as message,
-        n_unhealthy || ' of ' || n_repeats || ' repeats' as evidence
+        'unhealthy: ' || n_unhealthy || ', repeats: ' || n_repeats as evidence
 
     from repeats
 
@@ -57,7 +57,7 @@ final as (
         repeats.task_id,
         'task_no_successful_model_calls' as check_id,
         'no call of the model succeeded in any repeat' as message,
-        bound.n_calls || ' calls in ' || repeats.n_repeats || ' repeats' as evidence
+        'calls: ' || bound.n_calls || ', repeats: ' || repeats.n_repeats as evidence
 
     from repeats
 

@@ -1,31 +1,19 @@
--- The recorded trajectory of each rollout that has one, and what its gaps leave to be judged.
+-- The recorded trajectory of each row that has one, and what its gaps leave to be judged.
 -- grain: record_id
 -- kind: table
 with
 
--- Most rows have none: they are told apart before any JSON is read.
-observed as (
-
-    select record_id
-
-    from staging.rollout_keys
-
-    inner join staging.records as records using (record_id)
-
-    where records.has_trajectory
-
-),
-
+-- Most rows have none, and a join would hold all of them at once.
 parsed as (
 
     select
-        records.record_id,
-        is_trajectory(records.trajectory) as is_readable,
-        trajectory_parts(records.trajectory) as parts
+        record_id,
+        is_trajectory(trajectory) as is_readable,
+        trajectory_parts(trajectory) as parts
 
-    from raw.records as records
+    from raw.records
 
-    inner join observed using (record_id)
+    where trajectory is not null
 
 ),
 

@@ -28,7 +28,7 @@ final as (
         'rollout_missing_agent_turns' as check_id,
         '' as subject,
         'no turn has text, reasoning, a tool call or a model call' as message,
-        count(turns.place) || ' turns' as evidence
+        'turns: ' || count(turns.place) as evidence
 
     from facts
 

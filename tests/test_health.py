@@ -1,0 +1,266 @@
+"""Health of the evaluation itself: each check on rows made for it, and what was planted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipeline
+from tests.health_cases import CASES, UNOBSERVED
+from tests.results import Results, analyzed, asked, call, failure, rollout
+from tests.test_simulate import simulate
+
+OBSERVED_RUN = "office_desk_birch-70b"
+
+
+def numbered(rows: list[dict[str, Any]], index: int = 0) -> list[dict[str, Any]]:
+    """A task for each row, in order."""
+    return [
+        {**row, "_ng_task_index": task, "_ng_rollout_index": index} for task, row in enumerate(rows)
+    ]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """All rows made for the checks, analyzed once: a run for what is found, one for what is not."""
+    files = {
+        "found_rollouts.jsonl": numbered([row for row, _ in CASES.values()]),
+        "unobserved_rollouts.jsonl": numbered([row for row, _ in UNOBSERVED.values()]),
+    }
+    return analyzed(tmp_path_factory.mktemp("judged"), files)
+
+
+@pytest.fixture(scope="module")
+def healths(judged: Results) -> dict[tuple[str, int], tuple[str, list[str], list[str]]]:
+    rows = judged.rows(
+        "select run_id, task_id::int, health, findings, unobserved_checks from rollout_health"
+    )
+    return {(run, task): (health, found, lacking) for run, task, health, found, lacking in rows}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_check_finds_what_is_wrong_and_nothing_else(
+    healths: dict[tuple[str, int], tuple[str, list[str], list[str]]], name: str
+) -> None:
+    """A finding makes a rollout unhealthy; without one it is so whether checks could run."""
+    health, found, lacking = healths["found", list(CASES).index(name)]
+    assert found == CASES[name][1]
+    assert health == ("unhealthy" if found else "unobserved" if lacking else "healthy")
+
+
+@pytest.mark.parametrize("name", UNOBSERVED)
+def test_checks_without_evidence_are_unobserved(
+    healths: dict[tuple[str, int], tuple[str, list[str], list[str]]], name: str
+) -> None:
+    """A gap, or a field that was not recorded, takes just the checks that read it."""
+    _, _, lacking = healths["unobserved", list(UNOBSERVED).index(name)]
+    assert lacking == sorted(UNOBSERVED[name][1])
+
+
+def test_reward_plays_no_part(tmp_path: Path) -> None:
+    """The same rows, failed instead of passed, are as healthy as before."""
+    rows = [row for row, found in CASES.values() if found != ["response_placeholder"]]
+    files = {
+        f"reward{reward}_rollouts.jsonl": numbered([{**row, "reward": reward} for row in rows])
+        for reward in (0, 1)
+    }
+    results = analyzed(tmp_path, files)
+    passed, failed = (
+        results.rows(f"""
+            select task_id, health, findings, unobserved_checks from rollout_health
+            where run_id = 'reward{reward}' order by task_id
+        """)
+        for reward in (0, 1)
+    )
+    assert passed == failed and len(passed) == len(rows)
+
+
+@pytest.fixture(scope="module")
+def troubled(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A run in which everything that only a whole run shows has gone wrong once."""
+    twice, broken = rollout(0, 0, model="m1"), '{"reward": 1.0, "resp'
+    hot = rollout(1, 0, model="m2")
+    hot["responses_create_params"] |= {"temperature": 0.7}
+    cold = rollout(1, 1, model="m2")
+    cold["responses_create_params"] |= {"temperature": 0.2}
+    rows = [twice, twice, hot, cold, rollout(2, 0, reward=None)]
+    lost = "".join(json.dumps(row) + "\n" for row in rows) + broken + "\n[1, 2]\n"
+    failures = [
+        failure(1, 0, "transient"),  # scored later
+        failure(1, 0, "transient", _ng_attempt_index=1),
+        failure(2, 0, "remote_agent_error"),  # recorded, never scored
+        failure(2, 1, "judge_failed"),  # never recorded
+        failure(3, 0, "timeout_exceeded"),  # the model's own
+        failure(9, 0, "transient"),  # of another run
+    ]
+    asked_for = [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (3, 0)]
+    reported = [{"agent_ref": {"name": "a"}, "agent_metrics": {"mean/reward": 0.25}}]
+    files = {
+        "run_rollouts.jsonl": lost,
+        "run_rollouts_failures.jsonl": failures,
+        "run_rollouts_materialized_inputs.jsonl": [asked(*key) for key in asked_for],
+        "wrong_rollouts.jsonl": [rollout(0, 0)],
+        "wrong_rollouts_aggregate_metrics.json": json.dumps(reported),
+        "unsafe_run_rollouts.jsonl": [rollout(0, index) for index in range(2)],
+        "empty_rollouts.jsonl": "",
+    }
+    return analyzed(tmp_path_factory.mktemp("troubled"), files)
+
+
+def test_a_run_tells_what_only_all_of_it_shows(troubled: Results) -> None:
+    """Unreadable lines, stale failures, mixed models and settings, what is not scored."""
+    found = troubled.rows("""
+        select check_id, subject, evidence from health_findings
+        where run_id = 'run' and scope = 'run' order by all
+    """)
+    file, stale = "run_rollouts.jsonl", "run_rollouts_failures.jsonl"
+    assert [row[:2] for row in found] == [
+        ("record_unreadable", f"{file}:6"),
+        ("record_unreadable", f"{file}:7"),
+        ("run_incomplete", ""),
+        ("run_mixed_models", "model"),
+        ("run_mixed_settings", "temperature"),
+        ("run_stale_failure", f"{stale}:1"),
+        ("run_stale_failure", f"{stale}:2"),
+        ("run_stale_failure", f"{stale}:6"),
+    ]
+    told = {row[0]: row[2] for row in found}
+    assert told["run_incomplete"] == "3 of 6 scored"
+    assert told["run_mixed_models"] == "m1, m2"
+    assert told["run_mixed_settings"] == "0.2, 0.7"
+
+
+def test_a_wrong_figure_of_a_run_is_found(troubled: Results) -> None:
+    """The run says 0.25 where its only rollout was rewarded with 1."""
+    assert troubled.rows("""
+        select scope, check_id, evidence from health_findings where run_id = 'wrong'
+    """) == [("run", "run_reported_differs", "figures: 1, such as mean/reward")]
+
+
+def test_rollouts_of_a_troubled_run(troubled: Results) -> None:
+    """Each row of a shared key is named; the machinery's failures are, the model's own are not."""
+    found = troubled.rows("""
+        select check_id, task_id, rollout_index, subject from health_findings
+        where run_id = 'run' and scope = 'rollout' order by all
+    """)
+    assert found == [
+        ("rollout_duplicate_identity", "0", 0, "run_rollouts.jsonl:1"),
+        ("rollout_duplicate_identity", "0", 0, "run_rollouts.jsonl:2"),
+        ("rollout_infrastructure_failure", "2", 0, ""),
+        ("rollout_infrastructure_failure", "2", 1, ""),
+    ]
+
+
+def test_the_clean_rate_counts_what_is_not_unhealthy(troubled: Results) -> None:
+    """Of four recorded rollouts two are unhealthy; without rollouts there is no rate."""
+    rows = troubled.rows("""
+        select run_id, n_rollouts, n_healthy, n_unhealthy, n_unobserved, clean_rate, n_rejects,
+            n_stale_failures, n_models, coverage, n_reported_differences
+        from run_health order by run_id
+    """)
+    assert rows == [
+        ("empty", 0, 0, 0, 0, None, 0, 0, 0, None, 0),
+        ("run", 4, 0, 2, 2, 0.5, 3, 3, 2, 0.5, 0),
+        ("unsafe_run", 2, 0, 2, 0, 0.0, 0, 0, 0, None, 0),
+        ("wrong", 1, 0, 0, 1, 1.0, 0, 0, 0, None, 1),
+    ]
+
+
+def test_rewards_verified_by_force_are_found(troubled: Results) -> None:
+    """Every rollout of an unsafe run is unhealthy for it, and so is its task."""
+    assert troubled.rows("""
+        select scope, check_id, count(*) from health_findings
+        where run_id = 'unsafe_run' group by all order by all
+    """) == [("rollout", "rollout_unsafe_reward", 2), ("task", "task_consistently_unhealthy", 1)]
+
+
+def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
+    """Nothing says what was expected: a failure without a rollout may well be of this run."""
+    files = {
+        "run_rollouts.jsonl": [rollout(0, 0)],
+        "run_rollouts_failures.jsonl": [failure(0, 0, "transient"), failure(5, 0, "transient")],
+    }
+    assert analyzed(tmp_path, files).one("select n_stale_failures from run_health") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["run"], 0),
+        (["run", "--min-clean-rate", "0.5"], 0),
+        (["run", "--min-clean-rate", "0.51"], 1),
+        (["empty", "--min-clean-rate", "0"], 1),  # undefined
+        (["wrong", "--min-clean-rate", "1"], 0),
+        (["--min-clean-rate", "0.1"], 1),  # one of several
+        (["--min-clean-rate", "1.1"], 2),
+        (["nowhere"], 2),
+    ],
+)
+def test_a_minimum_is_held(troubled: Results, arguments: list[str], code: int) -> None:
+    """A run below the minimum, or without a rate, ends the command with 1."""
+    assert call("health", *arguments, "--warehouse", troubled.path).code == code
+
+
+def test_an_unknown_run_is_told_the_known_ones(troubled: Results) -> None:
+    """The message names the run, the hint those there are."""
+    said = call("health", "nowhere", "--warehouse", troubled.path).stderr
+    assert "nowhere: no such run." in said and "Runs: empty, run, unsafe_run, wrong" in said
+
+
+def test_health_for_people(troubled: Results) -> None:
+    """A row a run, then a row a check with its count and a place to look at."""
+    lines = call("health", "run", "--warehouse", troubled.path).stdout.splitlines()
+    told = [line.split() for line in lines]
+    assert ["run", "4", "0", "2", "2", "50.0%", "50.0%", "3", "3", "2", "0"] in told
+    assert ["rollout_duplicate_identity", "rollout", "2", "1", "run/0:0"] in told
+    assert ["run_mixed_models", "run", "1", "1", "run", "model"] in told
+
+
+def test_health_for_programs(troubled: Results) -> None:
+    """The runs with their counts, the checks with examples, and who is below the minimum."""
+    ended = call("health", "--json", "--min-clean-rate", "0.6", "--warehouse", troubled.path)
+    content = json.loads(ended.stdout)
+    assert ended.code == 1 and content["below"] == ["empty", "run", "unsafe_run"]
+    (run,) = [row for row in content["runs"] if row["run_id"] == "run"]
+    assert (run["clean_rate"], run["n_stale_failures"]) == (0.5, 3)
+    assert {
+        "run_id": "run",
+        "scope": "rollout",
+        "check_id": "rollout_infrastructure_failure",
+        "n_findings": 2,
+        "n_places": 2,
+        "examples": ["run/2:0", "run/2:1"],
+    } in content["checks"]
+
+
+@pytest.mark.parametrize("seed", [1, 9])
+def test_what_was_planted_is_found_and_nothing_else(tmp_path: Path, seed: int) -> None:
+    """On an observed run each planted fault is found; every other rollout is healthy."""
+    folder = simulate.write_demo(tmp_path / "demo", seed=seed)
+    for path in folder.glob("*.jsonl"):
+        if not path.name.startswith(OBSERVED_RUN):
+            path.unlink()
+    assert_planted(folder, pipeline.analyze(folder, out=tmp_path / "out").warehouse)
+
+
+def test_what_was_planted_in_the_demo_is_found(demo: Path) -> None:
+    """The committed demo, too."""
+    assert_planted(Path(simulate.__file__).parent / "demo", demo)
+
+
+def assert_planted(folder: Path, warehouse: Path) -> None:
+    text = (folder / ".planted" / "planted_health.jsonl").read_text(encoding="utf-8")
+    planted = {
+        (str(row["_ng_task_index"]), row["_ng_rollout_index"]): ("unhealthy", row["checks"])
+        for row in map(json.loads, text.splitlines())
+    }
+    found = Results(warehouse.parent).rows(f"""
+        select task_id, rollout_index, health, findings from rollout_health
+        where run_id = '{OBSERVED_RUN}'
+    """)
+    assert planted.keys() <= {row[:2] for row in found}
+    for task, index, health, findings in found:
+        assert (health, findings) == planted.get((task, index), ("healthy", [])), (task, index)
