@@ -522,6 +522,7 @@ create or replace macro is_reading(tool) as
     regexp_matches(
         lower(tool),
         '(^|[_.:/-])(get|find|search|list|read|look_?up|lookup|check|fetch|query|view|show|describe|count|calculate|compute|think|browse|open|inspect|retrieve)([_.:/-]|$)'
+    );
 
 -- What a trajectory records, in the fields that health is judged by; a type that disagrees is null.
 create or replace macro trajectory_parts(trajectory) as
