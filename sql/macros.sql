@@ -235,6 +235,10 @@ create or replace macro sorted_quantile(sorted, q) as
 
 create or replace macro square(value) as value * value;
 
+-- The difference of two figures; of equal ones it is 0, whatever rounding left of them.
+create or replace macro difference(figure, other) as
+    case when abs(figure - other) < 1e-12 then 0.0::double else figure - other end;
+
 -- The answer that a verifier took from the output, under the names verifiers give it.
 create or replace macro extracted_answer(verifier) as
     list_filter(
