@@ -267,6 +267,9 @@ create or replace macro ascending(value) as
 -- A group's values in the order of a key.
 create or replace macro values_by(value, key) as list(value order by key);
 
+-- The values of a group with the n least keys, in their order.
+create or replace macro first_by(value, key, n) as min_by(value, key, n);
+
 -- Statistics of a list, taken in the list's order; the sample deviation of one value is null.
 create or replace macro mean_of(numbers) as list_aggregate(numbers, 'fsum') / len(numbers);
 create or replace macro median_of(numbers) as list_median(numbers)::double;

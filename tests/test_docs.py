@@ -115,10 +115,12 @@ def test_metrics_worked_out_by_hand(section: str) -> None:
 
 def test_every_metric_is_defined(demo: Path) -> None:
     """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
-    relations = "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel"
-    relations += " separators"
+    relations = (
+        "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
+        "selection_value ablation mode_value interventions separators"
+    )
     plain = re.compile(
-        r"n_\w+|run_id|benchmark|model|k|metric|policy|stage|stage_no|slice_\w+|outcome|measure|value"
+        r"n_\w+|run_id|benchmark|model|k|metric|policy|stage|stage_no|step_no|slice_\w+|outcome|measure|value"
         r"|(pass_at_1|mean_reward)_(se|ci)_\w+|reach_rate|step_rate|drop_rank|(se|ci)_(new|same)_tasks_?\w*"
     )
     with open_warehouse(demo) as warehouse:
