@@ -1,0 +1,113 @@
+-- The calls that tell rollouts apart: without failures that a retry mended, and needless repeats.
+-- grain: record_id, seq
+-- kind: table
+with
+
+calls as (
+
+    select * from staging.contrast_calls
+
+),
+
+-- Answers are long: only those that can be compared are read, and only how they begin.
+answers as (
+
+    select
+        calls.record_id,
+        calls.seq,
+        masked_key(left(events.text, 300)) as answer
+
+    from calls
+
+    inner join raw.events as events
+        on events.record_id = calls.record_id
+        and events.seq = calls.result_seq
+
+    where calls.is_comparable
+
+),
+
+judged as (
+
+    select
+        calls.*,
+        answers.answer,
+        calls.result_seq is not null and not calls.is_error as has_succeeded
+
+    from calls
+
+    left join answers using (record_id, seq)
+
+),
+
+compared as (
+
+    select
+        *,
+        max(case when has_succeeded then seq end) over (partition by record_id, call)
+            as last_success,
+        row_number() over (
+            partition by record_id, call, has_succeeded, answer
+            order by seq
+        ) as answer_no
+
+    from judged
+
+    where is_comparable
+
+),
+
+kept as (
+
+    select
+        record_id,
+        seq,
+        tool,
+        call,
+        result_seq,
+        is_error,
+        answer
+
+    from judged
+
+    where not is_comparable
+
+    union all
+
+    select
+        record_id,
+        seq,
+        tool,
+        call,
+        result_seq,
+        is_error,
+        answer
+
+    from compared
+
+    where
+        case
+            when has_succeeded then answer_no = 1
+            else last_success is null or last_success < seq
+        end
+
+),
+
+final as (
+
+    select
+        record_id,
+        seq,
+        tool,
+        call,
+        result_seq,
+        -- The call together with what came of it.
+        text_key(concat_ws(
+            ' ', cast(call as varchar), cast(is_error as varchar), cast(answer as varchar)
+        )) as step
+
+    from kept
+
+)
+
+select * from final
