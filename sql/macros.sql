@@ -521,9 +521,6 @@ create or replace macro self_check(text) as
             then 'passed'
     end;
 
--- A cheap name for long text; equal texts have equal names.
-create or replace macro text_key(text) as cast(hash(text) as varchar);
-
 -- Does a tool only look, by its name?
 create or replace macro is_reading(tool) as
     regexp_matches(
@@ -737,9 +734,6 @@ create or replace macro call_key(tool, arguments) as
 
 -- A number for a tool's answer: words with a digit in them (ids, times, counts) do not matter.
 create or replace macro masked_key(text) as hash(regexp_replace(text, '\w*[0-9]\w*', '#', 'g'));
-
--- An empty list of texts.
-create or replace macro no_texts() as []::varchar[];
 
 -- One feature of two things for people, where they differ in it: "n_turns 3 vs 5".
 create or replace macro difference_text(name, value, other) as

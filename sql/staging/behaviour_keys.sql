@@ -8,7 +8,9 @@ called as (
     select
         record_id,
         string_agg(
-            text_key(concat_ws(' ', tool, arguments, cast(is_error as varchar))), ' ' order by seq
+            cast(text_key(concat_ws(' ', tool, arguments, cast(is_error as varchar))) as varchar),
+            ' '
+            order by seq
         ) as calls
 
     from staging.calls
