@@ -19,6 +19,8 @@ from pipeline.text import markdown_cell, one_line
 TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
 EXCERPT = 120
 MOST_NAMES = 8
+# Rates that print alike.
+SAME = 0.0005
 LONGEST = 400
 # Text that needs no escape inside backquotes: citations and most names are made of it.
 PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
@@ -79,7 +81,7 @@ def render(content: Content, *, title: str) -> str:
 
 def _tidy(text: str) -> str:
     """One blank line between blocks: loops and conditions leave more, or none before a heading."""
-    apart = text.replace("\n## ", "\n\n## ").replace("\n### ", "\n\n### ")
+    apart = re.sub(r"\n(#{2,4} )", r"\n\n\1", text)
     while "\n\n\n" in apart:
         apart = apart.replace("\n\n\n", "\n\n")
     return apart.rstrip("\n") + "\n"
@@ -189,6 +191,8 @@ def bracket(row: Row) -> str:
     """What mending something could return, from the least to the most."""
     if row.gain_low.value is None:
         return points(row.gain_low)
+    if abs(row.gain_high.value - row.gain_low.value) < SAME:
+        return points(row.gain_high)
     low = points(row.gain_low).removesuffix(" points")
     return f"{low} to {points(row.gain_high)}"
 
