@@ -103,6 +103,17 @@ CASES: dict[str, tuple[Row, list[str]]] = {
         ),
         ENDED,
     ),
+    "one of two failed, without times": (
+        observed([turn("a", "b")], [call("a", 5.0, status_code=500), call("b", None)]),
+        ["model_call_failed"],
+    ),
+    "the only call of a model failed, without times": (
+        observed(
+            [turn("a", "b")],
+            [call("a", None, status_code=500, model_ref=POLICY), call("b", None, model_ref=JUDGE)],
+        ),
+        ENDED,
+    ),
     "another model went on": (
         observed(
             [turn("a", "b")],
@@ -165,7 +176,7 @@ CASES: dict[str, tuple[Row, list[str]]] = {
     # References.
     "a reference to nothing": (observed([turn("a", "x")], [call("a")]), OTHER_CALLS),
     "a reference to two": (
-        observed([turn("a", "b")], [call("a"), call("b"), call("b")]),
+        observed([turn("a", "b")], [call("a"), call("b", 2.0, status_code=500), call("b", 3.0)]),
         OTHER_CALLS,
     ),
     "by model and response": (
@@ -283,6 +294,10 @@ UNOBSERVED: dict[str, tuple[Row, set[str]]] = {
     "a cut call without its response": (
         observed([turn("a")], [call("a", finish_reason="length")]),
         {"model_call_runaway_generation"},
+    ),
+    "another cut call that shows it": (
+        observed([turn("a", "b")], [call("a", **CUT), call("b", 2.0, finish_reason="length")]),
+        set(),
     ),
     "usage not counted": (
         observed([turn("a")], [call("a")], usage=ZERO),

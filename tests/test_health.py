@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,37 @@ def test_reward_plays_no_part(tmp_path: Path) -> None:
         for reward in (0, 1)
     )
     assert passed == failed and len(passed) == len(rows)
+
+
+def spoilt(rng: random.Random, value: Any) -> Any:
+    """The value with something else here and there below it."""
+    if rng.random() < 0.08:
+        return rng.choice([None, "", "x", 0, -1, 1.5, True, [], {}, [[]], {"text": " "}, ["a"]])
+    if isinstance(value, dict):
+        return {key: spoilt(rng, inner) for key, inner in value.items()}
+    return [spoilt(rng, inner) for inner in value] if isinstance(value, list) else value
+
+
+def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
+    """Whatever stands where something else should, every rollout is judged, and findings fit."""
+    rng = random.Random(1)
+    sound = [row for row, _ in CASES.values() if isinstance(row.get("ng_trajectory"), dict)]
+    rows = [
+        {**row, "ng_trajectory": spoilt(rng, row["ng_trajectory"])}
+        for row in sound
+        for _ in range(9)
+    ]
+    results = analyzed(tmp_path, {"run_rollouts.jsonl": numbered(rows)})
+    assert results.one("select count(*) from rollout_health") == len(rows)
+    assert results.one("select count(distinct health) from rollout_health") == 3
+    assert (
+        results.one("""
+        select count(*) from rollout_health where (health = 'unhealthy') <> (n_findings > 0)
+            or (health = 'healthy' and len(unobserved_checks) > 0)
+            or len(list_intersect(findings, unobserved_checks)) > 0
+    """)
+        == 0
+    )
 
 
 @pytest.fixture(scope="module")
