@@ -324,7 +324,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs with several repeats a task."""
     choice = repeats(
         0,
-        (1.0, READ + FIND + SEND + DONE),
+        (1.0, READ + FIND + SEND + chain(call("note", {"n": n}) for n in range(5)) + DONE),
         (1.0, FIND + call("ask") + call("wait") + DONE),
         (1.0, FIND + call("ask") + SEND + DONE),
         (1.0, FIND + SEND + DONE),
