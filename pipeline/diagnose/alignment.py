@@ -33,9 +33,11 @@ class Trail:
 
     def n_shared(self, other: Trail) -> int:
         """How many calls both make, in whatever order."""
-        if self.counted.keys().isdisjoint(other.counted):
-            return 0
-        return (self.counted & other.counted).total()
+        return 0 if self.is_apart(other) else (self.counted & other.counted).total()
+
+    def is_apart(self, other: Trail) -> bool:
+        """Whether no call of the one is made by the other."""
+        return self.counted.keys().isdisjoint(other.counted)
 
 
 @dataclass(frozen=True)
@@ -139,13 +141,15 @@ class Alignment:
 
 def align(failing: Trail, passing: Trail) -> Alignment:
     """Equal calls in pairs: the most that stand in one order, then those that stand in another."""
+    if failing.is_apart(passing):
+        return Alignment(failing, passing, [], {})
     in_order = longest_common(failing.calls, passing.calls)
     moved = _moved(failing.calls, passing.calls, in_order)
     return Alignment(failing, passing, in_order, {**dict(in_order), **moved})
 
 
 def _moved(left: Sequence[int], right: Sequence[int], in_order: list[Pair]) -> dict[int, int]:
-    if len(in_order) in (len(left), len(right)) or set(left).isdisjoint(right):
+    if len(in_order) in (len(left), len(right)):
         return {}
     seen, mated = {a for a, _ in in_order}, {b for _, b in in_order}
     free: dict[int, deque[int]] = {}

@@ -117,16 +117,16 @@ def _closest(failing: Rollout, passing: list[Rollout], ordered: list[Beginning])
     low = bisect_left(ordered, begins, key=lambda other: other[0][:n_first])
     high = bisect_right(ordered, begins, key=lambda other: other[0][:n_first])
     candidates = sorted(number for _, number in ordered[low:high])[:MOST_CANDIDATES]
-    return min(
-        (_match(failing, passing[number], n_first) for number in candidates),
-        key=lambda match: match.rank,
-    )
+    distances = [_distance(failing.trail, passing[number].trail) for number in candidates]
+    nearest = min(distances)
+    chosen = passing[candidates[distances.index(nearest)]]
+    return Match(failing, chosen, (-n_first, *nearest, failing.index, chosen.index))
 
 
-def _match(failing: Rollout, passing: Rollout, n_first: int) -> Match:
-    overlap = failing.trail.n_shared(passing.trail)
-    n_extra = len(failing.trail) + len(passing.trail) - 2 * overlap
-    return Match(failing, passing, (-n_first, -overlap, n_extra, failing.index, passing.index))
+def _distance(failing: Trail, passing: Trail) -> tuple[int, int]:
+    """The fewer calls in common the farther; then, the more calls that are not."""
+    n_shared = failing.n_shared(passing)
+    return -n_shared, len(failing.calls) + len(passing.calls) - 2 * n_shared
 
 
 def _row(match: Match, *, is_closest: bool) -> dict[str, Any]:
