@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.conftest import ROOT
+from tests.simulated import simulator
 
 PLANTED_CAUSES = Path(".planted") / "planted_causes.jsonl"
 Key = tuple[str, str, int]
@@ -38,11 +37,7 @@ class Planted:
 
 def simulated(out: Path, *, seed: int) -> Path:
     """A results folder of the simulator, with what it planted."""
-    spec = importlib.util.spec_from_file_location("simulate", ROOT / "data_samples" / "simulate.py")
-    assert spec is not None and spec.loader is not None
-    simulate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(simulate)
-    return Path(simulate.write_demo(out, seed=seed))
+    return Path(simulator().write_demo(out, seed=seed))
 
 
 def planted(folder: Path) -> list[Planted]:

@@ -280,7 +280,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                     asked(t, i) for t in range(4) for i in range(3)
                 ],
             },
-            ["has one scored attempt a task: 2 passed, 2 failed", "Of 12 rollouts expected, 4 are"],
+            ["has one scored attempt a task: 2 passed, 2 failed", "Scored: 4 of 12 expected rollouts"],
         ),
         (
             {
@@ -307,7 +307,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                     rollout(t, i, reward=[1.0, None][i]) for t in range(3) for i in (0, 1)
                 ]
             },
-            ["Of 6 rollouts recorded, 3 are scored", "3 scored, 3 without a usable reward"],
+            ["Scored: 3 of 6 recorded rollouts", "3 scored, 3 without a usable reward"],
         ),
         (
             {
