@@ -9,11 +9,12 @@ import click
 from pipeline.settings import WAREHOUSE_NAME
 
 DEFAULT_OUT = Path("blade_out")
+DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
 
 warehouse_option = click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
-    default=DEFAULT_OUT / WAREHOUSE_NAME,
+    default=DEFAULT_WAREHOUSE,
     show_default=True,
     help="The file that blade analyze wrote.",
 )

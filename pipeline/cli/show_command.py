@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from pipeline.citation import SHAPE, Citation, parse
+from pipeline.cli.lookup import rows
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.errors import UsageError
 from pipeline.text import json_text, neutral, one_line, parsed
@@ -56,15 +57,9 @@ def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None
     click.echo(json_text(rollout, indent=2) if as_json else _page(rollout, full=full))
 
 
-def _rows(warehouse: Warehouse, query: str, *values: Any) -> list[dict[str, Any]]:
-    result = warehouse.execute(query, list(values))
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-
-
 def _rollout(warehouse: Warehouse, citation: Citation) -> dict[str, Any]:
     key = (citation.run_id, citation.task_id, citation.rollout_index)
-    found = _rows(
+    found = rows(
         warehouse,
         "from rollouts where run_id = ? and task_id = ? and rollout_index = ?",
         *key,
@@ -92,14 +87,14 @@ def _nearest(warehouse: Warehouse, citation: Citation) -> str:
         ("these runs", "select run_id from runs order by all", []),
     )
     for what, query, values in steps:
-        rows = warehouse.execute(query, values).fetchall()
-        if rows:
-            return f"There are {what}: {', '.join(one_line(str(row[0]), 60) for row in rows)}"
+        found = warehouse.execute(query, values).fetchall()
+        if found:
+            return f"There are {what}: {', '.join(one_line(str(row[0]), 60) for row in found)}"
     return "The warehouse holds no rollouts."
 
 
 def _prompts(warehouse: Warehouse, rollout: dict[str, Any]) -> dict[str, str]:
-    found = _rows(
+    found = rows(
         warehouse,
         """
         select system_prompt, prompt from task_prompts
@@ -113,7 +108,7 @@ def _prompts(warehouse: Warehouse, rollout: dict[str, Any]) -> dict[str, str]:
 
 
 def _events(warehouse: Warehouse, citation: Citation) -> list[dict[str, Any]]:
-    events = _rows(
+    events = rows(
         warehouse,
         """
         select seq, kind, role, tool, call_id, arguments, text, is_error from events

@@ -7,6 +7,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any, TextIO
 
 from pipeline.text import json_text, markdown_cell, one_line
@@ -18,11 +19,16 @@ PERCENTAGE = re.compile(r"\d+\.\d%")
 
 
 def print_table(
-    names: Sequence[str], rows: Iterable[Sequence[Any]], *, file: TextIO | None = None
+    names: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    notes: Iterable[str] = (),
+    file: TextIO | None = None,
 ) -> None:
     """A table for people: numbers to the right, long text cut, nothing active.
 
     On a terminal the widest columns give way until it fits, then the last; elsewhere nothing does.
+    A note stands below each row as it is given, inert already.
     """
     file = file or sys.stdout
     rows = [list(row) for row in rows]
@@ -35,8 +41,10 @@ def print_table(
         widths = _fitted(widths, shutil.get_terminal_size().columns)
     to_right = [any(_is_number(row[column]) for row in rows) for column in range(len(names))]
     rule = "─" * (sum(widths) + len(GAP) * (len(widths) - 1))
-    drawn = [_line(line, widths, to_right) for line in lines]
-    file.writelines(f"{line}\n" for line in [drawn[0], rule, *drawn[1:]])
+    heading, *drawn = [_line(line, widths, to_right) for line in lines]
+    file.writelines(f"{line}\n" for line in [heading, rule])
+    for line, note in zip_longest(drawn, notes, fillvalue=""):
+        file.write(f"{line}\n{note}\n" if note else f"{line}\n")
 
 
 def markdown_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

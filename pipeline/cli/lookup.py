@@ -1,0 +1,70 @@
+"""Rows of the warehouse as plain values, and what there is where a name leads nowhere."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pipeline.cli.options import DEFAULT_WAREHOUSE
+from pipeline.errors import UsageError
+from pipeline.text import one_line
+from pipeline.warehouse import Warehouse
+
+Row = dict[str, Any]
+
+LONGEST_NAME = 60
+LONGEST_WORD = 200
+MOST_NAMES = 12
+
+
+def rows(warehouse: Warehouse, query: str, *values: Any) -> list[Row]:
+    """The rows of a query, each by column name."""
+    result = warehouse.execute(query, list(values))
+    names = [column[0] for column in result.description or []]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def bounded(text: str | None, limit: int, *, n_characters: int | None = None) -> Row | None:
+    """The beginning of a text, with the length of the whole; none where there is no text.
+
+    `n_characters` is the whole's where the text is itself a beginning.
+    """
+    if text is None:
+        return None
+    whole = len(text) if n_characters is None else max(n_characters, len(text))
+    return {"text": text[:limit], "n_characters": whole}
+
+
+def short(name: str | None) -> str | None:
+    """A name that is whatever a model or a file made up, cut where it is too long for one."""
+    return name if name is None or len(name) <= LONGEST_WORD else name[: LONGEST_WORD - 1] + "…"
+
+
+def known_run(warehouse: Warehouse, run_id: str) -> Row:
+    """The run of this name, or an error that says which there are."""
+    found = rows(warehouse, "from runs where run_id = ?", run_id)
+    if not found:
+        names = [row["run_id"] for row in rows(warehouse, "select run_id from runs order by all")]
+        close = difflib.get_close_matches(run_id, names, n=1)
+        meant = f"Did you mean {close[0]}? " if close else ""
+        hint = f"{meant}Runs: {listed(names)}" if names else "The warehouse holds no runs."
+        raise UsageError(f"{one_line(run_id, LONGEST_NAME)}: no such run.", hint=hint)
+    return found[0]
+
+
+def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
+    """Some names on one line, and how many more there are."""
+    every = [one_line(str(name), LONGEST_NAME) for name in names]
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def command(name: str, argument: str, warehouse: Path) -> str:
+    """A command to run next, quoted for a shell: names come from untrusted files."""
+    words = ["blade", name, argument]
+    if warehouse != DEFAULT_WAREHOUSE:
+        words += ["--warehouse", str(warehouse)]
+    return shlex.join(words)
