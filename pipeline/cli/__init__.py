@@ -16,6 +16,8 @@ INTERRUPTED = 130
 COMMANDS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "metrics": "Print the figures of all runs, or of one.",
+    "failures": "Rank the ways in which runs fail.",
+    "why": "Tell why a task fails: its attempts, their evidence, its other runs.",
     "health": "Say how far the evaluation itself can be trusted.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
@@ -53,6 +55,8 @@ def blade() -> None:
     Examples:
       blade analyze results/ --out blade_out
       blade metrics RUN --format table
+      blade failures RUN
+      blade why RUN/TASK
       blade health
       blade sql "select run_id, avg(reward) from rollouts group by all"
       blade show RUN/TASK:ROLLOUT
