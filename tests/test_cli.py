@@ -407,7 +407,7 @@ def test_show_prints_a_rollout(results: Results) -> None:
     assert [event["text"] for event in shown["events"]] == ["done"]
 
 
-@pytest.mark.parametrize("command", [[], ["analyze"], ["sql"], ["show"]])
+@pytest.mark.parametrize("command", [[], ["analyze"], ["failures"], ["why"], ["sql"], ["show"]])
 def test_help_has_an_example(command: list[str]) -> None:
     """Every command's help shows how it is called."""
     said = call(*command, "--help")

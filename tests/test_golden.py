@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from pipeline.cli import blade
@@ -56,6 +57,29 @@ def test_show(demo: Path) -> None:
     done = CliRunner().invoke(blade, ["show", "office_desk_aster-8b/3:0", "--warehouse", str(demo)])
     assert done.exit_code == 0
     compare("show.txt", done.output)
+
+
+@pytest.fixture
+def here(demo: Path, tmp_path: Path, monkeypatch) -> None:
+    """A folder in which the demo was analyzed: no path is printed then."""
+    (tmp_path / "blade_out").symlink_to(demo.parent, target_is_directory=True)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("here")
+def test_failures() -> None:
+    """`blade failures` ranks the modes of a run, its errors and its causes."""
+    done = CliRunner().invoke(blade, ["failures", "office_desk_aster-8b"])
+    assert done.exit_code == 0
+    compare("failures.txt", done.output)
+
+
+@pytest.mark.usefixtures("here")
+def test_why() -> None:
+    """`blade why` tells the story of one task from its question to what to run next."""
+    done = CliRunner().invoke(blade, ["why", "office_desk_aster-8b/0"])
+    assert done.exit_code == 0
+    compare("why.txt", done.output)
 
 
 def test_schema(demo: Path) -> None:
