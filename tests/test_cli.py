@@ -223,7 +223,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
         (["selec 1"], ["syntax error", "--schema"]),
         (["from rollots"], ["Did you mean rollouts?"]),
         (["from task_prompt"], ["Did you mean task_prompts?"]),
-        (["from nothing_like_it"], ["Relations: artifacts"]),
+        (["from nothing_like_it"], ["Relations: ablation, artifacts"]),
         (["select rewad from rollouts"], ["reward"]),
         (["from runs", "--format", "xml"], ["markdown", "parquet"]),
         (["from runs", "--format", "parquet"], ["--out FILE"]),
