@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ DEFAULT_SEVERITY = 50
 WORST = 100
 UNEXPLAINED = "UNEXPLAINED"
 EXAMPLE = 'mode = "WRONG_CURRENCY"'
+# A mode is a key of tables, files and pages.
+PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 
 
 @cache
@@ -56,7 +59,10 @@ def _failure_mode(entry: Entry) -> FailureMode:
 
 def _mode(entry: Entry) -> dict[str, Any]:
     name = text(entry, "a name", example=EXAMPLE)
-    if name == UNEXPLAINED:
+    if not PLAIN_NAME.fullmatch(name):
+        expected = "a letter, then up to 59 letters, digits, _ or -"
+        raise entry.wrong(expected, example=EXAMPLE)
+    if name.upper() == UNEXPLAINED:
         raise entry.error(f"{UNEXPLAINED} is what no rule explains.", hint="Choose another name.")
     return {"mode": name}
 

@@ -8,6 +8,8 @@ from pipeline.profile.values import FailureMode, Profile
 from pipeline.relation import Relation
 
 KEY = ("run_id", "task_id", "rollout_index")
+# Of a text that shows a mode so much is kept, and its length.
+LONGEST_TOLD = 240
 
 
 def rules(profile: Profile) -> list[FailureMode]:
@@ -19,6 +21,7 @@ def rules(profile: Profile) -> list[FailureMode]:
 def rule_matches(profile: Profile) -> Relation:
     """Every rule that a rollout matches, passing ones too: they tell what a signal is worth."""
     matches = [_match(number, rule) for number, rule in enumerate(rules(profile), start=1)]
+    key = ", ".join(KEY)
     return Relation(
         name="staging.rule_matches",
         purpose="The rules that each attempt matches, whether it passed or not.",
@@ -27,17 +30,17 @@ def rule_matches(profile: Profile) -> Relation:
         query=f"""
             with asked as (
                 select
-                    {", ".join(KEY)},
+                    {key},
                     [{", ".join(matches)}] as matches
                 from {_source(profile)} as features
             ),
             matched as (
                 select
-                    {", ".join(KEY)},
+                    {key},
                     unnest(list_filter(matches, lambda match: match.rule_no is not null)) as match
                 from asked
             )
-            select {", ".join(KEY)}, match.rule_no, match.seq, match.told from matched
+            select {key}, match.rule_no, match.seq, match.told, match.n_told from matched
         """,
     )
 
@@ -46,9 +49,10 @@ def _source(profile: Profile) -> str:
     """The features; beside them the long texts, which only a profile's rules may ask."""
     if not profile.failure_modes:
         return "(select * from main.rollout_features)"
-    columns = ", ".join([*FEATURE_COLUMNS, *(f"rollouts.{name}" for name in LONG_COLUMNS)])
+    columns = [f"features.{name}" for name in FEATURE_COLUMNS]
+    columns += [f"rollouts.{name}" for name in LONG_COLUMNS]
     return f"""(
-        select {columns} from main.rollout_features
+        select {", ".join(columns)} from main.rollout_features as features
         left join main.rollouts as rollouts using ({", ".join(KEY)})
     )"""
 
@@ -57,8 +61,8 @@ def _match(number: int, rule: FailureMode) -> str:
     # A predicate that fails on a value, such as a cast, does not hold.
     has_event = rule.evidence is not None and is_event(rule.evidence)
     seq = rule.evidence if has_event else "null"
-    told = rule.evidence if rule.evidence is not None and not has_event else "null"
+    text = f"{rule.evidence if rule.evidence is not None and not has_event else 'null'}::varchar"
     return (
         f"struct_pack(rule_no := case when try(({rule.when})) then {number} end::bigint, "
-        f"seq := {seq}::bigint, told := {told}::varchar)"
+        f"seq := {seq}::bigint, told := left({text}, {LONGEST_TOLD}), n_told := length({text}))"
     )

@@ -53,8 +53,8 @@ final as (
         modes.rule,
         modes.is_primary,
         modes.seq as evidence_seq,
-        coalesce(shown.snippet, left(modes.told, 240)) as snippet,
-        coalesce(shown.n_characters, length(modes.told)) as n_characters,
+        coalesce(shown.snippet, modes.told) as snippet,
+        coalesce(shown.n_characters, modes.n_told) as n_characters,
         modes.cause,
         modes.severity,
         modes.intervention

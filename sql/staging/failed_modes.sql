@@ -31,7 +31,8 @@ matched as (
         rules.severity,
         rules.intervention,
         matches.seq,
-        matches.told
+        matches.told,
+        matches.n_told
 
     from failing
 
@@ -71,7 +72,8 @@ unexplained as (
         cast(0 as bigint) as severity,
         cast(null as varchar) as intervention,
         cast(null as bigint) as seq,
-        cast(null as varchar) as told
+        cast(null as varchar) as told,
+        cast(null as bigint) as n_told
 
     from failing
 
