@@ -290,109 +290,161 @@ create or replace macro pass_chance(n, n_passed, k) as
 
 -- What a failing row may show, read for the features of a rollout.
 
--- Several fields of a JSON object in one reading, each as text; null where absent or no scalar.
-create or replace macro json_texts(value, names) as
-    list_transform(
-        json_extract(value, list_transform(names, lambda name: '$."' || name || '"')),
-        lambda found: json_as_text(found)
-    );
+-- The fields of a row's verifier that a rule may ask, each as it stands, all in one reading.
+create or replace macro verifier_fields(verifier) as
+    try(json_transform(verifier, '{
+        "failure_reason": "JSON", "error_message": "JSON", "error_type": "JSON",
+        "error_kind": "JSON", "agent_error_kind": "JSON", "error_mode": "JSON", "error": "JSON",
+        "reason": "JSON", "notes": "JSON",
+        "verifier_error": "JSON", "evaluation_error": "JSON", "verification_error": "JSON",
+        "grader_error": "JSON", "judge_error": "JSON", "eval_error": "JSON",
+        "invalid_judge_response": "JSON", "eval_timed_out": "JSON", "judge_timed_out": "JSON",
+        "sandbox_error": "JSON", "container_error": "JSON", "environment_error": "JSON",
+        "agent_timed_out": "JSON", "agent_timeout_error": "JSON", "timed_out": "JSON",
+        "is_timeout": "JSON",
+        "context_length_exceeded_error": "JSON", "memory_limit_exceeded_error": "JSON",
+        "parse_failed": "JSON", "no_answer": "JSON", "extraction_failed": "JSON",
+        "extraction_successful": "JSON",
+        "expected_answer": "JSON", "ground_truth": "JSON", "reference_answer": "JSON",
+        "correct_answer": "JSON", "answer_key": "JSON", "gold_answer": "JSON", "gold": "JSON",
+        "target": "JSON", "label": "JSON", "solution": "JSON", "answer": "JSON",
+        "exit_code": "JSON", "returncode": "JSON", "return_code": "JSON",
+        "container_exit_code": "JSON",
+        "num_passed": "JSON", "num_failed": "JSON", "num_total": "JSON",
+        "num_steps_passed": "JSON", "num_steps_total": "JSON",
+        "num_tests_passed": "JSON", "num_tests": "JSON",
+        "tests_passed": "JSON", "tests_total": "JSON",
+        "test_output": "JSON", "test_log": "JSON", "verifier_output": "JSON",
+        "eval_output": "JSON", "container_stdout": "JSON", "container_stderr": "JSON",
+        "stdout": "JSON", "stderr": "JSON", "output": "JSON", "log": "JSON"
+    }'));
+
+-- Is one of them true?
+create or replace macro is_any_true(found) as
+    list_contains(list_transform(found, lambda value: json_as_text(value)), 'true');
 
 -- The first text that says something: not empty, and no word for "nothing happened".
-create or replace macro first_telling(texts) as
+create or replace macro first_telling(found) as
     list_filter(
-        texts,
+        list_transform(found, lambda value: json_as_text(value)),
         lambda text: regexp_matches(text, '\S')
-            and lower(trim(text)) not in (
+            and lower(trim(left(text, 20))) not in (
                 'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
                 'other', 'unknown', 'n/a'
             )
     )[1];
 
 -- Why the verifier says it failed the row.
-create or replace macro verifier_reason(verifier) as
-    first_telling(json_texts(verifier, [
-        'failure_reason', 'error_message', 'error_type', 'error_kind', 'agent_error_kind',
-        'error_mode', 'error', 'reason', 'notes'
-    ]));
+create or replace macro verifier_reason(fields) as
+    first_telling([
+        fields.failure_reason, fields.error_message, fields.error_type, fields.error_kind,
+        fields.agent_error_kind, fields.error_mode, fields.error, fields.reason, fields.notes
+    ]);
 
 -- What went wrong in the verifier itself, where a field says so.
-create or replace macro verifier_fault(verifier) as
+create or replace macro verifier_fault(fields) as
     coalesce(
-        first_telling(json_texts(verifier, [
-            'verifier_error', 'evaluation_error', 'verification_error', 'grader_error',
-            'judge_error', 'eval_error'
-        ])),
+        first_telling([
+            fields.verifier_error, fields.evaluation_error, fields.verification_error,
+            fields.grader_error, fields.judge_error, fields.eval_error
+        ]),
         case
-            when list_contains(
-                json_texts(verifier, ['invalid_judge_response', 'eval_timed_out', 'judge_timed_out']),
-                'true'
-            ) then 'the verifier marks its own answer as unusable'
+            when is_any_true([
+                fields.invalid_judge_response, fields.eval_timed_out, fields.judge_timed_out
+            ]) then 'the verifier marks its own answer as unusable'
         end
     );
 
 -- What went wrong in the sandbox it ran in.
-create or replace macro sandbox_fault(verifier) as
-    first_telling(json_texts(verifier, ['sandbox_error', 'container_error', 'environment_error']));
+create or replace macro sandbox_fault(fields) as
+    first_telling([fields.sandbox_error, fields.container_error, fields.environment_error]);
 
 -- Did the attempt run into a limit of time, by a field that says so?
-create or replace macro verifier_timed_out(verifier) as
-    list_contains(
-        json_texts(verifier, ['agent_timed_out', 'agent_timeout_error', 'timed_out', 'is_timeout']),
-        'true'
-    );
+create or replace macro verifier_timed_out(fields) as
+    is_any_true([
+        fields.agent_timed_out, fields.agent_timeout_error, fields.timed_out, fields.is_timeout
+    ]);
 
 -- Did it run into a limit of context or memory?
-create or replace macro verifier_overran(verifier) as
-    list_contains(
-        json_texts(verifier, ['context_length_exceeded_error', 'memory_limit_exceeded_error']), 'true'
-    );
+create or replace macro verifier_overran(fields) as
+    is_any_true([fields.context_length_exceeded_error, fields.memory_limit_exceeded_error]);
 
 -- Does the verifier say that it found no answer in the output?
-create or replace macro verifier_found_none(verifier) as
-    list_contains(json_texts(verifier, ['parse_failed', 'no_answer', 'extraction_failed']), 'true')
-    or list_contains(json_texts(verifier, ['extraction_successful']), 'false');
+create or replace macro verifier_found_none(fields) as
+    is_any_true([fields.parse_failed, fields.no_answer, fields.extraction_failed])
+    or coalesce(fields.extraction_successful::varchar = 'false', false);
+
+-- Is a field that should hold the answer null? Below the top of a row the names mean other things.
+create or replace macro has_null_answer(verifier) as
+    case
+        when regexp_matches(verifier, '"(extracted|parsed|predicted)_[a-z_]+"\s*:\s*null')
+            then len(list_filter(
+                json_keys(verifier),
+                lambda name: regexp_matches(name, '^(extracted|parsed|predicted)_[a-z_]+$')
+                    and json_type(verifier, '$."' || name || '"') = 'NULL'
+            )) > 0
+        else false
+    end;
 
 -- What the right answer is, under the names inputs give it.
-create or replace macro reference_answer(verifier) as
+create or replace macro reference_answer(fields) as
     list_filter(
-        json_texts(verifier, [
-            'expected_answer', 'ground_truth', 'reference_answer', 'correct_answer', 'answer_key',
-            'gold_answer', 'gold', 'target', 'label', 'solution', 'answer'
-        ]),
+        list_transform(
+            [
+                fields.expected_answer, fields.ground_truth, fields.reference_answer,
+                fields.correct_answer, fields.answer_key, fields.gold_answer, fields.gold,
+                fields.target, fields.label, fields.solution, fields.answer
+            ],
+            lambda value: json_as_text(value)
+        ),
         lambda text: regexp_matches(text, '\S')
     )[1];
 
-create or replace macro exit_code(verifier) as
-    json_as_integer(list_filter(
-        json_extract(verifier, ['$.exit_code', '$.returncode', '$.return_code', '$.container_exit_code']),
-        lambda code: json_as_integer(code) is not null
-    )[1]);
-
--- Text for comparing answers: case, spaces and a closing point do not count.
-create or replace macro comparable(text) as
-    regexp_replace(lower(trim(text)), '\s+|[.]$', '', 'g');
-
--- How many checks of the verifier passed and failed, from its counts or its words: PASS=4 FAIL=6,
--- 4 passed, 6 failed. Null where it does not say.
-create or replace macro checks_passed(verifier) as
+create or replace macro exit_code(fields) as
     coalesce(
-        json_field_count(verifier, 'num_passed'),
-        json_field_count(verifier, 'num_steps_passed'),
-        json_field_count(verifier, 'num_tests_passed'),
-        json_field_count(verifier, 'tests_passed'),
-        try_cast(regexp_extract(verifier, '(?i)\bpass(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
-        try_cast(regexp_extract(verifier, '(?i)\b(\d{1,9}) passed\b', 1) as bigint)
+        json_as_integer(fields.exit_code), json_as_integer(fields.returncode),
+        json_as_integer(fields.return_code), json_as_integer(fields.container_exit_code)
     );
 
-create or replace macro checks_failed(verifier) as
+-- Text for comparing answers: case, the width of spaces and a closing point do not count.
+create or replace macro comparable(text) as
+    regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');
+
+-- The ends of what the verifier's own checks printed, where their figures stand.
+create or replace macro check_log(fields) as
+    array_to_string(
+        list_transform(
+            [
+                fields.test_output, fields.test_log, fields.verifier_output, fields.eval_output,
+                fields.container_stdout, fields.container_stderr, fields.stdout, fields.stderr,
+                fields.output, fields.log
+            ],
+            lambda value: right(json_as_text(value), 4000)
+        ),
+        e'\n'
+    );
+
+-- How many checks of the verifier passed and failed, from its counts or the last figures of its
+-- log: PASS=4 FAIL=6, or 4 passed, 6 failed. Null where it does not say.
+create or replace macro checks_passed(fields, log) as
     coalesce(
-        json_field_count(verifier, 'num_failed'),
-        json_field_count(verifier, 'num_total') - json_field_count(verifier, 'num_passed'),
-        json_field_count(verifier, 'num_steps_total') - json_field_count(verifier, 'num_steps_passed'),
-        json_field_count(verifier, 'num_tests') - json_field_count(verifier, 'num_tests_passed'),
-        json_field_count(verifier, 'tests_total') - json_field_count(verifier, 'tests_passed'),
-        try_cast(regexp_extract(verifier, '(?i)\bfail(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
-        try_cast(regexp_extract(verifier, '(?i)\b(\d{1,9}) failed\b', 1) as bigint)
+        json_as_index(fields.num_passed),
+        json_as_index(fields.num_steps_passed),
+        json_as_index(fields.num_tests_passed),
+        json_as_index(fields.tests_passed),
+        try_cast(regexp_extract(log, '(?is).*\bpass(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
+        try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) passed\b', 1) as bigint)
+    );
+
+create or replace macro checks_failed(fields, log) as
+    coalesce(
+        json_as_index(fields.num_failed),
+        json_as_index(fields.num_total) - json_as_index(fields.num_passed),
+        json_as_index(fields.num_steps_total) - json_as_index(fields.num_steps_passed),
+        json_as_index(fields.num_tests) - json_as_index(fields.num_tests_passed),
+        json_as_index(fields.tests_total) - json_as_index(fields.tests_passed),
+        try_cast(regexp_extract(log, '(?is).*\bfail(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
+        try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) failed\b', 1) as bigint)
     );
 
 -- The actions that solve a task, where its inputs list them.
@@ -449,53 +501,105 @@ create or replace macro addresses(text) as
         text, '[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z0-9]'
     ));
 
--- The message in a tool's failing answer: a field of its JSON, the last line of a traceback, else
--- its beginning.
+-- The message in a tool's failing answer: a field of its JSON or its text, and of a traceback the
+-- last line. A list of one, so that the answer is read once.
 create or replace macro error_message(text) as
-    left(trim(regexp_replace(coalesce(
-        case when regexp_matches(text, '^\s*\{') then first_telling(list_transform(
-            try(json_extract(text, [
-                '$.error', '$.error.message', '$.error.detail', '$.message', '$.detail', '$.stderr',
-                '$.output', '$.status'
-            ])),
-            lambda found: json_as_text(found)
-        )) end,
-        case when contains(text, 'Traceback (most recent call last)')
-            then nullif(regexp_extract(right(text, 1000), '([^\n]*\S)\s*$', 1), '') end,
-        text
-    ), '^(?i:error)( (executing|calling|in) \S+)?\s*:\s*', '')), 300);
+    list_transform(
+        [coalesce(
+            case when regexp_matches(text, '^\s*\{') then first_telling(list_filter(
+                try(json_extract(text, [
+                    '$.error', '$.error.message', '$.error.detail', '$.message', '$.detail',
+                    '$.stderr', '$.output', '$.status'
+                ])),
+                lambda found: found::varchar <> 'true'
+            )) end,
+            text
+        )],
+        lambda said: regexp_replace(
+            regexp_replace(
+                left(
+                    case
+                        when contains(said, 'Traceback (most recent call last)')
+                            then regexp_extract(right(said, 2000), '([^\n]*\S)\s*$', 1)
+                        else said
+                    end,
+                    1000
+                ),
+                '^\s+|\s+$', '', 'g'
+            ),
+            '^(?i:error)(?: (?:executing|calling|running|in)(?: (?:tool|function))? \S+?)?\s*:\s*', ''
+        )
+    )[1];
 
--- The same error under one name: addresses, paths, ids and numbers taken out of its message.
+-- The same error under one name: what differs from one time to the next taken out of its message,
+-- which are addresses, quoted words, paths, ids and numbers. Names of JSON fields stay.
 create or replace macro error_signature(message) as
     left(trim(regexp_replace(
         regexp_replace(
             regexp_replace(
                 regexp_replace(
-                    left(message, 300), 'https?://[^\s"''<>]+', '<url>', 'g'
+                    regexp_replace(
+                        regexp_replace(
+                            regexp_replace(
+                                regexp_replace(
+                                    regexp_replace(
+                                        left(message, 1000),
+                                        '([{,]\s*)["'']([^"''\n]{1,80})["'']\s*:', '\1\2:', 'g'
+                                    ),
+                                    '\b[A-Za-z][A-Za-z0-9+.-]*://[^\s"''<>)\]]+', '<url>', 'g'
+                                ),
+                                '[\w.+-]+@[\w-]+(?:\.[\w-]+)+', '<address>', 'g'
+                            ),
+                            '(^|[\s(\[{=:,])(?:"[^"\n]{1,200}"|''[^''\n]{1,200}''|`[^`\n]{1,200}`|‘[^’\n]{1,200}’|“[^”\n]{1,200}”)',
+                            '\1<text>', 'g'
+                        ),
+                        '(?:\b[A-Za-z]:|[\w.@~+*-]+)?(?:[/\\][\w.@~+*-]+){2,}[/\\]?', '<path>', 'g'
+                    ),
+                    '\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b(?:0x)?[0-9a-fA-F]{8,}\b|\b0x[0-9a-fA-F]+\b',
+                    '<n>', 'g'
                 ),
-                '(?:[A-Za-z]:)?(?:[/\\][\w.@~+-]+){2,}[/\\]?', '<path>', 'g'
+                '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'
             ),
-            '\b(?:0x)?[0-9a-fA-F]{8,}\b|\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b', '<id>', 'g'
+            '<n>(?:[,;:\s]+<n>)+', '<n>', 'g'
         ),
-        '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'
+        '\s+', ' ', 'g'
     )), 160);
 
--- Does a tool's error say that there is no such tool?
-create or replace macro is_unknown_tool(message) as
+-- Does a tool's error say that there is no such tool? It names the tool that was called, or none: a
+-- database too has functions that do not exist.
+create or replace macro is_unknown_tool(message, tool) as
     regexp_matches(
         message,
-        '(?i)\b(unknown|no such|unrecognized|undeclared|undefined|nonexistent|invalid)\s+(tool|function)\b'
-        || '|\b(tool|function)\b.{0,80}\b(not (registered|found|available|defined|recogni[sz]ed|known|declared|implemented)|does not exist|is unknown|is undefined)\b'
+        '(?i)\b(unknown|no such|unrecogni[sz]ed|undeclared|undefined|nonexistent|invalid) (tool|function)\b'
+        || '|\b(tool|function)( ["''`]?[\w./:-]{1,100}["''`]?)? (is |was )?'
+        || '(not (registered|found|available|defined|recogni[sz]ed|known|declared)|unknown|undefined|does not exist|doesn''t exist)\b'
+    )
+    and not regexp_matches(
+        message,
+        '(?i)\b(unknown|unrecogni[sz]ed|undefined|invalid) (tool|function) (call )?'
+        || '(argument|parameter|param|input|output|response|result|schema|signature)'
+    )
+    and (
+        contains(lower(message), lower(tool))
+        or regexp_matches(
+            message,
+            '(?i)^\W*(unknown|no such|unrecogni[sz]ed|undeclared|undefined|nonexistent|invalid) (tool|function)\W*$'
+            || '|^\W*(tool|function) (is |was )?not (registered|found|available|recogni[sz]ed|known|declared)\W*$'
+        )
     );
 
 -- Patterns of an answer's words. Words are weak evidence: each is crossed with passes and failures.
+-- The model declines, in the first person: what others may not do is no refusal.
 create or replace macro is_refusal(text) as
     regexp_matches(
         text,
-        '(?i)\b(can(''|’)?t|cannot|can not|am unable to|not able to|won(''|’)t) (help|assist|comply|fulfil|fulfill|support|make changes to other|do that for you)\b'
-        || '|\b(must|have to) (decline|refuse)\b|\bI decline\b|\bagainst my (guidelines|policy|policies|principles)\b'
-        || '|\b(do not|don(''|’)t) feel comfortable\b|\b(not|of what I am) allowed to\b'
-        || '|\b(violate|breach) (their|the|your|someone(''|’)s) privacy\b|\bfor safety reasons\b|\bturn this down\b'
+        '(?i)\bI\b[^.!?\n]{0,30}\b(can(''|’)?t|cannot|can not|unable to|not able to|won(''|’)t( be able to)?) '
+        || '(help( you)?( with\b|[.,!]|$)|assist\b|comply\b|fulfil|do (this|that|it)\b)'
+        || '|\bI\b[^.!?\n]{0,30}\b(can(''|’)?t|cannot|won(''|’)t)\b[^.!?\n]{0,80}\b(violate|breach|unethical|illegal|harmful|privacy)\b'
+        || '|\bI (must|have to|need to|will have to)( respectfully)? (decline|refuse|turn (this|that|it) down)\b'
+        || '|\bI( respectfully)? (decline|refuse)\b|\bagainst my (guidelines|policy|policies|principles|values)\b'
+        || '|\bI (do not|don(''|’)t) feel comfortable\b'
+        || '|\b(outside|beyond)( of)? what I(''m|’m| am) (allowed|permitted) to\b|\bI(''m|’m| am) not (allowed|permitted) to\b'
     );
 
 create or replace macro is_raw_call(text) as

@@ -7,7 +7,7 @@ errors as (
 
     select
         errors.*,
-        coalesce(features.is_pass, false) as is_pass
+        coalesce(not features.is_pass, not features.is_scored, true) as is_failed
 
     from staging.errors as errors
 
@@ -40,7 +40,7 @@ hit as (
         task_id,
         count(*) as n_events,
         count(distinct rollout_index) as n_rollouts,
-        count(distinct rollout_index) filter (where not is_pass) as n_failed
+        count(distinct rollout_index) filter (where is_failed) as n_failed
 
     from errors
 

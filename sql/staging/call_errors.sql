@@ -39,9 +39,9 @@ final as (
         read.seq,
         read.result_seq,
         read.tool,
-        read.message,
+        left(read.message, 300) as message,
         error_signature(read.message) as signature,
-        is_unknown_tool(read.message) as is_unknown_tool
+        is_unknown_tool(read.message, read.tool) as is_unknown_tool
 
     from read
 

@@ -9,7 +9,7 @@ final as (
         count(*) filter (where errors.is_unknown_tool) as n_unknown_tool_calls,
         -- Got over, where anything that counts came after it.
         min(errors.seq) filter (
-            where errors.is_unknown_tool and errors.result_seq > coalesce(counted.seq, 0)
+            where errors.is_unknown_tool and errors.seq > coalesce(counted.seq, 0)
         ) as unknown_tool_seq,
         max_by(errors.message, errors.seq) as last_error,
         max_by(errors.signature, errors.seq) as last_error_signature

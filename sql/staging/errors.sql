@@ -5,14 +5,19 @@ with
 verifier as (
 
     select
-        keys.run_id,
-        keys.task_id,
-        keys.rollout_index,
-        coalesce(signs.verifier_error, signs.sandbox_error, signs.verifier_text) as message
+        rollouts.run_id,
+        rollouts.task_id,
+        rollouts.rollout_index,
+        coalesce(
+            signs.verifier_error,
+            signs.sandbox_error,
+            -- Of a pass it tells why it passed.
+            case when not coalesce(rollouts.is_pass, false) then signs.verifier_text end
+        ) as message
 
     from staging.verifier_signs as signs
 
-    inner join staging.rollout_keys as keys using (record_id)
+    inner join main.rollouts as rollouts using (record_id)
 
 ),
 
@@ -41,7 +46,7 @@ final as (
         0 as place,
         run_id || '/' || task_id || ':' || rollout_index as citation,
         null as tool,
-        message,
+        left(message, 300) as message,
         error_signature(message) as signature
 
     from verifier

@@ -8,10 +8,20 @@ rollouts as (
     select
         record_id,
         answer,
-        is_pass,
-        cast(verifier as varchar) as verifier
+        cast(verifier as varchar) as verifier,
+        verifier_fields(verifier) as fields
 
     from main.rollouts
+
+),
+
+logged as (
+
+    select
+        *,
+        check_log(fields) as log
+
+    from rollouts
 
 ),
 
@@ -20,19 +30,19 @@ read as (
     select
         record_id,
         answer,
-        left(verifier_reason(verifier), 400) as verifier_text,
-        left(verifier_fault(verifier), 400) as verifier_error,
-        left(sandbox_fault(verifier), 400) as sandbox_error,
-        reference_answer(verifier) as reference,
-        coalesce(verifier_found_none(verifier), false) as is_unparsed,
-        coalesce(verifier_timed_out(verifier), false) as is_timed_out,
-        coalesce(verifier_overran(verifier), false) as is_overrun,
-        exit_code(verifier) as exit_code,
-        checks_passed(verifier) as n_checks_passed,
-        checks_failed(verifier) as n_checks_failed,
-        regexp_matches(verifier, '"(extracted|parsed|predicted)_[a-z_]+":null') as has_null_answer
+        left(verifier_reason(fields), 400) as verifier_text,
+        left(verifier_fault(fields), 400) as verifier_error,
+        left(sandbox_fault(fields), 400) as sandbox_error,
+        reference_answer(fields) as reference,
+        coalesce(verifier_found_none(fields), false) as is_unparsed,
+        coalesce(verifier_timed_out(fields), false) as is_timed_out,
+        coalesce(verifier_overran(fields), false) as is_overrun,
+        exit_code(fields) as exit_code,
+        checks_passed(fields, log) as n_checks_passed,
+        checks_failed(fields, log) as n_checks_failed,
+        has_null_answer(verifier) as has_null_answer
 
-    from rollouts
+    from logged
 
 ),
 
