@@ -471,10 +471,24 @@ create or replace macro canonical_arguments(arguments) as
         '{}'
     );
 
--- Are a call's arguments no JSON object? Some calls have none at all.
+-- Are a call's arguments no JSON object? Some calls have none at all. The reader lets commas before
+-- a closing bracket pass, which no tool's does: they are looked for outside of strings.
 create or replace macro is_malformed(arguments) as
-    regexp_matches(arguments, '\S')
-    and not (coalesce(json_valid(arguments), false) and regexp_matches(arguments, '^\s*\{'));
+    coalesce(
+        regexp_matches(arguments, '\S')
+        and not regexp_matches(arguments, '^\s*null\s*$')
+        and (
+            not regexp_matches(arguments, '^\s*\{')
+            or not coalesce(json_valid(arguments), false)
+            or (
+                regexp_matches(arguments, ',\s*[\]}]')
+                and regexp_matches(
+                    regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
+                )
+            )
+        ),
+        false
+    );
 
 create or replace macro argument_names(arguments) as
     case when coalesce(json_valid(arguments), false) and regexp_matches(arguments, '^\s*\{')

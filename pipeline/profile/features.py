@@ -18,7 +18,7 @@ _COUNTS = """
 # The numbers of events that show something; null where nothing does.
 _EVENTS = """
     repeated_error_seq final_error_seq malformed_seq unknown_tool_seq unexpected_call_seq
-    missing_argument_seq guessed_seq self_check_seq last_seq
+    missing_argument_seq guessed_seq self_check_seq final_text_seq last_seq
 """.split()
 _AMOUNTS = "reward output_limit_rate duration_s".split()
 _TEXTS = """

@@ -15,6 +15,24 @@ rollouts as (
 
 ),
 
+-- Of a rollout that was tried again with success the earlier attempts say nothing.
+failed as (
+
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        failed.failure_class,
+        failed.message
+
+    from attempts
+
+    inner join staging.failed_attempts as failed using (run_id, task_id, rollout_index)
+
+    where attempts.outcome = 'failed attempt'
+
+),
+
 guesses as (
 
     select
@@ -98,7 +116,8 @@ final as (
         coalesce(verifier.is_unextracted, false) as is_unextracted,
         coalesce(verifier.is_reference, false) as is_reference,
         coalesce(verifier.is_within_reference, false) as is_within_reference,
-        coalesce(comparable(rollouts.answer) = comparable(context.twin_reference), false)
+        context.twin_reference is not null
+            and coalesce(comparable(rollouts.answer) = comparable(context.twin_reference), false)
             and not coalesce(verifier.is_reference, false) as is_twin_reference,
         verifier.reference is not null as has_reference,
         verifier.verifier_text,
@@ -132,6 +151,7 @@ final as (
         habits.missing_argument_seq,
         guesses.seq as guessed_seq,
         texts.self_check_seq,
+        texts.final_text_seq,
         -- The model's own last event: what others said after it is not its doing.
         coalesce(
             nullif(length(regexp_extract(records.outline, '^.*[cmto]')), 0), nullif(rollouts.n_events, 0)
@@ -147,7 +167,7 @@ final as (
 
     left join staging.records as records using (record_id)
 
-    left join staging.failed_attempts as failed using (run_id, task_id, rollout_index)
+    left join failed using (run_id, task_id, rollout_index)
 
     left join staging.lost_lines as lost using (run_id, task_id, rollout_index)
 

@@ -3,9 +3,20 @@
 -- kind: table
 with
 
+-- Arguments may be long: their keys are enough to tell calls apart.
 calls as (
 
-    select * from staging.keyed_calls
+    select
+        record_id,
+        seq,
+        tool,
+        text_key(arguments) as arguments_key,
+        is_malformed,
+        result_seq,
+        is_error,
+        is_consequential
+
+    from staging.keyed_calls
 
 ),
 
@@ -19,12 +30,13 @@ last_counted as (
 last_calls as (
 
     select
-        calls.record_id,
-        calls.seq,
-        calls.tool,
-        calls.arguments,
-        calls.is_error,
-        row_number() over (partition by calls.record_id order by calls.seq desc) as rank
+        record_id,
+        seq,
+        tool,
+        arguments_key,
+        is_error,
+        is_error or result_seq is null as is_no_success,
+        row_number() over (partition by record_id order by seq desc) as rank
 
     from calls
 
@@ -37,10 +49,11 @@ marked as (
         calls.is_error and calls.seq > coalesce(last_counted.seq, 0) as is_final_error,
         last_calls.is_error as ends_in_error,
         last_calls.seq as last_call_seq,
-        calls.tool = last_calls.tool
-            and calls.arguments is not distinct from last_calls.arguments as is_same_as_last,
+        last_calls.is_no_success
+            and calls.tool = last_calls.tool
+            and calls.arguments_key = last_calls.arguments_key as is_same_as_end,
         row_number() over (
-            partition by calls.record_id, calls.tool, calls.arguments order by calls.seq
+            partition by calls.record_id, calls.tool, calls.arguments_key order by calls.seq
         ) as occurrence,
         -- Failing calls in a row have one and the same difference of these two.
         row_number() over (partition by calls.record_id order by calls.seq)
@@ -94,10 +107,10 @@ final as (
             as n_counted_calls,
         coalesce(max(streaks.longest), 0) as longest_error_streak,
         count(*) filter (where marked.is_final_error) as n_final_errors,
-        count(*) filter (where marked.is_final_error and marked.is_same_as_last) as n_same_final_errors,
+        count(*) filter (where marked.is_final_error and marked.is_same_as_end) as n_same_final_errors,
         max(marked.last_call_seq) as last_call_seq,
         coalesce(bool_or(marked.ends_in_error), false) as ends_in_error,
-        min(marked.seq) filter (where marked.is_final_error and marked.is_same_as_last and marked.occurrence = 2)
+        min(marked.seq) filter (where marked.is_final_error and marked.is_same_as_end and marked.occurrence > 1)
             as repeated_error_seq,
         max(marked.result_seq) filter (where marked.is_final_error) as final_error_seq,
         min(marked.seq) filter (

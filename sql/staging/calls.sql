@@ -3,7 +3,8 @@
 -- kind: table
 with
 
--- Ids are used again by some agents: the second call of an id has the second result.
+-- Ids are used again by some agents: the second call of an id has the second result. What stands
+-- before a call does not answer it.
 events as (
 
     select
@@ -56,6 +57,7 @@ final as (
         on results.record_id = calls.record_id
         and results.call_id is not distinct from calls.call_id
         and results.nth = calls.nth
+        and results.seq > calls.seq
 
 )
 

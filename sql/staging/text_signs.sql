@@ -35,6 +35,7 @@ final as (
     select
         rollouts.record_id,
         length(rollouts.final_text) as n_final_characters,
+        outlines.last_message_seq as final_text_seq,
         is_refusal(left(rollouts.final_text, 600)) as is_refusal,
         is_raw_call(right(rollouts.final_text, 2000)) as is_raw_call,
         admits_failure(right(rollouts.final_text, 600)) as admits_failure,
@@ -42,6 +43,8 @@ final as (
         case when checks.self_check is not null then checks.self_check_seq end as self_check_seq
 
     from main.rollouts as rollouts
+
+    left join staging.outlines as outlines using (record_id)
 
     left join checks using (record_id)
 
