@@ -447,14 +447,11 @@ create or replace macro checks_failed(fields, log) as
         try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) failed\b', 1) as bigint)
     );
 
--- The actions that solve a task, where its inputs list them.
+-- The actions that solve a task, where its inputs list them; null where they do not.
 create or replace macro expected_calls(verifier) as
     from_json(
-        coalesce(
-            case when json_type(verifier, '$.expected_actions') = 'ARRAY'
-                then json_extract(verifier, '$.expected_actions') end,
-            '[]'
-        ),
+        case when json_type(verifier, '$.expected_actions') = 'ARRAY'
+            then json_extract(verifier, '$.expected_actions') end,
         '[{"name": "VARCHAR", "kwargs": "JSON", "arguments": "JSON"}]'
     );
 

@@ -47,22 +47,31 @@ made as (
 
 ),
 
-final as (
+-- An action expected once is done by the first such call: the next one is beyond.
+counted as (
 
     select
-        made.run_id,
-        made.task_id,
-        made.record_id,
-        made.seq,
-        made.tool,
-        md5(made.tool || ' ' || made.arguments) as call_key,
-        min(actions.action_no) as action_no
+        *,
+        row_number() over (partition by record_id, tool, arguments order by seq) as nth
 
     from made
 
-    left join staging.expected_actions as actions using (run_id, task_id, tool, arguments)
+),
 
-    group by made.run_id, made.task_id, made.record_id, made.seq, made.tool, made.arguments
+final as (
+
+    select
+        counted.run_id,
+        counted.task_id,
+        counted.record_id,
+        counted.seq,
+        counted.tool,
+        md5(counted.tool || ' ' || counted.arguments) as call_key,
+        actions.action_no
+
+    from counted
+
+    left join staging.expected_actions as actions using (run_id, task_id, tool, arguments, nth)
 
 )
 

@@ -22,11 +22,7 @@ listed as (
         run_id,
         task_id
 
-    from main.rollouts
-
-    where regexp_matches(cast(verifier as varchar), '"expected_actions":\[')
-
-    group by all
+    from staging.action_lists
 
 ),
 

@@ -3,30 +3,14 @@
 -- kind: table
 with
 
--- One row of a task speaks for all.
-listed as (
-
-    select
-        run_id,
-        task_id,
-        min(cast(verifier as varchar)) as verifier
-
-    from main.rollouts
-
-    where regexp_matches(cast(verifier as varchar), '"expected_actions"')
-
-    group by all
-
-),
-
 actions as (
 
     select
         run_id,
         task_id,
-        unnest(expected_calls(verifier)) as action
+        unnest(actions) as action
 
-    from listed
+    from staging.action_lists
 
 ),
 
@@ -51,7 +35,9 @@ final as (
         task_id,
         row_number() over (partition by run_id, task_id order by tool, arguments) as action_no,
         tool,
-        arguments
+        arguments,
+        -- The same call may be asked for twice.
+        row_number() over (partition by run_id, task_id, tool, arguments order by tool) as nth
 
     from named
 

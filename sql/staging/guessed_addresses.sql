@@ -6,8 +6,6 @@ with
 candidates as (
 
     select
-        calls.run_id,
-        calls.task_id,
         calls.record_id,
         calls.seq,
         unnest(argument_addresses(calls.arguments)) as address
@@ -18,15 +16,25 @@ candidates as (
 
 ),
 
+writers as (
+
+    select record_id
+
+    from candidates
+
+    group by all
+
+),
+
 -- What had been read: the question, and every word that was not the model's own.
-questions as (
+sources as (
 
     select
-        candidates.record_id,
+        writers.record_id,
         0 as seq,
         concat_ws(' ', prompts.system_prompt, prompts.prompt) as text
 
-    from candidates
+    from writers
 
     inner join main.rollouts as rollouts using (record_id)
 
@@ -35,11 +43,7 @@ questions as (
         and prompts.task_id = rollouts.task_id
         and prompts.prompt_sha = rollouts.prompt_sha
 
-    group by all
-
-),
-
-answers as (
+    union all
 
     select
         events.record_id,
@@ -48,23 +52,13 @@ answers as (
 
     from raw.events as events
 
-    where
-        (events.kind = 'tool_result' or (events.kind = 'message' and events.role in ('user', 'system')))
-        and events.record_id in (select record_id from candidates)
+    inner join writers using (record_id)
+
+    where events.kind = 'tool_result' or (events.kind = 'message' and events.role in ('user', 'system'))
 
 ),
 
-sources as (
-
-    select * from questions
-
-    union all
-
-    select * from answers
-
-),
-
-seen as (
+found as (
 
     select
         record_id,
@@ -77,7 +71,20 @@ seen as (
 
 ),
 
-final as (
+seen as (
+
+    select
+        record_id,
+        local_part(address) as name,
+        min(seq) as seq
+
+    from found
+
+    group by all
+
+),
+
+unseen as (
 
     select
         candidates.record_id,
@@ -88,12 +95,60 @@ final as (
 
     left join seen
         on seen.record_id = candidates.record_id
+        and seen.name = local_part(candidates.address)
         and seen.seq < candidates.seq
-        and is_nearly(local_part(seen.address), local_part(candidates.address))
 
-    group by candidates.record_id, candidates.seq, candidates.address
+    where seen.name is null
 
-    having count(seen.address) = 0
+),
+
+-- Every unseen address is held against every one that was read: of lists of thousands nothing is said.
+sizes as (
+
+    select
+        unseen.record_id,
+        count(*) as n_unseen,
+        coalesce(max(counted.n_seen), 0) as n_seen
+
+    from unseen
+
+    left join (
+
+        select
+            record_id,
+            count(*) as n_seen
+
+        from seen
+
+        group by all
+
+    ) as counted using (record_id)
+
+    group by unseen.record_id
+
+),
+
+final as (
+
+    select
+        unseen.record_id,
+        unseen.seq,
+        unseen.address
+
+    from unseen
+
+    inner join sizes using (record_id)
+
+    left join seen
+        on seen.record_id = unseen.record_id
+        and seen.seq < unseen.seq
+        and is_nearly(seen.name, local_part(unseen.address))
+
+    where sizes.n_unseen * sizes.n_seen <= 20000
+
+    group by unseen.record_id, unseen.seq, unseen.address
+
+    having count(seen.name) = 0
 
 )
 

@@ -48,7 +48,8 @@ first_uses as (
 
 ),
 
-habits as (
+-- `tool_seq` is null where the tool was never called at all.
+left_out as (
 
     select
         failing.record_id,
@@ -56,7 +57,9 @@ habits as (
         passing.argument,
         passing.n_passes,
         tools.seq as tool_seq,
-        uses.seq as seq
+        row_number() over (
+            partition by failing.record_id order by tools.seq nulls last, passing.tool, passing.argument
+        ) as rank
 
     from failing
 
@@ -72,20 +75,20 @@ habits as (
         and uses.tool = passing.tool
         and uses.argument = passing.argument
 
+    where uses.seq is null
+
 ),
 
 final as (
 
     select
         record_id,
-        min(tool) filter (where argument = '' and tool_seq is null and n_passes > 1) as missing_call,
-        min(tool || '.' || argument) filter (where tool_seq is not null and seq is null)
+        min(tool) filter (where argument = '' and n_passes > 1) as missing_call,
+        min(tool || '.' || argument) filter (where rank = 1 and tool_seq is not null)
             as missing_argument,
-        min(tool_seq) filter (where seq is null) as missing_argument_seq
+        min(tool_seq) filter (where rank = 1) as missing_argument_seq
 
-    from habits
-
-    where seq is null
+    from left_out
 
     group by record_id
 
