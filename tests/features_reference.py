@@ -1,0 +1,287 @@
+"""What a rollout's row shows, worked out in plain Python from the definitions.
+
+Nothing here is taken from `pipeline`: events come from `tests.reference`, everything else from the
+standard library. Tests hold `rollout_features` against what this module says, row by row.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests import reference
+from tests.reference import Json, Row
+
+# A tool's text is an error where it begins like one.
+ERROR_TEXT = re.compile(
+    r"""\s*["(\[]?\s*(?:
+        (?i:(?:(?:tool|execution|runtime|validation|http|syntax|database)\ )?error)
+            \s*(?:[:!(\[-]|\d|executing|calling|while\ |in\ )
+        | (?i:fatal|exception)\s*:
+        | Traceback\ \(most\ recent\ call\ last\)
+        | [A-Z]\w*(?:Error|Exception)\b\s*(?:[:(]|(?:while|when|during|at|in)\ )
+        | (?i:command\ (?:failed|timed\ out|not\ found))
+        | (?i:failed\ to\ )
+        | (?i:(?:invalid|unknown|unrecognized)\ (?:tool|function|argument|command|action))
+    )""",
+    re.VERBOSE | re.ASCII,
+)
+NO_ERROR = (False, "", 0, [], {}, "none", "None", None)
+READING = re.compile(
+    r"(?:^|[_.:/-])(?:get|find|search|list|read|look_?up|check|fetch|query|view|show|describe|count"
+    r"|calculate|compute|think|browse|open|inspect|retrieve)(?:[_.:/-]|$)"
+)
+CODES = ("exit_code", "returncode", "return_code", "container_exit_code")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call, and the result that answers it: the nth of its id, where that comes later."""
+
+    seq: int
+    tool: str
+    arguments: Any
+    result_seq: int | None
+    is_error: bool
+
+    @property
+    def is_done(self) -> bool:
+        """Answered, and with no error."""
+        return self.result_seq is not None and not self.is_error
+
+
+def calls(row: Row) -> list[Call]:
+    """The calls of a row in their order."""
+    found = list(enumerate(reference.events(row), start=1))
+    results: dict[str | None, list[tuple[int, Any]]] = defaultdict(list)
+    for seq, event in found:
+        if event.kind == "tool_result":
+            results[_key(event.call_id)].append((seq, event.text))
+    asked: Counter[str | None] = Counter()
+    made = []
+    for seq, event in found:
+        if event.kind == "tool_call":
+            call_id = _key(event.call_id)
+            answers = results[call_id][asked[call_id] :][:1]
+            asked[call_id] += 1
+            answer, text = answers[0] if answers and answers[0][0] > seq else (None, None)
+            made.append(Call(seq, _text(event.tool) or "", event.arguments, answer, is_error(text)))
+    return made
+
+
+def _key(call_id: Any) -> str | None:
+    return _text(call_id) or None
+
+
+def _text(value: Any) -> Any:
+    """Text as it is; anything else as the shortest JSON."""
+    if isinstance(value, Json):
+        return json.dumps(value.value, separators=(",", ":"), ensure_ascii=False)
+    return value
+
+
+def is_error(text: Any) -> bool:
+    """Does a tool's answer report a failure? JSON says so in a field, text at its beginning."""
+    if text is None:
+        return False
+    said = _text(text)
+    try:
+        answer = json.loads(said)
+    except (ValueError, RecursionError):
+        answer = None
+    if not isinstance(answer, dict):
+        return ERROR_TEXT.match(said) is not None
+    codes = [reference.number(answer.get(name)) for name in CODES[:3]]
+    error = answer.get("error")
+    return (
+        any(code not in (None, 0) for code in codes)
+        or not any(type(error) is type(none) and error == none for none in NO_ERROR)
+        or answer.get("status") in ("error", "failed", "failure")
+        or answer.get("isError") is True
+        or answer.get("is_error") is True
+        or answer.get("success") is False
+    )
+
+
+def is_malformed(arguments: Any) -> bool:
+    """Neither absent nor a JSON object."""
+    if isinstance(arguments, Json):
+        return arguments.value is not None and not isinstance(arguments.value, dict)
+    if arguments is None or not re.search(r"\S", arguments, re.ASCII):
+        return False
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return True
+    return value is not None and not isinstance(value, dict)
+
+
+def longest_streak(made: Iterable[Call]) -> int:
+    """The most failing calls in a row."""
+    longest = current = 0
+    for call in made:
+        current = current + 1 if call.is_error else 0
+        longest = max(longest, current)
+    return longest
+
+
+def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
+    """The features of a row's calls; without a list of tools that change something, any may."""
+    made = calls(row)
+    events = reference.events(row)
+    counted = [
+        call
+        for call in made
+        if call.is_done and (consequential is None or call.tool in consequential)
+    ]
+    last_counted = counted[-1].seq if counted else 0
+    final = [call for call in made if call.is_error and call.seq > last_counted]
+    end = made[-1] if made else None
+    same = [
+        call
+        for call in final
+        if end is not None and not end.is_done and _same_call(call, end)
+    ]
+    seen: list[Call] = []
+    repeated = []
+    for call in made:
+        if any(_same_call(call, earlier) for earlier in seen):
+            repeated.append(call)
+        else:
+            seen.append(call)
+    malformed = [call for call in made if is_malformed(call.arguments)]
+    ending = [
+        call.seq
+        for call in malformed
+        if call in final or (call is end and call.result_seq is None)
+    ]
+    messages = [
+        seq
+        for seq, event in enumerate(events, start=1)
+        if event.kind == "message" and event.role in (None, "assistant")
+    ]
+    n_errors = sum(is_error(event.text) for event in events if event.kind == "tool_result")
+    response = row.get("response")
+    # Without a response nothing is known, which is not none.
+    has_output = not isinstance(response, dict) or response.get("output") is not None
+    has_output = has_output and response is not None
+    return {
+        "calls_by_tool": dict(Counter(call.tool for call in made)),
+        "n_tool_calls": len(made) if has_output else None,
+        "n_tools": len({call.tool for call in made}),
+        "n_tool_errors": n_errors if has_output else None,
+        "n_repeated_calls": len(repeated),
+        "n_unanswered_calls": sum(call.result_seq is None for call in made),
+        "n_malformed_calls": len(malformed),
+        "n_counted_calls": len(counted),
+        "longest_error_streak": longest_streak(made),
+        "n_final_errors": len(final),
+        "n_same_final_errors": len(same),
+        "ends_in_error": end is not None and end.is_error,
+        "final_error_seq": max((call.result_seq or 0 for call in final), default=None),
+        "repeated_error_seq": next((c.seq for c in same if c in repeated), None),
+        "malformed_seq": min(ending, default=None),
+        "final_text_seq": messages[-1] if messages else None,
+        "exit_code": exit_code(row),
+    }
+
+
+def _same_call(one: Call, other: Call) -> bool:
+    return one.tool == other.tool and _text(one.arguments) == _text(other.arguments)
+
+
+def exit_code(row: Row) -> int | None:
+    """The first whole number among the row's own exit codes."""
+    given = [reference.verifier(row).get(name) for name in CODES]
+    whole = [reference.integer(code) for code in given if code is not None]
+    return next((code for code in whole if code is not None), None)
+
+
+def is_reading(tool: str) -> bool:
+    """Does a tool only look, by its name?"""
+    return READING.search(tool.lower()) is not None
+
+
+@dataclass(frozen=True)
+class Actions:
+    """What a task expects: a list of calls, which may be empty, or nothing known."""
+
+    listed: tuple[tuple[str, str], ...] | None
+
+
+def expected(rows: Iterable[Row]) -> Actions:
+    """The calls that the rows of a task list."""
+    for row in rows:
+        given = row.get("expected_actions")
+        if isinstance(given, list):
+            named = [action for action in given if isinstance(action.get("name"), str)]
+            return Actions(tuple((a["name"], canonical(a.get("kwargs"))) for a in named))
+    return Actions(None)
+
+
+def canonical(arguments: Any) -> str:
+    """Arguments for comparing: keys in order, nothing for null."""
+    value = arguments.value if isinstance(arguments, Json) else arguments
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, dict):
+        value = {name: item for name, item in value.items() if item is not None}
+    return json.dumps({} if value is None else value, sort_keys=True)
+
+
+def unmatched(row: Row, actions: Actions, tools: Iterable[str]) -> list[Call]:
+    """The calls of these tools that no expected action accounts for, each action once."""
+    left = Counter(actions.listed or ())
+    beyond = []
+    for call in calls(row):
+        if call.tool not in tools or call.is_error:
+            continue
+        key = (call.tool, canonical(call.arguments))
+        if left[key] > 0:
+            left[key] -= 1
+        else:
+            beyond.append(call)
+    return beyond
+
+
+def consequential_tools(
+    rows: Mapping[str, list[tuple[Row, bool]]],
+) -> frozenset[str] | None:
+    """Of a benchmark's rows by run and task, each with its verdict: the tools that change something.
+
+    A tool counts that some task expects, unless its name says that it only looks, or unless more than
+    a quarter of the passes that call it call it where it is not expected.
+    """
+    tasks = {task: expected(row for row, _ in given) for task, given in rows.items()}
+    named = {tool for actions in tasks.values() for tool, _ in actions.listed or ()}
+    calling: Counter[str] = Counter()
+    at_will: Counter[str] = Counter()
+    for task, given in rows.items():
+        for row in (row for row, is_pass in given if is_pass):
+            beyond = {call.tool for call in unmatched(row, tasks[task], named)}
+            used = {call.tool for call in calls(row) if not call.is_error} & named
+            calling.update(used)
+            at_will.update(used & beyond)
+    counting = {t for t in named if not is_reading(t) and at_will[t] * 4 <= calling[t]}
+    return frozenset(counting) or None
+
+
+def actions(row: Row, task: Actions, tools: frozenset[str] | None) -> dict[str, Any]:
+    """A row's changes against those its task expects; all null where nothing is known."""
+    names = ("n_expected_actions", "n_matched_actions", "n_unexpected_calls", "unexpected_call_seq")
+    if task.listed is None:
+        return dict.fromkeys(names)
+    own = tools or frozenset()
+    wanted = [action for action in task.listed if action[0] in own]
+    beyond = unmatched(row, task, own)
+    n_made = sum(call.tool in own and not call.is_error for call in calls(row))
+    seqs = [call.seq for call in beyond]
+    values = (len(wanted), n_made - len(beyond), len(beyond), min(seqs, default=None))
+    return dict(zip(names, values, strict=True))

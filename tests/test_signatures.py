@@ -1,0 +1,171 @@
+"""Error messages: what is taken out of a tool's answer, and which messages are the same error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.settings import SQL_DIR
+from pipeline.warehouse import create_macros
+from tests.mode_cases import no, ok
+from tests.results import analyzed, failure, rollout
+
+Macro = Callable[..., object]
+
+
+@pytest.fixture(scope="module")
+def macro() -> Iterator[Macro]:
+    """Calls a macro with texts."""
+    with duckdb.connect() as db:
+        create_macros(db, SQL_DIR)
+
+        def call(name: str, *texts: str | None) -> object:
+            marks = ", ".join("?" for _ in texts)
+            ((value,),) = db.execute(f"select {name}({marks})", list(texts)).fetchall()
+            return value
+
+        yield call
+
+
+SAME = [
+    ["total is 305, but paid 255", "total is 1, but paid 1,000.50", "total is 12345678, but paid 2"],
+    ["cannot open /etc/hosts: denied", "cannot open /home/u1/a b/../x.txt: denied"][:1]
+    + ["cannot open /srv/data/x.txt: denied", "cannot open src/main/app.py: denied"],
+    ["cannot open C:\\Users\\mia\\x.txt", "cannot open D:\\data\\y.bin"],
+    ["job 550e8400-e29b-41d4-a716-446655440000 died", "job 0b1c2d3e-abcd-efab-cdef-abcdefabcdef died"],
+    ["object at 0x7f3a2b10", "object at 0xdeadbeef", "object at 0x1"],
+    ["commit deadbeef01 missing", "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904 missing"],
+    ["no user mia.li@desk.example", "no user o-k+x@a.b.example"],
+    ["GET https://a.example/x?y=1 failed", "GET http://b.example:8080/ failed"],
+    ["No module named 'erfa'", "No module named 'numpy'"],
+    ['field "price" is unknown', 'field "total amount" is unknown', "field `x` is unknown"],
+    ["at 2024-05-13 10:00:01 it broke", "at 2026-01-01 it broke"],
+    ["choose one of [1, 2, 3]", "choose one of [4, 5]"],
+    ["line one\n  line two", "line one line two"],
+    ['{"code": 17, "detail": "a b"}', '{"code": 4, "detail": "c"}'],
+]
+APART = [
+    ["payment method not found", "gift card not found"],
+    ["KeyError: 3", "IndexError: 3"],
+    ['{"code": 17}', '{"status": 17}'],
+    ["it can't be, and it won't do", "it can't be, or it won't do"],
+    ["not enough seats", "Not enough seats left"],
+    ["permission denied", "permission denied: /a/b"],
+]
+
+
+@pytest.mark.parametrize("messages", SAME, ids=lambda messages: messages[0][:30])
+def test_same_error(messages: list[str], macro: Macro) -> None:
+    """Numbers, paths, ids, addresses and quoted words do not make another error."""
+    assert len({macro("error_signature", message) for message in messages}) == 1
+
+
+@pytest.mark.parametrize("messages", APART, ids=lambda messages: messages[0][:30])
+def test_different_errors(messages: list[str], macro: Macro) -> None:
+    """Other words, or other fields of an answer, are another error."""
+    assert len({macro("error_signature", message) for message in messages}) == len(messages)
+
+
+@given(message=st.text(max_size=400))
+def test_any_text_has_a_signature(message: str, macro: Macro) -> None:
+    """A signature is short, without line breaks, and that of a signature is itself or shorter."""
+    text = message.replace("\0", "")
+    signature = macro("error_signature", text)
+    assert isinstance(signature, str) and len(signature) <= 160 and "\n" not in signature
+
+
+@pytest.mark.parametrize(
+    "hostile", ["a" * 9, "'", '"', "/a", "\\", "@", "1 ", "<n>,", "{'", "é", "-", "(", "0x", "a@b."]
+)
+def test_hostile_messages_are_read_in_time(hostile: str, macro: Macro) -> None:
+    """A message of a million characters made to make patterns slow takes no time worth naming."""
+    start = time.process_time()
+    text = hostile * (1_000_000 // len(hostile))
+    assert len(str(macro("error_signature", macro("error_message", f"Error: {text}")))) <= 160
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("Error: disk full", "disk full"),
+        ("ERROR executing tool write: disk full\n", "disk full"),
+        ("Error calling write: disk full", "disk full"),
+        ('{"error": "disk full", "status": "failed"}', "disk full"),
+        ('{"error": {"code": 3, "message": "disk full"}}', "disk full"),
+        ('{"error": true, "message": "disk full"}', "disk full"),
+        ('{"error": null, "exit_code": 1, "stderr": "disk full"}', "disk full"),
+        ('{"exit_code": 1, "output": ""}', '{"exit_code": 1, "output": ""}'),
+        ('{"status": "error"}', "error"),
+        ("Traceback (most recent call last):\n  File x\nOSError: disk full\n\n", "OSError: disk full"),
+        (
+            '{"exit_code": 1, "output": "$ run\\nTraceback (most recent call last):\\n  File\\nOSError: no"}',
+            "OSError: no",
+        ),
+        ('{"error": "cut off', '{"error": "cut off'),
+        ("", ""),
+    ],
+)
+def test_error_message(answer: str, message: str, macro: Macro) -> None:
+    """The message is a field of a JSON answer, the last line of a traceback, or the text itself."""
+    assert macro("error_message", answer) == message
+
+
+@pytest.mark.parametrize(
+    ("message", "tool", "is_unknown"),
+    [
+        ("unknown tool: send", "send", True),
+        ("Tool 'send' not found", "send", True),
+        ("Function send is not registered", "send", True),
+        ("No such function send", "send", True),
+        ("Unknown tool", "send", True),
+        ("tool not found", "send", True),
+        ("invalid tool arguments", "send", False),
+        ("unknown function argument 'send'", "send", False),
+        ("no such function: SEND_DATE", "query", False),
+        ("function f(integer) does not exist", "query", False),
+        ("Function not implemented", "list", False),
+        ("user of tool send: name not found", "send", False),
+    ],
+)
+def test_unknown_tool(message: str, tool: str, is_unknown: bool, macro: Macro) -> None:
+    """A tool is unknown where the error says so of the tool that was called."""
+    assert macro("is_unknown_tool", message, tool) is is_unknown
+
+
+def test_error_signatures(tmp_path: Path) -> None:
+    """An error is one row for a run and source: how often, whom it hits, and one to look at."""
+    full = [("write", {"n": n}, f"Error: disk {n} full at /mnt/d{n}/x") for n in range(3)]
+    rows = [
+        rollout(0, 0, **no(full[0], full[1], "Done.")),
+        rollout(0, 1, **ok(full[2], ("write", {}, "ok"), "Done.")),
+        rollout(1, 0, **no(full[0], "Done.", failure_reason="2 of 5 cells")),
+        rollout(2, 0, **no(("write", {}, "Error: no disk"), "Done.", failure_reason="3 of 5 cells")),
+        # Why a pass passed is no error.
+        rollout(3, 0, **ok(("write", {}, "ok"), failure_reason="all cells")),
+    ]
+    failures = [failure(4, n, "transient", error_message=f"HTTP 50{n} from judge") for n in range(2)]
+    unsettled = [rollout(0, 0, ask="other", **no(full[0])), rollout(0, 1, ask="other", **no())]
+    files = {
+        "a_rollouts.jsonl": rows,
+        "a_rollouts_failures.jsonl": failures,
+        "b_rollouts.jsonl": [{**row, "reward": -5.0} for row in unsettled],
+    }
+    found = analyzed(tmp_path, files)
+    assert found.rows("from error_signatures order by run_id, source, signature") == [
+        ("a", "failed attempt", "HTTP <n> from judge", 2, 2, 2, 1, ["4"], "HTTP 500 from judge")
+        + ("a_rollouts_failures.jsonl:1",),
+        ("a", "tool", "disk <n> full at <path>", 4, 3, 2, 2, ["0", "1"], "disk 0 full at /mnt/d0/x")
+        + ("a/0:0#2",),
+        ("a", "tool", "no disk", 1, 1, 1, 1, ["2"], "no disk", "a/2:0#2"),
+        ("a", "verifier", "<n> of <n> cells", 2, 2, 2, 2, ["1", "2"], "2 of 5 cells", "a/1:0"),
+        # What passes is not settled there: nothing has failed.
+        ("b", "tool", "disk <n> full at <path>", 1, 1, 0, 1, ["0"], "disk 0 full at /mnt/d0/x")
+        + ("b/0:0#2",),
+    ]
