@@ -455,12 +455,13 @@ create or replace macro expected_calls(verifier) as
         '[{"name": "VARCHAR", "kwargs": "JSON", "arguments": "JSON"}]'
     );
 
--- Arguments for comparing: keys in order, nothing for null; text as it is where it is no object.
+-- Arguments for comparing: keys in order on every level, nothing for null; text as it is where it is
+-- no object.
 create or replace macro canonical_arguments(arguments) as
     coalesce(
         json_from_entries(list_sort(list_filter(
             map_entries(json_fields(
-                case when coalesce(json_valid(arguments), false) then arguments::varchar end
+                case when coalesce(json_valid(arguments), false) then json_normalize(arguments) end
             )),
             lambda entry: entry.value is not null
         ))),

@@ -214,6 +214,7 @@ TOOLS = [
         ],
         [ok(LOOKED, "A."), ok(LOOKED, "B.")],
     ),
+    Case("NO_LAST_WORD", [no("I will.", WROTE)], [[no(WROTE, "Done.")]], [ok("I will.", WROTE)]),
     Case(
         "FALSE_SELF_CHECK",
         [no(("test", {}, "===== 5 passed in 0.12s ====="), "Done.")],

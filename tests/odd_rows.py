@@ -116,7 +116,10 @@ def acting_rows(seed: int, n_tasks: int) -> list[Row]:
     found = []
     for task in range(n_tasks):
         listed = [
-            {"name": rng.choice(CHANGES), "kwargs": {"id": rng.randint(1, 2), "note": None}}
+            {
+                "name": rng.choice(CHANGES),
+                "kwargs": {"id": rng.randint(1, 2), "note": None, "seats": [{"row": 1, "side": "a"}]},
+            }
             for _ in range(rng.randint(0, 3))
         ]
         for index in range(3):
@@ -135,7 +138,7 @@ def acting_rows(seed: int, n_tasks: int) -> list[Row]:
 def _at_will(rng: Random) -> list[tuple[str, Row]]:
     made = []
     for _ in range(rng.randint(0, 5)):
-        arguments = {"id": rng.randint(1, 2)}
+        arguments: Row = {"seats": [{"side": "a", "row": 1}], "id": rng.randint(1, 2)}
         if rng.random() < 0.3:
             arguments = {"note": None, **arguments}
         made.append((rng.choice((*CHANGES, "get_user")), arguments))

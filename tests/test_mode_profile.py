@@ -1,0 +1,244 @@
+"""[[failure_mode]] of blade.toml: modes of one's own, and what is refused, with its line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline import open_warehouse, profile
+from pipeline.errors import UsageError
+from pipeline.profile import ASKABLE, FailureMode, Profile, check_predicates
+from pipeline.profile.failure_modes import UNEXPLAINED, built_in
+from pipeline.profile.features import FEATURE_COLUMNS, LONG_COLUMNS
+from pipeline.profile.rules import rules
+from tests.conftest import ROOT
+from tests.mode_cases import no, ok
+from tests.results import analyzed, call, rollout, write
+
+
+def read(folder: Path, content: str) -> Profile:
+    path = folder / "blade.toml"
+    path.write_text(content, encoding="utf-8")
+    return profile.read(path, name="blade.toml")
+
+
+def test_feature_columns_are_those_of_the_relation(demo: Path) -> None:
+    """What a predicate may ask has the names and types of rollout_features, or of rollouts."""
+    with open_warehouse(demo) as warehouse:
+        features = warehouse.execute("describe rollout_features").fetchall()
+        rollouts = dict(row[:2] for row in warehouse.execute("describe rollouts").fetchall())
+    assert {row[0]: row[1] for row in features} == FEATURE_COLUMNS
+    assert {name: rollouts[name] for name in LONG_COLUMNS} == LONG_COLUMNS
+
+
+def test_built_in_modes_are_a_profile() -> None:
+    """The modes of every benchmark keep to the rules for a profile's, and ask no long texts."""
+    check_predicates(built_in(), FEATURE_COLUMNS, name="failure_modes.toml")
+    assert all(mode.evidence is None or mode.evidence in FEATURE_COLUMNS for mode in built_in())
+    assert len({mode.mode for mode in built_in()}) == len(built_in())
+
+
+def test_a_mode_is_read(tmp_path: Path) -> None:
+    """Each key lands in its attribute; what is left out has a default."""
+    found = read(
+        tmp_path,
+        """\
+        [[failure_mode]]
+        mode = "WRONG_CURRENCY"
+        title = "paid in the wrong currency"
+        when = "contains(answer, 'EUR')"
+        cause = "KG"
+        severity = 70
+        intervention = "verifier repair"
+        evidence = "final_text"
+        signal = "words"
+
+        [[failure_mode]]
+        when = "n_tool_errors > 3"
+        mode = "many-errors"
+        """,
+    )
+    assert found.failure_modes == (
+        FailureMode(
+            mode="WRONG_CURRENCY",
+            title="paid in the wrong currency",
+            when="contains(answer, 'EUR')",
+            cause="KG",
+            severity=70,
+            intervention="verifier repair",
+            evidence="final_text",
+            is_words=True,
+            line=4,
+        ),
+        FailureMode(
+            mode="many-errors",
+            title="many-errors",
+            when="n_tool_errors > 3",
+            cause=UNEXPLAINED,
+            severity=50,
+            intervention=None,
+            evidence=None,
+            is_words=False,
+            line=12,
+        ),
+    )
+    check_predicates(found.failure_modes, ASKABLE, name="blade.toml")
+
+
+def test_own_modes_go_first() -> None:
+    """A profile's modes come before those built in, and take the place of one with their name."""
+    own = replace(built_in()[3], when="true")
+    found = rules(Profile(failure_modes=(own,)))
+    assert found[0] == own and len(found) == len(built_in())
+    assert [mode.mode for mode in found].count(own.mode) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("mode = 'A'\nwhen = 'true'\nwhy = 1", ":4: failure_mode.why is not a key of this file."),
+        ("mode = 'A'", ":1: this failure mode has no when."),
+        ("when = 'true'", ":1: this failure mode has no mode."),
+        ("mode = 'A'\nwhen = 'true'\ncause = 'XX'", ':4: failure_mode.cause is "XX", expected one'),
+        ("mode = 'A'\nwhen = 'true'\ncause = ['KG']", ":4: failure_mode.cause is a list, expected"),
+        ("mode = 'A'\nwhen = 'true'\nseverity = 0", ":4: failure_mode.severity is 0, expected an"),
+        ("mode = 'A'\nwhen = 'true'\nseverity = 101", ":4: failure_mode.severity is 101, expected"),
+        ("mode = 'A'\nseverity = true\nwhen = 'true'", ":3: failure_mode.severity is true, expected"),
+        ("mode = 'A'\nintervention = 'hope'\nwhen = ''", ':3: failure_mode.intervention is "hope"'),
+        ("mode = 'A'\nsignal = 'loud'\nwhen = 'true'", ':3: failure_mode.signal is "loud"'),
+        ("mode = 'A'\nevidence = 'n_turns'\nwhen = 'true'", ':3: failure_mode.evidence is "n_turns"'),
+        ("mode = 'A'\nevidence = 'x; drop'\nwhen = 'true'", ':3: failure_mode.evidence is "x; drop"'),
+        ("mode = 'A'\nevidence = 3\nwhen = 'true'", ":3: failure_mode.evidence is 3, which shows"),
+        ("mode = 'UNEXPLAINED'\nwhen = 'true'", ":2: UNEXPLAINED is what no rule explains."),
+        ("mode = 'unexplained'\nwhen = 'true'", ":2: UNEXPLAINED is what no rule explains."),
+        ("mode = 'A'\nwhen = ''", ':3: failure_mode.when is "", expected a SQL predicate.'),
+        ("mode = 'A'\nwhen = 3", ":3: failure_mode.when is 3, expected a SQL predicate."),
+        ("mode = 'A'\nwhen = 'true'\ntitle = 3", ":4: failure_mode.title is 3, expected a few words."),
+        (
+            "mode = 'A'\nwhen = 'true'\n[[failure_mode]]\nwhen = 'false'\nmode = 'A'",
+            ':6: failure_mode names "A" twice.',
+        ),
+        *(
+            (f"mode = {name!r}\nwhen = 'true'", ":2: failure_mode.mode is ")
+            for name in ("two words", "9A", "Ä", "a|b", "A" * 61, "A\tB", "-A", "<b>")
+        ),
+    ],
+)
+def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
+    """What a mode may not say is refused with the line it stands on."""
+    with pytest.raises(UsageError) as raised:
+        read(tmp_path, f"[[failure_mode]]\n{content}\n")
+    assert str(raised.value).startswith(f"blade.toml{message}")
+    assert message != ":2: failure_mode.mode is " or "a letter, then up to 59" in str(raised.value)
+
+
+def test_a_single_bracket(tmp_path: Path) -> None:
+    """A table where a list of tables is meant says how to write it."""
+    with pytest.raises(UsageError) as raised:
+        read(tmp_path, "[failure_mode]\nmode = 'A'\n")
+    assert raised.value.hint == "Write [[failure_mode]], with double brackets, above each failure mode."
+
+
+@pytest.mark.parametrize("name", ["A", "a" * 60, "too-many_Errors2"])
+def test_plain_names(tmp_path: Path, name: str) -> None:
+    """A name begins with a letter and has up to sixty letters, digits and dashes."""
+    found = read(tmp_path, f"[[failure_mode]]\nmode = '{name}'\nwhen = 'true'\n")
+    assert [mode.mode for mode in found.failure_modes] == [name]
+
+
+@pytest.mark.parametrize(
+    ("when", "told"),
+    [
+        ("n_toolcalls > 0", 'column "n_toolcalls" does not exist.'),
+        ("prompt = ''", 'column "prompt" does not exist.'),
+        ("n_tool_calls", "it is a BIGINT, expected true or false."),
+        ("n_tool_calls > 'many'", "Could not convert string 'many' to INT64"),
+        ("true, true", "it must be one expression."),
+        ("true) or (true", "not a SQL predicate"),
+        ("exists(select 1)", "a query (select, exists, any) may not be used in a predicate."),
+        ("random() > 0.5", "function random may not be used"),
+        ("reward >", "not a SQL predicate"),
+    ],
+)
+def test_predicates_that_are_none(tmp_path: Path, when: str, told: str) -> None:
+    """A predicate asks the columns of a rollout; what it may not do is refused before any reading."""
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    path = tmp_path / "blade.toml"
+    path.write_text(f'\n[[failure_mode]]\nmode = "A"\nwhen = "{when}"\n', encoding="utf-8")
+    out = tmp_path / "out"
+    ended = call("analyze", results, "--out", out, "--profile", path)
+    assert ended.code == 2 and not out.exists()
+    assert f'{path}:4: failure mode "A": {told}' in ended.stderr
+
+
+def test_own_modes(tmp_path: Path) -> None:
+    """A mode of one's own asks features and long texts, replaces a built-in one, and can be primary."""
+    content = """\
+        [[failure_mode]]
+        mode = "EUROS"
+        title = "paid in euros"
+        when = "contains(final_text, 'EUR') and verifier ->> '$.currency' = 'USD' and answer is null"
+        cause = "KG"
+        severity = 99
+        intervention = "training"
+        evidence = "final_text"
+
+        [[failure_mode]]
+        mode = "NO_ACTION"
+        when = "n_tool_calls = 0 and calls_by_tool['x'] is null and task_id = '1'"
+        severity = 98
+        evidence = "last_seq"
+
+        [[failure_mode]]
+        mode = "NEVER"
+        when = "cast(failure_message as bigint) > 0 or case when sandbox_error is not null then 'a' end = 'a'"
+
+        [[failure_mode]]
+        mode = "VERIFIER"
+        when = "length(verifier) > 300"
+        evidence = "verifier"
+        """
+    paid = ("pay", {}, "ok")
+    rows = [
+        rollout(0, 0, **no(paid, "EUR 5" + "!" * 500, currency="USD")),
+        rollout(4, 0, **ok(paid, "EUR 5", currency="USD")),
+        rollout(1, 0, **no("Nothing.")),
+        rollout(2, 0, **no("Nothing.")),
+        rollout(3, 0, **no(paid, "Paid.", log="x" * 400)),
+    ]
+    files = {"a_rollouts.jsonl": rows, "blade.toml": content}
+    found = analyzed(tmp_path, files)
+    told = found.rows("""
+        select task_id, mode, cause, severity, intervention, evidence_seq, left(snippet, 9),
+            length(snippet), n_characters
+        from rollout_modes where is_primary order by task_id
+    """)
+    assert told == [
+        ("0", "EUROS", "KG", 99, "training", None, "EUR 5!!!!", 240, 505),
+        ("1", "NO_ACTION", UNEXPLAINED, 98, None, 1, "Nothing.", 8, 8),
+        ("2", UNEXPLAINED, UNEXPLAINED, 0, None, None, None, None, None),
+        ("3", "VERIFIER", UNEXPLAINED, 50, None, None, '{"log":"x', 240, 410),
+    ]
+    assert found.one("select title from failure_modes where mode = 'EUROS'") == "paid in euros"
+
+
+def test_built_in_modes_are_documented() -> None:
+    """docs/cli.md lists every built-in mode with its severity, cause and title, the worst first."""
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `([A-Z_]+)` \| (\d+) \| (\w+) \| (.*) \|$", text, re.MULTILINE)
+    expected = [(m.mode, str(m.severity), m.cause, m.title) for m in built_in()]
+    assert listed == expected
+    assert [mode.severity for mode in built_in()] == sorted(
+        (mode.severity for mode in built_in()), reverse=True
+    )
+
+
+def test_the_documented_profile_is_one(tmp_path: Path) -> None:
+    """The blade.toml of docs/cli.md is read, and its predicates can be asked."""
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    found = read(tmp_path, text.partition("```toml\n")[2].partition("```")[0])
+    check_predicates(found.failure_modes, ASKABLE, name="blade.toml")
+    assert [mode.mode for mode in found.failure_modes] == ["WRONG_CURRENCY"]
