@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.profile.failure_modes import built_in
-from pipeline.profile.features import FEATURE_COLUMNS, LONG_COLUMNS, is_event
+from pipeline.profile.features import LONG_COLUMNS, is_event
 from pipeline.profile.values import FailureMode, Profile
 from pipeline.relation import Relation
 
@@ -49,10 +49,9 @@ def _source(profile: Profile) -> str:
     """The features; beside them the long texts, which only a profile's rules may ask."""
     if not profile.failure_modes:
         return "(select * from main.rollout_features)"
-    columns = [f"features.{name}" for name in FEATURE_COLUMNS]
-    columns += [f"rollouts.{name}" for name in LONG_COLUMNS]
+    columns = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
     return f"""(
-        select {", ".join(columns)} from main.rollout_features as features
+        select features.*, {columns} from main.rollout_features as features
         left join main.rollouts as rollouts using ({", ".join(KEY)})
     )"""
 
