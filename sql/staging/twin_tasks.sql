@@ -17,42 +17,35 @@ asked as (
 
     inner join staging.records as records using (record_id)
 
+    inner join staging.signs as signs using (record_id)
+
     inner join staging.run_benchmarks as run_benchmarks using (run_id)
 
     inner join staging.core_actions as core_actions using (benchmark)
 
-    where not core_actions.is_tool_call and regexp_matches(records.prompt, '\S')
+    where
+        not core_actions.is_tool_call
+        and not coalesce(signs.has_feedback, false)
+        and regexp_matches(records.prompt, '\S')
 
     group by all
 
 ),
 
-shared as (
-
-    select
-        benchmark,
-        request_sha
-
-    from asked
-
-    group by all
-
-    having count(distinct prompt_sha) > 1 and count(distinct task_id) > 1
-
-),
-
+-- One task for each expected answer. Three of them are enough to find another for any task, and
+-- thousands may ask the same.
 members as (
 
     select
         benchmark,
         request_sha,
-        task_id
+        prompt_sha,
+        min(task_id) as task_id,
+        row_number() over (partition by benchmark, request_sha order by min(task_id), prompt_sha) as rank
 
     from asked
 
-    inner join shared using (benchmark, request_sha)
-
-    group by all
+    group by benchmark, request_sha, prompt_sha
 
 ),
 
@@ -61,15 +54,19 @@ final as (
     select
         asked.run_id,
         asked.task_id,
-        min(members.task_id) filter (where members.task_id <> asked.task_id) as twin_task_id
+        min(members.task_id) as twin_task_id
 
     from asked
 
-    inner join members using (benchmark, request_sha)
+    inner join members
+        on members.benchmark = asked.benchmark
+        and members.request_sha = asked.request_sha
+        and members.prompt_sha <> asked.prompt_sha
+        and members.task_id <> asked.task_id
+
+    where members.rank <= 3
 
     group by asked.run_id, asked.task_id
-
-    having count(members.task_id) filter (where members.task_id <> asked.task_id) > 0
 
 )
 
