@@ -29,7 +29,13 @@ final as (
 
     left join called using (record_id)
 
-    where rollouts.is_scored and rollouts.has_output
+    -- Without a call or last words there is nothing to compare.
+    where
+        rollouts.is_scored
+        and (
+            called.calls is not null
+            or regexp_matches(coalesce(rollouts.answer, rollouts.final_text), '\S')
+        )
 
 )
 

@@ -9,6 +9,7 @@ judged as (
         rollouts.task_id,
         rollouts.record_id,
         rollouts.is_pass,
+        rollouts.prompt_sha,
         rollouts.run_id || '/' || rollouts.rollout_id as citation,
         keys.behaviour
 
@@ -24,11 +25,13 @@ judged as (
 
 ),
 
+-- Under one number two runs may ask different things, or expect different answers.
 passing as (
 
     select
         benchmark,
         task_id,
+        prompt_sha,
         behaviour,
         min(citation) as citation
 
@@ -48,7 +51,7 @@ final as (
 
     from judged
 
-    inner join passing using (benchmark, task_id, behaviour)
+    inner join passing using (benchmark, task_id, prompt_sha, behaviour)
 
     where not judged.is_pass
 
