@@ -70,6 +70,20 @@ marked as (
 
 ),
 
+-- The same failing call at the end: whether once or again.
+numbered as (
+
+    select
+        *,
+        is_final_error and is_same_as_end as is_same_final_error,
+        row_number() over (
+            partition by record_id, is_final_error, is_same_as_end order by seq
+        ) as nth_alike
+
+    from marked
+
+),
+
 streaks as (
 
     select
@@ -98,33 +112,33 @@ streaks as (
 final as (
 
     select
-        marked.record_id,
-        count(distinct marked.tool) as n_tools,
-        count(*) filter (where marked.occurrence > 1) as n_repeated_calls,
-        count(*) filter (where marked.result_seq is null) as n_unanswered_calls,
-        count(*) filter (where marked.is_malformed) as n_malformed_calls,
-        count(*) filter (where marked.is_consequential and not marked.is_error and marked.result_seq is not null)
+        numbered.record_id,
+        count(distinct numbered.tool) as n_tools,
+        count(*) filter (where numbered.occurrence > 1) as n_repeated_calls,
+        count(*) filter (where numbered.result_seq is null) as n_unanswered_calls,
+        count(*) filter (where numbered.is_malformed) as n_malformed_calls,
+        count(*) filter (where numbered.is_consequential and not numbered.is_error and numbered.result_seq is not null)
             as n_counted_calls,
         coalesce(max(streaks.longest), 0) as longest_error_streak,
-        count(*) filter (where marked.is_final_error) as n_final_errors,
-        count(*) filter (where marked.is_final_error and marked.is_same_as_end) as n_same_final_errors,
-        max(marked.last_call_seq) as last_call_seq,
-        coalesce(bool_or(marked.ends_in_error), false) as ends_in_error,
-        min(marked.seq) filter (where marked.is_final_error and marked.is_same_as_end and marked.occurrence > 1)
+        count(*) filter (where numbered.is_final_error) as n_final_errors,
+        count(*) filter (where numbered.is_same_final_error) as n_same_final_errors,
+        max(numbered.last_call_seq) as last_call_seq,
+        coalesce(bool_or(numbered.ends_in_error), false) as ends_in_error,
+        min(numbered.seq) filter (where numbered.is_same_final_error and numbered.nth_alike = 2)
             as repeated_error_seq,
-        max(marked.result_seq) filter (where marked.is_final_error) as final_error_seq,
-        min(marked.seq) filter (
+        max(numbered.result_seq) filter (where numbered.is_final_error) as final_error_seq,
+        min(numbered.seq) filter (
             where
-                marked.is_malformed
-                and (marked.is_final_error or (marked.result_seq is null and marked.seq = marked.last_call_seq))
+                numbered.is_malformed
+                and (numbered.is_final_error or (numbered.result_seq is null and numbered.seq = numbered.last_call_seq))
         ) as malformed_seq,
-        max(marked.result_seq) as last_result_seq
+        max(numbered.result_seq) as last_result_seq
 
-    from marked
+    from numbered
 
     left join streaks using (record_id)
 
-    group by marked.record_id
+    group by numbered.record_id
 
 )
 
