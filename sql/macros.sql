@@ -410,6 +410,12 @@ create or replace macro exit_code(fields) as
 create or replace macro comparable(text) as
     regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');
 
+-- Text as words, for finding one within another: 12 is no part of 1234, nor of -12.
+create or replace macro as_words(text) as
+    ' ' || trim(regexp_replace(
+        regexp_replace(lower(text), '[^\p{L}\p{N}.-]+|[.-]+(\s|$)', ' ', 'g'), '\s+', ' ', 'g'
+    )) || ' ';
+
 -- The ends of what the verifier's own checks printed, where their figures stand.
 create or replace macro check_log(fields) as
     array_to_string(
