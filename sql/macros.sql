@@ -369,6 +369,19 @@ create or replace macro verifier_timed_out(fields) as
 create or replace macro verifier_overran(fields) as
     is_any_true([fields.context_length_exceeded_error, fields.memory_limit_exceeded_error]);
 
+-- What went wrong in the call of the model, from an error that is an object or a text.
+create or replace macro response_fault(error) as
+    first_telling([
+        json_field(error, 'message'), json_field(error, 'code'), json_field(error, 'type'),
+        json_as_text(error)
+    ]);
+
+-- Does a model's error say that it was asked for more than it can hold?
+create or replace macro is_overrun(message) as
+    regexp_matches(
+        message, '(?i)\bcontext[ _](length|window|size)|too many tokens|(prompt|input) is too long'
+    );
+
 -- Does the verifier say that it found no answer in the output?
 create or replace macro verifier_found_none(fields) as
     is_any_true([fields.parse_failed, fields.no_answer, fields.extraction_failed])

@@ -123,14 +123,14 @@ final as (
         verifier.verifier_text,
         verifier.verifier_error,
         verifier.sandbox_error,
-        left(nullif(coalesce(json_field(records.response_error, 'message'), json_as_text(records.response_error)), ''), 400)
-            as model_error,
+        left(response_fault(records.response_error), 400) as model_error,
         verifier.exit_code,
         verifier.n_checks_passed,
         verifier.n_checks_failed,
         coalesce(verifier.is_timed_out, false)
             or coalesce(failed.failure_class = 'timeout_exceeded', false) as is_timed_out,
-        coalesce(verifier.is_overrun, false) as is_overrun,
+        coalesce(verifier.is_overrun, false)
+            or coalesce(is_overrun(response_fault(records.response_error)), false) as is_overrun,
         rollouts.input_tokens,
         rollouts.output_tokens,
         rollouts.output_tokens / nullif(records.max_output_tokens, 0) as output_limit_rate,
