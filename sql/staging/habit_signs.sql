@@ -3,94 +3,66 @@
 -- kind: table
 with
 
-failing as (
+missing as (
 
-    select
-        rollouts.record_id,
-        run_benchmarks.benchmark,
-        rollouts.task_id
-
-    from main.rollouts as rollouts
-
-    inner join staging.run_benchmarks as run_benchmarks using (run_id)
-
-    where rollouts.is_scored and not rollouts.is_pass
+    select * from staging.missing_habits
 
 ),
 
-used as (
-
-    select
-        calls.record_id,
-        calls.tool,
-        calls.seq,
-        unnest(list_append(argument_names(calls.arguments), '')) as argument
-
-    from staging.calls as calls
-
-    inner join failing using (record_id)
-
-    where not calls.is_malformed
-
-),
-
-first_uses as (
+-- Of the arguments left out, the one whose call comes first.
+arguments as (
 
     select
         record_id,
-        tool,
-        argument,
-        min(seq) as seq
+        tool || '.' || argument as argument,
+        tool_seq,
+        row_number() over (partition by record_id order by tool_seq, tool, argument) as rank
 
-    from used
+    from missing
+
+    where argument <> '' and tool_seq is not null
+
+),
+
+calls as (
+
+    select
+        record_id,
+        min(tool) as tool
+
+    from missing
+
+    where argument = ''
 
     group by all
 
 ),
 
--- `tool_seq` is null where the tool was never called at all.
-left_out as (
+records as (
 
-    select
-        failing.record_id,
-        passing.tool,
-        passing.argument,
-        passing.n_passes,
-        tools.seq as tool_seq,
-        row_number() over (
-            partition by failing.record_id order by tools.seq nulls last, passing.tool, passing.argument
-        ) as rank
+    select record_id
 
-    from failing
+    from missing
 
-    inner join staging.passing_calls as passing using (benchmark, task_id)
-
-    left join first_uses as tools
-        on tools.record_id = failing.record_id
-        and tools.tool = passing.tool
-        and tools.argument = ''
-
-    left join first_uses as uses
-        on uses.record_id = failing.record_id
-        and uses.tool = passing.tool
-        and uses.argument = passing.argument
-
-    where uses.seq is null
+    group by all
 
 ),
 
 final as (
 
     select
-        record_id,
-        min(tool) filter (where argument = '' and n_passes > 1) as missing_call,
-        min(tool || '.' || argument) filter (where rank = 1 and tool_seq is not null)
-            as missing_argument,
-        min(tool_seq) filter (where rank = 1) as missing_argument_seq
+        records.record_id,
+        left(calls.tool, 100) as missing_call,
+        left(arguments.argument, 200) as missing_argument,
+        arguments.tool_seq as missing_argument_seq
 
-    from left_out
+    from records
 
-    group by record_id
+    left join calls using (record_id)
+
+    left join arguments
+        on arguments.record_id = records.record_id
+        and arguments.rank = 1
 
 )
 

@@ -43,7 +43,7 @@ used as (
 
     inner join passes using (record_id)
 
-    where not calls.is_error
+    where not calls.is_error and calls.tool <> ''
 
 ),
 
@@ -61,6 +61,9 @@ final as (
     inner join passes using (record_id)
 
     inner join counted using (benchmark, task_id)
+
+    -- What one pass does may be chance.
+    where counted.n_passes > 1
 
     group by passes.benchmark, passes.task_id, used.tool, used.argument, counted.n_passes
 
