@@ -27,6 +27,8 @@ used as (
 
     inner join recorded using (run_id, task_id)
 
+    where calls.tool <> ''
+
     group by all
 
 ),
