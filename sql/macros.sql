@@ -275,6 +275,9 @@ create or replace macro mean_of(numbers) as list_aggregate(numbers, 'fsum') / le
 create or replace macro median_of(numbers) as list_median(numbers)::double;
 create or replace macro deviation_of(numbers) as list_stddev_samp(numbers);
 
+-- What a list holds beside nulls.
+create or replace macro present(found) as list_filter(found, lambda each: each is not null);
+
 -- The first k of a list.
 create or replace macro first_of(numbers, k) as numbers[1:k];
 

@@ -6,21 +6,11 @@ final as (
 
     select
         run_id as subject,
-        'every one of ' || count(*) || ' rollouts has the reward ' || min(reward)
+        'every one of ' || n_rollouts || ' rollouts has the reward ' || reward
             || ': it looks like one figure for the whole batch' as message,
         'blade sql "select reward, count(*) from rollouts group by all"' as hint
 
-    from main.rollouts
-
-    where is_scored
-
-    group by run_id
-
-    having
-        count(*) > 1
-        and count(distinct task_id) > 1
-        and min(reward) = max(reward)
-        and min(reward) not in (0, 1)
+    from staging.constant_rewards
 
 )
 

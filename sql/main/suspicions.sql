@@ -10,7 +10,11 @@ final as (
         signals.task_id,
         signals.rule,
         signals.cause,
-        case signals.level when 3 then 'strong' when 2 then 'moderate' else 'weak' end as confidence,
+        case
+            when signals.level = 3 or signals.is_proven then 'strong'
+            when signals.level = 2 then 'moderate'
+            else 'weak'
+        end as confidence,
         signals.note,
         signals.intervention,
         coalesce(cited.evidence, []) as evidence,
@@ -21,7 +25,15 @@ final as (
 
     left join staging.cause_citations as cited using (run_id, task_id, rule)
 
-    where signals.cause in ('TI', 'IR', 'DA') and signals.rule <> 'dominant_mode'
+    where
+        signals.cause in ('TI', 'IR', 'DA')
+        and signals.rule <> 'dominant_mode'
+        -- What is wrong with a task is wrong where it passes, too.
+        and (
+            signals.is_commoner
+            or signals.is_proven
+            or signals.rule in ('missing_metadata', 'empty_output_passed')
+        )
 
 )
 

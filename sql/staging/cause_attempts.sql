@@ -1,4 +1,4 @@
--- Attempts that did not pass, each with the rule of root causes that its primary mode speaks for.
+-- Attempts that did not pass, and every rule of root causes that each of them speaks for.
 -- grain: run_id, task_id, rollout_index, rule
 -- kind: table
 with
@@ -6,159 +6,115 @@ with
 attempts as (
 
     select
-        modes.run_id,
-        modes.task_id,
-        modes.rollout_index,
-        modes.mode,
-        modes.cause,
-        modes.seq,
-        rules.is_profile,
-        features.benchmark,
-        features.is_scored,
-        features.is_within_reference,
-        features.is_limit_for_all,
-        cast(features.calls_by_tool as varchar) as tools,
-        context.n_scored,
-        context.n_passed,
-        context.n_failed,
-        context.n_wrong_answers,
-        context.n_passed_elsewhere,
-        passes.n_passed as n_passed_anywhere,
-        limits.most_used
+        judged.*,
+        spoken.rule as spoken_rule
 
-    from staging.failed_modes as modes
+    from staging.judged_attempts as judged
 
-    left join raw.failure_rules as rules using (rule_no)
-
-    inner join main.rollout_features as features using (run_id, task_id, rollout_index)
-
-    inner join staging.task_context as context using (run_id, task_id)
-
-    inner join staging.task_passes as passes
-        on passes.benchmark = features.benchmark
-        and passes.task_id = features.task_id
-
-    left join staging.pass_limits as limits
-        on limits.benchmark = features.benchmark
-        and limits.task_id = features.task_id
-
-    where modes.is_primary
+    left join staging.cause_modes as spoken
+        on spoken.mode = judged.mode
+        and spoken.is_enough
 
 ),
 
-spoken as (
+-- What a mode means depends on how the task fares otherwise.
+ruled as (
+
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        mode,
+        cause,
+        seq,
+        told,
+        missing_argument,
+        unnest(present([
+            case when is_profile and cause <> 'UNEXPLAINED' then 'profile_mode' end,
+            spoken_rule,
+            case when is_scored and is_within_reference then 'answer_within_reference' end,
+            case when mode = 'EMPTY_OUTPUT' and output_tokens = 0 then 'nothing_recorded' end,
+            case when is_limit_for_all and mode in ('LIMIT_TOO_LOW', 'TRUNCATED', 'TIMEOUT')
+                then 'limit_for_all' end,
+            case when mode = 'TRUNCATED' and 2 * most_tokens < token_limit
+                or mode = 'TIMEOUT' and 2 * longest_s < duration_s then 'limit_with_room' end,
+            case when mode in ('NO_ACTION', 'EMPTY_OUTPUT') and n_acting > 0 then 'no_action' end,
+            case when is_scored and cause in ('UK', 'UNEXPLAINED') and has_tools_of_pass and n_scored >= 4
+                then 'unreliable' end,
+            case when mode = 'UNDECLARED_TOOL' and is_undeclared_by_all then 'undeclared_tool' end,
+            case when mode = 'WRONG_ANSWER' and is_same_wrong_answer then 'same_wrong_answer' end,
+            -- Clean: scored, and no mode that says what went wrong.
+            case when is_scored and cause = 'UNEXPLAINED' and n_scored >= 4 and n_passed = 0
+                and n_passed_elsewhere > 0 then 'passed_elsewhere' end,
+            -- That knowledge is missing or unreliable needs more than a mode.
+            case when cause in ('BI', 'TI', 'IR', 'DA') then 'dominant_mode' end
+        ])) as rule
+
+    from attempts
+
+),
+
+-- What holds for the task as a whole, by the attempts that bear it.
+borne as (
 
     select
         attempts.run_id,
         attempts.task_id,
         attempts.rollout_index,
-        spoken.rule
+        attempts.mode,
+        attempts.cause,
+        cast(null as bigint) as seq,
+        attempts.told,
+        attempts.missing_argument,
+        facts.rule
 
     from attempts
 
-    inner join staging.cause_modes as spoken using (mode)
+    inner join staging.cause_tasks as facts using (run_id, task_id)
 
-),
+    left join staging.conflicting_duplicates as duplicates using (run_id, task_id, rollout_index)
 
--- What a mode means depends on how the task fares elsewhere.
-judged as (
-
-    select run_id, task_id, rollout_index, 'profile_mode' as rule
-    from attempts
-    where is_profile and cause <> 'UNEXPLAINED'
-
-    union all
-
-    select run_id, task_id, rollout_index, 'answer_within_reference' as rule
-    from attempts
-    where is_scored and is_within_reference and mode <> 'REFERENCE_CONTRADICTION'
-
-    union all
-
-    select run_id, task_id, rollout_index, 'limit_for_all' as rule
-    from attempts
-    where is_limit_for_all and mode in ('LIMIT_TOO_LOW', 'TRUNCATED', 'TIMEOUT')
-
-    union all
-
-    select run_id, task_id, rollout_index, 'limit_with_room' as rule
-    from attempts
-    where mode = 'TRUNCATED' and most_used < 0.5
-
-    union all
-
-    select run_id, task_id, rollout_index, 'no_action' as rule
-    from attempts
-    where mode in ('NO_ACTION', 'EMPTY_OUTPUT') and n_passed_anywhere > 0
-
-    union all
-
-    select attempts.run_id, attempts.task_id, attempts.rollout_index, 'unreliable' as rule
-    from attempts
-    inner join staging.pass_tools as pass_tools using (run_id, task_id, tools)
     where
-        attempts.n_scored >= 4
-        and attempts.is_scored
-        and attempts.mode in (
-            'UNSTABLE_ANSWER', 'WRONG_ARGUMENTS', 'DROPPED_FILTER', 'UNEXPLAINED', 'CHECKS_FAILED',
-            'VERIFIER_REASON', 'FALSE_SELF_CHECK'
-        )
-
-    union all
-
-    select run_id, task_id, rollout_index, 'undeclared_tool' as rule
-    from attempts
-    where mode = 'UNDECLARED_TOOL' and n_passed = 0
-
-    union all
-
-    select run_id, task_id, rollout_index, 'same_wrong_answer' as rule
-    from attempts
-    where mode = 'WRONG_ANSWER' and n_passed = 0 and n_failed > 1 and n_wrong_answers = 1
-
-    union all
-
-    select run_id, task_id, rollout_index, 'passed_elsewhere' as rule
-    from attempts
-    where
-        n_scored >= 4
-        and n_passed = 0
-        and n_passed_elsewhere > 0
-        and mode in ('UNEXPLAINED', 'WRONG_ANSWER', 'CHECKS_FAILED', 'VERIFIER_REASON', 'FALSE_SELF_CHECK')
-
-    union all
-
-    select run_id, task_id, rollout_index, 'dominant_mode' as rule
-    from attempts
-    -- That knowledge is missing or unreliable needs more than a mode.
-    where cause in ('BI', 'TI', 'IR', 'DA')
+        case facts.rule
+            when 'conflicting_reference' then attempts.is_twin_reference or attempts.n_passed_anywhere = 0
+            when 'conflicting_duplicates' then duplicates.lowest is not null
+            when 'unstable_verdict' then attempts.same_as_pass is not null
+            when 'verifier_error' then attempts.has_verifier_error
+            when 'empty_output_passed' then attempts.is_scored
+            when 'missing_step' then attempts.is_scored
+            else true
+        end
 
 ),
 
 every as (
 
-    select * from spoken
+    select * from ruled
 
     union all
 
-    select * from judged
+    select * from borne
 
 ),
 
 final as (
 
     select
-        every.run_id,
-        every.task_id,
-        every.rollout_index,
-        every.rule,
-        attempts.mode,
-        attempts.cause,
-        attempts.seq
+        run_id,
+        task_id,
+        rollout_index,
+        rule,
+        mode,
+        cause,
+        seq,
+        case
+            when rule in ('profile_mode', 'dominant_mode') then mode
+            when rule = 'dropped_argument' then missing_argument
+            -- Often there is no rollout to cite.
+            when rule = 'infrastructure' then left(told, 120)
+        end as detail
 
     from every
-
-    inner join attempts using (run_id, task_id, rollout_index)
 
 )
 

@@ -2,51 +2,80 @@
 -- grain: run_id, task_id, rule
 with
 
-cited as (
+rollouts as (
+
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        run_id || '/' || rollout_id as citation
+
+    from main.rollouts
+
+),
+
+failing as (
 
     select
         attempts.run_id,
         attempts.task_id,
         attempts.rule,
-        attempts.run_id || '/' || rollouts.rollout_id || coalesce('#' || attempts.seq, '') as citation,
-        row_number() over (
-            partition by attempts.run_id, attempts.task_id, attempts.rule
-            order by attempts.rollout_index
-        ) as rank
+        attempts.rollout_index as place,
+        rollouts.citation || coalesce('#' || attempts.seq, '') as citation
 
     from staging.cause_attempts as attempts
 
-    inner join main.rollouts as rollouts using (run_id, task_id, rollout_index)
+    inner join staging.cause_counts as counts using (run_id, task_id, rule)
+
+    inner join rollouts using (run_id, task_id, rollout_index)
+
+    where counts.mode in ('', attempts.mode)
 
 ),
 
--- Of a task as a whole, any failing attempt speaks.
+-- Of a task as a whole, what shows it best; else any rollout, where no failing one does.
 whole as (
 
     select
-        tasks.run_id,
-        tasks.task_id,
-        tasks.rule,
-        tasks.run_id || '/' || rollouts.rollout_id as citation,
-        row_number() over (
-            partition by tasks.run_id, tasks.task_id, tasks.rule order by rollouts.rollout_index
-        ) as rank
+        facts.run_id,
+        facts.task_id,
+        facts.rule,
+        cast(-1 as bigint) as place,
+        coalesce(facts.witness, case when count(failing.citation) = 0 then min(rollouts.citation) end)
+            as citation
 
-    from staging.cause_tasks as tasks
+    from staging.cause_tasks as facts
 
-    inner join main.rollouts as rollouts using (run_id, task_id)
+    left join rollouts using (run_id, task_id)
 
-    where not coalesce(rollouts.is_pass, false)
+    left join failing using (run_id, task_id, rule)
+
+    group by facts.run_id, facts.task_id, facts.rule, facts.witness
 
 ),
 
 every as (
 
-    select * from cited where rank <= 3
+    select * from failing
 
     union all
 
-    select * from whole where rank <= 3
+    select * from whole where citation is not null
+
+),
+
+ranked as (
+
+    select
+        run_id,
+        task_id,
+        rule,
+        citation,
+        row_number() over (partition by run_id, task_id, rule order by min(place), citation) as rank
+
+    from every
+
+    group by run_id, task_id, rule, citation
 
 ),
 
@@ -58,7 +87,9 @@ final as (
         rule,
         values_by(citation, rank) as evidence
 
-    from every
+    from ranked
+
+    where rank <= 3
 
     group by all
 

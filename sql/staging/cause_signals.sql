@@ -3,161 +3,96 @@
 -- kind: table
 with
 
-tasks as (
-
-    select
-        run_id,
-        task_id,
-        n_attempts,
-        n_passed,
-        n_attempts - n_passed as n_failing,
-        n_verifier_error_runs
-
-    from staging.task_context
-
-),
-
-counted as (
+matched as (
 
     select
         run_id,
         task_id,
         rule,
-        count(*) as n_with,
-        min(mode) as mode
+        coalesce(counts.mode, '') as mode,
+        coalesce(counts.n_with, 0) as n_with,
+        -- Names come from rollouts, and may be of any length.
+        left(coalesce(facts.detail, counts.detail), 200) as detail
 
-    from staging.cause_attempts
+    from staging.cause_counts as counts
 
-    where rule <> 'dominant_mode'
-
-    group by all
-
-),
-
--- The mode that most attempts have, of those with a cause to suggest.
-modes as (
-
-    select
-        run_id,
-        task_id,
-        mode,
-        cause,
-        count(*) as n_with,
-        row_number() over (partition by run_id, task_id order by count(*) desc, mode) as rank
-
-    from staging.cause_attempts
-
-    where rule = 'dominant_mode'
-
-    group by run_id, task_id, mode, cause
-
-),
-
-passing as (
-
-    select
-        matches.run_id,
-        matches.task_id,
-        spoken.rule,
-        count(distinct matches.rollout_index) as n_passing_with
-
-    from staging.rule_matches as matches
-
-    inner join raw.failure_rules as rules using (rule_no)
-
-    inner join staging.cause_modes as spoken using (mode)
-
-    inner join main.rollout_features as features using (run_id, task_id, rollout_index)
-
-    where features.is_pass
-
-    group by all
-
-),
-
-every as (
-
-    select run_id, task_id, rule, n_with, mode, cast(null as varchar) as cause, cast(null as varchar) as detail
-    from counted
-
-    union all
-
-    select run_id, task_id, 'dominant_mode' as rule, n_with, mode, cause, mode as detail
-    from modes
-    where rank = 1
-
-    union all
-
-    select whole.run_id, whole.task_id, whole.rule, tasks.n_failing as n_with, null as mode, null as cause, whole.detail
-    from staging.cause_tasks as whole
-    inner join tasks using (run_id, task_id)
+    full join staging.cause_tasks as facts using (run_id, task_id, rule)
 
 ),
 
 weighed as (
 
     select
-        every.run_id,
-        every.task_id,
-        every.rule,
-        every.n_with,
-        every.mode,
-        every.cause,
-        every.detail,
-        tasks.n_failing,
-        tasks.n_passed,
-        tasks.n_verifier_error_runs,
-        coalesce(passing.n_passing_with, 0) as n_passing_with,
-        case
-            -- Two rows, or two tasks, that contradict each other need no third.
-            when every.rule in (
-                'constant_reward', 'conflicting_reference', 'conflicting_duplicates', 'unstable_verdict'
-            ) then 3
-            when every.n_with = tasks.n_failing and tasks.n_failing > 1 and coalesce(passing.n_passing_with, 0) = 0
-                then 3
-            when every.n_with * 2 > tasks.n_failing and tasks.n_failing > 1 then 2
-            else 1
-        end as seen
+        matched.run_id,
+        matched.task_id,
+        rules.rule_no,
+        matched.rule,
+        coalesce(rules.cause, modes.cause) as cause,
+        coalesce(rules.intervention, modes.intervention) as intervention,
+        coalesce(rules.told, modes.title) || coalesce(': ' || matched.detail, '') as note,
+        matched.n_with,
+        context.n_attempts - context.n_passed as n_failing,
+        context.n_passed + context.n_passed_elsewhere as n_passes,
+        coalesce(passes.n_passes, 0) as n_passing_with,
+        rules.is_proven,
+        least(
+            rules.highest,
+            case when modes.is_words then 1 else 3 end,
+            -- One run alone may have a verifier of its own.
+            case when matched.rule = 'verifier_error' and context.n_verifier_error_runs < 2 then 2 else 3 end
+        ) as highest
 
-    from every
+    from matched
 
-    inner join tasks using (run_id, task_id)
+    inner join staging.task_context as context using (run_id, task_id)
 
-    left join passing using (run_id, task_id, rule)
+    inner join staging.cause_rules as rules using (rule)
+
+    left join raw.failure_rules as modes using (mode)
+
+    left join staging.cause_passes as passes
+        on passes.benchmark = context.benchmark
+        and passes.task_id = context.task_id
+        and passes.rule = matched.rule
+        and passes.mode = matched.mode
+
+    left join staging.constant_rewards as constant
+        on constant.run_id = matched.run_id
+
+    -- Where one figure stands for every rollout, nothing else can be told from them.
+    where constant.run_id is null or matched.rule = 'constant_reward'
 
 ),
 
 final as (
 
     select
-        weighed.run_id,
-        weighed.task_id,
-        coalesce(rules.rule_no, 0) as rule_no,
-        weighed.rule,
-        coalesce(weighed.cause, rules.cause, modes.cause) as cause,
-        coalesce(rules.intervention, modes.intervention) as intervention,
+        run_id,
+        task_id,
+        rule_no,
+        rule,
+        cause,
+        intervention,
+        note,
+        is_proven,
+        n_with,
+        n_failing,
+        n_passing_with,
+        n_passes,
         least(
-            coalesce(rules.highest, 2),
-            weighed.seen,
-            -- One run alone may have a verifier of its own.
-            case when weighed.rule = 'verifier_error' and weighed.n_verifier_error_runs < 2 then 2 else 3 end
+            highest,
+            case
+                when n_with = n_failing and n_passing_with = 0 and (n_failing > 1 or is_proven) then 3
+                when n_with * 2 > n_failing and n_failing > 1 then 2
+                else 1
+            end
         ) as level,
-        weighed.n_with,
-        weighed.n_failing,
-        weighed.n_passing_with,
-        weighed.n_with * 2 > weighed.n_failing as is_most,
-        coalesce(rules.told, modes.title) || coalesce(': ' || weighed.detail, '') as note
+        n_with * 2 > n_failing as is_most,
+        -- A signal counts where it is commoner in failing than in passing attempts at the task.
+        n_with > 0 and (n_passing_with = 0 or n_with * n_passes > n_passing_with * n_failing)
+            as is_commoner
 
     from weighed
-
-    left join staging.cause_rules as rules using (rule)
-
-    left join raw.failure_rules as modes using (mode)
-
-    -- A signal counts where it is commoner in failing than in passing attempts at the task.
-    where
-        weighed.n_passing_with = 0
-        or weighed.n_with * weighed.n_passed > weighed.n_passing_with * weighed.n_failing
 
 )
 

@@ -1,4 +1,4 @@
--- Rules of root causes that speak of a task as a whole.
+-- What rules of root causes say of a task as a whole, and a rollout that shows it where one does.
 -- grain: run_id, task_id, rule
 -- kind: table
 with
@@ -6,24 +6,6 @@ with
 context as (
 
     select * from staging.task_context
-
-),
-
-constant as (
-
-    select run_id
-
-    from main.rollouts
-
-    where is_scored
-
-    group by all
-
-    having
-        count(*) > 1
-        and count(distinct task_id) > 1
-        and min(reward) = max(reward)
-        and min(reward) not in (0, 1)
 
 ),
 
@@ -47,7 +29,7 @@ verdicts as (
     select
         run_id,
         task_id,
-        min(run_id || '/' || task_id || ':' || rollout_index || ' and ' || same_as_pass) as pair
+        min(same_as_pass) as citation
 
     from main.rollout_features
 
@@ -57,48 +39,47 @@ verdicts as (
 
 ),
 
-steps as (
+duplicates as (
 
     select
-        features.run_id,
-        features.task_id,
-        min(features.missing_call) as tool
+        run_id,
+        task_id,
+        min(lowest) || ' and ' || max(highest) as detail,
+        min(run_id || '/' || task_id || ':' || rollout_index) as citation
 
-    from main.rollout_features as features
-
-    where features.is_scored and not features.is_pass
+    from staging.conflicting_duplicates
 
     group by all
 
-    having
-        count(*) > 1
-        and count(features.missing_call) = count(*)
-        and count(distinct features.missing_call) = 1
-
 ),
 
-final as (
+every as (
 
-    select context.run_id, context.task_id, 'constant_reward' as rule, cast(null as varchar) as detail
+    select run_id, task_id, 'constant_reward' as rule, cast(reward as varchar) as detail, null as witness
     from context
-    inner join constant using (run_id)
+    inner join staging.constant_rewards using (run_id)
 
     union all
 
-    select run_id, task_id, 'conflicting_reference' as rule, 'task ' || twin_task_id as detail
+    select run_id, task_id, 'conflicting_reference' as rule, 'task ' || twin_task_id as detail, null as witness
     from context
     where twin_task_id is not null
 
     union all
 
-    select run_id, task_id, 'conflicting_duplicates' as rule, place as detail
-    from staging.conflicting_duplicates
+    select run_id, task_id, 'conflicting_duplicates' as rule, detail, citation as witness
+    from duplicates
 
     union all
 
-    select context.run_id, context.task_id, 'missing_metadata' as rule, missing.name as detail
+    select run_id, task_id, 'missing_metadata' as rule, missing.name as detail, null as witness
     from context
     inner join staging.missing_metadata as missing using (benchmark, task_id)
+
+    union all
+
+    select run_id, task_id, 'unstable_verdict' as rule, citation as detail, citation as witness
+    from verdicts
 
     union all
 
@@ -106,25 +87,34 @@ final as (
         run_id,
         task_id,
         'verifier_error' as rule,
-        case when n_verifier_error_runs > 1 then 'in ' || n_verifier_error_runs || ' runs' end as detail
+        case when n_verifier_error_runs > 1 then 'in ' || n_verifier_error_runs || ' runs' end as detail,
+        null as witness
     from context
-    where n_verifier_errors > 0 and n_verifier_errors = n_recorded
+    where is_verifier_error_for_all
 
     union all
 
-    select context.run_id, context.task_id, 'empty_output_passed' as rule, empty_passes.citation as detail
+    select run_id, task_id, 'empty_output_passed' as rule, citation as detail, citation as witness
     from context
     inner join empty_passes using (benchmark, task_id)
 
     union all
 
-    select run_id, task_id, 'unstable_verdict' as rule, pair as detail
-    from verdicts
+    select run_id, task_id, 'missing_step' as rule, tool as detail, null as witness
+    from staging.missing_steps
 
-    union all
+),
 
-    select run_id, task_id, 'missing_step' as rule, tool as detail
-    from steps
+final as (
+
+    select
+        run_id,
+        task_id,
+        rule,
+        detail,
+        witness
+
+    from every
 
 )
 

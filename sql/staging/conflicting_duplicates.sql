@@ -1,42 +1,49 @@
--- Tasks of which two rows claim to be one rollout and have different rewards.
--- grain: run_id, task_id
+-- Rollouts of which two rows claim to be the one, with different rewards.
+-- grain: run_id, task_id, rollout_index
 with
 
-claims as (
+keys as (
+
+    select * from staging.keys where role = 'rollout'
+
+),
+
+repeated as (
 
     select
-        keys.run_id,
-        keys.task_id,
-        keys.rollout_index,
-        min(records.reward) as lowest,
-        max(records.reward) as highest,
-        min(records.source_file || ':' || records.source_line) as place
+        run_id,
+        task_id,
+        rollout_index
 
-    from staging.keys as keys
+    from keys
 
-    inner join staging.records as records using (record_id)
-
-    -- A numbered attempt corrects the one before it.
-    where keys.role = 'rollout' and keys.attempt_index is null
+    where rank > 1
 
     group by all
-
-    having count(*) > 1
 
 ),
 
 final as (
 
     select
-        run_id,
-        task_id,
-        min(place) as place
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
+        min(records.reward) as lowest,
+        max(records.reward) as highest
 
-    from claims
+    from repeated
 
-    where lowest < highest
+    inner join keys using (run_id, task_id, rollout_index)
 
-    group by all
+    inner join staging.records as records using (record_id)
+
+    -- A numbered attempt corrects the one before it.
+    where keys.attempt_index is null
+
+    group by keys.run_id, keys.task_id, keys.rollout_index
+
+    having min(records.reward) < max(records.reward)
 
 )
 

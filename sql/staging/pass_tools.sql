@@ -1,4 +1,4 @@
--- The sets of tools with which a run passed a task, and how often it called each.
+-- The sets of tools with which a run passed a task.
 -- grain: run_id, task_id, tools
 with
 
@@ -7,7 +7,7 @@ final as (
     select
         run_id,
         task_id,
-        cast(calls_by_tool as varchar) as tools
+        cast(map_keys(calls_by_tool) as varchar) as tools
 
     from main.rollout_features
 

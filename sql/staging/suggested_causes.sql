@@ -12,7 +12,7 @@ ranked as (
 
     from staging.cause_signals
 
-    where n_with * 2 >= n_failing
+    where is_commoner and n_with * 2 >= n_failing
 
 ),
 
