@@ -1,0 +1,284 @@
+"""Root causes: each rule holds where it should, not where it nearly does, nor where passes too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.citation import parse
+from tests.cause_attempts import DONE, FINE, SENT, THRASH, calls, fails, says
+from tests.cause_cases import PROFILE, RULES
+from tests.cause_results import KINDS, Case, files, numbered
+from tests.cause_wholes import WHOLES
+from tests.results import Results, Row, analyzed, asked, failure, rollout
+from tests.test_sql import broken_grains
+
+CASES = [*RULES, *WHOLES]
+CONFIDENCE = {"strong": 3, "moderate": 2, "weak": 1}
+# What is told of which kinds of case: twins and passing ones too.
+WRONG_WITH_TASKS = {
+    "constant_reward": ["holds", "holds"],
+    "conflicting_reference": ["holds", "holds", "in passes", "twin", "twin", "twin"],
+    "conflicting_duplicates": ["as often", "few", "holds", "in passes"],
+    "missing_metadata": ["holds", "in passes"],
+    "unstable_verdict": ["holds", "in passes", "in passes"],
+    "verifier_error": ["holds", "missing", "one run"],
+    "empty_output_passed": ["holds", "in passes"],
+    # The one in a run of constant rewards is not told.
+    "infrastructure": ["holds", "model call"],
+}
+HOSTILE = "</td><script>alert(1)</script>\x1b[31m" + "x" * 5000
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """All cases in one folder, analysed once."""
+    given = {**files(CASES), "blade.toml": PROFILE}
+    return analyzed(tmp_path_factory.mktemp("causes"), given)
+
+
+@pytest.fixture(scope="module")
+def causes(found: Results) -> dict[tuple[str, str], str]:
+    """Rule, cause and confidence by run and task."""
+    rows = found.rows("select run_id, task_id, rule, cause, confidence from root_causes")
+    return {(run, task): f"{rule} {cause} {sure}" for run, task, rule, cause, sure in rows}
+
+
+@pytest.mark.parametrize(
+    ("case", "task"),
+    numbered(CASES),
+    ids=[f"{case.rule}-{case.kind}" for case in CASES],
+)
+def test_case(case: Case, task: int, causes: dict[tuple[str, str], str]) -> None:
+    """The task gets the cause it should, and no more confidence than its evidence allows."""
+    assert causes.get((f"{case.benchmark}_a", str(task))) == case.then
+
+
+def test_every_rule_has_its_cases(found: Results) -> None:
+    """A task it holds for, one it nearly holds for, and one of which passes bear the signal."""
+    rules = set(found.column("select rule from staging.cause_rules"))
+    cases = {(case.rule, case.kind) for case in CASES}
+    assert {(rule, kind) for rule in rules for kind in KINDS} <= cases
+    for case in CASES:
+        if case.kind in KINDS:
+            assert (case.kind == "holds") == (str(case.then).split()[0] == case.rule), case
+
+
+def test_rules_claim_no_more_than_they_may(found: Results) -> None:
+    """Knowledge is never strong; nothing is surer than its rule may be, and all name a remedy."""
+    rules = found.rows("select rule, cause, highest, intervention from staging.cause_rules")
+    assert not [rule for rule, cause, highest, _ in rules if cause in ("KG", "UK") and highest > 2]
+    allowed = {rule: (cause, highest, remedy) for rule, cause, highest, remedy in rules}
+    said = "select rule, cause, confidence, intervention, is_suggested from root_causes"
+    for rule, cause, sure, remedy, is_suggested in found.rows(f"{said} where rule is not null"):
+        own_cause, highest, own_remedy = allowed[rule]
+        assert cause == (own_cause or cause) and remedy == (own_remedy or remedy) is not None
+        assert CONFIDENCE[sure] <= highest and is_suggested
+
+
+def test_tasks_with_a_root_cause(found: Results) -> None:
+    """Exactly those that do not always pass have one."""
+    buckets = found.rows("""
+        select bucket, count(*), count(causes.task_id)
+        from task_outcomes left join root_causes as causes using (run_id, task_id, bucket)
+        group by all order by all
+    """)
+    assert {bucket: n == n_caused for bucket, n, n_caused in buckets} == {
+        "always": False,
+        "missing": True,
+        "never": True,
+        "sometimes": True,
+    }
+    assert found.one("select count(*) from root_causes") == sum(n for _, _, n in buckets)
+
+
+def missing_citations(results: Results) -> list[str]:
+    """What is cited and does not exist."""
+    cited = results.column("""
+        select distinct unnest(evidence) from (
+            select evidence from root_causes union all select evidence from suspicions
+            union all select [best_rollout] from never_dives
+        )
+    """)
+    keys = set(results.rows("select run_id, task_id, rollout_index from rollouts"))
+    events = set(results.rows("select run_id, task_id, rollout_index, seq from events"))
+    absent = []
+    for text in cited:
+        citation = parse(text)
+        assert citation is not None, text
+        key = (citation.run_id, citation.task_id, citation.rollout_index)
+        if key not in keys or (citation.seq is not None and (*key, citation.seq) not in events):
+            absent.append(text)
+    assert cited
+    return absent
+
+
+def test_evidence_exists(found: Results) -> None:
+    """Every citation is a rollout, or an event of one; of what was recorded each cause has one."""
+    assert missing_citations(found) == []
+    bare = found.column("select run_id from root_causes where rule is not null and evidence = []")
+    assert set(bare) == {"lost_a"}
+
+
+def test_planted_findings(found: Results) -> None:
+    """The guessed address and the query without its date are cited as what decided it."""
+    query = "select evidence, intervention, note, n_with, n_failing from root_causes where run_id ="
+    assert found.rows(f"{query} 'office_a'") == [
+        (
+            ["office_a/0:0#5", "office_a/0:1#5", "office_a/0:2#5"],
+            "prompt",
+            "acts on an address that nothing it had read contains",
+            *(4, 4),
+        )
+    ]
+    assert found.rows(f"{query} 'tickets_a'") == [
+        (
+            ["tickets_a/0:3#1"],
+            "training",
+            "leaves out an argument that every pass gives: search_tickets.until",
+            *(1, 1),
+        )
+    ]
+
+
+def test_suspicions(found: Results) -> None:
+    """What is wrong with a task is told where it passes, too; what passes bear alike is not."""
+    kinds = {(f"{case.benchmark}_a", str(task)): case.kind for case, task in numbered(CASES)}
+    told: dict[str, list[str]] = {}
+    for rule, run, task in found.rows("select rule, run_id, task_id from suspicions"):
+        if run.endswith("_a"):
+            told.setdefault(rule, []).append(kinds[run, task])
+    assert {rule: sorted(told[rule]) for rule in WRONG_WITH_TASKS} == WRONG_WITH_TASKS
+    rows = found.rows("""
+        select confidence, n_with, evidence from suspicions
+        where run_id = 'twins_a' and task_id = '0'
+    """)
+    assert rows == [("strong", 0, ["twins_a/0:0"])]
+    assert found.rows("select distinct cause from suspicions order by all") == [
+        ("DA",),
+        ("IR",),
+        ("TI",),
+    ]
+
+
+def test_grains_hold_on_the_cases(found: Results) -> None:
+    """Every relation has one row for each value of its grain."""
+    assert broken_grains(found.path) == []
+
+
+def test_labels_go_before_rules(tmp_path: Path) -> None:
+    """What a curator says stands, with what the rules would have said beside it."""
+    attempts = [fails(*THRASH), fails(SENT, *THRASH)]
+    cases = [Case("", "", "desk", attempts, None) for _ in range(3)]
+    labels: list[Row] = [
+        {"run": "desk_a", "task": 0, "cause": "TI", "note": "n", "evidence": ["desk_a/0:1#2"]},
+        {"run": "desk_a", "task": 1, "cause": "KG+BI", "intervention": "data"},
+    ]
+    given = {**files(cases), "labels.jsonl": labels}
+    query = """
+        select cause, is_suggested, confidence, rule, note, evidence, intervention, suggested_cause,
+            suggested_rule
+        from root_causes order by task_id
+    """
+    rule = "repeated_failing_call"
+    shown = ["desk_a/2:0#3", "desk_a/2:1#5"]
+    told = "ends on three or more identical failing calls"
+    assert analyzed(tmp_path, given).rows(query) == [
+        (
+            "TI",
+            False,
+            "curated",
+            "labels.jsonl",
+            "n",
+            ["desk_a/0:1#2"],
+            "verifier repair",
+            "BI",
+            rule,
+        ),
+        ("KG+BI", False, "curated", "labels.jsonl", None, [], "data", "BI", rule),
+        ("BI", True, "strong", rule, told, shown, "harness", "BI", rule),
+    ]
+
+
+def odd_items() -> list[Row]:
+    """Calls as some agents write them: no name, no arguments, one id for all, no call at all."""
+    call: Row = {"type": "function_call", "call_id": "c"}
+    result: Row = {"type": "function_call_output", "call_id": "c", "output": "Error: x"}
+    return [
+        *[result, call, {**call, "name": None, "arguments": None}, {**call, "name": ""}, result],
+        *[{**call, "name": "t", "arguments": {"a": 1}}, {**call, "name": "t", "arguments": "[1]"}],
+        *[
+            {"type": "function_call", "name": "t", "arguments": '{"": 1, "a": null}'},
+            result,
+            result,
+        ],
+        *[{"type": "function_call_output", "output": None}, says("")],
+    ]
+
+
+def test_odd_rows(tmp_path: Path) -> None:
+    """Grains and citations hold whatever rows look like; without a threshold nothing has failed."""
+    odd = odd_items()
+    given = {
+        # Two agents in one file; tasks of the same numbers in other benchmarks.
+        "split_rollouts.jsonl": [
+            rollout(task, index, ask=f"s{task}", agent=agent, reward=float(index % 2), output=odd)
+            for agent in "xy"
+            for task in range(2)
+            for index in range(3)
+        ],
+        "once_rollouts.jsonl": [
+            rollout(0, 0, ask="o", reward=0, output=odd),
+            rollout(1, 0, ask="p"),
+        ],
+        "loose_rollouts.jsonl": [
+            rollout(task, index, ask=f"l{task}", reward=[-1.0, 3.0][index], output=odd)
+            for task in range(2)
+            for index in range(2)
+        ],
+        "loose_rollouts_materialized_inputs.jsonl": [
+            asked(task, index, ask=f"l{task}") for task in range(3) for index in range(2)
+        ],
+        "unrun_rollouts.jsonl": "",
+        "unrun_rollouts_materialized_inputs.jsonl": [asked(0, 0, ask="u"), asked(1, 0, ask="v")],
+        "unrun_rollouts_failures.jsonl": [failure(0, 0, "transient"), failure(0, 0, "transient")],
+        "named_rollouts.jsonl": [
+            rollout(None, index, ask="n", task_id="a/b:0#1", reward=index, output=odd)
+            for index in range(2)
+        ],
+    }
+    results = analyzed(tmp_path, given)
+    assert broken_grains(results.path) == []
+    assert missing_citations(results) == []
+    # Of what has no settled verdict only what is missing is explained.
+    query = "select run_id, task_id, bucket, rule from root_causes where run_id in"
+    assert results.rows(f"{query} ('loose', 'unrun') order by all") == [
+        ("loose", "2", "missing", "nothing_recorded"),
+        ("unrun", "0", "missing", "infrastructure"),
+        ("unrun", "1", "missing", "nothing_recorded"),
+    ]
+    assert results.one("select count(*) from rollout_modes where run_id = 'loose'") == 2
+    split = "select distinct run_id from root_causes where run_id like 'split%' order by all"
+    assert results.column(split) == ["split--x", "split--y"]
+
+
+def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
+    """Names and messages of any length leave notes and dives short."""
+    named = calls(HOSTILE, "Error: " + HOSTILE, **{HOSTILE: HOSTILE})
+    worked = calls(HOSTILE, **{HOSTILE: "a"})
+    cases = [
+        Case("", "", "desk", [fails(named, named, named)] * 2, None),
+        Case("", "", "desk", [*[FINE] * 2, *[fails(worked, DONE)] * 2], None),
+        Case("", "", "desk", [*[fails(worked, reward=1.0)] * 2, *[fails(SENT)] * 2], None),
+        Case("", "", "desk", [*[fails(worked, reward=1.0)] * 2, fails(calls(HOSTILE))], None),
+        Case("", "", "desk", [fails(SENT, sandbox_error=HOSTILE)] * 2, None),
+        Case("", "", "desk", [fails(SENT, extracted_answer=HOSTILE)] * 2, None),
+    ]
+    results = analyzed(tmp_path, files(cases))
+    notes = results.column("select note from root_causes union all select note from suspicions")
+    rules = set(results.column("select rule from root_causes"))
+    assert {"missing_step", "dropped_argument", "infrastructure"} <= rules
+    assert max(len(note or "") for note in notes) <= 300
+    dives = results.rows("select error_signature, shared_answer from never_dives")
+    assert max(len(text or "") for row in dives for text in row) <= 200
