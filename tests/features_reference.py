@@ -141,11 +141,7 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
     last_counted = counted[-1].seq if counted else 0
     final = [call for call in made if call.is_error and call.seq > last_counted]
     end = made[-1] if made else None
-    same = [
-        call
-        for call in final
-        if end is not None and not end.is_done and _same_call(call, end)
-    ]
+    same = [call for call in final if end is not None and not end.is_done and _same_call(call, end)]
     seen: list[Call] = []
     repeated = []
     for call in made:
@@ -155,9 +151,7 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
             seen.append(call)
     malformed = [call for call in made if is_malformed(call.arguments)]
     ending = [
-        call.seq
-        for call in malformed
-        if call in final or (call is end and call.result_seq is None)
+        call.seq for call in malformed if call in final or (call is end and call.result_seq is None)
     ]
     messages = [
         seq
@@ -202,7 +196,7 @@ def exit_code(row: Row) -> int | None:
 
 
 def is_reading(tool: str) -> bool:
-    """Does a tool only look, by its name?"""
+    """Whether a tool only looks, by its name."""
     return READING.search(tool.lower()) is not None
 
 
@@ -254,9 +248,9 @@ def unmatched(row: Row, actions: Actions, tools: Iterable[str]) -> list[Call]:
 def consequential_tools(
     rows: Mapping[str, list[tuple[Row, bool]]],
 ) -> frozenset[str] | None:
-    """Of a benchmark's rows by run and task, each with its verdict: the tools that change something.
+    """Of a benchmark's rows by task, each with its verdict: the tools that change something.
 
-    A tool counts that some task expects, unless its name says that it only looks, or unless more than
+    A tool counts that some task expects, unless its name says that it only looks, or more than
     a quarter of the passes that call it call it where it is not expected.
     """
     tasks = {task: expected(row for row, _ in given) for task, given in rows.items()}

@@ -1,4 +1,4 @@
-"""Rollouts that show each failure mode, that only nearly do, and that pass though they look alike."""
+"""Rollouts that show each failure mode, that nearly do, and that pass though they look alike."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ Step = tuple[str, Any, str] | tuple[str, Any] | str
 
 @dataclass(frozen=True)
 class Case:
-    """Attempts at one task whose failures all have the mode as primary; tasks where none has it at
-    all; and attempts that bear the signs and pass."""
+    """Attempts that fail by the mode; tasks where none does; attempts with its signs that pass."""
 
     mode: str
     shows: Task
@@ -258,7 +257,9 @@ READ: Step = ("get_user", {"id": 7}, "Uma")
 # Tasks list what solves them: reading counts for nothing.
 ACTS = [
     # Passes that use the tools as expected, so that they are known to matter.
-    Case("NO_ACTION", [no("Done.", **BOTH)], [], [ok(did("book", 1), did("cancel", 2), **BOTH)] * 9),
+    Case(
+        "NO_ACTION", [no("Done.", **BOTH)], [], [ok(did("book", 1), did("cancel", 2), **BOTH)] * 9
+    ),
     Case(
         "GAVE_UP",
         [no(READ, "Please call again.", **BOOK)],
@@ -385,7 +386,7 @@ BENCHMARKS = {"tools": TOOLS, "acts": ACTS, "answers": ANSWERS}
 
 
 def rows(benchmark: str) -> tuple[list[Row], dict[str, tuple[str, str]]]:
-    """The rows of a run, a task each for every list of attempts; and what each task is there for."""
+    """The rows of a run, a task for every list of attempts; and what each task is there for."""
     found: list[Row] = []
     tasks: dict[str, tuple[str, str]] = {}
     for case in BENCHMARKS[benchmark]:
@@ -401,4 +402,3 @@ def rows(benchmark: str) -> tuple[list[Row], dict[str, tuple[str, str]]]:
                     asked = f"{attempt.get('ask', 'Please.')} {benchmark} {task}"
                     found.append(rollout(task, index, **{**attempt, "ask": asked}))
     return found, tasks
-

@@ -1,4 +1,4 @@
-"""Seeded rollouts whose calls and results are at odds: ids missing or used twice, no JSON, no name."""
+"""Seeded rollouts whose calls and results are at odds: no ids, ids used twice, no JSON."""
 
 from __future__ import annotations
 
@@ -111,14 +111,18 @@ CHANGES = ("book", "cancel")
 
 
 def acting_rows(seed: int, n_tasks: int) -> list[Row]:
-    """Rollouts of tasks that list their actions: none, the same one twice, some with null values."""
+    """Rollouts of tasks that list actions: none, the same one twice, some with null values."""
     rng = Random(seed)
     found = []
     for task in range(n_tasks):
         listed = [
             {
                 "name": rng.choice(CHANGES),
-                "kwargs": {"id": rng.randint(1, 2), "note": None, "seats": [{"row": 1, "side": "a"}]},
+                "kwargs": {
+                    "id": rng.randint(1, 2),
+                    "note": None,
+                    "seats": [{"row": 1, "side": "a"}],
+                },
             }
             for _ in range(rng.randint(0, 3))
         ]

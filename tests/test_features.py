@@ -67,7 +67,7 @@ def test_corpus_features(corpus: Path) -> None:
 
 
 def test_odd_features(tmp_path: Path) -> None:
-    """Ids missing or used twice, results before calls and arguments of any kind are counted alike."""
+    """Ids missing or twice, results before calls and arguments of any kind are counted alike."""
     files = {
         "odd_rollouts.jsonl": odd_rows.rows(11, 400),
         "acting_rollouts.jsonl": odd_rows.acting_rows(12, 60),

@@ -106,17 +106,29 @@ def test_own_modes_go_first() -> None:
         ("mode = 'A'\nwhen = 'true'\ncause = ['KG']", ":4: failure_mode.cause is a list, expected"),
         ("mode = 'A'\nwhen = 'true'\nseverity = 0", ":4: failure_mode.severity is 0, expected an"),
         ("mode = 'A'\nwhen = 'true'\nseverity = 101", ":4: failure_mode.severity is 101, expected"),
-        ("mode = 'A'\nseverity = true\nwhen = 'true'", ":3: failure_mode.severity is true, expected"),
+        (
+            "mode = 'A'\nseverity = true\nwhen = 'true'",
+            ":3: failure_mode.severity is true, expected",
+        ),
         ("mode = 'A'\nintervention = 'hope'\nwhen = ''", ':3: failure_mode.intervention is "hope"'),
         ("mode = 'A'\nsignal = 'loud'\nwhen = 'true'", ':3: failure_mode.signal is "loud"'),
-        ("mode = 'A'\nevidence = 'n_turns'\nwhen = 'true'", ':3: failure_mode.evidence is "n_turns"'),
-        ("mode = 'A'\nevidence = 'x; drop'\nwhen = 'true'", ':3: failure_mode.evidence is "x; drop"'),
+        (
+            "mode = 'A'\nevidence = 'n_turns'\nwhen = 'true'",
+            ':3: failure_mode.evidence is "n_turns"',
+        ),
+        (
+            "mode = 'A'\nevidence = 'x; drop'\nwhen = 'true'",
+            ':3: failure_mode.evidence is "x; drop"',
+        ),
         ("mode = 'A'\nevidence = 3\nwhen = 'true'", ":3: failure_mode.evidence is 3, which shows"),
         ("mode = 'UNEXPLAINED'\nwhen = 'true'", ":2: UNEXPLAINED is what no rule explains."),
         ("mode = 'unexplained'\nwhen = 'true'", ":2: UNEXPLAINED is what no rule explains."),
         ("mode = 'A'\nwhen = ''", ':3: failure_mode.when is "", expected a SQL predicate.'),
         ("mode = 'A'\nwhen = 3", ":3: failure_mode.when is 3, expected a SQL predicate."),
-        ("mode = 'A'\nwhen = 'true'\ntitle = 3", ":4: failure_mode.title is 3, expected a few words."),
+        (
+            "mode = 'A'\nwhen = 'true'\ntitle = 3",
+            ":4: failure_mode.title is 3, expected a few words.",
+        ),
         (
             "mode = 'A'\nwhen = 'true'\n[[failure_mode]]\nwhen = 'false'\nmode = 'A'",
             ':6: failure_mode names "A" twice.',
@@ -139,7 +151,10 @@ def test_a_single_bracket(tmp_path: Path) -> None:
     """A table where a list of tables is meant says how to write it."""
     with pytest.raises(UsageError) as raised:
         read(tmp_path, "[failure_mode]\nmode = 'A'\n")
-    assert raised.value.hint == "Write [[failure_mode]], with double brackets, above each failure mode."
+    assert (
+        raised.value.hint
+        == "Write [[failure_mode]], with double brackets, above each failure mode."
+    )
 
 
 @pytest.mark.parametrize("name", ["A", "a" * 60, "too-many_Errors2"])
@@ -164,7 +179,7 @@ def test_plain_names(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_predicates_that_are_none(tmp_path: Path, when: str, told: str) -> None:
-    """A predicate asks the columns of a rollout; what it may not do is refused before any reading."""
+    """A predicate asks the columns of a rollout; what it may not do is refused beforehand."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
     path = tmp_path / "blade.toml"
     path.write_text(f'\n[[failure_mode]]\nmode = "A"\nwhen = "{when}"\n', encoding="utf-8")
@@ -175,12 +190,13 @@ def test_predicates_that_are_none(tmp_path: Path, when: str, told: str) -> None:
 
 
 def test_own_modes(tmp_path: Path) -> None:
-    """A mode of one's own asks features and long texts, replaces a built-in one, and can be primary."""
+    """A mode of one's own asks features and long texts, replaces one built in, can be primary."""
     content = """\
         [[failure_mode]]
         mode = "EUROS"
         title = "paid in euros"
-        when = "contains(final_text, 'EUR') and verifier ->> '$.currency' = 'USD' and answer is null"
+        when = '''contains(final_text, 'EUR') and verifier ->> '$.currency' = 'USD'
+            and answer is null'''
         cause = "KG"
         severity = 99
         intervention = "training"
@@ -194,7 +210,8 @@ def test_own_modes(tmp_path: Path) -> None:
 
         [[failure_mode]]
         mode = "NEVER"
-        when = "cast(failure_message as bigint) > 0 or case when sandbox_error is not null then 'a' end = 'a'"
+        when = '''cast(failure_message as bigint) > 0
+            or case when sandbox_error is not null then 'a' end = 'a' '''
 
         [[failure_mode]]
         mode = "VERIFIER"

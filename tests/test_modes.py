@@ -25,9 +25,7 @@ KEY = "run_id, task_id, rollout_index"
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Every case in one analysis, a benchmark a file."""
-    files = {
-        f"{name}_rollouts.jsonl": mode_cases.rows(name)[0] for name in mode_cases.BENCHMARKS
-    }
+    files = {f"{name}_rollouts.jsonl": mode_cases.rows(name)[0] for name in mode_cases.BENCHMARKS}
     return analyzed(tmp_path_factory.mktemp("modes"), files)
 
 
@@ -176,7 +174,9 @@ def signal_files() -> dict[str, list[Row]]:
     files = {}
     for number, verdicts in enumerate(SIGNALS):
         files[f"signal{number}_rollouts.jsonl"] = [
-            rollout(0, index, **(ok if v.isupper() else no)(f"{said[v.lower()]} {index}"), ask=verdicts)
+            rollout(
+                0, index, **(ok if v.isupper() else no)(f"{said[v.lower()]} {index}"), ask=verdicts
+            )
             for index, v in enumerate(verdicts)
         ]
     # A pass with the sign at a task that nobody fails says nothing of those that fail.
@@ -185,10 +185,8 @@ def signal_files() -> dict[str, list[Row]]:
 
 
 @pytest.mark.parametrize(("number", "verdicts"), list(enumerate(SIGNALS)))
-def test_signal_must_be_commoner_in_failures(
-    number: int, verdicts: str, others: Results
-) -> None:
-    """A sign as common in a task's passes as in its failures counts for nothing in its benchmark."""
+def test_signal_must_be_commoner_in_failures(number: int, verdicts: str, others: Results) -> None:
+    """A sign as common in a task's passes as in its failures counts for nothing."""
     n_refusals = verdicts.count("r") if SIGNALS[verdicts] else 0
     n_others = sum(verdict.islower() for verdict in verdicts) - n_refusals
     found = Counter(primaries(others, f"signal{number}").values())
@@ -208,8 +206,7 @@ def check_modes(path: Path) -> Counter[str]:
         for row in every_row(path, f"select {KEY}, is_pass, is_scored from main.rollout_features")
     }
     failing = {
-        key for key, row in features.items()
-        if row["is_pass"] is False or not row["is_scored"]
+        key for key, row in features.items() if row["is_pass"] is False or not row["is_scored"]
     }
     held = defaultdict(list)
     for row in every_row(path, "from main.rollout_modes"):
@@ -229,14 +226,17 @@ def check_modes(path: Path) -> Counter[str]:
 
 def check_evidence(path: Path) -> None:
     """What a mode cites exists, and its snippet is the beginning of that event's text."""
-    shown = every_row(path, f"""
+    shown = every_row(
+        path,
+        """
         select modes.*, events.seq,
             case when events.kind = 'tool_call' then events.arguments else events.text end as text
         from main.rollout_modes as modes
         left join main.events as events
             on (events.run_id, events.task_id, events.rollout_index, events.seq)
             = (modes.run_id, modes.task_id, modes.rollout_index, modes.evidence_seq)
-    """)
+    """,
+    )
     for row in shown:
         snippet, text = row["snippet"], row["text"]
         assert snippet is None or len(snippet) <= 240
@@ -276,7 +276,7 @@ def test_modes_of_the_demo(demo: Path) -> None:
 
 @needs_corpus
 def test_modes_of_the_corpus(corpus: Path) -> None:
-    """The same holds on real results; tools that change nothing wanted explain the airline's failures."""
+    """The same holds on real results; unwanted changes explain failures of the airline."""
     assert check_modes(corpus)["EXTRA_WRITE"] == 30
 
 

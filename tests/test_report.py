@@ -280,7 +280,10 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                     asked(t, i) for t in range(4) for i in range(3)
                 ],
             },
-            ["has one scored attempt a task: 2 passed, 2 failed", "Scored: 4 of 12 expected rollouts"],
+            [
+                "has one scored attempt a task: 2 passed, 2 failed",
+                "Scored: 4 of 12 expected rollouts",
+            ],
         ),
         (
             {

@@ -34,11 +34,21 @@ def macro() -> Iterator[Macro]:
 
 
 SAME = [
-    ["total is 305, but paid 255", "total is 1, but paid 1,000.50", "total is 12345678, but paid 2"],
-    ["cannot open /etc/hosts: denied", "cannot open /home/u1/a b/../x.txt: denied"][:1]
-    + ["cannot open /srv/data/x.txt: denied", "cannot open src/main/app.py: denied"],
+    [
+        "total is 305, but paid 255",
+        "total is 1, but paid 1,000.50",
+        "total is 12345678, but paid 2",
+    ],
+    [
+        *["cannot open /etc/hosts: denied", "cannot open /home/u1/a b/../x.txt: denied"][:1],
+        "cannot open /srv/data/x.txt: denied",
+        "cannot open src/main/app.py: denied",
+    ],
     ["cannot open C:\\Users\\mia\\x.txt", "cannot open D:\\data\\y.bin"],
-    ["job 550e8400-e29b-41d4-a716-446655440000 died", "job 0b1c2d3e-abcd-efab-cdef-abcdefabcdef died"],
+    [
+        "job 550e8400-e29b-41d4-a716-446655440000 died",
+        "job 0b1c2d3e-abcd-efab-cdef-abcdefabcdef died",
+    ],
     ["object at 0x7f3a2b10", "object at 0xdeadbeef", "object at 0x1"],
     ["commit deadbeef01 missing", "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904 missing"],
     ["no user mia.li@desk.example", "no user o-k+x@a.b.example"],
@@ -103,9 +113,13 @@ def test_hostile_messages_are_read_in_time(hostile: str, macro: Macro) -> None:
         ('{"error": null, "exit_code": 1, "stderr": "disk full"}', "disk full"),
         ('{"exit_code": 1, "output": ""}', '{"exit_code": 1, "output": ""}'),
         ('{"status": "error"}', "error"),
-        ("Traceback (most recent call last):\n  File x\nOSError: disk full\n\n", "OSError: disk full"),
         (
-            '{"exit_code": 1, "output": "$ run\\nTraceback (most recent call last):\\n  File\\nOSError: no"}',
+            "Traceback (most recent call last):\n  File x\nOSError: disk full\n\n",
+            "OSError: disk full",
+        ),
+        (
+            '{"exit_code": 1, "output": "$ run\\nTraceback (most recent call last):'
+            '\\n  File\\nOSError: no"}',
             "OSError: no",
         ),
         ('{"error": "cut off', '{"error": "cut off'),
@@ -146,11 +160,15 @@ def test_error_signatures(tmp_path: Path) -> None:
         rollout(0, 0, **no(full[0], full[1], "Done.")),
         rollout(0, 1, **ok(full[2], ("write", {}, "ok"), "Done.")),
         rollout(1, 0, **no(full[0], "Done.", failure_reason="2 of 5 cells")),
-        rollout(2, 0, **no(("write", {}, "Error: no disk"), "Done.", failure_reason="3 of 5 cells")),
+        rollout(
+            2, 0, **no(("write", {}, "Error: no disk"), "Done.", failure_reason="3 of 5 cells")
+        ),
         # Why a pass passed is no error.
         rollout(3, 0, **ok(("write", {}, "ok"), failure_reason="all cells")),
     ]
-    failures = [failure(4, n, "transient", error_message=f"HTTP 50{n} from judge") for n in range(2)]
+    failures = [
+        failure(4, n, "transient", error_message=f"HTTP 50{n} from judge") for n in range(2)
+    ]
     unsettled = [rollout(0, 0, ask="other", **no(full[0])), rollout(0, 1, ask="other", **no())]
     files = {
         "a_rollouts.jsonl": rows,
@@ -159,13 +177,43 @@ def test_error_signatures(tmp_path: Path) -> None:
     }
     found = analyzed(tmp_path, files)
     assert found.rows("from error_signatures order by run_id, source, signature") == [
-        ("a", "failed attempt", "HTTP <n> from judge", 2, 2, 2, 1, ["4"], "HTTP 500 from judge")
-        + ("a_rollouts_failures.jsonl:1",),
-        ("a", "tool", "disk <n> full at <path>", 4, 3, 2, 2, ["0", "1"], "disk 0 full at /mnt/d0/x")
-        + ("a/0:0#2",),
+        (
+            "a",
+            "failed attempt",
+            "HTTP <n> from judge",
+            2,
+            2,
+            2,
+            1,
+            ["4"],
+            "HTTP 500 from judge",
+            "a_rollouts_failures.jsonl:1",
+        ),
+        (
+            "a",
+            "tool",
+            "disk <n> full at <path>",
+            4,
+            3,
+            2,
+            2,
+            ["0", "1"],
+            "disk 0 full at /mnt/d0/x",
+            "a/0:0#2",
+        ),
         ("a", "tool", "no disk", 1, 1, 1, 1, ["2"], "no disk", "a/2:0#2"),
         ("a", "verifier", "<n> of <n> cells", 2, 2, 2, 2, ["1", "2"], "2 of 5 cells", "a/1:0"),
         # What passes is not settled there: nothing has failed.
-        ("b", "tool", "disk <n> full at <path>", 1, 1, 0, 1, ["0"], "disk 0 full at /mnt/d0/x")
-        + ("b/0:0#2",),
+        (
+            "b",
+            "tool",
+            "disk <n> full at <path>",
+            1,
+            1,
+            0,
+            1,
+            ["0"],
+            "disk 0 full at /mnt/d0/x",
+            "b/0:0#2",
+        ),
     ]

@@ -28,9 +28,9 @@ SPARK_FUNCTIONS = frozenset(
     "abs array array_append array_max array_min bool_or cast chr coalesce collect_list concat_ws "
     "count dense_rank "
     "explode first_value greatest if lag lead least left length listagg locate lower "
-    "map_entries map_from_arrays map_keys map_from_entries max max_by md5 min nullif rank regexp_extract "
-    "regexp_replace reverse right row_number sequence split sqrt startswith struct substring "
-    "sum transform trim try_cast".split()
+    "map_entries map_from_arrays map_keys map_from_entries max max_by md5 min nullif rank "
+    "regexp_extract regexp_replace reverse right row_number sequence split sqrt startswith struct "
+    "substring sum transform trim try_cast".split()
 )
 # Words that may stand before a bracket without being a function.
 KEYWORDS = frozenset(

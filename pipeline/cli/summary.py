@@ -52,7 +52,7 @@ def print_summary(analysis: Analysis) -> None:
     _print_warnings(analysis, where)
     out = neutral(str(analysis.out))
     click.echo(f"wrote {out}/report.md  metrics.json  runs/  warehouse.duckdb  manifest.json")
-    click.echo(f'next  blade failures{where}  ·  blade health{where}  ·  blade sql --schema{where}')
+    click.echo(f"next  blade failures{where}  ·  blade health{where}  ·  blade sql --schema{where}")
 
 
 def print_json(analysis: Analysis) -> None:
