@@ -28,6 +28,7 @@ from pipeline.settings import (
 from pipeline.warehouse import Notice
 
 AMPLE_MEMORY = "6GB"
+SMALL_BYTES = 16 << 20
 LIBRARIES = ("duckdb", "numpy", "scipy")
 
 
@@ -90,7 +91,8 @@ def _build(
     found: list[Artifact], chosen: Profile, settings: Settings, progress: Progress
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
-    path, memory, threads = settings.out / WAREHOUSE_NAME, settings.memory_limit, settings.threads
+    path, memory = settings.out / WAREHOUSE_NAME, settings.memory_limit
+    threads = settings.threads or _fitting_threads(found)
     with outputs.prepared(settings.out) as beside:
         with warehouse.build(path, memory_limit=memory, threads=threads) as db:
             warehouse.create_macros(db, SQL_DIR)
@@ -104,6 +106,12 @@ def _build(
             outputs.write(beside, settings.out, texts)
         outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
+
+
+def _fitting_threads(found: list[Artifact]) -> int | None:
+    """One where the files are small: handing rows around takes longer than working on them."""
+    n_bytes = sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
+    return 1 if n_bytes < SMALL_BYTES else None
 
 
 def _content(

@@ -63,7 +63,11 @@ class RunName(click.ParamType[tuple[str, Path]]):
     show_default=True,
     help="A longer line is a reject; memory grows with this limit.",
 )
-@click.option("--threads", type=click.IntRange(1), help="Worker threads.  [default: one a core]")
+@click.option(
+    "--threads",
+    type=click.IntRange(1),
+    help="Worker threads.  [default: one a core, one in all for small results]",
+)
 @json_option
 def analyze(
     results: tuple[Path, ...],
