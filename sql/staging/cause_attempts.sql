@@ -27,6 +27,7 @@ ruled as (
         mode,
         cause,
         seq,
+        is_scored,
         told,
         missing_argument,
         unnest(present([
@@ -64,6 +65,7 @@ borne as (
         attempts.mode,
         attempts.cause,
         cast(null as bigint) as seq,
+        attempts.is_scored,
         attempts.told,
         attempts.missing_argument,
         facts.rule
@@ -107,6 +109,7 @@ final as (
         mode,
         cause,
         seq,
+        is_scored,
         case
             when rule in ('profile_mode', 'dominant_mode') then mode
             when rule = 'dropped_argument' then missing_argument

@@ -11,6 +11,7 @@ counted as (
         -- Two rules speak for whatever a mode says.
         case when rule in ('profile_mode', 'dominant_mode') then mode else '' end as mode,
         count(*) as n_with,
+        count(*) filter (where is_scored) as n_scored_with,
         min(detail) as detail
 
     from staging.cause_attempts
@@ -37,6 +38,7 @@ final as (
         rule,
         mode,
         n_with,
+        n_scored_with,
         detail
 
     from ranked

@@ -17,7 +17,7 @@ rules (rule_no, rule, cause, highest, is_proven, intervention, told) as (
     (9, 'answer_within_reference', 'TI', 1, false, 'verifier repair', 'the answer is part of the reference, and failed'),
     (10, 'empty_output_passed', 'TI', 2, false, 'verifier repair', 'an empty output passed'),
     (11, 'infrastructure', 'IR', 3, false, 'infrastructure', 'a service, sandbox, network or the call of the model failed'),
-    (12, 'nothing_recorded', 'IR', 2, false, 'infrastructure', 'no rollout and no failed attempt, or not one token, was recorded'),
+    (12, 'nothing_recorded', 'IR', 2, false, 'infrastructure', 'nothing was recorded: no rollout, no failed attempt, or not one token'),
     (13, 'limit_for_all', 'TI', 2, false, 'harness', 'every attempt of every run that shares the limit hits it'),
     (14, 'limit_with_room', 'BI', 2, false, 'harness', 'hits a limit of which passes use less than half'),
     (15, 'broken_call', 'BI', 3, false, 'harness', 'ends on a call that is malformed or written as text'),

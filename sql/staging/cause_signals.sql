@@ -11,6 +11,7 @@ matched as (
         rule,
         coalesce(counts.mode, '') as mode,
         coalesce(counts.n_with, 0) as n_with,
+        coalesce(counts.n_scored_with, 0) as n_scored_with,
         -- Names come from rollouts, and may be of any length.
         left(coalesce(facts.detail, counts.detail), 200) as detail
 
@@ -31,6 +32,7 @@ weighed as (
         coalesce(rules.intervention, modes.intervention) as intervention,
         coalesce(rules.told, modes.title) || coalesce(': ' || matched.detail, '') as note,
         matched.n_with,
+        matched.n_scored_with,
         context.n_attempts - context.n_passed as n_failing,
         context.n_passed + context.n_passed_elsewhere as n_passes,
         coalesce(passes.n_passes, 0) as n_passing_with,
@@ -76,6 +78,7 @@ final as (
         note,
         is_proven,
         n_with,
+        n_scored_with,
         n_failing,
         n_passing_with,
         n_passes,

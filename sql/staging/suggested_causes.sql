@@ -3,12 +3,16 @@
 -- kind: table
 with
 
--- A signal of most failing attempts goes before one of half of them; then the first rule.
+-- A signal of most failing attempts goes before one of half of them, and what was scored before what
+-- was not; then the first rule.
 ranked as (
 
     select
         *,
-        row_number() over (partition by run_id, task_id order by is_most desc, rule_no) as rank
+        row_number() over (
+            partition by run_id, task_id
+            order by is_most desc, (is_most or n_scored_with > 0) desc, rule_no
+        ) as rank
 
     from staging.cause_signals
 
