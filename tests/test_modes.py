@@ -139,6 +139,7 @@ def test_attempts_without_a_verdict(others: Results) -> None:
         where run_id = 'grid' and task_id in ('7', '8')
     """)
     assert stale == [(None, None, False)] * 2
+    assert others.column("select task_id from rollout_features where is_unreadable") == ["0"]
 
 
 def twins() -> list[Row]:
@@ -162,10 +163,13 @@ def test_twin_prompts(others: Results) -> None:
         ("1", 1): "DUPLICATE_PROMPT",
         ("2", 0): "WRONG_ANSWER",
     }
+    query = "select distinct task_id, twin_task_id from rollout_features where run_id = 'twins'"
+    assert sorted(others.rows(query)) == [("0", "1"), ("1", "0"), ("2", None), ("3", None)]
 
 
 # Attempts at one task: r refuses and a answers, a capital passes. Does a refusal count as a sign?
 SIGNALS = {"rrA": True, "rraRAA": True, "raRA": False, "raaRA": False, "rRR": False, "rr": True}
+SIGNALS |= {"rR": False}
 
 
 def signal_files() -> dict[str, list[Row]]:
@@ -179,9 +183,19 @@ def signal_files() -> dict[str, list[Row]]:
             )
             for index, v in enumerate(verdicts)
         ]
-    # A pass with the sign at a task that nobody fails says nothing of those that fail.
+    # A pass with the sign at a task that nobody fails says nothing of those that fail; but where
+    # all passes of a benchmark have it, it is how things are done there.
     files["signal0_rollouts.jsonl"] += [rollout(1, 0, **ok(said["r"]), ask="other")]
+    files["usual_rollouts.jsonl"] = [
+        rollout(task, 0, **(no if task else ok)(f"<tool_call>{task}</tool_call>"), ask=f"u {task}")
+        for task in range(2)
+    ] + [rollout(2, 0, **ok("<tool_call>2</tool_call>"), ask="u 2")]
     return files
+
+
+def test_what_all_passes_show_is_no_sign(others: Results) -> None:
+    """A sign that every pass of a benchmark bears explains no failure of its other tasks."""
+    assert primaries(others, "usual") == {("1", 0): "UNEXPLAINED"}
 
 
 @pytest.mark.parametrize(("number", "verdicts"), list(enumerate(SIGNALS)))
@@ -292,9 +306,12 @@ def test_signals(name: str, request: pytest.FixtureRequest) -> None:
     tasks = defaultdict(list)
     for row in scored:
         tasks[row["benchmark"], row["task_id"]].append(row)
+    n_passes = Counter(row["benchmark"] for row in scored if row["is_pass"])
     expected = {}
     for rule_no, keys in matches.items():
-        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+        # Over mixed tasks: passes with the sign, passes, failures with it, failures; and all passes
+        # with it.
+        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
         for (benchmark, _), rows in tasks.items():
             passed = [r for r in rows if r["is_pass"]]
             failed = [r for r in rows if not r["is_pass"]]
@@ -302,8 +319,9 @@ def test_signals(name: str, request: pytest.FixtureRequest) -> None:
                 sum((r["run_id"], r["task_id"], r["rollout_index"]) in keys for r in each)
                 for each in (passed, failed)
             ]
-            if passed and failed and any(bear):
-                added = (bear[0], len(passed), bear[1], len(failed))
+            if any(bear):
+                mixed = (bear[0], len(passed), bear[1], len(failed))
+                added = (*(mixed if passed and failed else (0, 0, 0, 0)), bear[0])
                 counts[benchmark] = [a + b for a, b in zip(counts[benchmark], added, strict=True)]
         expected |= {(benchmark, rule_no): each for benchmark, each in counts.items()}
     found = {
@@ -311,11 +329,12 @@ def test_signals(name: str, request: pytest.FixtureRequest) -> None:
         for row in every_row(path, "from staging.mode_signals")
     }
     assert set(found) == set(expected)
-    for key, (passed_with, passed, failed_with, failed) in expected.items():
+    for key, (passed_with, passed, failed_with, failed, passes_with) in expected.items():
         row = found[key]
         names = ("n_passed_with", "n_passed", "n_failed_with", "n_failed")
         assert [row[n] for n in names] == [passed_with, passed, failed_with, failed]
         is_doubtful = passed_with > 0 and failed_with / failed <= passed_with / passed
+        is_doubtful |= passes_with > 1 and passes_with == n_passes[key[0]]
         assert row["is_no_sign"] == is_doubtful
 
 

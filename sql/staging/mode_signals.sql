@@ -17,6 +17,18 @@ judged as (
 
 ),
 
+passes as (
+
+    select
+        benchmark,
+        sum(n_passed) as n_passed
+
+    from judged
+
+    group by all
+
+),
+
 seen as (
 
     select
@@ -36,22 +48,33 @@ seen as (
 
 ),
 
--- Only tasks with passes and failures can tell; only where a pass bears it is there a doubt.
-counted as (
+compared as (
 
     select
-        seen.benchmark,
-        seen.rule_no,
-        sum(seen.n_passed_with) as n_passed_with,
-        sum(seen.n_failed_with) as n_failed_with,
-        sum(judged.n_passed) as n_passed,
-        sum(judged.n_failed) as n_failed
+        seen.*,
+        judged.n_passed,
+        judged.n_failed,
+        judged.n_passed > 0 and judged.n_failed > 0 as is_mixed
 
     from seen
 
     inner join judged using (benchmark, task_id)
 
-    where judged.n_passed > 0 and judged.n_failed > 0
+),
+
+-- Only tasks with passes and failures can tell; only where a pass bears it is there a doubt.
+counted as (
+
+    select
+        benchmark,
+        rule_no,
+        coalesce(sum(n_passed_with) filter (where is_mixed), 0) as n_passed_with,
+        coalesce(sum(n_failed_with) filter (where is_mixed), 0) as n_failed_with,
+        coalesce(sum(n_passed) filter (where is_mixed), 0) as n_passed,
+        coalesce(sum(n_failed) filter (where is_mixed), 0) as n_failed,
+        sum(n_passed_with) as n_passes_with
+
+    from compared
 
     group by all
 
@@ -60,15 +83,22 @@ counted as (
 final as (
 
     select
-        benchmark,
-        rule_no,
-        cast(n_passed_with as bigint) as n_passed_with,
-        cast(n_passed as bigint) as n_passed,
-        cast(n_failed_with as bigint) as n_failed_with,
-        cast(n_failed as bigint) as n_failed,
-        n_passed_with > 0 and n_failed_with * n_passed <= n_passed_with * n_failed as is_no_sign
+        counted.benchmark,
+        counted.rule_no,
+        cast(counted.n_passed_with as bigint) as n_passed_with,
+        cast(counted.n_passed as bigint) as n_passed,
+        cast(counted.n_failed_with as bigint) as n_failed_with,
+        cast(counted.n_failed as bigint) as n_failed,
+        (
+            counted.n_passed_with > 0
+            and counted.n_failed_with * counted.n_passed <= counted.n_passed_with * counted.n_failed
+        )
+        -- What all passes of the benchmark show is how it is done there.
+        or (counted.n_passes_with > 1 and counted.n_passes_with = passes.n_passed) as is_no_sign
 
     from counted
+
+    inner join passes using (benchmark)
 
 )
 
