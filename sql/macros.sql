@@ -326,31 +326,32 @@ create or replace macro verifier_fields(verifier) as
 create or replace macro is_any_true(found) as
     list_contains(list_transform(found, lambda value: json_as_text(value)), 'true');
 
--- The first text that says something: not empty, and no word for "nothing happened".
-create or replace macro first_telling(found) as
-    list_filter(
-        list_transform(found, lambda value: json_as_text(value)),
-        lambda text: regexp_matches(text, '\S')
-            and lower(trim(left(text, 20))) not in (
+-- A text that says something: not empty, and no word for "nothing happened".
+create or replace macro telling(value) as
+    case
+        when value is null then null
+        when regexp_matches(json_as_text(value), '\S')
+            and lower(trim(left(json_as_text(value), 20))) not in (
                 'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
                 'other', 'unknown', 'n/a'
             )
-    )[1];
+            then json_as_text(value)
+    end;
 
 -- Why the verifier says it failed the row.
 create or replace macro verifier_reason(fields) as
-    first_telling([
-        fields.failure_reason, fields.error_message, fields.error_type, fields.error_kind,
-        fields.agent_error_kind, fields.error_mode, fields.error, fields.reason, fields.notes
-    ]);
+    coalesce(
+        telling(fields.failure_reason), telling(fields.error_message), telling(fields.error_type),
+        telling(fields.error_kind), telling(fields.agent_error_kind), telling(fields.error_mode),
+        telling(fields.error), telling(fields.reason), telling(fields.notes)
+    );
 
 -- What went wrong in the verifier itself, where a field says so.
 create or replace macro verifier_fault(fields) as
     coalesce(
-        first_telling([
-            fields.verifier_error, fields.evaluation_error, fields.verification_error,
-            fields.grader_error, fields.judge_error, fields.eval_error
-        ]),
+        telling(fields.verifier_error), telling(fields.evaluation_error),
+        telling(fields.verification_error), telling(fields.grader_error),
+        telling(fields.judge_error), telling(fields.eval_error),
         case
             when is_any_true([
                 fields.invalid_judge_response, fields.eval_timed_out, fields.judge_timed_out
@@ -360,7 +361,10 @@ create or replace macro verifier_fault(fields) as
 
 -- What went wrong in the sandbox it ran in.
 create or replace macro sandbox_fault(fields) as
-    first_telling([fields.sandbox_error, fields.container_error, fields.environment_error]);
+    coalesce(
+        telling(fields.sandbox_error), telling(fields.container_error),
+        telling(fields.environment_error)
+    );
 
 -- Did the attempt run into a limit of time, by a field that says so?
 create or replace macro verifier_timed_out(fields) as
@@ -374,10 +378,10 @@ create or replace macro verifier_overran(fields) as
 
 -- What went wrong in the call of the model, from an error that is an object or a text.
 create or replace macro response_fault(error) as
-    first_telling([
-        json_field(error, 'message'), json_field(error, 'code'), json_field(error, 'type'),
-        json_as_text(error)
-    ]);
+    coalesce(
+        telling(json_extract(error, '$.message')), telling(json_extract(error, '$.code')),
+        telling(json_extract(error, '$.type')), telling(error)
+    );
 
 -- Does a model's error say that it was asked for more than it can hold?
 create or replace macro is_overrun(message) as
@@ -403,18 +407,16 @@ create or replace macro has_null_answer(verifier) as
     end;
 
 -- What the right answer is, under the names inputs give it.
+create or replace macro stated(value) as
+    case when regexp_matches(json_as_text(value), '\S') then json_as_text(value) end;
+
 create or replace macro reference_answer(fields) as
-    list_filter(
-        list_transform(
-            [
-                fields.expected_answer, fields.ground_truth, fields.reference_answer,
-                fields.correct_answer, fields.answer_key, fields.gold_answer, fields.gold,
-                fields.target, fields.label, fields.solution, fields.answer
-            ],
-            lambda value: json_as_text(value)
-        ),
-        lambda text: regexp_matches(text, '\S')
-    )[1];
+    coalesce(
+        stated(fields.expected_answer), stated(fields.ground_truth), stated(fields.reference_answer),
+        stated(fields.correct_answer), stated(fields.answer_key), stated(fields.gold_answer),
+        stated(fields.gold), stated(fields.target), stated(fields.label), stated(fields.solution),
+        stated(fields.answer)
+    );
 
 create or replace macro exit_code(fields) as
     coalesce(
@@ -433,17 +435,14 @@ create or replace macro as_words(text) as
     )) || ' ';
 
 -- The ends of what the verifier's own checks printed, where their figures stand.
+create or replace macro log_end(value) as right(json_as_text(value), 4000);
+
 create or replace macro check_log(fields) as
-    array_to_string(
-        list_transform(
-            [
-                fields.test_output, fields.test_log, fields.verifier_output, fields.eval_output,
-                fields.container_stdout, fields.container_stderr, fields.stdout, fields.stderr,
-                fields.output, fields.log
-            ],
-            lambda value: right(json_as_text(value), 4000)
-        ),
-        e'\n'
+    concat_ws(
+        e'\n', log_end(fields.test_output), log_end(fields.test_log), log_end(fields.verifier_output),
+        log_end(fields.eval_output), log_end(fields.container_stdout),
+        log_end(fields.container_stderr), log_end(fields.stdout), log_end(fields.stderr),
+        log_end(fields.output), log_end(fields.log)
     );
 
 -- How many checks of the verifier passed and failed, from its counts or the last figures of its
@@ -540,13 +539,16 @@ create or replace macro addresses(text) as
 create or replace macro error_message(text) as
     list_transform(
         [coalesce(
-            case when regexp_matches(text, '^\s*\{') then first_telling(list_filter(
-                try(json_extract(text, [
-                    '$.error', '$.error.message', '$.error.detail', '$.message', '$.detail',
-                    '$.stderr', '$.output', '$.status'
-                ])),
-                lambda found: found::varchar <> 'true'
-            )) end,
+            case when regexp_matches(text, '^\s*\{') then list_filter(
+                list_transform(
+                    try(json_extract(text, [
+                        '$.error', '$.error.message', '$.error.detail', '$.message', '$.detail',
+                        '$.stderr', '$.output', '$.status'
+                    ])),
+                    lambda found: telling(found)
+                ),
+                lambda found: found <> 'true'
+            )[1] end,
             text
         )],
         lambda said: regexp_replace(
@@ -644,7 +646,7 @@ create or replace macro is_raw_call(text) as
 create or replace macro admits_failure(text) as
     regexp_matches(
         text,
-        '(?i)\b(could not|couldn(''|’)t|unable to|was not able|not possible|no other way|without success)\b'
+        '(?i)\b(could not|couldn(''|’)t|unable to|(was|were)(n(''|’)t| not) able|failed to|not possible|no other way|without success)\b'
         || '|\b(did not|didn(''|’)t|does not|doesn(''|’)t|do not|not) (succeed|go through|work|accept)\b'
         || '|\b(keeps? failing|same problem|have to stop|stopping at this point|nothing has been changed)\b'
         || '|\b(the|this|an?) (operation|call|request|tool|command|attempt) failed\b'
@@ -653,7 +655,7 @@ create or replace macro admits_failure(text) as
 -- A report of the agent's own tests: whether the last line of figures has failures in it.
 create or replace macro self_check(text) as
     case
-        when regexp_matches(text, '(?i)\b[1-9]\d* (failed|errors?)\b|\bFAILED \(|\bFAIL(ED)?[=:] ?[1-9]|\b(tests?|checks?) failed\b')
+        when regexp_matches(text, '(?i)\b[1-9]\d* (failed|errors?)\b|\bFAILED \(|\bFAIL(ED)?[=:] ?[1-9]|\b(tests?|checks?) failed\b|\bnot all (tests|checks)\b')
             then 'failed'
         when regexp_matches(text, '(?i)\b[1-9]\d* passed\b|\ball (tests|checks) pass|\bOK \(\d+ tests?|\bRan \d+ tests?.{0,40}\bOK\b|\bPASS(ED)?[=:] ?[1-9]')
             then 'passed'
