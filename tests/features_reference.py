@@ -177,7 +177,7 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
         "n_same_final_errors": len(same),
         "ends_in_error": end is not None and end.is_error,
         "final_error_seq": max((call.result_seq or 0 for call in final), default=None),
-        "repeated_error_seq": next((c.seq for c in same if c in repeated), None),
+        "repeated_error_seq": same[1].seq if len(same) > 1 else None,
         "malformed_seq": min(ending, default=None),
         "final_text_seq": messages[-1] if messages else None,
         "exit_code": exit_code(row),

@@ -40,7 +40,7 @@ SAME = [
         "total is 12345678, but paid 2",
     ],
     [
-        *["cannot open /etc/hosts: denied", "cannot open /home/u1/a b/../x.txt: denied"][:1],
+        "cannot open /etc/hosts: denied",
         "cannot open /srv/data/x.txt: denied",
         "cannot open src/main/app.py: denied",
     ],
