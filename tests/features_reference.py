@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests import reference
-from tests.reference import Json, Row
+from tests.reference import Event, Json, Row
 
 # A tool's text is an error where it begins like one.
 ERROR_TEXT = re.compile(
@@ -34,6 +34,9 @@ NO_ERROR = (False, "", 0, [], {}, "none", "None", None)
 READING = re.compile(
     r"(?:^|[_.:/-])(?:get|find|search|list|read|look_?up|check|fetch|query|view|show|describe|count"
     r"|calculate|compute|think|browse|open|inspect|retrieve)(?:[_.:/-]|$)"
+)
+RAW_CALL = re.compile(
+    r"<\|?tool_calls?(?:_begin)?\|?>|<function_calls?>|<function=|\[TOOL_CALLS?\]|<invoke name="
 )
 CODES = ("exit_code", "returncode", "return_code", "container_exit_code")
 
@@ -181,6 +184,36 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
         "malformed_seq": min(ending, default=None),
         "final_text_seq": messages[-1] if messages else None,
         "exit_code": exit_code(row),
+        **endings(row, events, has_output=has_output),
+    }
+
+
+def endings(row: Row, events: list[Event], *, has_output: bool) -> dict[str, Any]:
+    """How a row ended: cut off, empty, on a tool, or with a call that is only written."""
+    response = row.get("response")
+    response = response if isinstance(response, dict) else {}
+    details = response.get("incomplete_details")
+    reasons = [details.get("reason") if isinstance(details, dict) else None]
+    reasons += [reference.verifier(row).get(name) for name in ("finish_reason", "stop_reason")]
+    reason = next((each for each in reasons if reference.is_scalar(each)), None)
+    is_cut = response.get("status") == "incomplete"
+    is_cut |= reason in ("max_output_tokens", "max_tokens", "length")
+    own = [event.role in (None, "assistant") for event in events]
+    texts = [
+        event.text
+        for event, is_own in zip(events, own, strict=True)
+        if event.kind == "message" and is_own
+    ]
+    said = [text for text in texts if isinstance(text, str) and re.search(r"\S", text, re.ASCII)]
+    last = texts[-1] if texts else None
+    return {
+        "is_truncated": is_cut if has_output else None,
+        "has_output": bool(said) or any(e.kind == "tool_call" for e in events)
+        if has_output
+        else None,
+        "ends_on_tool": bool(events) and events[-1].kind in ("tool_call", "tool_result"),
+        "n_final_characters": len(last) if isinstance(last, str) else None,
+        "is_raw_call": isinstance(last, str) and RAW_CALL.search(last[-2000:]) is not None,
     }
 
 

@@ -68,6 +68,25 @@ OUTPUTS: tuple[Any, ...] = (
 )
 
 
+TEXTS: tuple[Any, ...] = (
+    "done",
+    "",
+    None,
+    " \t",
+    [{"type": "output_text", "text": "fertig ✓"}],
+    "<tool_call>{}</tool_call>",
+    "<tool_call>" + "x" * 3000,
+)
+ENDS: tuple[Row, ...] = (
+    {},
+    {},
+    {"status": "completed"},
+    {"status": "incomplete"},
+    {"incomplete_details": {"reason": "max_output_tokens"}},
+    {"incomplete_details": "none"},
+)
+
+
 def items(rng: Random) -> list[Any]:
     """A response's output of up to a dozen items in any order."""
     found = [_item(rng) for _ in range(rng.randint(0, 12))]
@@ -89,7 +108,7 @@ def _item(rng: Random) -> Any:
         item = {"type": "function_call_output", "output": rng.choice(OUTPUTS)}
         return item if rng.random() < 0.1 else {**item, "call_id": rng.choice(IDS)}
     if kind == "message":
-        content = rng.choice(("done", "", None, [{"type": "output_text", "text": "fertig ✓"}]))
+        content = rng.choice(TEXTS)
         return {"type": "message", "role": rng.choice(("assistant", "user")), "content": content}
     return rng.choice(({"type": "reasoning", "summary": []}, {"type": "new_kind"}, "bare text"))
 
@@ -103,7 +122,9 @@ def rows(seed: int, count: int) -> list[Row]:
         if output and number % 3 == 0:
             output += output[-2:] * rng.randint(1, 3)
         code = rng.choice(({}, {"exit_code": 1}, {"exit_code": "1"}, {"return_code": -9.0}))
-        found.append(rollout(number, 0, reward=rng.choice((0.0, 1.0)), output=output, **code))
+        row = rollout(number, 0, reward=rng.choice((0.0, 1.0)), output=output, **code)
+        row["response"] |= rng.choice(ENDS)
+        found.append(row)
     return found
 
 

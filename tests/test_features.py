@@ -55,7 +55,11 @@ def test_demo_features(demo: Path) -> None:
     """What the demo's rollouts did is what their lines say."""
     wrong, shown = compared(demo, DEMO)
     assert wrong == []
-    assert {name for name in shown if not shown[name]} == {"n_unanswered_calls", "exit_code"}
+    assert {name for name in shown if not shown[name]} == {
+        "n_unanswered_calls",
+        "ends_on_tool",
+        "exit_code",
+    }
 
 
 @needs_corpus
@@ -69,7 +73,7 @@ def test_corpus_features(corpus: Path) -> None:
 def test_odd_features(tmp_path: Path) -> None:
     """Ids missing or twice, results before calls and arguments of any kind are counted alike."""
     files = {
-        "odd_rollouts.jsonl": odd_rows.rows(11, 400),
+        "odd_rollouts.jsonl": odd_rows.rows(11, 600),
         "acting_rollouts.jsonl": odd_rows.acting_rows(12, 60),
     }
     found = analyzed(tmp_path, files)
