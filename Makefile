@@ -30,7 +30,7 @@ test: $(READY) ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
 
 test-slow: $(READY) ## run the slow tests
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .

@@ -453,6 +453,7 @@ def test_divergence_is_the_first(left: list[int], right: list[int]) -> None:
         assert left[found.step] != right[found.passing_step]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_planted_failures_are_found(seed: int, tmp_path: Path) -> None:
     """Of failures planted in sometimes-pass tasks nearly all part where they were planted."""

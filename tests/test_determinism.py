@@ -74,7 +74,9 @@ def test_place_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     assert texts(other) == texts(one_thread)
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "2", "3", "4"])
+@pytest.mark.parametrize(
+    "seed", ["0", *(pytest.param(seed, marks=pytest.mark.slow) for seed in "1234")]
+)
 def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path, seed: str) -> None:
     """Nor do locale, time zone and the day of the process."""
     environment = {
@@ -98,7 +100,7 @@ def without_places(relations: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
-    """Files written in another order, rows shuffled: only the inputs' hashes differ."""
+    """Files written in another order, rows shuffled: only hashes and line numbers differ."""
     shuffle = random.Random(7)
     folder = tmp_path / "shuffled"
     folder.mkdir()
@@ -127,4 +129,5 @@ def _shuffled(rows: list[bytes], shuffle: random.Random) -> list[bytes]:
 
 
 def _unhashed(text: str) -> str:
-    return re.sub(r"\b[0-9a-f]{64}\b", "HASH", text)
+    unplaced = re.sub(r"[.]jsonl:\d+", ".jsonl:LINE", text)
+    return re.sub(r"\b[0-9a-f]{64}\b", "HASH", unplaced)

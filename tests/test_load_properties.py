@@ -141,6 +141,7 @@ def loads_as_read(contents: list[bytes]) -> None:
 some_files = st.lists(files(), min_size=1, max_size=5)
 
 
+@pytest.mark.slow
 @quick
 @given(some_files)
 def test_any_bytes_are_loaded_as_read(contents: list[bytes]):
@@ -288,6 +289,7 @@ def test_rows_without_an_index_are_numbered_by_what_they_say():
     order_does_not_matter(written, lambda lines: lines[::-1])
 
 
+@pytest.mark.slow
 @settings(quick, max_examples=4)
 @given(results(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_files_does_not_matter(written: Files, random: Any):

@@ -60,6 +60,7 @@ def test_corpus_is_loaded_as_read(corpus: loaded.Loaded):
     assert len(corpus.rollouts) > 400
 
 
+@pytest.mark.slow
 @needs_corpus
 @pytest.mark.parametrize(
     "reading", ["sniffed", pytest.param("small blocks", marks=pytest.mark.slow)]
