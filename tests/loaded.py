@@ -9,6 +9,7 @@ from typing import Any
 
 import pipeline
 from tests import reference
+from tests.lean import LOADED, only
 
 Row = dict[str, Any]
 Place = tuple[str, int]
@@ -28,7 +29,8 @@ class Loaded:
 
 def load(results: Path, out: Path, **options: Any) -> Loaded:
     """Analyze a folder and read everything back through the public schema."""
-    pipeline.analyze(results, out=out, **options)
+    with only(*LOADED):
+        pipeline.analyze(results, out=out, **options)
     found = Loaded()
     with pipeline.open_warehouse(out / "warehouse.duckdb") as warehouse:
 

@@ -6,8 +6,8 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from unittest import mock
 
 import pipeline
 from pipeline.cli import main
+from tests.lean import only
 
 Row = dict[str, Any]
 Content = str | bytes | Iterable[Row]
@@ -106,10 +107,16 @@ class Results:
         return value
 
 
-def analyzed(folder: Path, files: Mapping[str, Content], **options: Any) -> Results:
-    """Write the files to `folder/results`, analyse them into `folder/out`."""
+def analyzed(
+    folder: Path, files: Mapping[str, Content], *, needs: Sequence[str] = (), **options: Any
+) -> Results:
+    """Write the files to `folder/results`, analyse them into `folder/out`.
+
+    Where a test `needs` certain relations only, they and what they read are all that is made.
+    """
     results = write(folder / "results", files)
-    pipeline.analyze(results, out=folder / "out", **options)
+    with only(*needs) if needs else nullcontext():
+        pipeline.analyze(results, out=folder / "out", **options)
     return Results(folder / "out")
 
 

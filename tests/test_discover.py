@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 
 import pyarrow
@@ -11,7 +12,11 @@ import pytest
 
 import pipeline
 from pipeline import discover
-from tests.results import Content, Results, analyzed, asked, failure, lines, rollout, write
+from tests import results
+from tests.lean import LOADED, METRICS
+from tests.results import Content, Results, asked, failure, lines, rollout, write
+
+analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
 
 ROWS = [rollout(0, 0), rollout(1, 0)]
 UNRELATED: dict[str, Content] = {

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import pytest
 
 from pipeline import open_warehouse
 from pipeline.warehouse import Warehouse
-from tests import metrics_reference
+from tests import metrics_reference, results
 from tests.conftest import CORPUS, DEMO, needs_corpus
 from tests.generated_runs import folder
+from tests.lean import LOADED, METRICS
 from tests.metrics_reference import Facts
 from tests.reference import clean, events
-from tests.results import analyzed, asked, rollout
+from tests.results import asked, rollout
+
+analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
 
 FACTS = ("has_output", "has_action", "has_feedback", "is_truncated")
 STAGES = {

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import pipeline
 from tests import loaded
+from tests.lean import only
 
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 # An example costs a whole analysis: shrinking would take minutes, and the message names the line.
@@ -249,12 +250,13 @@ def relations(written: Files, runs: dict[str, str]) -> dict[str, list[str]]:
         base.mkdir()
         for name, lines in written.items():
             (base / name).write_text("".join(f"{line}\n" for line in lines))
-        pipeline.analyze(
-            base,
-            out=Path(folder, "out"),
-            run_names={run: base / f"{stem}_rollouts.jsonl" for run, stem in runs.items()},
-            benchmark="b",
-        )
+        with only(*RELATIONS):
+            pipeline.analyze(
+                base,
+                out=Path(folder, "out"),
+                run_names={run: base / f"{stem}_rollouts.jsonl" for run, stem in runs.items()},
+                benchmark="b",
+            )
         with pipeline.open_warehouse(Path(folder, "out", "warehouse.duckdb")) as warehouse:
             return {name: canonical(warehouse, name) for name in RELATIONS}
 

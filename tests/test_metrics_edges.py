@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import metrics_reference as reference
-from tests import reference_run, uncertainty_reference
+from tests import reference_run, results, uncertainty_reference
 from tests.generated_runs import scored
+from tests.lean import LOADED, METRICS
 from tests.reference_run import Rollout, Run
-from tests.results import Results, Row, analyzed, asked, rollout
+from tests.results import Results, Row, asked, rollout
+
+analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
 
 MANY = 1024
 PASSED_OF_MANY = {"rare": 1, "even": 512, "sure": 1023, "none": 0, "all": 1024}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,11 @@ import pipeline
 from pipeline.profile import ROLLOUT_COLUMNS, Profile, Stage
 from pipeline.profile.funnel import PREDICATES, stages
 from pipeline.profile.values import BUILT_IN_STAGES
-from tests.results import Content, Results, analyzed, asked, call, rollout, write
+from tests import results
+from tests.lean import LOADED, METRICS
+from tests.results import Content, Results, asked, call, rollout, write
+
+analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
 
 ROWS = [
     rollout(

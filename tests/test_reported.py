@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pipeline import open_warehouse
+from tests import results
 from tests.conftest import needs_corpus
-from tests.results import Results, analyzed, asked, rollout
+from tests.lean import LOADED, METRICS
+from tests.results import Results, asked, rollout
+
+analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
 
 STATISTIC = "regexp_matches(metric, '^(mean|max|min|median|std)/')"
 OTHER_ROWS = "rows of the file are not those it was computed from"

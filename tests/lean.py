@@ -1,0 +1,53 @@
+"""An analysis of no more than a test asks about: other relations, and the pages, cost time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from pipeline.relation import Relation
+from pipeline.warehouse import relations
+
+# What was read, and what the figures are made of.
+LOADED = (
+    "artifacts runs tasks task_prompts expected rollouts events failures rejects labels "
+    "reported_metrics".split()
+)
+METRICS = (
+    "task_outcomes bucket_counts bucket_matrix run_metrics pass_curve estimates denominators "
+    "slice_metrics resource_stats reward_components funnel rollout_stages reported_checks".split()
+)
+
+
+@contextmanager
+def only(*names: str) -> Iterator[None]:
+    """Relations of `main` by name, whatever they read, and the checks that can then be asked."""
+    whole = relations.relations
+
+    def pruned(sql_dir: Path, made: Any = ()) -> list[Relation]:
+        every = whole(sql_dir, made)
+        by_name = {relation.name: relation for relation in every}
+        wanted: set[str] = set()
+        # The manifest lists the inputs.
+        todo = [f"main.{name}" for name in ("artifacts", *names)]
+        while todo:
+            name = todo.pop()
+            if name not in wanted:
+                wanted.add(name)
+                todo += by_name[name].reads
+        checks = {
+            relation.name
+            for relation in every
+            if relation.name.startswith("checks.") and set(relation.reads) <= wanted
+        }
+        return [relation for relation in every if relation.name in wanted | checks]
+
+    with (
+        mock.patch.object(relations, "relations", pruned),
+        mock.patch("pipeline.run._content", lambda *_: None),
+        mock.patch("pipeline.run.report.texts", lambda _: {}),
+    ):
+        yield
