@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ from hypothesis import strategies as st
 
 import pipeline
 from pipeline.diagnose.alignment import Trail, first_divergence, longest_common
+from tests import results as written
 from tests.diagnosis_truth import planted, simulated
-from tests.results import Results, Row, analyzed, rollout
+from tests.results import Results, Row, rollout
+
+analyzed = partial(written.analyzed, needs=("contrasts",))
 
 Items = list[dict[str, Any]]
 ids = itertools.count()
@@ -370,6 +374,7 @@ def test_only_scored_rollouts_of_sometimes_pass_tasks(runs: Results) -> None:
     assert found == [("mixed", "2", 1, 2)]
 
 
+@pytest.mark.slow
 def test_order_of_rows_does_not_matter(tmp_path: Path) -> None:
     """Shuffled rows give the same contrasts."""
     draw = random.Random(4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,12 @@ import pytest
 
 from pipeline import citation
 from pipeline.formats import labels
-from tests.results import (
-    Content,
-    Outcome,
-    Results,
-    Row,
-    analyzed,
-    asked,
-    call,
-    lines,
-    rollout,
-    write,
-)
+from tests import results as written
+from tests.lean import LOADED
+from tests.results import Content, Outcome, Results, Row, asked, call, lines, rollout, write
 from tests.test_security import ACTIVE, EVIL, TERMINAL_ACTIVE
+
+analyzed = partial(written.analyzed, needs=(*LOADED, "task_outcomes", "root_causes"))
 
 ODD_TASK = "pkg/mod.py:3#2"
 SAID = "run_id, task_id, cause, intervention, note, evidence, said_by"
@@ -244,6 +238,7 @@ def test_without_labels(tmp_path: Path, text: str | None) -> None:
     assert results.one("select count(*) from rejects") == 0
 
 
+@pytest.mark.slow
 def test_order_changes_nothing(tmp_path: Path) -> None:
     """Labels of different tasks may stand in any order, rollouts too, on any number of threads."""
     given = [label(task, evidence=[f"a/{task}:0"]) for task in (0, 1, 2, 3, 9, 10)]

@@ -112,6 +112,7 @@ def test_groups_cluster_the_error(tmp_path: Path) -> None:
     assert grouped.rows(query) == [(2, pytest.approx(0.5))]
 
 
+@pytest.mark.slow
 def test_slices_are_those_named(tmp_path: Path) -> None:
     """Any field may be one; what varies within a task says so; an empty list turns them off."""
     named = with_profile(tmp_path / "named", 'slices = ["instance.repo", "choice"]\n')

@@ -98,7 +98,7 @@ def _text(path: Path, name: str) -> str:
         raise InputError(f"{name}: more than {MOST_BYTES} bytes, too large for a profile.")
     try:
         # Editors on Windows write a mark in front, which TOML does not know.
-        return content.decode("utf-8-sig")
+        return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
