@@ -140,7 +140,8 @@ def pct(figure: Figure) -> str:
 
 def points(figure: Figure) -> str:
     """A difference of rates in percentage points, with its sign."""
-    return _marked(figure, lambda value: f"{100 * value:+.1f}") + " points"
+    told = _marked(figure, lambda value: f"{100 * value:+.1f}")
+    return told if figure.value is None else f"{told} points"
 
 
 def count(figure: Figure) -> str:

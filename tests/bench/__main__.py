@@ -10,7 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.conftest import ROOT
+import pipeline
+from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
 from tests.simulated import simulator
 
@@ -97,6 +98,23 @@ def bench_diagnosis(folder: Path) -> None:
     )
 
 
+def bench_corpus(folder: Path) -> None:
+    """Real results, where they are at hand: what no rule explains, file by file."""
+    if not CORPUS.exists():
+        return
+    analysis = pipeline.analyze(CORPUS, out=folder)
+    query = """
+        select run_id, sum(n_rollouts), coalesce(sum(n_rollouts) filter (mode = 'UNEXPLAINED'), 0)
+        from failure_modes group by all order by all
+    """
+    with pipeline.open_warehouse(analysis.warehouse) as warehouse:
+        rows = warehouse.execute(query).fetchall()
+    print("corpus: attempts that did not pass, and what no rule explains of them")
+    for run_id, n_failures, n_unexplained in rows:
+        share = n_unexplained / n_failures
+        print(f"  {run_id:40}{n_failures:5}{n_unexplained:5} {share:6.0%}")
+
+
 def bench_metrics(folder: Path) -> None:
     """A million rollouts without trajectories: 100,000 tasks, ten repeats each."""
     path = simulator().write_flat(folder / "flat", n_tasks=100_000, n_repeats=10)
@@ -115,6 +133,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bench_diagnosis(folder / "planted")
+        bench_corpus(folder / "corpus")
         bench_many(folder)
         bench_metrics(folder)
         for shape in ("schema", "trajectory"):
