@@ -66,6 +66,7 @@ def test_threads_change_nothing(one_thread: Path, tmp_path: Path, threads: int) 
     assert texts(other) == texts(one_thread)
 
 
+@pytest.mark.slow
 def test_place_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     """A copy of the folder elsewhere, under another name, gives the same output."""
     copied = shutil.copytree(DEMO, tmp_path / "deep" / "elsewhere")

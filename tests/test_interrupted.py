@@ -16,6 +16,9 @@ import pipeline
 from pipeline import run as flow
 from tests.results import BLADE, Results, analyzed, blade, rollout, write
 
+# Whole analyses, most of them in processes that are killed.
+pytestmark = pytest.mark.slow
+
 SIMULATOR = Path(__file__).resolve().parent.parent / "data_samples" / "simulate.py"
 OUTPUT = ["manifest.json", "metrics.json", "report.md", "runs", "warehouse.duckdb"]
 BUILDING = ".warehouse.duckdb.building"
@@ -76,7 +79,6 @@ def _started(results: Path, out: Path) -> subprocess.Popen[str]:
     raise AssertionError(f"the analysis never began to write: {running.communicate()}")
 
 
-@pytest.mark.slow
 def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> None:
     """SIGKILL in the middle: the old rows are still there; the next analysis leaves no litter."""
     before = _contents(out)
@@ -94,7 +96,6 @@ def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> Non
     assert _runs(out) == ["bench_trajectory"]
 
 
-@pytest.mark.slow
 def test_an_interrupted_analysis_ends_cleanly(big: Path, out: Path) -> None:
     """Ctrl-C at any moment: a word on stderr, no traceback, the old output as it was."""
     before = _contents(out)
@@ -111,7 +112,6 @@ def test_an_interrupted_analysis_ends_cleanly(big: Path, out: Path) -> None:
     assert not [stderr for stderr in said if "Traceback" in stderr]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("which", ["first", "second"])
 def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path, which: str) -> None:
     """The second is refused with what to do; the first goes on and finishes."""

@@ -12,6 +12,7 @@ import pytest
 from tests import metrics_reference as reference
 from tests import reference_run, uncertainty_reference
 from tests.generated_runs import Written, folder
+from tests.lean import LOADED, METRICS
 from tests.reference_run import Run
 from tests.results import Results, analyzed
 
@@ -50,7 +51,8 @@ class Checked:
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
     """Sixty random runs, analysed once."""
     files, runs = folder(SEED, N_RUNS)
-    return Checked(analyzed(tmp_path_factory.mktemp("metrics"), files), runs)
+    made = analyzed(tmp_path_factory.mktemp("metrics"), files, needs=(*LOADED, *METRICS))
+    return Checked(made, runs)
 
 
 def agree(found: Mapping[str, Any], expected: Mapping[str, Any], where: Any) -> None:
