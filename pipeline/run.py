@@ -28,6 +28,8 @@ from pipeline.settings import (
 from pipeline.warehouse import Notice
 
 AMPLE_MEMORY = "6GB"
+# A row of features joins a dozen signs: of a million rollouts they do not fit what a load needs.
+RELATIONS_MEMORY = "1GB"
 SMALL_BYTES = 16 << 20
 LIBRARIES = ("duckdb", "numpy", "scipy")
 
@@ -99,6 +101,8 @@ def _build(
             load.artifacts(db, found, settings, progress=progress)
             profile.check_fields(db, chosen)
             profile.write(db, chosen)
+            if memory != AMPLE_MEMORY:
+                db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
             warehouse.create_relations(db, SQL_DIR, made_relations(chosen))
             warnings = warehouse.run_checks(db)
             texts = report.texts(_content(db, chosen, settings, warnings))
