@@ -58,19 +58,27 @@ class Call:
 
 
 def calls(row: Row) -> list[Call]:
-    """The calls of a row in their order."""
+    """The calls of a row in their order; ids that no result shares, or no call, pair in order."""
     found = list(enumerate(reference.events(row), start=1))
+    kinds: dict[str | None, set[str]] = defaultdict(set)
+    for _, event in found:
+        kinds[_key(event.call_id)].add(event.kind)
+
+    def pair_key(call_id: Any) -> str | None:
+        key = _key(call_id)
+        return key if kinds[key] >= {"tool_call", "tool_result"} else None
+
     results: dict[str | None, list[tuple[int, Any]]] = defaultdict(list)
     for seq, event in found:
         if event.kind == "tool_result":
-            results[_key(event.call_id)].append((seq, event.text))
+            results[pair_key(event.call_id)].append((seq, event.text))
     asked: Counter[str | None] = Counter()
     made = []
     for seq, event in found:
         if event.kind == "tool_call":
-            call_id = _key(event.call_id)
-            answers = results[call_id][asked[call_id] :][:1]
-            asked[call_id] += 1
+            key = pair_key(event.call_id)
+            answers = results[key][asked[key] :][:1]
+            asked[key] += 1
             answer, text = answers[0] if answers and answers[0][0] > seq else (None, None)
             made.append(Call(seq, _text(event.tool) or "", event.arguments, answer, is_error(text)))
     return made

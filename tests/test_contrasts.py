@@ -170,7 +170,7 @@ PAIRS = {
         {"difference": "answer", "seq": 2, "passing_seq": 1, "n_common": 0, "n_calls": 0}
         | {"tools_only_failing": [], "tools_only_passing": []},
     ),
-    "the same words": Pair(DONE, DONE, {"difference": "answer", "seq": 1, "passing_seq": 1}),
+    "the same words": Pair(DONE, DONE, {"difference": "nothing", "seq": 1, "passing_seq": 1}),
     "an empty output beside calls": Pair(
         [],
         FIND + DONE,

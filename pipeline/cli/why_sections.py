@@ -6,18 +6,12 @@ from collections.abc import Iterator
 
 from pipeline.cli.lookup import Row
 from pipeline.cli.paragraphs import flat, heading, row
+from pipeline.report.wording import PARTINGS
 from pipeline.text import one_line
 
 LONGEST_NAME = 200
 LONGEST_TEXT = 400
 CALL_CHARACTERS = 100
-DIFFERENCES = {
-    "tool": "another tool is called",
-    "arguments": "the same tool, called with other arguments",
-    "result": "the same call, with another result",
-    "stop": "one of the two makes no further call",
-    "answer": "the calls and results are the same, the answer is not",
-}
 
 
 def contrast(story: Row) -> Iterator[str]:
@@ -31,8 +25,7 @@ def contrast(story: Row) -> Iterator[str]:
     if found["n_calls"] or found["n_passing_calls"]:
         shared = f"{found['n_common']} of {found['n_calls']} and {found['n_passing_calls']} calls"
         yield row("in common", f"{shared}, {found['n_common_first']} of them before they part")
-    difference = found["difference"]
-    yield row("then", DIFFERENCES.get(difference, one_line(str(difference), LONGEST_TEXT)))
+    yield row("then", PARTINGS[found["difference"]])
     # Which arguments differ says more than how long calls begin.
     limit = CALL_CHARACTERS if found["arguments"] else LONGEST_TEXT
     for side in ("failing", "passing"):

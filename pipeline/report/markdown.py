@@ -14,6 +14,7 @@ import jinja2
 
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
+from pipeline.report.wording import PARTINGS
 from pipeline.text import markdown_cell, one_line
 
 TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
@@ -34,15 +35,6 @@ LIMITS = {
     "most_modes": 12,
     "most_ablations": 12,
     "most_inputs": 100,
-}
-
-
-PARTINGS = {
-    "tool": "they call different tools",
-    "arguments": "the same tool gets other arguments",
-    "result": "the same call gets another result",
-    "stop": "one of them calls nothing more",
-    "answer": "the calls are the same, the last words are not",
 }
 
 
@@ -103,6 +95,7 @@ def _environment() -> jinja2.Environment:
         "bare": bare,
         "by_benchmark": by_benchmark,
         "cell": cell,
+        "chance": chance,
         "cite": cite,
         "code": code,
         "count": count,
@@ -136,6 +129,12 @@ def _refuse_figures(value: object) -> object:
 def pct(figure: Figure) -> str:
     """A rate as a percentage with one digit."""
     return _marked(figure, lambda value: f"{100 * value:.1f}%")
+
+
+def chance(figure: Figure) -> str:
+    """A p or q: small ones are not 0."""
+    small = 10**-4
+    return _marked(figure, lambda value: "< 0.0001" if value < small else _short(f"{value:.4f}"))
 
 
 def points(figure: Figure) -> str:

@@ -33,7 +33,13 @@ final as (
         pairs.n_passing_calls,
         pairs.n_common,
         pairs.n_common_first,
-        pairs.difference,
+        case
+            when
+                pairs.difference = 'answer'
+                and failing.final_text is not distinct from passing.final_text
+                then 'nothing'
+            else pairs.difference
+        end as difference,
         pairs.seq,
         pairs.passing_seq,
         failing_events.beginning as failing_event,

@@ -48,7 +48,7 @@ ranked as (
         row_number() over (
             partition by run_id
             order by
-                difference = 'answer',
+                difference in ('answer', 'nothing'),
                 n_common_first desc,
                 abs(2 * n_passed - n_scored),
                 try_cast(task_id as bigint),

@@ -12,7 +12,8 @@ joined as (
         causes.is_suggested,
         causes.note,
         causes.intervention,
-        causes.evidence
+        causes.evidence,
+        causes.n_failing as n_attempts
 
     from main.never_dives as dives
 

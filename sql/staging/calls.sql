@@ -3,22 +3,16 @@
 -- kind: table
 with
 
--- Ids are used again by some agents: the second call of an id has the second result. What stands
--- before a call does not answer it.
 events as (
 
     select
         events.record_id,
         cast(events.seq as bigint) as seq,
-        events.kind,
+        events.kind = 'tool_result' as is_result,
         events.tool,
-        nullif(events.call_id, '') as call_id,
+        case when events.call_id <> '' then text_key(events.call_id) end as id_key,
         events.arguments,
-        events.is_error,
-        row_number() over (
-            partition by events.record_id, events.kind, nullif(events.call_id, '')
-            order by events.seq
-        ) as nth
+        coalesce(events.is_error, false) as is_error
 
     from raw.events as events
 
@@ -28,15 +22,27 @@ events as (
 
 ),
 
-calls as (
+-- An id that a call and a result share pairs them; what has none pairs in order.
+identified as (
 
-    select * from events where kind = 'tool_call'
+    select
+        *,
+        case when min(is_result) over by_id <> max(is_result) over by_id then id_key end as pair_key
+
+    from events
+
+    window by_id as (partition by record_id, id_key)
 
 ),
 
-results as (
+-- Ids are used again by some agents: the second call of an id has the second result.
+numbered as (
 
-    select * from events where kind = 'tool_result'
+    select
+        *,
+        row_number() over (partition by record_id, is_result, pair_key order by seq) as pair_no
+
+    from identified
 
 ),
 
@@ -51,13 +57,17 @@ final as (
         results.seq as result_seq,
         coalesce(results.is_error, false) as is_error
 
-    from calls
+    from numbered as calls
 
-    left join results
+    -- What stands before a call does not answer it.
+    left join numbered as results
         on results.record_id = calls.record_id
-        and results.call_id is not distinct from calls.call_id
-        and results.nth = calls.nth
+        and results.pair_key is not distinct from calls.pair_key
+        and results.pair_no = calls.pair_no
         and results.seq > calls.seq
+        and results.is_result
+
+    where not calls.is_result
 
 )
 

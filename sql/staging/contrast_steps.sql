@@ -59,36 +59,17 @@ compared as (
 
 kept as (
 
-    select
-        record_id,
-        seq,
-        tool,
-        call,
-        result_seq,
-        is_error,
-        answer
+    select judged.*
 
     from judged
 
-    where not is_comparable
-
-    union all
-
-    select
-        record_id,
-        seq,
-        tool,
-        call,
-        result_seq,
-        is_error,
-        answer
-
-    from compared
+    left join compared using (record_id, seq)
 
     where
         case
-            when has_succeeded then answer_no = 1
-            else last_success is null or last_success < seq
+            when not judged.is_comparable then true
+            when judged.has_succeeded then compared.answer_no = 1
+            else compared.last_success is null or compared.last_success < judged.seq
         end
 
 ),
