@@ -83,6 +83,7 @@ def _profile(settings: Settings) -> Profile:
     return replace(
         chosen,
         benchmark=chosen.benchmark if settings.benchmark is None else settings.benchmark,
+        baselines=settings.baselines or chosen.baselines,
         pass_threshold=(
             chosen.pass_threshold if settings.pass_threshold is None else settings.pass_threshold
         ),
@@ -134,6 +135,7 @@ def _choices(chosen: Profile, settings: Settings) -> dict[str, str]:
     return {
         "profile": Path(chosen.name).name if chosen.name else "none",
         "benchmark": chosen.benchmark or "from the files",
+        "baseline": ", ".join(chosen.baselines) or "none",
         "pass threshold": (
             "1.0, unless rewards leave 0..1"
             if chosen.pass_threshold is None
@@ -150,6 +152,8 @@ def _command(chosen: Profile, settings: Settings) -> str:
         words += ["--profile", Path(chosen.name).name]
     if settings.benchmark is not None:
         words += ["--benchmark", settings.benchmark]
+    for name in settings.baselines:
+        words += ["--baseline", name]
     if settings.pass_threshold is not None:
         words += ["--pass-threshold", str(settings.pass_threshold)]
     if settings.max_line_bytes != DEFAULT_MAX_LINE_BYTES:
@@ -174,6 +178,7 @@ def _manifest(
         "settings": {
             "profile": _hashed(Path(chosen.name)) if chosen.name else None,
             "benchmark": chosen.benchmark,
+            "baselines": list(chosen.baselines),
             "pass_threshold": chosen.pass_threshold,
             "max_line_bytes": settings.max_line_bytes,
             "run_names": [name for name, _ in settings.run_names],

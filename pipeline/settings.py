@@ -20,6 +20,7 @@ class Settings:
     out: Path
     run_names: tuple[tuple[str, Path], ...] = ()
     benchmark: str | None = None
+    baselines: tuple[str, ...] = ()
     pass_threshold: float | None = None
     profile: Path | None = None
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES

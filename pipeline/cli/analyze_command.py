@@ -52,6 +52,12 @@ class RunName(click.ParamType[tuple[str, Path]]):
 )
 @click.option("--benchmark", help="Name of the benchmark all runs belong to.")
 @click.option(
+    "--baseline",
+    "baselines",
+    multiple=True,
+    help="Run that the others of its benchmark are held against; may be given several times.",
+)
+@click.option(
     "--pass-threshold",
     type=float,
     help="Reward from which a rollout passes.  [default: 1.0, unless rewards leave 0..1]",
@@ -75,6 +81,7 @@ def analyze(
     run_names: tuple[tuple[str, Path], ...],
     profile: Path | None,
     benchmark: str | None,
+    baselines: tuple[str, ...],
     pass_threshold: float | None,
     max_line_bytes: int,
     threads: int | None,
@@ -103,6 +110,7 @@ def analyze(
         run_names=run_names,
         profile=profile,
         benchmark=benchmark,
+        baselines=baselines,
         pass_threshold=pass_threshold,
         max_line_bytes=max_line_bytes,
         threads=threads,

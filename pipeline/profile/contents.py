@@ -31,6 +31,17 @@ def _benchmark(entry: Entry) -> dict[str, Any]:
     return {"benchmark": text(entry, "a name", example='benchmark = "office_desk"')}
 
 
+def _baseline(entry: Entry) -> dict[str, Any]:
+    """One run's name, or a list of them, one a benchmark."""
+    example = 'baseline = "office_desk_aster-8b"'
+    names = entry.value if isinstance(entry.value, list) else [entry.value]
+    read = [
+        text(Entry(entry.source, entry.key, name), "a run's name", example=example)
+        for name in names
+    ]
+    return {"baselines": tuple(dict.fromkeys(read))}
+
+
 def _pass_threshold(entry: Entry) -> dict[str, Any]:
     example = "pass_threshold = 0.5"
     if type(entry.value) not in (int, float):
@@ -174,6 +185,7 @@ EXPECTED: dict[str, Reader] = {"tasks": _tasks, "repeats": _repeats}
 STAGE: dict[str, Reader] = {"stage": _stage_name, "when": _when}
 TOP: dict[str, Reader] = {
     "benchmark": _benchmark,
+    "baseline": _baseline,
     "pass_threshold": _pass_threshold,
     "slices": _slices,
     "fields": _fields,

@@ -41,6 +41,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     slices = [(name, json_path(name)) for name in profile.slices or ()]
     _create(db, "slice_fields", "name varchar, path varchar", slices)
     _create(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
+    _create(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
     funnel = [(stage.number, stage.stage, stage.is_optional) for stage in stages(profile)]
     _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
     own = set(profile.failure_modes)

@@ -74,6 +74,7 @@ class Profile:
 
     name: str = ""
     benchmark: str | None = None
+    baselines: tuple[str, ...] = ()
     pass_threshold: float | None = None
     task_id: str | None = None
     reward: str | None = None
