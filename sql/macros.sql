@@ -267,6 +267,10 @@ create or replace macro ascending(value) as
 -- A group's values in the order of a key.
 create or replace macro values_by(value, key) as list(value order by key);
 
+-- A group's lists, end to end in the order of a key.
+create or replace macro joined_by(value, key) as
+    flatten(list(value order by key) filter (where value is not null));
+
 -- The values of a group with the n least keys, in their order.
 create or replace macro first_by(value, key, n) as min_by(value, key, n);
 
@@ -881,3 +885,34 @@ create or replace macro difference_text(name, value, other) as
         when value is distinct from other
             then name || ' ' || coalesce(value::varchar, 'n/a') || ' vs ' || coalesce(other::varchar, 'n/a')
     end;
+
+-- The name with the largest size, of several the first by name.
+create or replace macro largest_by(name, size) as
+    arg_min(name, (-abs(size), name)) filter (where size is not null);
+
+-- The value with the least size, of several the least.
+create or replace macro least_by(value, size) as
+    arg_min(value, (size, value)) filter (where size is not null);
+
+-- The next whole number, of two as near the even one: as Python rounds.
+create or replace macro nearest(value) as round_even(value, 0);
+
+-- One setting of two runs as texts.
+create or replace macro setting_of(name, base_value, candidate_value) as
+    struct_pack(
+        setting := name,
+        base_value := base_value::varchar,
+        candidate_value := candidate_value::varchar
+    );
+
+-- One figure of two runs, or of a task in two runs.
+create or replace macro measure_of(name, base_value, candidate_value) as
+    struct_pack(
+        metric := name,
+        base_value := base_value::double,
+        candidate_value := candidate_value::double
+    );
+
+-- What a mode takes from a task, by metric and by how missing rows count.
+create or replace macro loss_of(metric_name, policy_name, amount) as
+    struct_pack(metric := metric_name, policy := policy_name, loss := amount::double);

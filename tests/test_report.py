@@ -17,7 +17,7 @@ from tests.conftest import ROOT, needs_corpus
 from tests.results import Results, analyzed, asked, call, failure, rollout
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
-MARKED = re.compile(r"((?:< )?[^\s|()]+)<!--blade:([\w.]+)\?(.*?)#(\w+)-->")
+MARKED = re.compile(r"((?:below )?[^\s|()]+)<!--blade:([\w.]+)\?(.*?)#(\w+)-->")
 MARKER = re.compile(r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->")
 # In the order of the whole report; those that are missing wait for their relations.
 ORDER = (
@@ -73,8 +73,8 @@ def agrees(printed: str, value: object) -> bool:
     if value is None:
         return printed.removesuffix("%") == "n/a"
     assert isinstance(value, (int, float))
-    if printed.startswith("< "):
-        return value < float(printed.removeprefix("< "))
+    if printed.startswith("below "):
+        return value < float(printed.removeprefix("below "))
     text = printed.replace(",", "")
     is_percent = text.endswith("%")
     shown = float(text.removesuffix("%"))

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 from pipeline.report import markdown, sidecar
-from pipeline.report.content import Content, RunContent, Source, collect, headlines, runs
+from pipeline.report.comparisons import Comparison, comparisons
+from pipeline.report.content import Content, RunContent, collect, headlines, runs
+from pipeline.report.tables import Source
 
 MOST_NAMED = 4
 
-__all__ = ["Content", "RunContent", "Source", "collect", "headlines", "runs", "sidecar", "texts"]
+__all__ = [
+    "Comparison",
+    "Content",
+    "RunContent",
+    "Source",
+    "collect",
+    "comparisons",
+    "headlines",
+    "runs",
+    "sidecar",
+    "texts",
+]
 
 
 def texts(content: Content) -> dict[str, str]:

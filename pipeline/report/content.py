@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
+from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.figures import Row
-
-
-class Source(Protocol):
-    """Whatever answers a query: the warehouse being built, or one opened again."""
-
-    def execute(self, query: str, /) -> Any:
-        """Run a query and leave its rows to be fetched."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A relation of `report`, and the relation and key that its figures are cited by."""
-
-    name: str
-    relation: str
-    key: tuple[str, ...]
+from pipeline.report.tables import Source, Table, rows
 
 
 HEADLINES = Table("headlines", "run_metrics", ("run_id",))
@@ -103,6 +88,7 @@ class Content:
     """Everything a report says, sorted; `settings` and `versions` are what it was made with."""
 
     runs: list[RunContent]
+    comparisons: list[Comparison]
     matrix: list[Row]
     inventory: list[Row]
     inputs: list[Row]
@@ -124,6 +110,11 @@ class Content:
             yield replace(
                 self,
                 runs=[run],
+                comparisons=[
+                    found
+                    for found in self.comparisons
+                    if run.run_id in (found.base, found.candidate)
+                ],
                 matrix=[],
                 inventory=run.run_inventory,
                 inputs=own,
@@ -141,9 +132,10 @@ def collect(
     """Read every table once; each is ordered down to its key by its relation."""
     return Content(
         runs=runs(source),
-        matrix=_rows(source, MATRIX),
-        inventory=_rows(source, INVENTORY),
-        inputs=_rows(source, INPUTS),
+        comparisons=comparisons(source),
+        matrix=rows(source, MATRIX),
+        inventory=rows(source, INVENTORY),
+        inputs=rows(source, INPUTS),
         notices=notices,
         settings=settings,
         versions=versions,
@@ -152,35 +144,26 @@ def collect(
 
 def headlines(source: Source) -> list[Row]:
     """The headline row of every run, by benchmark and name."""
-    return _rows(source, HEADLINES)
+    return rows(source, HEADLINES)
 
 
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
     tables = {
-        table.name: _by_run(_rows(source, table), lambda row: [row.values["run_id"]])
+        table.name: _by_run(rows(source, table), lambda row: [row.values["run_id"]])
         for table in OF_RUNS
     }
     return [
         RunContent(
-            headline, **{name: rows.get(headline.run_id, []) for name, rows in tables.items()}
+            headline, **{name: found.get(headline.run_id, []) for name, found in tables.items()}
         )
         for headline in headlines(source)
     ]
 
 
-def _rows(source: Source, table: Table) -> list[Row]:
-    result = source.execute(f"select * from report.{table.name}")
-    names = [column[0] for column in result.description]
-    return [
-        Row(table.relation, table.key, dict(zip(names, values, strict=True)))
-        for values in result.fetchall()
-    ]
-
-
-def _by_run(rows: list[Row], runs_of: Callable[[Row], list[str]]) -> dict[str, list[Row]]:
+def _by_run(found: list[Row], runs_of: Callable[[Row], list[str]]) -> dict[str, list[Row]]:
     lists: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in found:
         for run_id in runs_of(row):
             lists.setdefault(run_id, []).append(row)
     return lists

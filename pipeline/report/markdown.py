@@ -12,9 +12,10 @@ from types import SimpleNamespace
 
 import jinja2
 
-from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
-from pipeline.report.wording import PARTINGS
+from pipeline.report import sentences, wording
+from pipeline.report.comparisons import Change, Comparison
+from pipeline.report.content import Content
 from pipeline.text import markdown_cell, one_line
 
 TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
@@ -35,6 +36,8 @@ LIMITS = {
     "most_modes": 12,
     "most_ablations": 12,
     "most_inputs": 100,
+    "most_comparisons": 40,
+    "detailed_comparisons": 6,
 }
 
 
@@ -60,6 +63,7 @@ SECTIONS = (
     Section("Dominant Failure Modes"),
     Section("Sometimes-Pass Deep Dives"),
     Section("Never-Pass Deep Dives"),
+    Section("Cross-Model Comparison"),
     Section("Recommendations"),
     Section("Reproducibility Notes"),
 )
@@ -91,6 +95,9 @@ def _environment() -> jinja2.Environment:
         finalize=_refuse_figures,
     )
     environment.filters |= {
+        "signed": signed,
+        "signed_amount": signed_amount,
+        "statements": statements,
         "amount": amount,
         "bare": bare,
         "by_benchmark": by_benchmark,
@@ -112,6 +119,8 @@ def _environment() -> jinja2.Environment:
     }
     environment.globals |= {
         "bracket": bracket,
+        "change": change,
+        "headline": headline,
         "interval": interval,
         "odds": odds,
         "span": span,
@@ -133,14 +142,38 @@ def pct(figure: Figure) -> str:
 
 def chance(figure: Figure) -> str:
     """A p or q: small ones are not 0."""
-    small = 10**-4
-    return _marked(figure, lambda value: "< 0.0001" if value < small else _short(f"{value:.4f}"))
+    return _marked(figure, wording.chance)
 
 
 def points(figure: Figure) -> str:
     """A difference of rates in percentage points, with its sign."""
-    told = _marked(figure, lambda value: f"{100 * value:+.1f}")
+    told = _marked(figure, wording.points)
     return told if figure.value is None else f"{told} points"
+
+
+def signed(figure: Figure) -> str:
+    """A difference of rewards, with its sign."""
+    return _marked(figure, wording.signed)
+
+
+def signed_amount(figure: Figure) -> str:
+    """A difference of amounts, with its sign."""
+    return _marked(figure, lambda value: wording.short(f"{value:+,.1f}"))
+
+
+def change(row: Row, figure: Figure) -> str:
+    """A difference in the unit of the row's metric, without its name: for a table."""
+    return _marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
+
+
+def statements(comparison: Comparison, of: Change) -> list[sentences.Statement]:
+    """What one metric of a comparison says, each sentence with its sources."""
+    return sentences.statements(comparison, of, VOICE)
+
+
+def headline(comparison: Comparison) -> str:
+    """What changed, in one sentence."""
+    return sentences.headline(comparison, VOICE)
 
 
 def count(figure: Figure) -> str:
@@ -155,12 +188,12 @@ def many(figure: Figure, noun: str) -> str:
 
 def num(figure: Figure) -> str:
     """A reward or a variance with four digits after the point, without idle zeros."""
-    return _marked(figure, lambda value: _short(f"{value:.4f}"))
+    return _marked(figure, lambda value: wording.short(f"{value:.4f}"))
 
 
 def amount(figure: Figure) -> str:
     """An amount of tokens, turns or seconds, one digit after the point."""
-    return _marked(figure, lambda value: _short(f"{value:,.1f}"))
+    return _marked(figure, lambda value: wording.short(f"{value:,.1f}"))
 
 
 def plain_count(figure: Figure) -> str:
@@ -208,7 +241,7 @@ def odds(row: Row) -> str:
 
 def parting(difference: str) -> str:
     """In what a pass and a failure first differ, in words."""
-    return PARTINGS[difference]
+    return wording.PARTINGS[difference]
 
 
 def listed(names: list[str]) -> str:
@@ -269,6 +302,12 @@ def _marked(figure: Figure, formatted: Callable[[float], str]) -> str:
     return text + figure.marker
 
 
-def _short(text: str) -> str:
-    short = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if short == "-0" else short
+VOICE = sentences.Voice(
+    percent=pct,
+    points=lambda figure: _marked(figure, wording.points),
+    number=num,
+    signed=signed,
+    count=count,
+    chance=chance,
+    name=ref,
+)

@@ -1,4 +1,4 @@
-"""Words that pages and commands share."""
+"""Words and digits that pages and commands share."""
 
 from __future__ import annotations
 
@@ -11,3 +11,27 @@ PARTINGS = {
     "answer": "the calls are the same and results begin alike, the last words are not",
     "nothing": "the calls and last words are the same, and results begin alike",
 }
+
+SMALLEST_CHANCE = 0.0001
+
+
+def points(rate: float) -> str:
+    """A difference of rates in points, with its sign; rounded as ledgers are."""
+    return f"{round(1000 * rate) / 10 + 0.0:+.1f}"
+
+
+def signed(number: float) -> str:
+    """A difference of rewards, four digits after the point; rounded as ledgers are."""
+    rounded = round(10_000 * number) / 10_000 + 0.0
+    return f"{rounded:+.4f}".rstrip("0").rstrip(".") if rounded else "+0"
+
+
+def chance(value: float) -> str:
+    """A p or q: a small one is not 0."""
+    return f"below {SMALLEST_CHANCE:.4f}" if value < SMALLEST_CHANCE else short(f"{value:.4f}")
+
+
+def short(text: str) -> str:
+    """A number without idle zeros."""
+    told = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if told == "-0" else told

@@ -1,5 +1,6 @@
 """sql/ -> the schemas of one DuckDB file: built beside and renamed, then opened read-only."""
 
+from pipeline.warehouse.asked import ask_again
 from pipeline.warehouse.build import build
 from pipeline.warehouse.checks import Notice, run_checks
 from pipeline.warehouse.reader import Warehouse, open_warehouse
@@ -8,6 +9,7 @@ from pipeline.warehouse.relations import create_macros, create_relations
 __all__ = [
     "Notice",
     "Warehouse",
+    "ask_again",
     "build",
     "create_macros",
     "create_relations",

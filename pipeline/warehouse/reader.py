@@ -122,24 +122,36 @@ class Warehouse:
 
 def open_warehouse(path: str | Path) -> Warehouse:
     """Open a warehouse file that `blade analyze` wrote, read-only."""
-    path = Path(path)
+    connection = attached(Path(path))
+    connection.execute(f"use {CATALOG}; detach memory")
+    lock_down(connection)
+    return Warehouse(connection)
+
+
+def attached(path: Path) -> duckdb.DuckDBPyConnection:
+    """An engine of its own with the file attached, read-only.
+
+    A path that was opened before may hold another file by now.
+    """
     if not path.is_file():
         raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
-    # Attached to an engine of its own: a path opened before may hold an older file by now.
     connection = duckdb.connect(":memory:")
     try:
         quoted = str(path).replace("'", "''")
-        connection.execute(f"attach '{quoted}' as {CATALOG} (read_only); use {CATALOG}")
-        connection.execute("detach memory")
-        for name, value in LOCKED_DOWN.items():
-            connection.execute(f"set {name} = {value}")
+        connection.execute(f"attach '{quoted}' as {CATALOG} (read_only)")
         is_whole = _is_whole(connection, path)
     except duckdb.Error:
         is_whole = False
     if not is_whole:
         connection.close()
         raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=MAKE_ONE)
-    return Warehouse(connection)
+    return connection
+
+
+def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
+    """From here on nothing outside can be read or written, and no setting changed."""
+    for name, value in LOCKED_DOWN.items():
+        connection.execute(f"set {name} = {value}")
 
 
 def _is_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:

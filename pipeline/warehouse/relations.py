@@ -52,14 +52,15 @@ def create_relations(
     db.execute("begin")
     for relation in relations(sql_dir, made):
         try:
-            _create(db, relation)
+            create_relation(db, relation)
         except duckdb.Error as error:
             error.add_note(f"in {relation.name}")
             raise
     db.execute("commit")
 
 
-def _create(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
+def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
+    """One relation, with its purpose as the comment that a schema shows."""
     kind = "table" if relation.is_table else "view"
     if isinstance(relation, Computed):
         db.register("computed", relation.compute(db.sql(relation.query).to_arrow_table()))

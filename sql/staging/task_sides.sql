@@ -33,7 +33,7 @@ counted as (
         attempts.run_id,
         attempts.task_id,
         count(*) as n_attempts,
-        sorted_list(attempts.reward) as rewards
+        ascending(attempts.reward) as rewards
 
     from staging.attempts as attempts
 
@@ -88,13 +88,16 @@ final as (
         (outcomes.n_passed + sized.n_attempts - outcomes.n_scored) / nullif(sized.n_attempts, 0)
             as highest_pass_rate,
         case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
-            list_total(sized.rewards) / nullif(sized.n_attempts, 0)
+            coalesce(list_total(sized.rewards), 0) / nullif(sized.n_attempts, 0)
         end as lowest_reward,
         case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
-            (list_total(sized.rewards) + sized.n_attempts - outcomes.n_scored)
+            (coalesce(list_total(sized.rewards), 0) + sized.n_attempts - outcomes.n_scored)
                 / nullif(sized.n_attempts, 0)
         end as highest_reward,
-        sized.is_bounded
+        sized.is_bounded,
+        coalesce(list_bool_or(list_transform(
+            sized.rewards, lambda reward: reward not in (0, 1)
+        )), false) as is_graded
 
     from sized
 

@@ -1,0 +1,153 @@
+"""Relations -> what a comparison of two runs says: its figures by metric, and why they changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from pipeline.report.figures import Row
+from pipeline.report.tables import Source, Table, rows
+
+PAIR = ("base", "candidate")
+KEY = (*PAIR, "metric")
+COMPARISONS = Table("comparisons", "comparisons", KEY)
+LEDGERS = Table(
+    "ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no")
+)
+CHANGED = Table("changed_tasks", "report.changed_tasks", (*KEY, "task_id"))
+REFUSED = Table("refused_tasks", "report.refused_tasks", (*PAIR, "task_id"))
+SETTINGS = Table("comparison_settings", "comparison_settings", (*PAIR, "setting"))
+METRICS = Table("comparison_metrics", "comparison_metrics", KEY)
+FLIPS = Table("flips", "flips", (*PAIR, "task_id"))
+# What a page or a program reads of comparisons, all by the pair they are about.
+TABLES = (COMPARISONS, LEDGERS, CHANGED, REFUSED, SETTINGS, METRICS, FLIPS)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """One way to take a change apart; its lines add up to its total."""
+
+    name: str
+    policy: str
+    slice_key: str
+    rows: list[Row]
+
+    @property
+    def lines(self) -> list[Row]:
+        """Every line, without the one that stands for several on a page."""
+        return [row for row in self.rows if row.values["line_no"] > 0]
+
+    @property
+    def page(self) -> list[Row]:
+        """The lines that a page has room for; the last may stand for several."""
+        return [row for row in self.rows if row.is_shown]
+
+    @property
+    def total(self) -> Row:
+        """A row that holds the total: every line does."""
+        return self.rows[0]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What changed by one metric, with its ledgers and the tasks that changed most."""
+
+    row: Row
+    ledgers: list[Ledger]
+    changed: list[Row]
+
+    @property
+    def metric(self) -> str:
+        """`pass_at_1` or `mean_reward`."""
+        return str(self.row.values["metric"])
+
+    @property
+    def gains(self) -> list[Row]:
+        """Tasks that gained most."""
+        return [task for task in self.changed if task.is_gain]
+
+    @property
+    def losses(self) -> list[Row]:
+        """Tasks that lost most."""
+        return [task for task in self.changed if not task.is_gain]
+
+    def ledger(self, name: str, *, policy: str = "dropped") -> list[Ledger]:
+        """The ledgers of a name: one, none, or one a slice."""
+        return [each for each in self.ledgers if (each.name, each.policy) == (name, policy)]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A candidate beside its base: the metric that leads first."""
+
+    base: str
+    candidate: str
+    changes: list[Change]
+    settings: list[Row]
+    refused: list[Row]
+    metrics: list[Row]
+    flips: list[Row]
+
+    @property
+    def lead(self) -> Change:
+        """The change that is told first."""
+        return self.changes[0]
+
+    @property
+    def benchmark(self) -> str:
+        """What both runs were tried at."""
+        return str(self.lead.row.values["benchmark"])
+
+    @property
+    def is_named(self) -> bool:
+        """Was the base named, so that there is a verdict?"""
+        return bool(self.lead.row.values["is_named"])
+
+
+def comparisons(source: Source) -> list[Comparison]:
+    """Every comparison of a warehouse, by benchmark and pair."""
+    tables = {table.name: _by_pair(rows(source, table)) for table in TABLES}
+    return [
+        Comparison(
+            *pair,
+            changes=_changes(own, tables["ledgers"][pair], tables["changed_tasks"][pair]),
+            settings=tables["comparison_settings"][pair],
+            refused=tables["refused_tasks"][pair],
+            metrics=tables["comparison_metrics"][pair],
+            flips=tables["flips"][pair],
+        )
+        for pair, own in tables["comparisons"].items()
+    ]
+
+
+def _changes(own: list[Row], ledgers: list[Row], changed: list[Row]) -> list[Change]:
+    def is_of(row: Row, metric: Any) -> bool:
+        return bool(row.values["metric"] == metric)
+
+    return [
+        Change(
+            row,
+            [
+                Ledger(*key, list(lines))
+                for key, lines in groupby(
+                    [line for line in ledgers if is_of(line, row.metric)], key=_ledger_key
+                )
+            ],
+            [task for task in changed if is_of(task, row.metric)],
+        )
+        for row in own
+    ]
+
+
+def _ledger_key(line: Row) -> tuple[str, str, str]:
+    return line.ledger, line.policy, line.slice_key
+
+
+def _by_pair(found: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    pairs: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in found:
+        pairs[row.base, row.candidate].append(row)
+    return pairs

@@ -1,0 +1,261 @@
+"""What a comparison says, in sentences: the same for a page and a terminal, each in its voice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pipeline.report.comparisons import Change, Comparison, Ledger
+from pipeline.report.figures import Figure, Row
+
+METRICS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
+TESTS = {
+    "signs of tasks": "flipping the signs of task differences",
+    "rollouts within tasks": "exchanging rollouts within tasks",
+}
+# Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
+MOST_NAMED = 2
+FEW_TASKS = 10
+
+Statement = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How a medium prints what a sentence holds: figures with their sources, or bare."""
+
+    percent: Callable[[Figure], str]
+    points: Callable[[Figure], str]
+    number: Callable[[Figure], str]
+    signed: Callable[[Figure], str]
+    count: Callable[[Figure], str]
+    chance: Callable[[Figure], str]
+    name: Callable[[str], str]
+
+    def level(self, change: Change, figure: Figure) -> str:
+        """A run's figure in the unit of the metric."""
+        return self.percent(figure) if change.metric == "pass_at_1" else self.number(figure)
+
+    def change(self, change: Change, figure: Figure) -> str:
+        """A difference of two such figures, with its sign."""
+        if change.metric != "pass_at_1":
+            return self.signed(figure)
+        return f"{self.points(figure)} points" if figure.value is not None else self.points(figure)
+
+    def span(self, change: Change, low: Figure, high: Figure) -> str:
+        """From the lower end of an interval to its upper one."""
+        if change.metric != "pass_at_1":
+            return f"{self.signed(low)} to {self.signed(high)}"
+        return f"{self.points(low)} to {self.points(high)} points"
+
+
+def statements(comparison: Comparison, change: Change, voice: Voice) -> list[Statement]:
+    """All that one metric says, a labelled sentence each; what is undefined says why."""
+    row = change.row
+    if not row.n_common_tasks.value:
+        return [("nothing shared", "No task was scored in both runs: nothing can be compared.")]
+    told = [
+        ("verdict", _verdict(comparison, change, voice)),
+        ("change", _change(change, voice)),
+        ("new tasks", _new_tasks(change, voice)),
+        ("same tasks", _same_tasks(change, voice)),
+        ("missing rows", _missing(change, voice)),
+        ("chance", _chance(change, voice)),
+        ("tasks", _pairing(change, voice)),
+        ("why", contributors(change, voice)),
+    ]
+    return [(label, sentence) for label, sentence in told if sentence]
+
+
+def headline(comparison: Comparison, voice: Voice) -> str:
+    """One sentence: what changed by each metric, and the verdict where there is one."""
+    told = []
+    for change in comparison.changes:
+        if change is not comparison.lead and not _says_more(comparison, change):
+            continue
+        row = change.row
+        if row.delta.value is None:
+            told.append(f"{METRICS[change.metric]} cannot be compared: no task was scored in both")
+            continue
+        verdict = f" ({row.verdict})" if isinstance(row.verdict, str) else ""
+        told.append(
+            f"{METRICS[change.metric]} {_way(row.delta)} {voice.change(change, row.delta)}{verdict}"
+            f"{_mainly(change, voice)}"
+        )
+    n_common = comparison.lead.row.n_common_tasks
+    return f"{'; '.join(told)}, on {voice.count(n_common)} {_tasks(n_common)} of both."
+
+
+def _says_more(comparison: Comparison, change: Change) -> bool:
+    """Does the second metric move otherwise than the one that leads?"""
+    return bool(change.row.values["delta"] != comparison.lead.row.values["delta"])
+
+
+def _way(delta: Figure) -> str:
+    value = delta.value or 0
+    return "rises" if value > 0 else "falls" if value < 0 else "stays"
+
+
+def _mainly(change: Change, voice: Voice) -> str:
+    """The one slice or task that moves it most, the way it moved."""
+    is_up = (change.row.delta.value or 0) > 0
+    tasks = change.gains if is_up else change.losses
+    if not tasks:
+        return ""
+    best = max(
+        (line for ledger in change.ledger("slices") for line in ledger.lines if line.effect == "rate"),
+        key=lambda line: line.amount.value * (1 if is_up else -1),
+        default=None,
+    )
+    said = f", most at task {voice.name(tasks[0].candidate_example)}"
+    if best is not None and best.line:
+        said += f" ({voice.name(best.slice_key)} {voice.name(best.line)} {voice.change(change, best.shown)})"
+    return said
+
+
+def _verdict(comparison: Comparison, change: Change, voice: Voice) -> str:
+    row = change.row
+    if not comparison.is_named:
+        return ""
+    if row.verdict == "no change beyond margin":
+        return f"no change beyond {voice.change(change, row.margin).lstrip('+')}"
+    return str(row.verdict)
+
+
+def _change(change: Change, voice: Voice) -> str:
+    row = change.row
+    told = (
+        f"{voice.change(change, row.delta)} on {voice.count(row.n_common_tasks)} "
+        f"{_tasks(row.n_common_tasks)} of both, from {voice.level(change, row.base_common)} to "
+        f"{voice.level(change, row.candidate_common)}"
+    )
+    if row.total_change.value != row.delta.value:
+        told += (
+            f"; over all tasks of each run {voice.change(change, row.total_change)}, from "
+            f"{voice.level(change, row.base_value)} to {voice.level(change, row.candidate_value)}"
+        )
+    return told
+
+
+def _new_tasks(change: Change, voice: Voice) -> str:
+    row = change.row
+    if row.n_common_tasks.value == 1:
+        return "n/a: the runs share one task, so what differs on it says nothing of other tasks"
+    if row.ci_new_tasks_low.value is None:
+        return "n/a: the tasks do not tell how others would fare"
+    told = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
+    seen = _detectable(change, row.mde_new_tasks, voice)
+    return f"{told} (95%, for new tasks like these){seen}"
+
+
+def _same_tasks(change: Change, voice: Voice) -> str:
+    row = change.row
+    words = {
+        "higher": "on these tasks the candidate is higher",
+        "lower": "on these tasks the candidate is lower",
+        "not told apart": "on these tasks the runs cannot be told apart",
+    }
+    found = words.get(row.on_these_tasks) if isinstance(row.on_these_tasks, str) else None
+    if row.ci_same_tasks_low.value is not None:
+        span = voice.span(change, row.ci_same_tasks_low, row.ci_same_tasks_high)
+        seen = _detectable(change, row.mde_same_tasks, voice)
+        return f"{span} (95%, for these tasks sampled again){seen}; {found}"
+    if found is not None:
+        return f"{found}, by an exact comparison of their repeats; too few mixed tasks for an interval"
+    if row.se_same_tasks.value is None:
+        return "n/a: without repeats in both runs nothing says how these tasks would fare again"
+    return "n/a: too few tasks both pass and fail to say how these would fare again"
+
+
+def _detectable(change: Change, figure: Figure, voice: Voice) -> str:
+    if figure.value is None:
+        return ""
+    size = voice.change(change, figure).lstrip("+")
+    return f"; a change of {size} would be seen four times in five"
+
+
+def _missing(change: Change, voice: Voice) -> str:
+    row = change.row
+    if row.bound_low.value is None or row.bound_low.value == row.bound_high.value:
+        return ""
+    told = f"{voice.change(change, row.delta_counted_as_fail)} with missing rows as failures"
+    if row.ci_counted_as_fail_low.value is not None:
+        span = voice.span(change, row.ci_counted_as_fail_low, row.ci_counted_as_fail_high)
+        told += f" ({span}, which the verdict goes by)"
+    told += f"; {voice.span(change, row.bound_low, row.bound_high)} whatever they would have been"
+    if not row.is_expected_known:
+        told += ", if every task had as many repeats as the run's fullest: nothing says what was expected"
+    return told
+
+
+def _chance(change: Change, voice: Voice) -> str:
+    row = change.row
+    if row.p_value.value is None:
+        return ""
+    how = "exactly" if row.n_draws.value is None else f"from {voice.count(row.n_draws)} draws"
+    told = f"p = {voice.chance(row.p_value)} by {TESTS[row.test]}, {how}"
+    if row.p_holm.value is not None and row.p_holm.value != row.p_value.value:
+        told += f"; {voice.chance(row.p_holm)} by Holm, over all candidates"
+    return told
+
+
+def _pairing(change: Change, voice: Voice) -> str:
+    row = change.row
+    parts = [f"{voice.count(row.n_verified)} ask the same question in both"]
+    for figure, words in (
+        (row.n_unverified, "paired by id alone, since their questions are empty or vary"),
+        (row.n_contradicted, "refused: one id, different questions"),
+        (row.n_not_scored, "not scored in one of the runs"),
+        (row.n_base_only, "only in the base"),
+        (row.n_candidate_only, "only in the candidate"),
+    ):
+        if figure.value:
+            parts.append(f"{voice.count(figure)} {words}")
+    if 1 < (row.n_common_tasks.value or 0) < FEW_TASKS:
+        parts.append("so few tasks say little of others")
+    return "; ".join(parts)
+
+
+def contributors(change: Change, voice: Voice) -> str:
+    """What moved the figure most: tasks, then failure modes and the slice that parts them best."""
+    told = []
+    for tasks, verb in ((change.gains, "gave"), (change.losses, "took")):
+        if tasks:
+            named = _listed(
+                [(voice.name(task.candidate_example), task.amount) for task in tasks],
+                change,
+                voice,
+            )
+            told.append(f"{named} {verb} most")
+    modes = change.ledger("failure modes")
+    if modes:
+        told.append(f"by failure mode {_extremes(modes[0], change, voice)}")
+    slices = change.ledger("slices")
+    if slices:
+        widest = max(slices, key=lambda ledger: max(abs(line.amount.value) for line in ledger.lines))
+        told.append(f"by {voice.name(widest.slice_key)} {_extremes(widest, change, voice)}")
+    return "; ".join(told)
+
+
+def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:
+    """The lines that gave and took most."""
+    ranked = sorted(ledger.lines, key=lambda line: line.amount.value)
+    up = [line for line in reversed(ranked) if line.amount.value > 0][:MOST_NAMED]
+    down = [line for line in ranked if line.amount.value < 0][:MOST_NAMED]
+    return _listed(
+        [(_line_name(line, voice), line.shown) for line in [*up, *down]], change, voice
+    )
+
+
+def _line_name(line: Row, voice: Voice) -> str:
+    name = voice.name(line.line) if line.line else "without one"
+    return f"{name} (its share of tasks)" if line.effect == "mix" else name
+
+
+def _listed(named: Sequence[tuple[str, Figure]], change: Change, voice: Voice) -> str:
+    parts = [f"{name} {voice.change(change, figure)}" for name, figure in named[: 2 * MOST_NAMED]]
+    return ", ".join(parts)
+
+
+def _tasks(n_tasks: Figure) -> str:
+    return "task" if n_tasks.value == 1 else "tasks"

@@ -1,0 +1,70 @@
+"""A warehouse asked once more: some relations given, and all that read them made again in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from pipeline.relation import Relation
+from pipeline.warehouse.reader import Warehouse, attached, lock_down
+from pipeline.warehouse.relations import create_macros, create_relation, relations
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMAS = ("raw", "staging", "report")
+
+
+def ask_again(
+    path: Path,
+    sql_dir: Path,
+    made: Iterable[Relation],
+    *,
+    given: Mapping[str, pa.Table],
+    wanted: Sequence[str],
+) -> Warehouse:
+    """The relations wanted, as if those given had stood in the warehouse; nothing is written."""
+    db = attached(path)
+    for schema in SCHEMAS:
+        db.execute(f"create schema {schema}")
+    create_macros(db, sql_dir)
+    _view_raw_tables(db)
+    every = {relation.name: relation for relation in relations(sql_dir, made)}
+    needed = _closure(every, wanted)
+    affected = set(given)
+    db.execute("begin")
+    for name, relation in every.items():
+        if name in given:
+            db.register("given", given[name])
+            db.execute(f"create table {name} as from given")
+            db.unregister("given")
+        elif not affected.isdisjoint(relation.reads):
+            affected.add(name)
+            if name in needed:
+                create_relation(db, relation)
+        elif name in needed:
+            db.execute(f"create view {name} as from warehouse.{name}")
+    db.execute("commit")
+    lock_down(db)
+    return Warehouse(db)
+
+
+def _view_raw_tables(db: duckdb.DuckDBPyConnection) -> None:
+    query = "select table_name from duckdb_tables() where database_name = 'warehouse' and schema_name = 'raw'"
+    for (name,) in db.execute(query).fetchall():
+        db.execute(f"create view raw.{name} as from warehouse.raw.{name}")
+
+
+def _closure(every: Mapping[str, Relation], wanted: Sequence[str]) -> set[str]:
+    """The relations wanted and all that they read, at any remove."""
+    needed: set[str] = set()
+    todo = list(wanted)
+    while todo:
+        name = todo.pop()
+        if name not in needed:
+            needed.add(name)
+            todo += every[name].reads
+    return needed

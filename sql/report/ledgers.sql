@@ -1,0 +1,118 @@
+-- The lines of each ledger, and as one line those that a page has no room for.
+-- grain: base, candidate, metric, policy, ledger, slice_key, line_no
+with
+
+lines as (
+
+    select
+        *,
+        count(*) over (partition by base, candidate, metric, policy, ledger, slice_key) as n_lines
+
+    from main.ledger
+
+),
+
+rest as (
+
+    select
+        base,
+        candidate,
+        metric,
+        policy,
+        ledger,
+        slice_key,
+        0 as line_no,
+        count(*) as n_others,
+        sorted_sum(amount) as amount,
+        cast(sum(cast(nearest(shown * 10000) as bigint)) as bigint) / 10000 as shown,
+        min(total) as total,
+        min(total_shown) as total_shown,
+        bool_or(is_reversal) as is_reversal
+
+    from lines
+
+    where n_lines > 9 and line_no > 8
+
+    group by all
+
+),
+
+together as (
+
+    select
+        base,
+        candidate,
+        metric,
+        policy,
+        ledger,
+        slice_key,
+        line_no,
+        line,
+        effect,
+        amount,
+        shown,
+        ci_low,
+        ci_high,
+        n_tasks,
+        n_tasks_by_noise,
+        amount_by_noise,
+        null as n_others,
+        n_lines <= 9 or line_no <= 8 as is_shown,
+        total,
+        total_shown,
+        is_reversal,
+        example
+
+    from lines
+
+    union all
+
+    select
+        base,
+        candidate,
+        metric,
+        policy,
+        ledger,
+        slice_key,
+        line_no,
+        null as line,
+        null as effect,
+        amount,
+        shown,
+        null as ci_low,
+        null as ci_high,
+        null as n_tasks,
+        null as n_tasks_by_noise,
+        null as amount_by_noise,
+        n_others,
+        true as is_shown,
+        total,
+        total_shown,
+        is_reversal,
+        null as example
+
+    from rest
+
+),
+
+final as (
+
+    select *
+
+    from together
+
+    order by
+        base,
+        candidate,
+        metric,
+        list_position(
+            ['task mix', 'bucket transitions', 'failure modes', 'funnel', 'slices'], ledger
+        ),
+        policy desc,
+        slice_key,
+        line_no = 0,
+        line_no
+
+)
+
+select * from final

@@ -1,0 +1,56 @@
+-- Both runs' figures, over all tasks and over those they share, and how far missing rows could move them.
+-- grain: base, candidate, metric
+-- kind: table
+with
+
+task_values as (
+
+    select
+        *,
+        case when is_common then base_value end as base_shared,
+        case when is_common then candidate_value end as candidate_shared,
+        case when is_common then base_variance end as base_own_variance,
+        case when is_common then candidate_variance end as candidate_own_variance,
+        case when is_paired then candidate_lowest - base_lowest end as counted_change,
+        case when is_paired then candidate_lowest - base_highest end as lowest_change,
+        case when is_paired then candidate_highest - base_lowest end as highest_change
+
+    from staging.comparison_values
+
+),
+
+final as (
+
+    select
+        base,
+        candidate,
+        metric,
+        count(base_value) as n_base_tasks,
+        count(candidate_value) as n_candidate_tasks,
+        count(change) as n_common_tasks,
+        count(*) filter (where is_paired) as n_paired_tasks,
+        sorted_sum(base_value) / nullif(count(base_value), 0) as base_value,
+        sorted_sum(candidate_value) / nullif(count(candidate_value), 0) as candidate_value,
+        sorted_sum(base_shared) / nullif(count(change), 0) as base_common,
+        sorted_sum(candidate_shared) / nullif(count(change), 0) as candidate_common,
+        sorted_sum(change) / nullif(count(change), 0) as delta,
+        count(*) filter (where change > 0) as n_gains,
+        count(*) filter (where change < 0) as n_losses,
+        count(*) filter (where base_own_variance > 0 or candidate_own_variance > 0)
+            as n_mixed_tasks,
+        -- Of a task with one repeat the variance is what the others have.
+        sorted_sum(base_n_scored * base_own_variance) / nullif(count(base_own_variance), 0)
+            as base_within,
+        sorted_sum(candidate_n_scored * candidate_own_variance)
+            / nullif(count(candidate_own_variance), 0) as candidate_within,
+        sorted_sum(counted_change) / nullif(count(counted_change), 0) as delta_counted_as_fail,
+        sorted_sum(lowest_change) / nullif(count(lowest_change), 0) as bound_low,
+        sorted_sum(highest_change) / nullif(count(highest_change), 0) as bound_high
+
+    from task_values
+
+    group by all
+
+)
+
+select * from final

@@ -1,0 +1,104 @@
+-- After how many steps the scored rollouts of a comparison's shared tasks end, each task weighing alike.
+-- grain: base, candidate, side, step_no
+-- kind: table
+with
+
+stages as (
+
+    select * from staging.pair_stages
+
+),
+
+sides as (
+
+    select
+        base,
+        candidate,
+        'base' as side,
+        base as run_id,
+        task_id,
+        base_n_scored as n_scored
+
+    from main.comparison_tasks
+
+    where is_common
+
+    union all
+
+    select
+        base,
+        candidate,
+        'candidate' as side,
+        candidate as run_id,
+        task_id,
+        candidate_n_scored as n_scored
+
+    from main.comparison_tasks
+
+    where is_common
+
+),
+
+-- Rollouts that show the same facts end at the same step.
+weighed as (
+
+    select
+        sides.base,
+        sides.candidate,
+        sides.side,
+        facts.facts,
+        facts.is_pass,
+        sorted_sum(facts.n_rollouts / nullif(sides.n_scored, 0)) as weight,
+        sorted_sum(facts.total_reward / nullif(sides.n_scored, 0)) as reward
+
+    from sides
+
+    inner join staging.task_facts as facts using (run_id, task_id)
+
+    group by sides.base, sides.candidate, sides.side, facts.facts, facts.is_pass
+
+),
+
+-- Before the first stage that it does not show; a pass has gone through all.
+ended as (
+
+    select
+        weighed.base,
+        weighed.candidate,
+        weighed.side,
+        weighed.facts,
+        weighed.is_pass,
+        weighed.weight,
+        weighed.reward,
+        count(*) as n_stages,
+        min(stages.step_no) filter (
+            where
+                substring(weighed.facts, stages.stage_no, 1) = '0'
+                and not coalesce(weighed.is_pass, false)
+        ) as missed_no
+
+    from weighed
+
+    inner join stages using (base, candidate)
+
+    group by all
+
+),
+
+final as (
+
+    select
+        base,
+        candidate,
+        side,
+        coalesce(missed_no - 1, n_stages) as step_no,
+        sorted_sum(weight) as weight,
+        sorted_sum(reward) as reward
+
+    from ended
+
+    group by all
+
+)
+
+select * from final
