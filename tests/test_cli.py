@@ -25,7 +25,7 @@ from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines,
 
 RELATIONS = (
     "ablation artifacts bucket_counts bucket_matrix contrasts denominators error_signatures "
-    "estimates events expected failure_modes failures funnel health_findings interventions "
+    "estimates events expected failure_modes failures flips funnel health_findings interventions "
     "labels mode_value never_dives pass_curve rejects reported_checks reported_metrics "
     "resource_stats reward_components rollout_features rollout_health rollout_modes "
     "rollout_stages rollouts root_causes run_health run_metrics runs selection_value separators "

@@ -22,6 +22,7 @@ MOST_TOOL_CHARS = 100
 
 SCHEMA = pa.schema(
     {
+        "task_no": pa.int64(),
         "record_id": pa.int64(),
         "passing_record_id": pa.int64(),
         "is_closest": pa.bool_(),
@@ -48,6 +49,7 @@ class Rollout:
     """A rollout with the places of its steps among its events; 0 where there is no result."""
 
     task_no: int
+    is_flip: bool
     record_id: int
     index: int
     is_pass: bool
@@ -66,12 +68,19 @@ class Match:
 
 
 def contrasts(steps: pa.Table) -> pa.Table:
-    """One row for each failing rollout, from the steps of all that are to be contrasted."""
+    """One row for each failing rollout, from the steps of all that are to be contrasted.
+
+    Of a task that flipped between two runs only the closest pair is told.
+    """
     rows: list[dict[str, Any]] = []
     for _, repeats in groupby(_rollouts(steps), key=lambda rollout: rollout.task_no):
         matches = _matches(list(repeats))
         closest = min(match.rank for match in matches)
-        rows += [_row(match, is_closest=match.rank == closest) for match in matches]
+        rows += [
+            _row(match, is_closest=match.rank == closest)
+            for match in matches
+            if match.rank == closest or not match.failing.is_flip
+        ]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
@@ -79,10 +88,10 @@ def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
     """The rows of each rollout as one value; a rollout without steps has a row without seq."""
     if steps.num_rows == 0:
         return
-    record_id = steps["record_id"].to_numpy()
-    starts = np.flatnonzero(np.diff(record_id, prepend=record_id[0] - 1))
+    # A rollout may end one task and begin the next.
+    starts = np.flatnonzero(_changes(steps, "task_no") | _changes(steps, "record_id"))
     ends = [*starts[1:].tolist(), steps.num_rows]
-    names = ("task_no", "record_id", "rollout_index", "is_pass")
+    names = ("task_no", "is_flip", "record_id", "rollout_index", "is_pass")
     heads = [steps[name].take(pa.array(starts)).to_pylist() for name in names]
     seqs, result_seqs, calls, codes = (
         steps[name].fill_null(0).to_numpy().tolist()
@@ -90,10 +99,18 @@ def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
     )
     tools = steps["tool"].to_pylist()
     for *head, start, end in zip(*heads, starts.tolist(), ends, strict=True):
-        task_no, record, index, is_pass = head
+        task_no, is_flip, record, index, is_pass = head
         own = slice(start, end if seqs[start] else start)
         trail = Trail(tuple(calls[own]), tuple(codes[own]), tools[own])
-        yield Rollout(task_no, record, index, is_pass, seqs[own], result_seqs[own], trail)
+        yield Rollout(
+            task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own], trail
+        )
+
+
+def _changes(steps: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Whether each row's number is another than that of the row before it; the first is."""
+    numbers = steps[name].to_numpy()
+    return np.diff(numbers, prepend=numbers[0] - 1) != 0
 
 
 def _matches(repeats: list[Rollout]) -> list[Match]:
@@ -133,6 +150,7 @@ def _row(match: Match, *, is_closest: bool) -> dict[str, Any]:
     failing, passing = match.failing, match.passing
     found = first_divergence(failing.trail, passing.trail)
     return {
+        "task_no": failing.task_no,
         "record_id": failing.record_id,
         "passing_record_id": passing.record_id,
         "is_closest": is_closest,
@@ -162,11 +180,12 @@ def _only(trail: Trail, other: Trail) -> list[str]:
 ALIGNED = Computed(
     name="staging.aligned_contrasts",
     purpose="Where each failing rollout that calls tools parts from the closest passing one.",
-    grain=("record_id",),
+    grain=("task_no", "record_id"),
     is_table=True,
     query="""
         select
             rollouts.task_no,
+            rollouts.flip_no is not null as is_flip,
             rollouts.record_id,
             rollouts.rollout_index,
             rollouts.is_pass,
@@ -176,9 +195,9 @@ ALIGNED = Computed(
             steps.call,
             steps.step
         from staging.contrast_rollouts as rollouts
-        left join staging.contrast_steps as steps using (record_id)
+        left join staging.contrast_steps as steps using (task_no, record_id)
         where rollouts.is_acting
-        order by rollouts.task_no, rollouts.rollout_index, steps.seq
+        order by rollouts.task_no, rollouts.rollout_index, rollouts.record_id, steps.seq
     """,
     compute=contrasts,
 )

@@ -1,12 +1,30 @@
 -- The calls of the rollouts to be contrasted, as numbers that are equal for equal calls.
--- grain: record_id, seq
+-- grain: task_no, record_id, seq
 -- kind: table
 with
+
+rollouts as (
+
+    select
+        task_no,
+        record_id
+
+    from staging.contrast_rollouts
+
+    where is_acting
+
+),
+
+-- Arguments are long: they are read once, however many tasks a rollout is contrasted in.
+records as (
+
+    select record_id from rollouts group by record_id
+
+),
 
 calls as (
 
     select
-        rollouts.task_no,
         calls.record_id,
         calls.seq,
         calls.tool,
@@ -16,25 +34,26 @@ calls as (
 
     from staging.calls as calls
 
-    inner join staging.contrast_rollouts as rollouts using (record_id)
-
-    where rollouts.is_acting
+    inner join records using (record_id)
 
 ),
 
 final as (
 
     select
-        record_id,
-        seq,
-        tool,
-        call,
-        result_seq,
-        is_error,
+        rollouts.task_no,
+        calls.record_id,
+        calls.seq,
+        calls.tool,
+        calls.call,
+        calls.result_seq,
+        calls.is_error,
         -- Made more than once in all repeats: only then is there anything to compare it with.
-        count(*) over (partition by task_no, call) > 1 as is_comparable
+        count(*) over (partition by rollouts.task_no, calls.call) > 1 as is_comparable
 
     from calls
+
+    inner join rollouts using (record_id)
 
 )
 

@@ -1,5 +1,5 @@
--- Each failing rollout of a sometimes-pass task with its closest passing one, and where calls part.
--- grain: record_id
+-- Failing rollouts, each with the closest passing one of its task, and where their calls part.
+-- grain: task_no, record_id
 with
 
 failing as (
@@ -17,6 +17,7 @@ passing as (
 final as (
 
     select
+        task_no,
         record_id,
         passing_record_id,
         is_closest,
@@ -37,6 +38,7 @@ final as (
 
     -- Where no repeat calls a tool there is nothing to align, and the first of them stand for all.
     select
+        failing.task_no,
         failing.record_id,
         passing.record_id as passing_record_id,
         failing.is_first as is_closest,

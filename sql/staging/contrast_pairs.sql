@@ -1,5 +1,5 @@
 -- Each failing rollout beside its closest passing one, with the events at which they part.
--- grain: record_id
+-- grain: task_no, record_id
 -- kind: table
 with
 
@@ -14,6 +14,7 @@ placed as (
 
     select
         matches.*,
+        failing.flip_no,
         failing.run_id,
         failing.task_id,
         failing.rollout_index,
@@ -30,16 +31,20 @@ placed as (
     from staging.contrast_matches as matches
 
     inner join rollouts as failing
-        on failing.record_id = matches.record_id
+        on failing.task_no = matches.task_no
+        and failing.record_id = matches.record_id
 
     inner join rollouts as passing
-        on passing.record_id = matches.passing_record_id
+        on passing.task_no = matches.task_no
+        and passing.record_id = matches.passing_record_id
 
 ),
 
 final as (
 
     select
+        task_no,
+        flip_no,
         run_id,
         task_id,
         rollout_index,

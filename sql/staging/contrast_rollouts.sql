@@ -1,32 +1,44 @@
--- The scored rollouts of tasks that a run sometimes passes, and the events with which each ends.
--- grain: run_id, task_id, rollout_index
+-- The rollouts to be contrasted, task by task, and the events with which each ends.
+-- grain: task_no, record_id
 -- kind: table
 with
 
+-- Of one run, and of two: a rollout stands once in each task that it is contrasted in.
 rollouts as (
 
-    select * from main.rollouts where is_scored
+    select * from staging.sometimes_rollouts
+
+    union all
+
+    select * from staging.flip_rollouts
 
 ),
 
 tasks as (
 
     select
-        rollouts.run_id,
-        rollouts.task_id,
-        -- A number for the task within its run.
-        min(rollouts.record_id) as task_no,
-        min(case when not rollouts.is_pass then rollouts.rollout_index end) as first_failing_index,
-        min(case when rollouts.is_pass then rollouts.rollout_index end) as first_passing_index,
-        coalesce(max(rollouts.n_tool_calls), 0) > 0 as is_acting
+        task_no,
+        min(case when not is_pass then rollout_index end) as first_failing_index,
+        min(case when is_pass then rollout_index end) as first_passing_index,
+        max(n_calls) > 0 as is_acting
 
     from rollouts
 
-    inner join main.task_outcomes as outcomes using (run_id, task_id)
+    group by task_no
 
-    where outcomes.bucket = 'sometimes'
+),
 
-    group by rollouts.run_id, rollouts.task_id
+outlined as (
+
+    select
+        rollouts.*,
+        records.outline
+
+    from rollouts
+
+    inner join staging.records as records using (record_id)
+
+    where records.role = 'rollout'
 
 ),
 
@@ -34,31 +46,30 @@ tasks as (
 ends as (
 
     select
-        record_id,
+        *,
         length(outline) as n_events,
         regexp_extract(outline, '([^cr]*)$', 1) as ending
 
-    from staging.records
-
-    where role = 'rollout'
+    from outlined
 
 ),
 
 final as (
 
     select
-        rollouts.run_id,
-        rollouts.task_id,
-        rollouts.rollout_index,
-        rollouts.record_id,
-        tasks.task_no,
+        ends.task_no,
+        ends.record_id,
+        ends.run_id,
+        ends.task_id,
+        ends.rollout_index,
+        ends.flip_no,
         tasks.is_acting,
-        rollouts.is_pass,
+        ends.is_pass,
         case
-            when rollouts.is_pass then rollouts.rollout_index = tasks.first_passing_index
-            else rollouts.rollout_index = tasks.first_failing_index
+            when ends.is_pass then ends.rollout_index = tasks.first_passing_index
+            else ends.rollout_index = tasks.first_failing_index
         end as is_first,
-        coalesce(rollouts.n_tool_calls, 0) as n_calls,
+        ends.n_calls,
         -- With which it stopped: its first own event after its last call, its first message where
         -- it made none; its last event where there is no such one.
         nullif(
@@ -75,11 +86,9 @@ final as (
         -- Its last words; its last event where it said none.
         nullif(ends.n_events - length(regexp_extract(ends.ending, 'm([^m]*)$', 1)), 0) as final_seq
 
-    from rollouts
+    from ends
 
-    inner join tasks using (run_id, task_id)
-
-    inner join ends using (record_id)
+    inner join tasks using (task_no)
 
 )
 

@@ -1,5 +1,5 @@
 -- The calls that tell rollouts apart: without failures that a retry mended, and needless repeats.
--- grain: record_id, seq
+-- grain: task_no, record_id, seq
 -- kind: table
 with
 
@@ -9,21 +9,33 @@ calls as (
 
 ),
 
--- Answers are long: only those that can be compared are read, and only how they begin.
-answers as (
+results as (
 
     select
-        calls.record_id,
-        calls.seq,
-        masked_key(left(events.text, 300)) as answer
+        record_id,
+        result_seq
 
     from calls
 
-    inner join raw.events as events
-        on events.record_id = calls.record_id
-        and events.seq = calls.result_seq
+    where is_comparable
 
-    where calls.is_comparable
+    group by record_id, result_seq
+
+),
+
+-- Answers are long: only those that can be compared are read, once, and only how they begin.
+answers as (
+
+    select
+        results.record_id,
+        results.result_seq,
+        masked_key(left(events.text, 300)) as answer
+
+    from results
+
+    inner join raw.events as events
+        on events.record_id = results.record_id
+        and events.seq = results.result_seq
 
 ),
 
@@ -36,7 +48,10 @@ judged as (
 
     from calls
 
-    left join answers using (record_id, seq)
+    left join answers
+        on answers.record_id = calls.record_id
+        and answers.result_seq = calls.result_seq
+        and calls.is_comparable
 
 ),
 
@@ -44,10 +59,10 @@ compared as (
 
     select
         *,
-        max(case when has_succeeded then seq end) over (partition by record_id, call)
+        max(case when has_succeeded then seq end) over (partition by task_no, record_id, call)
             as last_success,
         row_number() over (
-            partition by record_id, call, has_succeeded, answer
+            partition by task_no, record_id, call, has_succeeded, answer
             order by seq
         ) as answer_no
 
@@ -63,7 +78,7 @@ kept as (
 
     from judged
 
-    left join compared using (record_id, seq)
+    left join compared using (task_no, record_id, seq)
 
     where
         case
@@ -77,6 +92,7 @@ kept as (
 final as (
 
     select
+        task_no,
         record_id,
         seq,
         tool,
