@@ -96,6 +96,19 @@ class Comparison:
         """The change that is told first."""
         return self.changes[0]
 
+    def says_more(self, change: Change) -> bool:
+        """Does another metric move otherwise than the one that leads? Where rewards are passes
+        it does not."""
+        return any(
+            change.row.values[name] != self.lead.row.values[name]
+            for name in ("base_value", "candidate_value", "delta")
+        )
+
+    @property
+    def told(self) -> list[Change]:
+        """The changes that a page tells: the first, and any that says more."""
+        return [self.lead, *(change for change in self.changes[1:] if self.says_more(change))]
+
     @property
     def benchmark(self) -> str:
         """What both runs were tried at."""

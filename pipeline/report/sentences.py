@@ -71,7 +71,7 @@ def headline(comparison: Comparison, voice: Voice) -> str:
     """One sentence: what changed by each metric, and the verdict where there is one."""
     told = []
     for change in comparison.changes:
-        if change is not comparison.lead and not _says_more(comparison, change):
+        if change is not comparison.lead and not comparison.says_more(change):
             continue
         row = change.row
         if row.delta.value is None:
@@ -84,11 +84,6 @@ def headline(comparison: Comparison, voice: Voice) -> str:
         )
     n_common = comparison.lead.row.n_common_tasks
     return f"{'; '.join(told)}, on {voice.count(n_common)} {_tasks(n_common)} of both."
-
-
-def _says_more(comparison: Comparison, change: Change) -> bool:
-    """Does the second metric move otherwise than the one that leads?"""
-    return bool(change.row.values["delta"] != comparison.lead.row.values["delta"])
 
 
 def _way(delta: Figure) -> str:
@@ -129,7 +124,7 @@ def _change(change: Change, voice: Voice) -> str:
         f"{_tasks(row.n_common_tasks)} of both, from {voice.level(change, row.base_common)} to "
         f"{voice.level(change, row.candidate_common)}"
     )
-    if row.total_change.value != row.delta.value:
+    if not row.n_base_tasks.value == row.n_candidate_tasks.value == row.n_common_tasks.value:
         told += (
             f"; over all tasks of each run {voice.change(change, row.total_change)}, from "
             f"{voice.level(change, row.base_value)} to {voice.level(change, row.candidate_value)}"
@@ -222,7 +217,7 @@ def contributors(change: Change, voice: Voice) -> str:
     for tasks, verb in ((change.gains, "gave"), (change.losses, "took")):
         if tasks:
             named = _listed(
-                [(voice.name(task.candidate_example), task.amount) for task in tasks],
+                [(voice.name(task.candidate_example), task.amount) for task in tasks[:MOST_NAMED]],
                 change,
                 voice,
             )
@@ -253,8 +248,7 @@ def _line_name(line: Row, voice: Voice) -> str:
 
 
 def _listed(named: Sequence[tuple[str, Figure]], change: Change, voice: Voice) -> str:
-    parts = [f"{name} {voice.change(change, figure)}" for name, figure in named[: 2 * MOST_NAMED]]
-    return ", ".join(parts)
+    return ", ".join(f"{name} {voice.change(change, figure)}" for name, figure in named)
 
 
 def _tasks(n_tasks: Figure) -> str:
