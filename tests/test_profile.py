@@ -18,7 +18,7 @@ from pipeline import profile
 from pipeline.errors import BladeError, InputError, UsageError
 from pipeline.profile import BUILT_IN_STAGES, Profile, Stage, check_predicates, json_path
 from pipeline.profile.functions import FUNCTIONS, ZONED_TYPES
-from pipeline.profile.lines import key_lines
+from pipeline.toml.lines import key_lines
 
 EVERYTHING = """\
 benchmark = "office_desk"

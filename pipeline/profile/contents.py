@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from pipeline.errors import UsageError
 from pipeline.profile import paths
-from pipeline.profile.entries import Reader, integer, table, tables, text
+from pipeline.profile.contract import CONTRACT
 from pipeline.profile.failure_modes import failure_modes
-from pipeline.profile.source import Entry, read_source, shown
 from pipeline.profile.values import BUILT_IN_STAGES, FIXED_STAGES, Profile, Stage
+from pipeline.toml import Entry, Reader, integer, number, read_source, shown, table, tables, text
 
 MOST_TASKS = 10_000_000
 MOST_REPEATS = 100_000
@@ -21,7 +20,7 @@ MOST_EXPECTED = 10_000_000
 
 def read(path: Path, *, name: str | None = None) -> Profile:
     """The profile in a file; `name` is what messages call it, by default the path."""
-    source = read_source(path, str(path) if name is None else name)
+    source = read_source(path, str(path) if name is None else name, CONTRACT)
     attributes = table(Entry(source, (), source.document), TOP)
     lines = {".".join(map(str, key)): line for key, line in source.lines.items()}
     return Profile(name=source.name, lines=MappingProxyType(lines), **attributes)
@@ -43,16 +42,7 @@ def _baseline(entry: Entry) -> dict[str, Any]:
 
 
 def _pass_threshold(entry: Entry) -> dict[str, Any]:
-    example = "pass_threshold = 0.5"
-    if type(entry.value) not in (int, float):
-        raise entry.wrong("a number", example=example)
-    try:
-        number = float(entry.value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise entry.wrong("a finite number", example=example)
-    return {"pass_threshold": number}
+    return {"pass_threshold": number(entry, "a number", example="pass_threshold = 0.5")}
 
 
 def _path(entry: Entry, *, example: str) -> str:

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipeline.profile.entries import Reader, choice, integer, table, tables, text
+from pipeline.profile.contract import CONTRACT
 from pipeline.profile.features import FEATURE_COLUMNS, is_evidence
-from pipeline.profile.source import Entry, read_source, shown
 from pipeline.profile.values import CAUSES, INTERVENTIONS, FailureMode
+from pipeline.toml import Entry, Reader, choice, integer, read_source, shown, table, tables, text
 
 BUILT_IN = Path(__file__).with_name("failure_modes.toml")
 DEFAULT_SEVERITY = 50
@@ -24,7 +24,7 @@ PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 @cache
 def built_in() -> tuple[FailureMode, ...]:
     """The modes of every benchmark, written as a profile would write them."""
-    source = read_source(BUILT_IN, BUILT_IN.name)
+    source = read_source(BUILT_IN, BUILT_IN.name, CONTRACT)
     return failure_modes(Entry(source, ("failure_mode",), source.document["failure_mode"]))
 
 

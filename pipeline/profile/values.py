@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from pipeline.profile.source import shown
+from pipeline.toml import shown
 
 BUILT_IN_STAGES = (
     "expected",

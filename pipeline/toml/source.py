@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError, UsageError
-from pipeline.profile.lines import ExcessError, Key, key_lines
+from pipeline.toml.lines import ExcessError, Key, key_lines
 
 MOST_BYTES = 1_000_000
 LONGEST_SHOWN = 60
@@ -19,10 +19,24 @@ PLACE = re.compile(r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)"
 
 
 @dataclass(frozen=True)
+class Contract:
+    """A kind of file: what it is called, and which keys may stand in which of its tables.
+
+    The table `""` is the top; those that come several times are `repeated`, in double brackets.
+    """
+
+    noun: str
+    file_name: str
+    keys: Mapping[str, frozenset[str]]
+    repeated: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Source:
-    """A parsed file: its name in messages, what it says, and where."""
+    """A parsed file: its name in messages, what it may say, what it says, and where."""
 
     name: str
+    contract: Contract
     document: Mapping[str, Any]
     lines: Mapping[Key, int]
 
@@ -55,12 +69,12 @@ class Entry:
         return self.error(told, hint=f"For example: {example}")
 
 
-def read_source(path: Path, name: str) -> Source:
+def read_source(path: Path, name: str, contract: Contract) -> Source:
     """The file's document and the lines of its keys."""
-    text = _text(path, name)
+    text = _text(path, name, contract)
     try:
         lines = key_lines(text)
-        return Source(name, tomllib.loads(text), lines)
+        return Source(name, contract, tomllib.loads(text), lines)
     except ExcessError as error:
         raise UsageError(f"{name}:{error.line}: not TOML: {error}.") from error
     except ValueError as error:
@@ -84,18 +98,19 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
-def _text(path: Path, name: str) -> str:
+def _text(path: Path, name: str, contract: Contract) -> str:
     # A pipe or a device could keep us waiting for ever.
     if not path.is_file():
         what = "is not a file" if path.exists() else "no such file"
-        raise InputError(f"{name}: {what}.", hint="A profile is a TOML file such as blade.toml.")
+        hint = f"A {contract.noun} is a TOML file such as {contract.file_name}."
+        raise InputError(f"{name}: {what}.", hint=hint)
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise InputError(f"{name}: cannot be read: {error.strerror}.") from error
     if len(content) > MOST_BYTES:
-        raise InputError(f"{name}: more than {MOST_BYTES} bytes, too large for a profile.")
+        raise InputError(f"{name}: more than {MOST_BYTES} bytes, too large for a {contract.noun}.")
     try:
         # Editors on Windows write a mark in front, which TOML does not know.
         return content.decode("utf-8").removeprefix("\ufeff")

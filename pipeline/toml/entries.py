@@ -1,29 +1,17 @@
-"""How any value of a profile is read: tables of known keys, texts, numbers; else a complaint."""
+"""How any value of a file is read: tables of known keys, texts, numbers; else a complaint."""
 
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pipeline.errors import UsageError
-from pipeline.profile.source import Entry, shown
+from pipeline.toml.source import Contract, Entry, shown
 
 # A reader takes an entry and returns the attributes that it settles.
 Reader = Callable[[Entry], dict[str, Any]]
-
-# What may stand where; tables that come several times are written in double brackets.
-KEYS: Mapping[str, frozenset[str]] = {
-    table: frozenset(keys.split())
-    for table, keys in {
-        "": "benchmark pass_threshold slices fields expected funnel failure_mode",
-        "fields": "task_id reward answer group",
-        "expected": "tasks repeats",
-        "funnel": "stage when",
-        "failure_mode": "mode title when cause severity intervention evidence signal",
-    }.items()
-}
-REPEATED = frozenset({"funnel", "failure_mode"})
 
 
 def table(entry: Entry, readers: Mapping[str, Reader]) -> dict[str, Any]:
@@ -65,6 +53,19 @@ def integer(entry: Entry, most: int, expected: str, *, example: str) -> int:
     return entry.value
 
 
+def number(entry: Entry, expected: str, *, example: str) -> float:
+    """A finite number, whole or not."""
+    if type(entry.value) not in (int, float):
+        raise entry.wrong(expected, example=example)
+    try:
+        value = float(entry.value)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise entry.wrong("a finite number", example=example)
+    return value
+
+
 def choice(entry: Entry, allowed: tuple[str, ...]) -> str:
     """One of a few words."""
     if entry.value not in allowed:
@@ -77,20 +78,22 @@ def _unknown(entry: Entry) -> UsageError:
     """A key that is not ours, with the ones that may stand there."""
     *above, name = (part for part in entry.key if isinstance(part, str))
     home = above[0] if above else ""
-    allowed = sorted(KEYS[home])
-    homes = [place for place, keys in KEYS.items() if name in keys]
+    contract = entry.source.contract
+    allowed = sorted(contract.keys[home])
+    homes = [place for place, keys in contract.keys.items() if name in keys]
     close = difflib.get_close_matches(name[:40], allowed, n=1, cutoff=0.5)
     if homes:
-        hint = f"It belongs {_place(homes[0])}."
+        hint = f"It belongs {_place(contract, homes[0])}."
     elif close:
         hint = f"Did you mean {close[0]}?"
     else:
         hint = ""
     told = f"{entry.label} is not a key of this file."
-    return entry.error(told, hint=f"Allowed {_place(home)}: {', '.join(allowed)}. {hint}".strip())
+    places = f"Allowed {_place(contract, home)}: {', '.join(allowed)}."
+    return entry.error(told, hint=f"{places} {hint}".strip())
 
 
-def _place(home: str) -> str:
+def _place(contract: Contract, home: str) -> str:
     if not home:
         return "at the top"
-    return f"in [[{home}]]" if home in REPEATED else f"in [{home}]"
+    return f"in [[{home}]]" if home in contract.repeated else f"in [{home}]"
