@@ -1,0 +1,45 @@
+"""Changes of each verdict, and policies that judge them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pipeline.gate import (
+    Compared,
+    Criterion,
+    Gate,
+    Measured,
+    Policy,
+    Quality,
+    Requirements,
+    Verdict,
+    Waiver,
+    decide,
+)
+
+PASS, WARN, INCONCLUSIVE, FAIL = Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL
+GOOD = Quality(coverage=1.0, clean_rate=1.0)
+KNOWN = (Waiver("12", "the answer key is wrong"),)
+
+
+def measured(low: float, high: float, *, bounds: tuple[float, float] | None = None) -> Measured:
+    """A change in the middle of its interval, over 100 tasks; without bounds none is missing."""
+    middle = (low + high) / 2
+    return Measured("pass_at_1", 100, middle, low, high, *(bounds or (middle, middle)))
+
+
+# Intervals of each verdict for a margin of two points.
+HOLDS, OPEN, FAILS = measured(-0.01, 0.01), measured(-0.03, 0.01), measured(-0.08, -0.04)
+OF = {PASS: HOLDS, INCONCLUSIVE: OPEN, FAIL: FAILS}
+
+
+def compared(every: Measured, unwaived: Measured | None = None, **others: object) -> Compared:
+    """Two good runs that share task 12."""
+    given = Compared("a", "b", (every,), (unwaived or every,), GOOD, GOOD, frozenset({"12"}))
+    return replace(given, **others)  # type: ignore[arg-type]
+
+
+def decided(criterion: Criterion, change: Measured, **require: float) -> Gate:
+    """What a policy of one criterion says of a change."""
+    policy = Policy("policy.toml", (criterion,), Requirements(**require))  # type: ignore[arg-type]
+    return decide(policy, compared(replace(change, metric=criterion.metric)))

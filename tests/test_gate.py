@@ -1,0 +1,310 @@
+"""The gate: what follows from a policy and what was measured, worked out by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pipeline.gate import (
+    Compared,
+    Criterion,
+    Measured,
+    Policy,
+    Quality,
+    Requirements,
+    Verdict,
+    Waiver,
+    as_row,
+    decide,
+    worst,
+)
+from tests.gate_cases import (
+    FAIL,
+    FAILS,
+    HOLDS,
+    INCONCLUSIVE,
+    KNOWN,
+    OF,
+    OPEN,
+    PASS,
+    WARN,
+    compared,
+    decided,
+    measured,
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "direction", "low", "high", "expected"),
+    [
+        ("non-inferior", "higher", -0.0199, 0.0, PASS),
+        ("non-inferior", "higher", 0.5, 0.6, PASS),
+        ("non-inferior", "higher", -0.02, 0.0, INCONCLUSIVE),
+        ("non-inferior", "higher", -0.03, 0.03, INCONCLUSIVE),
+        ("non-inferior", "higher", -0.03, -0.02, INCONCLUSIVE),
+        ("non-inferior", "higher", -0.03, -0.0201, FAIL),
+        ("superior", "higher", 0.0201, 0.03, PASS),
+        ("superior", "higher", 0.02, 0.03, INCONCLUSIVE),
+        ("superior", "higher", -0.01, 0.03, INCONCLUSIVE),
+        ("superior", "higher", -0.01, 0.0199, FAIL),
+        ("non-inferior", "lower", -0.5, 0.0199, PASS),
+        ("non-inferior", "lower", 0.0, 0.02, INCONCLUSIVE),
+        ("non-inferior", "lower", 0.0201, 0.03, FAIL),
+        ("superior", "lower", -0.03, -0.0201, PASS),
+        ("superior", "lower", -0.03, -0.02, INCONCLUSIVE),
+        ("superior", "lower", -0.0199, 0.5, FAIL),
+    ],
+)
+def test_interval_and_threshold(
+    rule: str, direction: str, low: float, high: float, expected: Verdict
+) -> None:
+    """The interval lies whole beyond the threshold, whole before it, or settles nothing."""
+    criterion = Criterion("pass_at_1", rule, 0.02, direction)
+    found = decided(criterion, measured(low, high))
+    assert (found.judgements[0].verdict, found.verdict) == (expected, expected)
+    assert found.exit_code == (0 if expected is PASS else 1)
+
+
+@pytest.mark.parametrize(("low", "high", "expected"), [(0.0, 0.0, INCONCLUSIVE), (0.1, 0.1, PASS)])
+def test_a_margin_of_zero(low: float, high: float, expected: Verdict) -> None:
+    """Without a margin both rules ask for more than nothing."""
+    for rule in ("non-inferior", "superior"):
+        criterion = Criterion("pass_at_1", rule, 0.0)
+        assert decided(criterion, measured(low, high)).verdict is expected
+        assert str(criterion.threshold) == "0.0"
+
+
+@pytest.mark.parametrize(
+    ("interval", "bounds", "expected"),
+    [
+        ((-0.01, 0.01), (-0.019, 0.05), PASS),
+        ((-0.01, 0.01), (-0.02, 0.05), INCONCLUSIVE),
+        ((-0.01, 0.01), (-0.06, 0.05), INCONCLUSIVE),
+        ((-0.01, 0.01), (0.05, -0.06), INCONCLUSIVE),
+        ((-0.01, 0.01), (-0.06, -0.05), INCONCLUSIVE),
+        ((-0.08, -0.04), (-0.1, -0.03), FAIL),
+        ((-0.08, -0.04), (-0.1, 0.0), INCONCLUSIVE),
+        ((-0.03, 0.01), (-0.01, -0.01), INCONCLUSIVE),
+    ],
+)
+def test_missing_rollouts(
+    interval: tuple[float, float], bounds: tuple[float, float], expected: Verdict
+) -> None:
+    """Where missing rollouts could carry the change across the threshold nothing is settled."""
+    change = measured(*interval, bounds=bounds)
+    assert decided(Criterion("pass_at_1"), change).verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("require", "quality", "known"),
+    [
+        ({"min_coverage": 0.95}, Quality(0.95, None), None),
+        ({"min_coverage": 0.95}, Quality(0.94, None), "0.94"),
+        ({"min_coverage": 0.95}, Quality(0.94999999, None), "0.94999999"),
+        ({"min_coverage": 0.0}, Quality(None, 1.0), "unknown"),
+        ({"min_clean_rate": 0.9}, Quality(None, 0.9), None),
+        ({"min_clean_rate": 0.9}, Quality(1.0, 0.5), "0.5"),
+        ({"min_clean_rate": 0.9}, Quality(1.0, float("nan")), "unknown"),
+    ],
+)
+def test_requirements_of_runs(
+    require: dict[str, float], quality: Quality, known: str | None
+) -> None:
+    """A run that is less complete or clean than required, or not known to be, settles nothing."""
+    policy = Policy("p", (Criterion("pass_at_1"),), Requirements(**require))  # type: ignore[arg-type]
+    ((name, least),) = require.items()
+    label = name.removeprefix("min_").replace("_", " ")
+    told = f"the {label} of b is {known}, required is at least {least:g}"
+    for change in (HOLDS, FAILS):
+        found = decide(policy, compared(change, candidate_quality=quality))
+        if known is None:
+            assert found.verdict is (PASS if change is HOLDS else FAIL)
+        else:
+            assert found.verdict is INCONCLUSIVE
+            assert told in found.reasons
+            assert told in found.judgements[0].deciding.reasons
+    swapped = decide(policy, compared(HOLDS, base_quality=quality))
+    assert swapped.verdict is (PASS if known is None else INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "expected"), [(20, PASS), (19, INCONCLUSIVE), (None, INCONCLUSIVE)]
+)
+def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
+    """A change over too few tasks settles nothing."""
+    found = decided(Criterion("pass_at_1"), replace(HOLDS, n_tasks=n_tasks), min_common_tasks=20)
+    assert found.verdict is expected
+    told = " ".join(found.judgements[0].deciding.reasons)
+    assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)
+
+
+@pytest.mark.parametrize("n_tasks", [None, 0])
+def test_a_change_over_no_tasks(n_tasks: int | None) -> None:
+    """An interval that stands on no task settles nothing, even where nothing is required."""
+    for change in (HOLDS, FAILS):
+        found = decided(Criterion("pass_at_1"), replace(change, n_tasks=n_tasks))
+        assert found.verdict is INCONCLUSIVE
+
+
+def test_a_metric_that_was_not_measured() -> None:
+    """What the policy asks of and nobody measured is open, not passed over."""
+    policy = Policy("p", (Criterion("pass_at_1"), Criterion("duration_s", margin=1)))
+    found = decide(policy, compared(HOLDS))
+    assert [judgement.verdict for judgement in found.judgements] == [PASS, INCONCLUSIVE]
+    assert found.verdict is INCONCLUSIVE
+    assert found.judgements[1].deciding.reasons == (
+        "the change is unknown, over an unknown number of tasks: no interval is defined for it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("blocking", "tracked", "expected"),
+    [
+        (PASS, PASS, PASS),
+        (PASS, INCONCLUSIVE, WARN),
+        (PASS, FAIL, WARN),
+        (INCONCLUSIVE, PASS, INCONCLUSIVE),
+        (INCONCLUSIVE, INCONCLUSIVE, INCONCLUSIVE),
+        (INCONCLUSIVE, FAIL, INCONCLUSIVE),
+        (FAIL, PASS, FAIL),
+        (FAIL, INCONCLUSIVE, FAIL),
+        (FAIL, FAIL, FAIL),
+    ],
+)
+def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Verdict) -> None:
+    """A blocking metric decides; a tracked one warns and never blocks."""
+    criteria = (Criterion("pass_at_1"), Criterion("mean_reward", level="tracked"))
+    changes = (OF[blocking], replace(OF[tracked], metric="mean_reward"))
+    found = decide(Policy("p", criteria), Compared("a", "b", changes))
+    assert found.verdict is expected
+    assert found.exit_code == (0 if expected in (PASS, WARN) else 1)
+
+
+def test_two_blocking_metrics() -> None:
+    """A failure weighs more than what is open, whichever comes first."""
+    criteria = (Criterion("pass_at_1"), Criterion("mean_reward"))
+    for first, second in ((OPEN, FAILS), (FAILS, OPEN), (HOLDS, FAILS)):
+        changes = (first, replace(second, metric="mean_reward"))
+        assert decide(Policy("p", criteria), Compared("a", "b", changes)).verdict is FAIL
+
+
+@pytest.mark.parametrize(
+    ("without", "everything", "expected"),
+    [
+        (PASS, PASS, PASS),
+        (PASS, INCONCLUSIVE, WARN),
+        (PASS, FAIL, WARN),
+        (INCONCLUSIVE, PASS, INCONCLUSIVE),
+        (INCONCLUSIVE, FAIL, INCONCLUSIVE),
+        (FAIL, PASS, FAIL),
+        (FAIL, FAIL, FAIL),
+    ],
+)
+def test_waived_tasks(without: Verdict, everything: Verdict, expected: Verdict) -> None:
+    """What is left without waived tasks decides; where that makes a difference it is said."""
+    policy = Policy("p", (Criterion("pass_at_1"),), waivers=KNOWN)
+    found = decide(policy, compared(OF[everything], OF[without]))
+    assert found.verdict is expected
+    (judgement,) = found.judgements
+    assert (judgement.verdict, judgement.with_waived.verdict) == (without, everything)
+    told = f"pass_at_1 non-inferior: {without} without the waived tasks, {everything} with them"
+    assert (told in found.reasons) == (without is not everything)
+
+
+def test_a_waiver_of_a_tracked_metric() -> None:
+    """A waiver that turns a tracked metric is a warning too."""
+    policy = Policy("p", (Criterion("pass_at_1", level="tracked"),), waivers=KNOWN)
+    assert decide(policy, compared(FAILS, HOLDS)).verdict is WARN
+
+
+def test_waived_tasks_that_are_not_there() -> None:
+    """A waiver that no common task bears out is pointed at, and is a warning."""
+    waivers = tuple(Waiver(str(number), "known") for number in range(12, 27))
+    policy = Policy("p", (Criterion("pass_at_1"),), waivers=waivers)
+    found = decide(policy, compared(HOLDS))
+    names = ", ".join(str(number) for number in range(13, 25))
+    assert found.verdict is WARN
+    assert found.reasons == (f"waived, but not among the common tasks: {names} and 2 more",)
+    assert found.absent_waivers == waivers[1:]
+    assert decide(policy, compared(FAILS)).verdict is FAIL
+
+
+def test_without_waivers_there_is_one_verdict() -> None:
+    """Where nothing is waived all tasks decide, whatever else was handed over."""
+    found = decide(Policy("p", (Criterion("pass_at_1"),)), compared(FAILS, HOLDS))
+    assert found.verdict is FAIL
+    assert as_row(found)["metrics"][0]["with_waived"] is None
+
+
+def test_several_candidates() -> None:
+    """All must pass: the worst verdict is that of the whole, and of none nothing is known."""
+    gates = {verdict: decided(Criterion("pass_at_1"), OF[verdict]) for verdict in OF}
+    assert worst([gates[PASS], gates[PASS]]) is PASS
+    assert worst([gates[FAIL], gates[INCONCLUSIVE], gates[PASS]]) is FAIL
+    assert worst([gates[PASS], gates[INCONCLUSIVE]]) is INCONCLUSIVE
+    assert worst([]) is INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("criterion", "change", "told"),
+    [
+        (
+            Criterion("pass_at_1"),
+            measured(-0.01, 0.02),
+            ["the change is +0.005, interval -0.01 to +0.02, over 100 tasks: "
+             "the interval is all above -0.02"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            measured(-0.0199999, 0.0199999),
+            ["the change is 0, interval -0.0199999 to +0.02, over 100 tasks: "
+             "the interval is all above -0.02"],
+        ),
+        (
+            Criterion("output_tokens", "superior", 500, "lower"),
+            Measured("output_tokens", 1, -12345.6, -23456.7, -499.99, -12345.6, -12345.6),
+            ["the change is -12,346, interval -23,457 to -499.99, over 1 task: "
+             "the interval includes -500"],
+        ),
+        (
+            Criterion("output_tokens", "non-inferior", 1500, "lower"),
+            Measured("output_tokens", 2000, 2000.0, 1600.0, 2400.0, 1000.0, 3000.0),
+            ["the change is +2,000, interval +1,600 to +2,400, over 2,000 tasks: "
+             "the interval is all above +1,500",
+             "with the missing rollouts the change could be anything from +1,000 to +3,000, "
+             "and that includes +1,500"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            measured(-0.01, 0.01, bounds=(-0.06, -0.05)),
+            ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
+             "the interval is all above -0.02",
+             "with the missing rollouts the change could be anything from -0.06 to -0.05, "
+             "and that is all below -0.02"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            measured(-0.03, 0.01, bounds=(-0.02, 0.5)),
+            ["the change is -0.01, interval -0.03 to +0.01, over 100 tasks: "
+             "the interval includes -0.02",
+             "with the missing rollouts the change could be anything from -0.02 to +0.5, "
+             "and that includes -0.02"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            replace(HOLDS, bound_low=None),
+            ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
+             "the interval is all above -0.02",
+             "what the missing rollouts would make of it is unknown"],
+        ),
+        (
+            Criterion("pass_at_1", "superior", 0.0),
+            Measured("pass_at_1", 1, 0.5),
+            ["the change is +0.5, over 1 task: no interval is defined for it"],
+        ),
+    ],
+)  # fmt: skip
+def test_reasons(criterion: Criterion, change: Measured, told: list[str]) -> None:
+    """Reasons give the numbers, with as many digits as keep them on their side."""
+    assert list(decided(criterion, change).judgements[0].deciding.reasons) == told

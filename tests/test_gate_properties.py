@@ -1,0 +1,150 @@
+"""The gate: what holds of every policy and every change."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.gate import (
+    Compared,
+    Criterion,
+    Measured,
+    Policy,
+    Quality,
+    Requirements,
+    decide,
+)
+from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN
+
+ORDER = (FAIL, INCONCLUSIVE, WARN, PASS)
+# Few numbers, so that thresholds are met exactly too.
+NUMBERS = st.integers(-6, 6).map(lambda number: number / 4)
+MAYBE = st.none() | NUMBERS
+RATES = st.none() | st.sampled_from([0.0, 0.5, 0.9, 1.0])
+CRITERIA = st.builds(
+    Criterion,
+    metric=st.just("pass_at_1"),
+    rule=st.sampled_from(["non-inferior", "superior"]),
+    margin=st.sampled_from([0.0, 0.25, 0.5]),
+    direction=st.sampled_from(["higher", "lower"]),
+    level=st.sampled_from(["blocking", "tracked"]),
+)
+CHANGES = st.builds(
+    Measured,
+    metric=st.just("pass_at_1"),
+    n_tasks=st.none() | st.integers(0, 40),
+    delta=MAYBE,
+    low=MAYBE,
+    high=MAYBE,
+    bound_low=MAYBE,
+    bound_high=MAYBE,
+)
+QUALITIES = st.builds(Quality, coverage=RATES, clean_rate=RATES)
+REQUIREMENTS = st.builds(
+    Requirements,
+    min_coverage=RATES,
+    min_clean_rate=RATES,
+    min_common_tasks=st.none() | st.integers(1, 40),
+)
+POLICIES = st.builds(
+    Policy,
+    name=st.just("p"),
+    criteria=CRITERIA.map(lambda criterion: (criterion,)),
+    require=REQUIREMENTS,
+    waivers=st.sampled_from([(), KNOWN]),
+)
+COMPARED = st.builds(
+    Compared,
+    base=st.just("a"),
+    candidate=st.just("b"),
+    every_task=CHANGES.map(lambda change: (change,)),
+    unwaived=CHANGES.map(lambda change: (change,)),
+    base_quality=QUALITIES,
+    candidate_quality=QUALITIES,
+    common_tasks=st.sampled_from([frozenset(), frozenset({"12"})]),
+)
+
+
+@given(POLICIES, COMPARED)
+def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
+    """With anything undefined or anything required unmet, nothing passes."""
+    found = decide(policy, given_)
+    (judgement,) = found.judgements
+    sets = [given_.every_task[0], *([given_.unwaived[0]] if policy.waivers else [])]
+    is_undefined = [
+        any(getattr(change, field.name) is None for field in fields(change)) for change in sets
+    ]
+    if any(is_undefined):
+        assert found.verdict is not PASS
+    if is_undefined[-1]:
+        assert judgement.verdict is INCONCLUSIVE
+    require = policy.require
+    runs = (given_.base_quality, given_.candidate_quality)
+    if any(
+        least is not None and (value is None or value < least)
+        for least, values in (
+            (require.min_coverage, [run.coverage for run in runs]),
+            (require.min_clean_rate, [run.clean_rate for run in runs]),
+            (require.min_common_tasks, [sets[-1].n_tasks]),
+        )
+        for value in values
+    ):
+        assert judgement.verdict is INCONCLUSIVE
+        assert found.verdict is (INCONCLUSIVE if judgement.criterion.is_blocking else WARN)
+    assert found.exit_code == (0 if found.verdict in (PASS, WARN) else 1)
+    assert bool(found.reasons) == (found.verdict is not PASS)
+
+
+@given(POLICIES, COMPARED, st.tuples(*[st.integers(0, 6)] * 8))
+def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, ...]) -> None:
+    """Moving ends of intervals and bounds to the good side never worsens a verdict."""
+    sign = policy.criteria[0].sign
+
+    def moved(change: Measured, steps: tuple[int, ...]) -> Measured:
+        low, high = _ends(change.low, change.high)
+        first, second = _ends(change.bound_low, change.bound_high)
+        ends = (low, high, first, second)
+        shifted = [
+            None if end is None else end + sign * step / 4
+            for end, step in zip(ends, steps, strict=True)
+        ]
+        return Measured(change.metric, change.n_tasks, change.delta, *shifted)
+
+    better = replace(
+        given_,
+        every_task=(moved(given_.every_task[0], by[:4]),),
+        unwaived=(moved(given_.unwaived[0], by[4:]),),
+    )
+    before, after = decide(policy, given_), decide(policy, better)
+    assert ORDER.index(after.verdict) >= ORDER.index(before.verdict)
+    judged = [gate.judgements[0].verdict for gate in (before, after)]
+    assert ORDER.index(judged[1]) >= ORDER.index(judged[0])
+
+
+def _ends(first: float | None, second: float | None) -> tuple[float | None, float | None]:
+    return (first, second) if first is None or second is None else (*sorted((first, second)),)
+
+
+@given(POLICIES, COMPARED)
+def test_lower_mirrors_higher(policy: Policy, given_: Compared) -> None:
+    """Turning every number and the direction around changes no verdict."""
+    (criterion,) = policy.criteria
+    other = replace(criterion, direction="lower" if criterion.direction == "higher" else "higher")
+
+    def turned(change: Measured) -> Measured:
+        values = (change.delta, change.high, change.low, change.bound_high, change.bound_low)
+        negated = [None if value is None else -value for value in values]
+        return Measured(change.metric, change.n_tasks, *negated)
+
+    mirrored = replace(
+        given_,
+        every_task=(turned(given_.every_task[0]),),
+        unwaived=(turned(given_.unwaived[0]),),
+    )
+    first = decide(policy, given_)
+    second = decide(replace(policy, criteria=(other,)), mirrored)
+    assert (first.verdict, first.reasons) == (second.verdict, second.reasons)
+    assert first.judgements[0].verdict is second.judgements[0].verdict
+    assert other.threshold == -criterion.threshold

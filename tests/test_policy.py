@@ -1,0 +1,226 @@
+"""policy.toml: what it may say, and that every complaint names the right line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import gate
+from pipeline.errors import BladeError, InputError, UsageError
+from pipeline.gate import Criterion, Policy, Requirements, Waiver
+from pipeline.gate.policy import CONTRACT, METRICS
+from tests.conftest import ROOT
+
+DOCUMENT = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").partition("## A policy\n")[2]
+METRIC = '[[metric]]\nmetric = "pass_at_1"\n'
+LISTED = f"Metrics: {', '.join(sorted(METRICS))}, and pass_at_2, pass_hat_2 and so on."
+INDEX = "Allowed in [[metric]]: direction, level, margin, metric, rule."
+
+
+def read(folder: Path, content: str | bytes) -> Policy:
+    path = folder / "policy.toml"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return gate.read(path, name="policy.toml")
+
+
+def test_documented_example_is_read(tmp_path: Path) -> None:
+    """The example of docs/cli.md is a policy, and each of its keys lands where it belongs."""
+    example = re.findall(r"```toml\n(.*?)```", DOCUMENT, re.DOTALL)[0]
+    assert read(tmp_path, example) == Policy(
+        name="policy.toml",
+        criteria=(
+            Criterion("pass_at_1", "non-inferior", 0.02, "higher", "blocking"),
+            Criterion("output_tokens", "non-inferior", 200.0, "lower", "tracked"),
+        ),
+        require=Requirements(0.95, 0.9, 20),
+        waivers=(Waiver("12", "the answer key is wrong, the vendor knows"),),
+    )
+
+
+def test_every_key_and_metric_is_documented() -> None:
+    """The tables of docs/cli.md list every key of the contract, and every metric."""
+    section = DOCUMENT.partition("\n## ")[0]
+    keys = {f"{table}.{key}" for table, found in CONTRACT.keys.items() for key in found if table}
+    assert set(re.findall(r"^\| `(\w+\.\w+)` \|", section, re.MULTILINE)) == keys
+    assert [metric for metric in METRICS if f"`{metric}`" not in section] == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "margin", "expected"),
+    [
+        ("pass_at_1", None, (0.02, "higher")),
+        ("pass_at_k", None, (0.02, "higher")),
+        ("pass_hat_16", None, (0.02, "higher")),
+        ("mean_reward", 0.5, (0.5, "higher")),
+        ("pass_at_1", 0, (0.0, "higher")),
+        ("input_tokens", 1000, (1000.0, "lower")),
+        ("output_tokens", 1000, (1000.0, "lower")),
+        ("n_turns", 1, (1.0, "lower")),
+        ("n_tool_calls", 1, (1.0, "lower")),
+        ("n_tool_errors", 0.5, (0.5, "lower")),
+        ("duration_s", 2.5, (2.5, "lower")),
+    ],
+)
+def test_defaults(
+    tmp_path: Path, metric: str, margin: float | None, expected: tuple[float, str]
+) -> None:
+    """A rate of pass may differ by two points; what costs is better where it is lower."""
+    line = "" if margin is None else f"margin = {margin}\n"
+    (criterion,) = read(tmp_path, f'[[metric]]\nmetric = "{metric}"\n{line}').criteria
+    wanted = Criterion(metric, "non-inferior", *expected, "blocking")
+    assert criterion == wanted
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (METRIC + 'rule = "superior"\n' + METRIC, ("superior", "non-inferior")),
+        (METRIC + 'direction = "lower"', ("non-inferior",)),
+        ('metric = [{metric = "pass_at_1", rule = "superior"}]', ("superior",)),
+    ],
+)
+def test_rules_that_are_read(tmp_path: Path, content: str, expected: tuple[str, ...]) -> None:
+    """A metric may have both rules, in the order of the file."""
+    found = read(tmp_path, content).criteria
+    assert tuple(criterion.rule for criterion in found) == expected
+
+
+def test_a_number_names_a_task(tmp_path: Path) -> None:
+    """A task id may be written as the number it looks like."""
+    found = read(tmp_path, METRIC + '[[waive]]\ntask_id = 12\nreason = "known"')
+    assert found.waivers == (Waiver("12", "known"),)
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "told", "hint"),
+    [
+        ("", 1, "a policy without a metric decides nothing.",
+         'Add: [[metric]], and below it metric = "pass_at_1"'),
+        ("\n\nmetric = []", 3, "a policy without a metric decides nothing.",
+         'Add: [[metric]], and below it metric = "pass_at_1"'),
+        ("[require]\nmin_coverage = 1", 1, "a policy without a metric decides nothing.",
+         'Add: [[metric]], and below it metric = "pass_at_1"'),
+        ("[metric]\nmetric = 'pass_at_1'", 1, "metric is a table, expected a list of tables.",
+         "Write [[metric]], with double brackets, above each metric."),
+        (METRIC + "[waive]\ntask_id = '1'", 3, "waive is a table, expected a list of tables.",
+         "Write [[waive]], with double brackets, above each waived task."),
+        (METRIC + "margn = 1", 3, "metric.margn is not a key of this file.",
+         f"{INDEX} Did you mean margin?"),
+        (METRIC + "min_coverage = 1", 3, "metric.min_coverage is not a key of this file.",
+         f"{INDEX} It belongs in [require]."),
+        ("margin = 1\n" + METRIC, 1, "margin is not a key of this file.",
+         "Allowed at the top: metric, require, waive. It belongs in [[metric]]."),
+        (METRIC + "[require]\ntask_id = '1'", 4, "require.task_id is not a key of this file.",
+         "Allowed in [require]: min_clean_rate, min_common_tasks, min_coverage. "
+         "It belongs in [[waive]]."),
+        ("[[metric]]\nmargin = 1", 1, "this [[metric]] has no metric.",
+         'Add: metric = "pass_at_1"'),
+        ("[[metric]]\nmetric = 1", 2, "metric.metric is 1, expected the name of a metric.",
+         'For example: metric = "pass_at_1"'),
+        ("[[metric]]\nmetric = 'pass_at_0'", 2, '"pass_at_0" is not a metric.',
+         f"{LISTED} Did you mean pass_at_k?"),
+        ("[[metric]]\nmetric = 'tokens'", 2, '"tokens" is not a metric.',
+         f"{LISTED} Did you mean input_tokens?"),
+        ("[[metric]]\nmetric = 'zzz'", 2, '"zzz" is not a metric.', LISTED),
+        ("[[metric]]\nmetric = 'mean_reward'", 2,
+         "mean_reward has no margin: how much is little depends on its unit.",
+         "Add: margin = 0.02"),
+        ("[[metric]]\nlevel = 'tracked'\nmetric = 'duration_s'", 3,
+         "duration_s has no margin: how much is little depends on its unit.",
+         "Add: margin = 10"),
+        (METRIC + "margin = -0.1", 3, "metric.margin is -0.1, expected a number from 0 on.",
+         "For example: margin = 0.02"),
+        (METRIC + "margin = true", 3, "metric.margin is true, expected a number from 0 on.",
+         "For example: margin = 0.02"),
+        (METRIC + "margin = '2%'", 3, 'metric.margin is "2%", expected a number from 0 on.',
+         "For example: margin = 0.02"),
+        (METRIC + "margin = inf", 3, "metric.margin is inf, expected a finite number.",
+         "For example: margin = 0.02"),
+        (METRIC + "margin = nan", 3, "metric.margin is nan, expected a finite number.",
+         "For example: margin = 0.02"),
+        (METRIC + "rule = 'better'", 3,
+         'metric.rule is "better", expected one of non-inferior, superior.', ""),
+        (METRIC + "rule = []", 3,
+         "metric.rule is an empty list, expected one of non-inferior, superior.", ""),
+        (METRIC + "direction = 'up'", 3,
+         'metric.direction is "up", expected one of higher, lower.', ""),
+        (METRIC + "level = 'warn'", 3,
+         'metric.level is "warn", expected one of blocking, tracked.', ""),
+        (METRIC + METRIC, 4, "pass_at_1 has two rules that are non-inferior.", "Leave one out."),
+        (METRIC + "require = 1", 3, "metric.require is not a key of this file.",
+         f"{INDEX} It belongs at the top."),
+        ("require = 1\n" + METRIC, 1, "require is 1, expected a table.",
+         "For example: require.min_coverage = 0.95"),
+        (METRIC + "[require]\nmin_coverage = 95", 4,
+         "require.min_coverage is 95, expected a number from 0 to 1.",
+         "For example: min_coverage = 0.95"),
+        (METRIC + "[require]\nmin_clean_rate = '1'", 4,
+         'require.min_clean_rate is "1", expected a number from 0 to 1.',
+         "For example: min_clean_rate = 0.9"),
+        (METRIC + "[require]\nmin_common_tasks = 0", 4,
+         "require.min_common_tasks is 0, expected an integer from 1 to 10000000.",
+         "For example: min_common_tasks = 20"),
+        (METRIC + "[require]\nmin_common_tasks = 2.5", 4,
+         "require.min_common_tasks is 2.5, expected an integer from 1 to 10000000.",
+         "For example: min_common_tasks = 20"),
+        (METRIC + "[[waive]]\nreason = 'x'", 3, "this [[waive]] has no task_id.",
+         'Add: task_id = "12"'),
+        (METRIC + "[[waive]]\ntask_id = '1'", 3, "this [[waive]] has no reason.",
+         'Add: reason = "the answer key is wrong"'),
+        (METRIC + "[[waive]]\ntask_id = '1'\nreason = ' '", 5,
+         'waive.reason is " ", expected why this task may fail.',
+         'For example: reason = "the answer key is wrong"'),
+        (METRIC + "[[waive]]\ntask_id = 1.5\nreason = 'x'", 4,
+         "waive.task_id is 1.5, expected a task id, text or an integer.",
+         'For example: task_id = "12"'),
+        (METRIC + "[[waive]]\ntask_id = 1\nreason = 'x'\n[[waive]]\nreason = 'x'\ntask_id = '1'", 8,
+         'task "1" is waived twice.', "Leave one out."),
+        (METRIC + "[require]\n[require]", 4, "not TOML: Cannot declare ('require',) twice.", ""),
+    ],
+)  # fmt: skip
+def test_contents_that_are_refused(
+    tmp_path: Path, content: str, line: int, told: str, hint: str
+) -> None:
+    """What a policy may not say is refused with the line, what is wrong and what may stand."""
+    with pytest.raises(UsageError) as raised:
+        read(tmp_path, content)
+    assert (str(raised.value), raised.value.hint) == (f"policy.toml:{line}: {told}", hint)
+    assert raised.value.exit_code == 2
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """A file that is absent, too large or not text is an input that cannot be used."""
+    cases = {
+        "absent.toml": "absent.toml: no such file.",
+        ".": ".: is not a file.",
+    }
+    for name, told in cases.items():
+        with pytest.raises(InputError) as raised:
+            gate.read(tmp_path / name, name=name)
+        assert str(raised.value) == told
+        assert raised.value.hint == "A policy is a TOML file such as policy.toml."
+    with pytest.raises(InputError, match=r"^policy.toml:2: not UTF-8 text\.$"):
+        read(tmp_path, b"# one\n\xff")
+    with pytest.raises(InputError, match="too large for a policy"):
+        read(tmp_path, b"#" * 1_000_001)
+
+
+WORDS = st.sampled_from(
+    'metric margin rule [[metric]] [require] [[waive]] task_id reason min_coverage = "pass_at_1" '
+    '"x" 1 -1 0.5 true nan [ ] { } , . \n \n'.split(" ")
+)
+
+
+@given(st.lists(WORDS, max_size=12).map(" ".join))
+def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    """Whatever is written, it is a policy with a metric or a complaint, never a crash."""
+    path = tmp_path_factory.getbasetemp() / "soup.toml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        assert gate.read(path, name="soup.toml").criteria
+    except BladeError as error:
+        assert str(error).startswith("soup.toml:")
