@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from pipeline import __version__, diagnose, discover, load, outputs, profile, report, warehouse
 from pipeline.artifact import Artifact
@@ -32,6 +33,27 @@ AMPLE_MEMORY = "6GB"
 RELATIONS_MEMORY = "1GB"
 SMALL_BYTES = 16 << 20
 LIBRARIES = ("duckdb", "numpy", "scipy")
+
+
+# What a comparison is told from.
+COMPARED = (
+    *(f"report.{table.name}" for table in report.COMPARISON_TABLES),
+    *("main.comparison_tasks", "staging.comparison_values", "staging.measure_pairs"),
+    "main.run_metrics",
+    "main.run_health",
+    "main.runs",
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A candidate to be held against a base; named pairs have a verdict, by the margin."""
+
+    benchmark: str
+    base: str
+    candidate: str
+    is_named: bool
+    margin: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +91,19 @@ def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) ->
 def made_relations(chosen: Profile) -> list[Relation]:
     """The relations that are not files of sql/."""
     return [*diagnose.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
+
+
+def compare(path: Path, pairs: Sequence[Pair]) -> warehouse.Warehouse:
+    """A warehouse with the comparisons of these pairs, whatever it was built with."""
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in Pair.__annotations__}
+    return warehouse.ask_again(
+        path,
+        SQL_DIR,
+        made_relations(Profile()),
+        given={"staging.run_pairs": pa.table({**columns, "pair_no": range(1, len(pairs) + 1)})},
+        emptied=["staging.sometimes_rollouts"],
+        wanted=COMPARED,
+    )
 
 
 def _profile(settings: Settings) -> Profile:

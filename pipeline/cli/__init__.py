@@ -16,6 +16,7 @@ INTERRUPTED = 130
 COMMANDS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "metrics": "Print the figures of all runs, or of one.",
+    "compare": "Tell what changed between runs, how surely, and why.",
     "failures": "Rank the ways in which runs fail.",
     "why": "Tell why a task fails: its attempts, their evidence, its other runs.",
     "health": "Say how far the evaluation itself can be trusted.",
@@ -55,6 +56,7 @@ def blade() -> None:
     Examples:
       blade analyze results/ --out blade_out
       blade metrics RUN --format table
+      blade compare BASE CANDIDATE
       blade failures RUN
       blade why RUN/TASK
       blade health

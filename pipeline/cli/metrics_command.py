@@ -45,6 +45,7 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
 
     with open_warehouse(warehouse) as opened:
         runs = report.runs(opened)
+        compared = report.comparisons(opened) if format_ == "json" and run is None else []
     chosen = [found for found in runs if run in (None, found.run_id)]
     if not chosen and run is not None:
         known = ", ".join(found.run_id for found in runs)
@@ -52,7 +53,8 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     objects = [sidecar.run_object(found) for found in chosen]
     if format_ == "json":
         written = [sidecar.text(found) for found in objects]
-        click.echo(sidecar.document(written) if run is None else written[0], nl=False)
+        told = [sidecar.text(found) for found in report.comparison_json.objects(compared)]
+        click.echo(sidecar.document(written, told) if run is None else written[0], nl=False)
     elif format_ == "jsonl":
         for found in objects:
             click.echo(sidecar.line(found))

@@ -14,10 +14,6 @@ from pipeline.diagnose.columns import nullable, numbers
 from pipeline.relation import Computed
 
 KEY = ("base", "candidate", "metric")
-# A change that nobody would act on, in the metric's own unit: two points of a pass rate.
-MARGIN = 0.02
-# Below a chance of 5% runs are told apart.
-ALPHA = 0.05
 
 
 def comparison_tests(rows: pa.Table) -> pa.Table:
@@ -53,11 +49,8 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         "p_value": p_value,
         "p_holm": _holm(rows, p_value),
     }
-    bounds = zip(numbers(rows["bound_low"]), numbers(rows["bound_high"]), strict=True)
-    verdicts = [
-        stats.verdict(low, high, *bound, MARGIN)
-        for low, high, bound in zip(*decided, bounds, strict=True)
-    ]
+    limits = (numbers(rows[name]) for name in ("bound_low", "bound_high", "margin"))
+    verdicts = [stats.verdict(*each) for each in zip(*decided, *limits, strict=True)]
     columns: dict[str, Any] = {name: rows[name] for name in KEY}
     return pa.table(
         {
@@ -66,7 +59,6 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
             "test": pa.array([test.method or None for test in tests], pa.string()),
             "n_draws": pa.array([test.n_draws for test in tests], pa.int64()),
             "verdict": pa.array(verdicts, pa.string()),
-            "margin": pa.array([MARGIN] * len(tests), pa.float64()),
         }
     )
 
@@ -144,6 +136,7 @@ COMPARISON_TESTS = Computed(
         select *
         from staging.comparison_levels
         inner join staging.comparison_spreads using (base, candidate, metric)
+        inner join staging.run_pairs using (base, candidate)
         left join staging.comparison_repeats using (base, candidate, metric)
         order by base, candidate, metric
     """,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.report import markdown, sidecar
+from pipeline.report import comparison_json, markdown, sentences, sidecar, wording
+from pipeline.report.comparisons import TABLES as COMPARISON_TABLES
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, headlines, runs
 from pipeline.report.tables import Source
@@ -10,16 +11,21 @@ from pipeline.report.tables import Source
 MOST_NAMED = 4
 
 __all__ = [
+    "COMPARISON_TABLES",
     "Comparison",
     "Content",
     "RunContent",
     "Source",
     "collect",
+    "comparison_json",
     "comparisons",
     "headlines",
+    "markdown",
     "runs",
+    "sentences",
     "sidecar",
     "texts",
+    "wording",
 ]
 
 
@@ -28,7 +34,10 @@ def texts(content: Content) -> dict[str, str]:
     sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
     written = {
         "report.md": markdown.render(content, title=_title(content)),
-        "metrics.json": sidecar.document(sidecars.values()),
+        "metrics.json": sidecar.document(
+            sidecars.values(),
+            [sidecar.text(found) for found in comparison_json.objects(content.comparisons)],
+        ),
     }
     for part in content.each():
         (run,) = part.runs

@@ -69,6 +69,15 @@ SECTIONS = (
 )
 
 
+def comparison_page(found: list[Comparison]) -> str:
+    """The section on comparisons alone, for what was asked on the spot."""
+    section = next(each for each in SECTIONS if each.title == "Cross-Model Comparison")
+    template = _environment().get_template(section.template)
+    told = SimpleNamespace(comparisons=found)
+    page = template.render(content=told, **{**LIMITS, "detailed_comparisons": len(found)})
+    return _tidy(f"# {section.title}\n\n{page}")
+
+
 def render(content: Content, *, title: str) -> str:
     """The whole page."""
     template = _environment().get_template("report.md.j2")
@@ -107,6 +116,7 @@ def _environment() -> jinja2.Environment:
         "code": code,
         "count": count,
         "excerpt": excerpt,
+        "line_name": line_name,
         "listed": listed,
         "many": many,
         "num": num,
@@ -169,6 +179,11 @@ def change(row: Row, figure: Figure) -> str:
 def statements(comparison: Comparison, of: Change) -> list[sentences.Statement]:
     """What one metric of a comparison says, each sentence with its sources."""
     return sentences.statements(comparison, of, VOICE)
+
+
+def line_name(line: Row) -> str:
+    """What a line of a ledger is about."""
+    return sentences.line_name(line, VOICE)
 
 
 def headline(comparison: Comparison) -> str:

@@ -13,6 +13,7 @@ TESTS = {
     "signs of tasks": "flipping the signs of task differences",
     "rollouts within tasks": "exchanging rollouts within tasks",
 }
+EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
 # Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
 MOST_NAMED = 2
 FEW_TASKS = 10
@@ -238,13 +239,16 @@ def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:
     up = [line for line in reversed(ranked) if line.amount.value > 0][:MOST_NAMED]
     down = [line for line in ranked if line.amount.value < 0][:MOST_NAMED]
     return _listed(
-        [(_line_name(line, voice), line.shown) for line in [*up, *down]], change, voice
+        [(line_name(line, voice), line.shown) for line in [*up, *down]], change, voice
     )
 
 
-def _line_name(line: Row, voice: Voice) -> str:
-    name = voice.name(line.line) if line.line else "without one"
-    return f"{name} (its share of tasks)" if line.effect == "mix" else name
+def line_name(line: Row, voice: Voice) -> str:
+    """What a line of a ledger is about; the last may stand for several."""
+    if line.n_others.value is not None:
+        return f"{voice.count(line.n_others)} other lines"
+    name = voice.name(line.line) if line.line else "in none of them"
+    return name + EFFECTS.get(line.effect, "")
 
 
 def _listed(named: Sequence[tuple[str, Figure]], change: Change, voice: Voice) -> str:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.report.content import RunContent
+from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
 
 SCHEMA_VERSION = 1
-# Enough for any comparison to 1e-9, and short of the digits that sums may wobble in.
-DIGITS = 12
 
 
-def document(objects: Iterable[str]) -> str:
-    """All runs, each as `text` wrote it; comparisons between them have a place already."""
-    # A line end inside JSON is never part of a string: indenting the lines indents the object.
-    runs = ",".join("\n    " + written.rstrip("\n").replace("\n", "\n    ") for written in objects)
+def document(runs: Iterable[str], comparisons: Iterable[str]) -> str:
+    """All runs and all comparisons between them, each as `text` wrote it."""
     return (
-        f'{{\n  "schema_version": {SCHEMA_VERSION},\n  "runs": [{runs}\n  ],\n'
-        '  "comparisons": []\n}\n'
+        f'{{\n  "schema_version": {SCHEMA_VERSION},\n'
+        f'  "runs": [{_listed(runs)}\n  ],\n  "comparisons": [{_listed(comparisons)}\n  ]\n}}\n'
+    )
+
+
+def _listed(objects: Iterable[str]) -> str:
+    # A line end inside JSON is never part of a string: indenting the lines indents the object.
+    return ",".join(
+        "\n    " + written.rstrip("\n").replace("\n", "\n    ") for written in objects
     )
 
 
@@ -31,8 +34,8 @@ def run_object(run: RunContent) -> dict[str, Any]:
     return {
         "model_name": headline["model"],
         "benchmark": headline["benchmark"],
-        "pass_at_1": _rounded(headline["pass_at_1"]),
-        "pass_at_k": _rounded(headline["pass_at_k"]),
+        "pass_at_1": rounded(headline["pass_at_1"]),
+        "pass_at_k": rounded(headline["pass_at_k"]),
         "k": headline["k"],
         "total_tasks": headline["n_tasks"],
         "total_rollouts": headline["n_rollouts"],
@@ -62,9 +65,9 @@ def _failures(run: RunContent) -> dict[str, Any]:
         "failures": n_failures if is_settled else None,
         "dominant_failure_type": dominant.get("mode"),
         "dominant_failure_count": dominant.get("n_rollouts"),
-        "dominant_failure_fraction": _rounded(dominant.get("share_of_failures")),
+        "dominant_failure_fraction": rounded(dominant.get("share_of_failures")),
         "unexplained_failures": n_unexplained if is_settled else None,
-        "unexplained_fraction": _rounded(n_unexplained / n_failures) if n_failures else None,
+        "unexplained_fraction": rounded(n_unexplained / n_failures) if n_failures else None,
         "failure_modes": _nested(run.modes, ("mode",), MODE),
         "root_causes": _nested(run.causes, ("cause",), CAUSE),
         "interventions": _nested(run.interventions, ("intervention",), INTERVENTION),
@@ -127,11 +130,11 @@ def line(content: Any) -> str:
 
 
 def _by_k(curve: Iterable[Row], name: str) -> dict[str, Any]:
-    return {str(point.values["k"]): _rounded(point.values[name]) for point in curve}
+    return {str(point.values["k"]): rounded(point.values[name]) for point in curve}
 
 
 def _picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    return {name: _rounded(values[name]) for name in names}
+    return {name: rounded(values[name]) for name in names}
 
 
 def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
@@ -143,10 +146,3 @@ def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) ->
             place = place.setdefault(row.values[key], {})
         place[row.values[keys[-1]]] = _picked(row.values, names)
     return found
-
-
-def _rounded(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    # Adding 0 makes a negative zero plain.
-    return round(value, DIGITS) + 0.0 if math.isfinite(value) else None

@@ -24,9 +24,13 @@ def ask_again(
     made: Iterable[Relation],
     *,
     given: Mapping[str, pa.Table],
+    emptied: Sequence[str] = (),
     wanted: Sequence[str],
 ) -> Warehouse:
-    """The relations wanted, as if those given had stood in the warehouse; nothing is written."""
+    """The relations wanted, as if those given had stood in the warehouse; nothing is written.
+
+    Those emptied hold nothing that is wanted here, and would take long to make again.
+    """
     db = attached(path)
     for schema in SCHEMAS:
         db.execute(f"create schema {schema}")
@@ -34,13 +38,15 @@ def ask_again(
     _view_raw_tables(db)
     every = {relation.name: relation for relation in relations(sql_dir, made)}
     needed = _closure(every, wanted)
-    affected = set(given)
+    affected = {*given, *emptied}
     db.execute("begin")
     for name, relation in every.items():
         if name in given:
             db.register("given", given[name])
             db.execute(f"create table {name} as from given")
             db.unregister("given")
+        elif name in emptied:
+            db.execute(f"create table {name} as from warehouse.{name} limit 0")
         elif not affected.isdisjoint(relation.reads):
             affected.add(name)
             if name in needed:

@@ -102,7 +102,7 @@ final as (
         levels.bound_high,
         settled.is_expected_known,
         case when settled.is_named then tests.verdict end as verdict,
-        tests.margin,
+        settled.margin,
         case
             when tests.ci_same_tasks_low > 0 then 'higher'
             when tests.ci_same_tasks_high < 0 then 'lower'

@@ -1,0 +1,92 @@
+"""Which runs are to be compared, and where they are: names, a warehouse, or results to analyze."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from pipeline import report, run
+from pipeline.cli.lookup import known_run, listed, rows
+from pipeline.cli.options import DEFAULT_WAREHOUSE
+from pipeline.cli.progress import progress_bar
+from pipeline.errors import UsageError
+from pipeline.report import Comparison
+from pipeline.settings import Settings
+from pipeline.text import one_line
+from pipeline.warehouse import Warehouse, open_warehouse
+
+LONGEST_NAME = 60
+
+
+def located(
+    stack: ExitStack, words: Sequence[str], warehouse: Path | None
+) -> tuple[Path, list[str]]:
+    """The warehouse, and the runs named; results given last are analyzed for the occasion."""
+    if not words or not Path(words[-1]).exists():
+        return warehouse or DEFAULT_WAREHOUSE, list(words)
+    *names, results = words
+    if warehouse is not None:
+        raise UsageError(
+            f"{one_line(results, LONGEST_NAME)} and --warehouse: one or the other.",
+            hint="Name the runs and the results, or the runs and --warehouse.",
+        )
+    out = Path(stack.enter_context(TemporaryDirectory(prefix="blade_")))
+    with progress_bar() as progress:
+        made = run.run(Settings(results=(Path(results),), out=out / "out"), progress=progress)
+    return made.warehouse, names
+
+
+@contextmanager
+def compared(
+    path: Path, names: Sequence[str], *, margin: float, rerun: str | None
+) -> Iterator[tuple[Warehouse, list[Comparison]]]:
+    """The comparisons asked for: of the runs named, or all that the analysis made."""
+    with open_warehouse(path) as opened:
+        if not names:
+            yield opened, report.comparisons(opened)
+            return
+        pairs = _pairs(opened, names, margin=margin)
+        again = [] if rerun is None else [_pair(opened, names[0], rerun, margin=margin)]
+    with run.compare(path, [*pairs, *again]) as asked:
+        asked_for = {(pair.base, pair.candidate) for pair in pairs}
+        found = report.comparisons(asked)
+        yield asked, [each for each in found if (each.base, each.candidate) in asked_for]
+
+
+def _pairs(opened: Warehouse, names: Sequence[str], *, margin: float) -> list[run.Pair]:
+    base, *candidates = names
+    benchmark = known_run(opened, base)["benchmark"]
+    if not candidates:
+        query = "select run_id from runs where benchmark = ? and run_id <> ? order by run_id"
+        candidates = [row["run_id"] for row in rows(opened, query, benchmark, base)]
+        if not candidates:
+            raise UsageError(
+                f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
+                hint=f"Name a candidate. Runs: {listed(_names(opened))}",
+            )
+    twice = {name for name in names if list(names).count(name) > 1}
+    if twice:
+        raise UsageError(
+            f"{listed(sorted(twice))}: named twice.", hint="A run is not compared with itself."
+        )
+    return [_pair(opened, base, candidate, margin=margin) for candidate in candidates]
+
+
+def _pair(opened: Warehouse, base: str, candidate: str, *, margin: float) -> run.Pair:
+    known_run(opened, candidate)
+    benchmark = known_run(opened, base)["benchmark"]
+    return run.Pair(benchmark, base, candidate, is_named=True, margin=margin)
+
+
+def _names(opened: Warehouse) -> list[str]:
+    return [row["run_id"] for row in rows(opened, "select run_id from runs order by all")]
+
+
+def remark(found: Sequence[Comparison]) -> None:
+    """Said on stderr, beside any result."""
+    if not found:
+        click.echo("no two runs of one benchmark: nothing to compare", err=True)

@@ -1,0 +1,136 @@
+"""A comparison for a program: one flat object a candidate and metric, the same keys every time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from pipeline.report.comparisons import Change, Comparison, Ledger
+from pipeline.report.digits import rounded
+from pipeline.report.figures import Row
+
+LINE = (
+    "line effect amount shown ci_low ci_high n_tasks n_tasks_by_noise amount_by_noise "
+    "example".split()
+)
+TASK = (
+    "task_id base_value candidate_value change amount base_bucket candidate_bucket base_example "
+    "candidate_example".split()
+)
+METRIC = (
+    "k n_tasks base_value candidate_value delta se_new_tasks ci_new_tasks_low "
+    "ci_new_tasks_high".split()
+)
+FLIP = (
+    "task_id side base_pass_rate candidate_pass_rate change failing passing difference "
+    "tools_of_passes tools_of_failures failing_mode".split()
+)
+
+
+def objects(found: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """Every candidate by every metric, the metric that leads first."""
+    return [
+        comparison_object(comparison, change)
+        for comparison in found
+        for change in comparison.changes
+    ]
+
+
+def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
+    """What changed from a base to a candidate by one metric."""
+    row = change.row.values
+    return {
+        "base": comparison.base,
+        "candidate": comparison.candidate,
+        "metric": change.metric,
+        "benchmark": comparison.benchmark,
+        "is_lead": row["is_lead"],
+        "n_common_tasks": row["n_common_tasks"],
+        "pairing": {
+            "verified": row["n_verified"],
+            "unverified": row["n_unverified"],
+            "contradicted": row["n_contradicted"],
+            "base_only": row["n_base_only"],
+            "candidate_only": row["n_candidate_only"],
+            "not_scored": row["n_not_scored"],
+            "refused_tasks": [task.values["task_id"] for task in comparison.refused],
+        },
+        "differs_in": {
+            each.values["setting"]: _picked(each, ("base_value", "candidate_value", "n_tasks"))
+            for each in comparison.settings
+        },
+        "base_value": rounded(row["base_value"]),
+        "candidate_value": rounded(row["candidate_value"]),
+        "total_change": rounded(row["total_change"]),
+        "delta": rounded(row["delta"]),
+        "se_new_tasks": rounded(row["se_new_tasks"]),
+        "se_same_tasks": rounded(row["se_same_tasks"]),
+        "ci_new_tasks": _interval(row, "ci_new_tasks"),
+        "ci_same_tasks": _interval(row, "ci_same_tasks"),
+        "p_value": rounded(row["p_value"]),
+        "p_holm": rounded(row["p_holm"]),
+        "test": row["test"],
+        "n_draws": row["n_draws"],
+        "mde": {
+            "new_tasks": rounded(row["mde_new_tasks"]),
+            "same_tasks": rounded(row["mde_same_tasks"]),
+        },
+        "bounds": {
+            "counted_as_fail": rounded(row["delta_counted_as_fail"]),
+            "ci_counted_as_fail": _interval(row, "ci_counted_as_fail"),
+            "low": rounded(row["bound_low"]),
+            "high": rounded(row["bound_high"]),
+            "is_expected_known": row["is_expected_known"],
+        },
+        "verdict": row["verdict"],
+        "margin": rounded(row["margin"]),
+        "on_these_tasks": row["on_these_tasks"],
+        "n_gains": row["n_gains"],
+        "n_losses": row["n_losses"],
+        "gains": [_picked(task, TASK) for task in change.gains],
+        "losses": [_picked(task, TASK) for task in change.losses],
+        "transitions": _transitions(change),
+        "ledgers": _ledgers(change.ledgers),
+        "metrics": {each.values["metric"]: _picked(each, METRIC) for each in comparison.metrics},
+        "flips": [_picked(flip, FLIP) for flip in comparison.flips],
+    }
+
+
+def _transitions(change: Change) -> dict[str, dict[str, Any]]:
+    """From bucket to bucket: tasks, those that noise alone would move, and their part."""
+    found: dict[str, dict[str, Any]] = {}
+    for ledger in change.ledger("bucket transitions"):
+        for line in ledger.lines:
+            before, _, after = line.values["line"].partition(" to ")
+            cell = _picked(line, ("n_tasks", "n_tasks_by_noise", "amount"))
+            found.setdefault(before, {})[after] = cell
+    return found
+
+
+def _ledgers(ledgers: Iterable[Ledger]) -> dict[str, Any]:
+    """By name; slices by their key too."""
+    found: dict[str, Any] = {}
+    for ledger in ledgers:
+        name = ledger.name.replace(" ", "_")
+        if ledger.policy != "dropped":
+            name = f"{name}_{ledger.policy}"
+        told = {
+            **_picked(ledger.total, ("total", "total_shown", "is_reversal")),
+            "lines": [_picked(line, LINE) for line in ledger.lines],
+        }
+        if ledger.slice_key:
+            found.setdefault(name, {})[ledger.slice_key] = told
+        else:
+            found[name] = told
+    return found
+
+
+def _interval(row: Any, name: str) -> list[float] | None:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    is_defined = low is not None and math.isfinite(low) and math.isfinite(high)
+    return [rounded(low), rounded(high)] if is_defined else None
+
+
+def _picked(row: Row, names: Iterable[str]) -> dict[str, Any]:
+    return {name: rounded(row.values[name]) for name in names}
