@@ -70,12 +70,7 @@ final as (
         run_keys.run_id,
         run_benchmarks.benchmark,
         coalesce(facts.model, model_name(settings.model), run_keys.run_id) as model,
-        coalesce(
-            settings.checkpoint,
-            nullif(regexp_extract(
-                lower(run_keys.run_name), '(step|ckpt|checkpoint|iter|epoch)[-_]?\d+'
-            ), '')
-        ) as checkpoint,
+        coalesce(settings.checkpoint, checkpoint_mark(run_keys.run_name)) as checkpoint,
         run_keys.agent,
         counts.n_tasks,
         counts.n_rollouts,

@@ -1,0 +1,92 @@
+-- The order of a benchmark's runs: what is alike but for a number together, by that number.
+-- grain: run_id
+-- kind: table
+with
+
+checkpoints as (
+
+    select * from staging.checkpoints
+
+),
+
+others as (
+
+    select
+        runs.run_id,
+        runs.benchmark,
+        unnest(numbers_of(runs.run_id)) as found
+
+    from main.runs as runs
+
+    left join checkpoints using (run_id)
+
+    where checkpoints.run_id is null
+
+),
+
+varying as (
+
+    select
+        benchmark,
+        found.stem as stem
+
+    from others
+
+    group by all
+
+    having min(found.number) < max(found.number)
+
+),
+
+-- Of the numbers in which a run's name differs from another's, the last.
+ranked as (
+
+    select
+        others.run_id,
+        others.found.stem as stem,
+        others.found.number as step,
+        row_number() over (partition by others.run_id order by others.found.place desc) as rank
+
+    from others
+
+    inner join varying
+        on others.benchmark = varying.benchmark and others.found.stem = varying.stem
+
+),
+
+ordered as (
+
+    select
+        runs.benchmark,
+        runs.run_id,
+        coalesce(checkpoints.stem, ranked.stem, runs.run_id) as stem,
+        coalesce(checkpoints.step, ranked.step) as step,
+        checkpoints.run_id is not null as is_checkpoint
+
+    from main.runs as runs
+
+    left join checkpoints using (run_id)
+
+    left join ranked
+        on runs.run_id = ranked.run_id and ranked.rank = 1
+
+),
+
+final as (
+
+    select
+        benchmark,
+        run_id,
+        stem,
+        step,
+        row_number() over (
+            partition by benchmark
+            order by natural_order(stem), stem, step nulls first, natural_order(run_id), run_id
+        ) as place,
+        is_checkpoint
+
+    from ordered
+
+)
+
+select * from final
