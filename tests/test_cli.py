@@ -29,7 +29,8 @@ RELATIONS = (
     "labels mode_value never_dives pass_curve rejects reported_checks reported_metrics "
     "resource_stats reward_components rollout_features rollout_health rollout_modes "
     "rollout_stages rollouts root_causes run_health run_metrics runs selection_value separators "
-    "slice_metrics suspicions task_health task_outcomes task_prompts tasks"
+    "series series_counts series_tasks slice_metrics suspicions task_health task_outcomes "
+    "task_prompts tasks"
 )
 
 

@@ -96,10 +96,28 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("example"), files).path
 
 
+@pytest.fixture(scope="module")
+def series_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three checkpoints of docs/metrics.md, analyzed."""
+    table = re.findall(r"^\| task (\d) \| (.*) \|$", METRICS, re.MULTILINE)
+    passed = {int(task): [int(count) for count in counts.split(" | ")] for task, counts in table}
+    files = {
+        f"tiny_step_{step}_rollouts.jsonl": [
+            rollout(task, index, reward=float(index < counts[place]))
+            for task, counts in passed.items()
+            for index in range(2)
+        ]
+        for place, step in enumerate((500, 1000, 1500))
+    }
+    needs = ("series", "series_tasks", "series_counts")
+    return analyzed(tmp_path_factory.mktemp("series_example"), files, needs=needs).path
+
+
 @pytest.mark.parametrize(("command", "answer"), queries("docs/metrics.md"))
-def test_metrics_answers(command: str, answer: str, example: Path) -> None:
+def test_metrics_answers(command: str, answer: str, example: Path, series_example: Path) -> None:
     """The queries of docs/metrics.md print what stands below them."""
-    assert answered(command, example) == answer.splitlines()
+    warehouse = series_example if " from series" in command else example
+    assert answered(command, warehouse) == answer.splitlines()
 
 
 @pytest.mark.parametrize("section", re.split(r"^### ", METRICS, flags=re.MULTILINE)[1:])
@@ -117,7 +135,8 @@ def test_every_metric_is_defined(demo: Path) -> None:
     """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
     relations = (
         "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
-        "selection_value ablation mode_value interventions separators"
+        "selection_value ablation mode_value interventions separators series series_tasks "
+        "series_counts"
     )
     plain = re.compile(
         r"n_\w+|run_id|benchmark|model|k|metric|policy|stage|stage_no|step_no|slice_\w+|outcome|measure|value"

@@ -4,6 +4,7 @@ from pipeline.diagnose.comparison import COMPARISON_TESTS, MEASURE_INTERVALS
 from pipeline.diagnose.contrasts import ALIGNED
 from pipeline.diagnose.ledgers import FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE
 from pipeline.diagnose.separation import SEPARATIONS
+from pipeline.diagnose.trends import TRENDS
 from pipeline.diagnose.uncertainty import INTERVALS, MAJORITIES
 from pipeline.relation import Computed
 from pipeline.stats import warm_up
@@ -12,5 +13,7 @@ COMPUTED: tuple[Computed, ...] = (
     *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED),
     *(COMPARISON_TESTS, MEASURE_INTERVALS, FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
 )
+
+COMPUTED: tuple[Computed, ...] = (INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS)
 
 __all__ = ["COMPUTED", "warm_up"]

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline import stats
-from pipeline.diagnose.columns import nullable, numbers
+from pipeline.diagnose.columns import nullable, numbers, q_within
 from pipeline.relation import Computed
 
 SUMS = ("up", "down", "null_variance", "spread_up", "spread_across", "spread_down")
@@ -32,7 +32,7 @@ def separations(sums: pa.Table) -> pa.Table:
         "difference_low": mean_low,
         "difference_high": mean_high,
         "p_value": p_value,
-        "q_value": _by_run(sums["run_id"], p_value),
+        "q_value": q_within(sums["run_id"], p_value),
     }
     return pa.table(
         {
@@ -70,16 +70,6 @@ def _lacking(text: str) -> list[stats.Stratum]:
         (n_passed, n_failed, n_passed + n_failed - n_with, n_tasks)
         for n_passed, n_failed, n_with, n_tasks in _strata(text)
     ]
-
-
-def _by_run(run_ids: pa.ChunkedArray, p_values: stats.Numbers) -> stats.Numbers:
-    """The q-values of each run's tests among themselves."""
-    _, codes = np.unique(run_ids.to_numpy(), return_inverse=True)
-    found = np.full(len(p_values), np.nan)
-    for code in range(codes.max(initial=-1) + 1):
-        own = codes == code
-        found[own] = stats.q_values(p_values[own])
-    return found
 
 
 SEPARATIONS = Computed(

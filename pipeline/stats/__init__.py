@@ -1,4 +1,4 @@
-"""Numbers in, numbers out: intervals, tests, and the vote of a majority. No SQL, no files.
+"""Numbers in, numbers out: intervals, tests, trends, and the vote of a majority. No SQL, no files.
 
 Arrays in, arrays of the same length out; what is undefined is NaN, never 0.
 """
@@ -17,14 +17,17 @@ from pipeline.stats.strata import (
     edge_ratio_bound,
     lean,
 )
+from pipeline.stats.trends import Counts, chance_of_turn, trend
 from pipeline.stats.votes import Vote, majority_curve, plurality
 
 __all__ = [
     "LEVEL",
+    "Counts",
     "Numbers",
     "Stratum",
     "Vote",
     "association_p_value",
+    "chance_of_turn",
     "common_odds_ratio",
     "edge_ratio_bound",
     "lean",
@@ -34,6 +37,7 @@ __all__ = [
     "plurality",
     "q_values",
     "same_tasks_interval",
+    "trend",
     "warm_up",
 ]
 

@@ -1,0 +1,137 @@
+"""The trend of a task along a series, and what noise makes of its ends: by hand and by counting."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import stats
+
+# Of a task: passed and scored, run by run.
+Task = list[tuple[int, int]]
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> Task:
+    """A task small enough to deal its passes to its repeats in every way there is."""
+    repeats = draw(st.lists(st.integers(1, 3), min_size=2, max_size=4))
+    return [(draw(st.integers(0, n)), n) for n in repeats]
+
+
+def dealt(task: Task) -> list[list[int]]:
+    """Passes of each run, for every choice of as many repeats as passed."""
+    runs = [run for run, (_, n) in enumerate(task) for _ in range(n)]
+    n_passed = sum(passed for passed, _ in task)
+    return [
+        [chosen.count(run) for run in range(len(task))] for chosen in combinations(runs, n_passed)
+    ]
+
+
+def asked(task: Task) -> tuple[float, float]:
+    """Slope and p, from the sums that SQL makes."""
+    passed, n = (np.array(column, dtype=np.int64) for column in zip(*task, strict=True))
+    place = np.arange(1, len(task) + 1)
+    sums = (n, passed, n * place, n * place**2, passed * place)
+    slope, p_value = stats.trend(*(np.array([part.sum()]) for part in sums))
+    return float(slope[0]), float(p_value[0])
+
+
+def turned(task: Task, *, none: int, half: int) -> float:
+    """The chance that the run `none` passes nothing and the run `half` half or more."""
+    counts = (
+        sum(n for _, n in task),
+        sum(passed for passed, _ in task),
+        task[none][1],
+        task[half][1],
+    )
+    return float(stats.chance_of_turn(*(np.array([count]) for count in counts))[0])
+
+
+def test_trend_by_hand() -> None:
+    """0, 1 and 2 of 2 over three runs.
+
+    U = 6 * 8 - 3 * 12 = 12, D = 6 * 28 - 144 = 24: the rate rises by 12/24 a run, and
+    z^2 = 144 * 5 / (3 * 3 * 24) = 10/3.
+    """
+    slope, p_value = asked([(0, 2), (1, 2), (2, 2)])
+    assert slope == 0.5
+    assert p_value == pytest.approx(math.erfc(math.sqrt(10 / 6)))
+
+
+@given(tasks())
+def test_trend_is_that_of_relabelled_repeats(task: Task) -> None:
+    """The statistic is as far out as it is among all ways to deal the passes; p is normal."""
+    total, n = (sum(column) for column in zip(*task, strict=True))
+    slope, p_value = asked(task)
+    if total in (0, n):
+        assert math.isnan(p_value) and slope == 0
+        return
+    values = [
+        Fraction(sum(place * count for place, count in enumerate(counts, 1)))
+        for counts in dealt(task)
+    ]
+    mean = sum(values) / len(values)
+    variance = sum((value - mean) ** 2 for value in values) / len(values)
+    seen = sum(place * passed for place, (passed, _) in enumerate(task, 1))
+    distance = abs(seen - mean) / math.sqrt(variance)
+    assert p_value == pytest.approx(math.erfc(distance / math.sqrt(2)))
+    assert np.sign(slope) == np.sign(float(seen - mean))
+
+
+@given(tasks())
+def test_slope_is_that_of_least_squares(task: Task) -> None:
+    """The slope is what a line through all repeats, passes as 1, would have."""
+    x = [place for place, (_, n) in enumerate(task, 1) for _ in range(n)]
+    y = [float(index < passed) for passed, n in task for index in range(n)]
+    assert asked(task)[0] == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-9)
+
+
+@given(tasks())
+def test_expected_turns_are_counted(task: Task) -> None:
+    """The chance of a learned and of a forgotten task is its share of all ways to deal."""
+    ways = dealt(task)
+    first, last = task[0][1], task[-1][1]
+    learned = [way for way in ways if way[0] == 0 and 2 * way[-1] >= last]
+    forgotten = [way for way in ways if way[-1] == 0 and 2 * way[0] >= first]
+    assert turned(task, none=0, half=-1) == pytest.approx(len(learned) / len(ways), abs=1e-12)
+    assert turned(task, none=-1, half=0) == pytest.approx(len(forgotten) / len(ways), abs=1e-12)
+
+
+def test_expected_turns_by_hand() -> None:
+    """Of three single attempts with one pass, each third of the time the last has it."""
+    assert turned([(1, 1), (0, 1), (0, 1)], none=0, half=-1) == pytest.approx(1 / 3)
+    # Two passes of four in two runs of two: one way of six gives both to the last.
+    assert turned([(2, 2), (0, 2)], none=0, half=-1) == pytest.approx(1 / 6)
+
+
+def test_expected_turns_with_many_repeats() -> None:
+    """A thousand repeats in twenty runs are as exact as whole numbers are."""
+    n, c, own = 20 * 1024, 300, 64
+    ways = sum(math.comb(own, k) * math.comb(n - 2 * own, c - k) for k in range(32, own + 1))
+    exact = float(Fraction(ways, math.comb(n, c)))
+    counts = (np.array([each]) for each in (n, c, own, own))
+    assert stats.chance_of_turn(*counts)[0] == pytest.approx(exact, rel=1e-8)
+
+
+def test_equal_tasks_are_computed_alike() -> None:
+    """Each task gets its own chance, in its own place, whatever stands beside it."""
+    columns = [np.array(column) for column in ([6, 4, 6, 6], [1, 2, 1, 6], [2] * 4, [2] * 4)]
+    together = stats.chance_of_turn(*columns)
+    alone = [
+        stats.chance_of_turn(*(column[[index]] for column in columns))[0] for index in range(4)
+    ]
+    assert together.tolist() == alone
+    assert together.tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 3, 0])
+
+
+def test_no_tasks() -> None:
+    """Nothing in, nothing out."""
+    none = np.zeros(0, dtype=np.int64)
+    assert stats.chance_of_turn(none, none, none, none).tolist() == []
+    assert [part.tolist() for part in stats.trend(none, none, none, none, none)] == [[], []]
