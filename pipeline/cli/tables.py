@@ -15,7 +15,7 @@ from pipeline.text import json_text, markdown_cell, one_line
 CELL_WIDTH = 72
 NARROWEST = 6
 GAP = "   "
-PERCENTAGE = re.compile(r"\d+\.\d%")
+FIGURE = re.compile(r"\d+\.\d%|[+-]\d+\.\d|\d+/\d+")
 
 
 def print_table(
@@ -118,5 +118,5 @@ def _markdown_row(cells: Sequence[str], *, escape: bool = True) -> str:
 
 def _is_number(value: Any) -> bool:
     if isinstance(value, str):
-        return PERCENTAGE.fullmatch(value) is not None
+        return FIGURE.fullmatch(value) is not None
     return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -1,0 +1,209 @@
+"""Series of checkpoints: which runs are one, in which order, and what was learned along it."""
+
+from __future__ import annotations
+
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipeline
+from pipeline.cli.series_content import series
+from pipeline.cli.series_page import print_series, sparkline
+from tests.results import Results, Row, analyzed, rollout
+
+NEEDS = ("series", "series_tasks", "series_counts")
+N_TASKS, N_REPEATS = 40, 4
+LEARNED, FORGOTTEN, RISING = range(4), range(4, 6), range(6, 8)
+
+
+def passes(task: int, place: int) -> int:
+    """How many of four repeats pass in the first, second and third run."""
+    if task in LEARNED:
+        return (0, 2, 4)[place]
+    if task in FORGOTTEN:
+        return (4, 1, 0)[place]
+    if task in RISING:
+        return (1, 3, 4)[place]
+    # Always, never, and noise that leads nowhere.
+    return ((4, 4, 4), (0, 0, 0), (2, 1, 2), (1, 2, 1))[task % 4][place]
+
+
+def noise(task: int) -> float:
+    """The chance that 4 of 12 repeats get no pass and other 4 get two or more, of so many."""
+    total = sum(passes(task, place) for place in range(3))
+    ways = sum(comb(4, k) * comb(4, total - k) for k in range(2, 5) if total >= k)
+    return ways / comb(12, total)
+
+
+def run(place: int, **fields: Any) -> list[Row]:
+    return [
+        rollout(task, index, reward=float(index < passes(task, place)), **fields)
+        for task in range(N_TASKS)
+        for index in range(N_REPEATS)
+    ]
+
+
+def steps(*numbers: int) -> dict[str, list[Row]]:
+    return {f"base_step_{number}_rollouts.jsonl": run(n) for n, number in enumerate(numbers)}
+
+
+@pytest.fixture(scope="module")
+def along(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Three checkpoints, with tasks that are learned, forgotten and neither."""
+    return analyzed(tmp_path_factory.mktemp("series"), steps(500, 1000, 1500), needs=NEEDS)
+
+
+def test_order_is_by_number(along: Results) -> None:
+    """step_500 comes before step_1000, and the change is against the run before."""
+    found = along.rows("select run_id, step, n_common_tasks, common_pass_at_1, change from series")
+    # Of 32 other tasks 8 always pass, and 8 pass at 2/4, 1/4, 2/4 and 8 at 1/4, 2/4, 1/4.
+    rates = [(8 + n / 4) / 40 for n in (8 + 2 + 24, 8 + 2 + 6 + 24, 16 + 8 + 24)]
+    assert [row[:3] for row in found] == [
+        ("base_step_500", 500, 40),
+        ("base_step_1000", 1000, 40),
+        ("base_step_1500", 1500, 40),
+    ]
+    assert [row[3] for row in found] == pytest.approx(rates)
+    assert found[0][4] is None
+    assert [row[4] for row in found[1:]] == pytest.approx(
+        [rates[1] - rates[0], rates[2] - rates[1]]
+    )
+
+
+def test_planted_tasks_are_learned_and_forgotten(along: Results) -> None:
+    """What was planted is found, and nothing else; noise alone would give far fewer."""
+    for column, planted in (("is_learned", LEARNED), ("is_forgotten", FORGOTTEN)):
+        found = along.column(f"select task_id::int from series_tasks where {column} order by 1")
+        assert found == list(planted)
+    ((learned, expected, forgotten, tested),) = along.rows(
+        "select n_learned, expected_learned, n_forgotten, n_tested from series_counts"
+    )
+    # Of 32 others 16 always or never pass: they cannot tell.
+    assert (learned, forgotten, tested) == (4, 2, 24)
+    assert expected == pytest.approx(sum(noise(task) for task in range(N_TASKS)))
+    assert expected < 2
+
+
+def test_rates_stand_in_order(along: Results) -> None:
+    """Counts and rates of a task, run by run; the trend's q is within the series."""
+    ((passed, scored, rates, first, last, slope, p, q),) = along.rows("""
+        select n_passed, n_scored, rates, first_rate, last_rate, slope, p_value, q_value
+        from series_tasks where task_id = '0'
+    """)
+    assert (passed, scored, rates) == ([0, 2, 4], [4, 4, 4], [0, 0.5, 1])
+    assert (first, last, slope) == (0, 1, 0.5)
+    assert p < q < 0.05
+
+
+def test_what_cannot_be_asked_is_null(along: Results) -> None:
+    """A task that always or never passes has no p, and noise cannot turn it."""
+    rows = along.rows("""
+        select distinct p_value, q_value, expected_learned, slope from series_tasks
+        where list_sum(n_passed) in (0, 12)
+    """)
+    assert rows == [(None, None, 0, 0)]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Runs that differ by a size, and two checkpoints."""
+    names = ("aster-8b", "birch-70b", "birch-8b", "birch-400b", "cedar_step_1", "cedar_step_2")
+    files = {f"{name}_rollouts.jsonl": [rollout(0, 0)] for name in names}
+    return analyzed(tmp_path_factory.mktemp("plain"), files, needs=NEEDS)
+
+
+def test_two_models_are_no_series(plain: Results) -> None:
+    """Models of different sizes, and two checkpoints, make no series; nothing is said of tasks."""
+    for relation in NEEDS:
+        assert plain.one(f"select count(*) from {relation}") == 0
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Series of three benchmarks: by configs, of rewards above 1, of tasks with hostile names."""
+    files: dict[str, Any] = {"beta/rollouts.jsonl": run(0, model="aster")}
+    for place, (name, step) in enumerate([("zeta", 20), ("eta", 100), ("alpha", 1000)]):
+        files[f"{name}/rollouts.jsonl"] = run(place, model="aster")
+        files[f"{name}/config.yaml"] = f"step: {step}\n"
+    for step in (9, 10, 11):
+        files[f"wide_step_{step}_rollouts.jsonl"] = [
+            rollout(task, 0, ask=f"wide {task}", reward=step) for task in range(3)
+        ]
+        files[f"hostile_epoch{step}_rollouts.jsonl"] = [
+            rollout(ask=f"q {name}", reward=float(step > 9), task_id=f"{name}\x1b[31m\n")
+            for name in "ab"
+        ]
+    return analyzed(tmp_path_factory.mktemp("odd"), files, needs=NEEDS)
+
+
+def test_steps_of_configs_make_a_series(odd: Results) -> None:
+    """Where names say nothing, the step of each run's config and its model do."""
+    assert odd.rows("select run_id, step from series where series = 'aster'") == [
+        ("zeta", 20),
+        ("eta", 100),
+        ("alpha", 1000),
+    ]
+
+
+def test_without_a_threshold_nothing_is_learned(odd: Results) -> None:
+    """Rewards outside 0..1 have changes of reward, and no pass, no task, no count."""
+    assert odd.rows(
+        "select pass_at_1, change, reward_change from series where series = 'wide_step'"
+    ) == [(None, None, None), (None, None, 1), (None, None, 1)]
+    assert odd.rows(
+        "select n_learned, n_common_tasks from series_counts where series = 'wide_step'"
+    ) == [(None, 3)]
+    assert odd.one("select count(*) from series_tasks where series = 'wide_step'") == 0
+
+
+def test_tasks_that_are_not_common_are_left_out(tmp_path: Path) -> None:
+    """A task that one run did not score, or asks otherwise, is in no trend and no change."""
+    files = steps(500, 1000, 1500)
+    middle = files["base_step_1000_rollouts.jsonl"]
+    for row in middle:
+        if row["_ng_task_index"] == 0:
+            row["reward"] = None
+        elif row["_ng_task_index"] == 1:
+            row["responses_create_params"] = {"input": [{"role": "user", "content": "other"}]}
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    assert results.one("select count(*) from series_tasks") == N_TASKS - 2
+    assert results.column("select n_common_tasks from series") == [N_TASKS - 2] * 3
+    assert results.column("select n_tasks from series") == [N_TASKS, N_TASKS - 1, N_TASKS]
+    assert results.column("select n_learned from series_counts") == [2]
+
+
+def printed(results: Results, capsys: pytest.CaptureFixture[str]) -> str:
+    with pipeline.open_warehouse(results.path) as warehouse:
+        print_series(series(warehouse), results.path)
+    return capsys.readouterr().out
+
+
+def test_page(along: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs in order, then tasks beside what noise would give, each with its rates."""
+    page = printed(along, capsys)
+    assert page.index("base_step_500") < page.index("base_step_1000")
+    alone = f"{sum(noise(task) for task in range(N_TASKS)):.1f}"
+    assert f"learned 4 tasks (noise alone: {alone}) of 40 tasks that every run scored" in page
+    assert f"forgotten 2 tasks (noise alone: {alone})" in page
+    assert "0      ▁▅█       0/4    4/4" in page
+    assert "next  blade why base_step_1500/4" in page
+
+
+def test_page_without_series(plain: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there is none, the page says what one is."""
+    assert printed(plain, capsys).startswith("No series of checkpoints: three or more runs")
+
+
+def test_names_are_inert(odd: Results, capsys: pytest.CaptureFixture[str]) -> None:
+    """A task's name that is a terminal's command is shown, not sent."""
+    page = printed(odd, capsys)
+    assert "\x1b" not in page
+    assert "a\\x1b[31m\\n" in page
+    assert "which reward is a pass is not settled" in page
+
+
+def test_sparkline() -> None:
+    """Only 0 is the lowest block, and only 1 the highest."""
+    assert sparkline([0, 0.01, 0.5, 0.99, 1]) == "▁▂▅▇█"
