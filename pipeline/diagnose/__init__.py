@@ -10,10 +10,9 @@ from pipeline.relation import Computed
 from pipeline.stats import warm_up
 
 COMPUTED: tuple[Computed, ...] = (
-    *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED),
+    *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
     *(COMPARISON_TESTS, MEASURE_INTERVALS, FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
 )
 
-COMPUTED: tuple[Computed, ...] = (INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS)
 
 __all__ = ["COMPUTED", "warm_up"]

@@ -10,10 +10,13 @@ runs as (
         runs.benchmark,
         baselines.run_id is not null as is_baseline,
         max(baselines.run_id is not null) over (partition by runs.benchmark) as is_named,
-        row_number() over (partition by runs.benchmark order by runs.run_id) as place,
+        run_order.place,
+        run_order.place = min(run_order.place) over (partition by runs.benchmark) as is_first,
         count(*) over (partition by runs.benchmark) as n_runs
 
     from main.runs as runs
+
+    inner join staging.run_order as run_order using (run_id)
 
     left join raw.baselines as baselines using (run_id)
 
@@ -45,7 +48,7 @@ final as (
             or (
                 not bases.is_named
                 and bases.place < candidates.place
-                and (bases.n_runs <= 20 or bases.place = 1)
+                and (bases.n_runs <= 20 or bases.is_first)
             )
         )
 
