@@ -100,9 +100,27 @@ def compare(path: Path, pairs: Sequence[Pair]) -> warehouse.Warehouse:
         path,
         SQL_DIR,
         made_relations(Profile()),
-        given={"staging.run_pairs": pa.table({**columns, "pair_no": range(1, len(pairs) + 1)})},
+        given={"staging.run_pairs": pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})},
         emptied=["staging.sometimes_rollouts"],
         wanted=COMPARED,
+    )
+
+
+def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.Warehouse:
+    """A warehouse with one series: these runs, in this order."""
+    series = {
+        "series": ["given"] * len(names),
+        "benchmark": [benchmark] * len(names),
+        "run_id": list(names),
+        "place": list(range(1, len(names) + 1)),
+        "step": pa.array([None] * len(names), pa.float64()),
+    }
+    return warehouse.ask_again(
+        path,
+        SQL_DIR,
+        made_relations(Profile()),
+        given={"staging.series_runs": pa.table(series)},
+        wanted=("main.series", "main.series_tasks", "main.series_counts", "main.runs"),
     )
 
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option
 from pipeline.errors import UsageError
-from pipeline.text import json_text, one_line
+from pipeline.text import json_text
 
 if TYPE_CHECKING:
-    from pipeline.run import Pair
-    from pipeline.warehouse import Warehouse
+    from pipeline.report import Comparison
 
 DEFAULT_MARGIN = 0.02
 METRICS = ("pass_at_1", "mean_reward")
+FEWEST_CHECKPOINTS = 3
 
 
 @click.command()
@@ -62,6 +61,7 @@ METRICS = ("pass_at_1", "mean_reward")
     show_default=True,
     help="For people, for a program, or for a page.",
 )
+@click.option("--full", is_flag=True, help="Print every ledger, and every line of it.")
 @json_option
 def compare(
     runs: tuple[str, ...],
@@ -73,6 +73,7 @@ def compare(
     rerun: str | None,
     series: bool,
     format_: str,
+    full: bool,
     as_json: bool,
 ) -> None:
     """Hold one or more runs against a base: what changed, by how much, how surely, and why.
@@ -89,22 +90,73 @@ def compare(
       blade compare base candidate --json --warehouse compared/warehouse.duckdb
       blade compare --series step_500 step_1000 step_1500
     """
-    from pipeline import report
-    from pipeline.cli.compare_page import print_comparisons
+    as_json = as_json or format_ == "json"
+    if rerun is not None and not false_alarms:
+        raise UsageError("--rerun: only --false-alarms goes by it.", hint="Add --false-alarms.")
+    if series:
+        _print_series(runs, warehouse, as_json=as_json)
+        return
+    from pipeline import gate, report
+    from pipeline.cli import compare_page, gate_content, gate_page, noise_content, noise_page
     from pipeline.cli.compare_runs import compared, located
 
-    as_json = as_json or format_ == "json"
     with ExitStack() as stack:
         path, names = located(stack, runs, warehouse)
+        if not names and (policy is not None or false_alarms):
+            raise UsageError(
+                "no base is named, and without one nothing can be decided.",
+                hint="For example: blade compare BASE CANDIDATE --policy policy.toml",
+            )
         opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
         found = [_by(each, metric) for each in found]
+        gates = gate_content.gates(opened, policy, found) if policy is not None else ()
+        alarms = (
+            noise_content.false_alarms(opened, found, gates, margin=margin, rerun=rerun)
+            if false_alarms
+            else []
+        )
     if as_json:
-        click.echo(json_text({"comparisons": report.comparison_json.objects(found)}, indent=2))
+        told: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
+        told |= {"gates": [gate.as_row(each) for each in gates]} if policy else {}
+        told |= {"false_alarms": alarms} if false_alarms else {}
+        click.echo(json_text(told, indent=2))
     elif format_ == "markdown":
         click.echo(report.markdown.comparison_page(found), nl=False)
     else:
-        print_comparisons(found, path, is_named=bool(names))
+        gate_page.print_gate(gates)
+        compare_page.print_comparisons(found, path, is_named=bool(names), is_full=full)
+        noise_page.print_false_alarms(alarms)
+    sys.exit(max((each.exit_code for each in gates), default=0))
 
 
-def _by(comparison, metric):
-    return comparison
+def _by(comparison: Comparison, metric: str | None) -> Comparison:
+    """The comparison by one metric alone, where one is asked for and it can be told by it."""
+    chosen = [change for change in comparison.changes if metric in (None, change.metric)]
+    if not chosen:
+        raise UsageError(
+            f"{comparison.candidate} cannot be compared by {metric}: what passes is not settled.",
+            hint="Analyze again with --pass-threshold, or compare by mean_reward.",
+        )
+    return replace(comparison, changes=chosen)
+
+
+def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:
+    from pipeline import run
+    from pipeline.cli.compare_runs import located
+    from pipeline.cli.lookup import known_run
+    from pipeline.cli.series_content import series as read
+    from pipeline.cli.series_page import print_series
+    from pipeline.warehouse import open_warehouse
+
+    with ExitStack() as stack:
+        path, names = located(stack, runs, warehouse)
+        opened = stack.enter_context(open_warehouse(path))
+        if names:
+            if len(names) < FEWEST_CHECKPOINTS:
+                raise UsageError(
+                    "a series is three runs or more.", hint="Name them in the order of training."
+                )
+            benchmark = [known_run(opened, name)["benchmark"] for name in names][0]
+            opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
+        found = read(opened)
+    click.echo(json_text({"series": found}, indent=2)) if as_json else print_series(found, path)

@@ -25,7 +25,9 @@ BUCKETS = ("always", "sometimes", "never")
 COLOURS = {"improved": "green", "regressed": "red"}
 
 
-def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_named: bool) -> None:
+def print_comparisons(
+    found: Sequence[Comparison], warehouse: Path, *, is_named: bool, is_full: bool
+) -> None:
     """Of one candidate the whole story; of several a table first; of all runs a matrix."""
     if not is_named:
         for benchmark in dict.fromkeys(each.benchmark for each in found):
@@ -39,7 +41,7 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_named:
     if len(found) > 1:
         _print_table(found)
     for comparison in found[:MOST_WHOLE]:
-        _print_whole(comparison)
+        _print_whole(comparison, is_full=is_full)
     if len(found) > MOST_WHOLE:
         click.echo(f"\nthe first {MOST_WHOLE} of {len(found)}; name fewer candidates to see theirs")
 
@@ -90,7 +92,7 @@ def _print_table(found: Sequence[Comparison]) -> None:
     )
 
 
-def _print_whole(comparison: Comparison) -> None:
+def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
     names = [one_line(name, LONGEST_NAME) for name in (comparison.candidate, comparison.base)]
     click.echo(heading(" against ".join(names)))
     click.echo(labelled("", _differs(comparison)))
@@ -106,11 +108,23 @@ def _print_whole(comparison: Comparison) -> None:
                 click.echo(row(label, sentence))
         _print_tasks(change)
         _print_transitions(change)
-        for ledger in change.ledgers:
-            if ledger.name != "bucket transitions" and len(ledger.rows) > 1:
-                _print_ledger(change, ledger)
+        for ledger in change.ledgers if is_full else _leading(change):
+            _print_ledger(change, ledger, is_full=is_full)
     _print_metrics(comparison)
     print_flips([flip.values for flip in comparison.flips])
+    if not is_full:
+        click.echo("\n--full prints every ledger and line, --json all of it")
+
+
+def _leading(change: Change) -> list[Ledger]:
+    """The ledgers that say most: tasks of one run only, modes, steps, and the widest slice."""
+    chosen = [
+        ledger
+        for name in ("task mix", "failure modes", "funnel")
+        for ledger in change.ledger(name)
+        if len(ledger.lines) > 1
+    ]
+    return [*chosen, *sentences.widest(change.ledger("slices"))]
 
 
 def _verdict(change: Change) -> str:
@@ -169,7 +183,6 @@ def _print_transitions(change: Change) -> None:
             ("from", *BUCKETS),
             [[before, *(_moved(cells.get(f"{before} to {after}")) for after in BUCKETS)] for before in BUCKETS],
         )
-        _print_ledger(change, ledger)
 
 
 def _moved(line: Row | None) -> str:
@@ -179,7 +192,7 @@ def _moved(line: Row | None) -> str:
     return f"{line.n_tasks.value:,}" + (f" ({noise:.1f})" if noise is not None else "")
 
 
-def _print_ledger(change: Change, ledger: Ledger) -> None:
+def _print_ledger(change: Change, ledger: Ledger, *, is_full: bool) -> None:
     """Lines that add up to the change they explain."""
     name = ledger.name + (f" by {one_line(ledger.slice_key, LONGEST_NAME)}" if ledger.slice_key else "")
     missing = ", missing rows as failures" if ledger.policy != "dropped" else ""
@@ -189,7 +202,7 @@ def _print_ledger(change: Change, ledger: Ledger) -> None:
         click.echo("  Simpson's reversal: every slice that changed went the other way")
     print_table(
         ("line", "change", "95% interval", "tasks", "look at"),
-        [_line(change, line) for line in ledger.page],
+        [_line(change, line) for line in (ledger.lines if is_full else ledger.page)],
     )
 
 
@@ -224,7 +237,7 @@ def _metric(each: Row) -> tuple[str | int | None, ...]:
     low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
     interval = "" if low.value is None else f"{moved(low)} to {moved(high)}"
     return (
-        each.metric.replace("_", " ") + k,
+        wording.MEASURES[each.metric] + k,
         each.values["n_tasks"],
         shown(each.base_value),
         shown(each.candidate_value),
@@ -246,7 +259,7 @@ def _amount(figure: Figure) -> str:
 
 
 def _signed_amount(figure: Figure) -> str:
-    return "n/a" if figure.value is None else wording.short(f"{figure.value:+,.1f}")
+    return "n/a" if figure.value is None else f"{figure.value + 0.0:+,.1f}"
 
 
 PLAIN = sentences.Voice(

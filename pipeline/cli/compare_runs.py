@@ -7,8 +7,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import click
-
 from pipeline import report, run
 from pipeline.cli.lookup import known_run, listed, rows
 from pipeline.cli.options import DEFAULT_WAREHOUSE
@@ -84,9 +82,3 @@ def _pair(opened: Warehouse, base: str, candidate: str, *, margin: float) -> run
 
 def _names(opened: Warehouse) -> list[str]:
     return [row["run_id"] for row in rows(opened, "select run_id from runs order by all")]
-
-
-def remark(found: Sequence[Comparison]) -> None:
-    """Said on stderr, beside any result."""
-    if not found:
-        click.echo("no two runs of one benchmark: nothing to compare", err=True)

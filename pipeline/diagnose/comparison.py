@@ -135,7 +135,7 @@ COMPARISON_TESTS = Computed(
     query="""
         select *
         from staging.comparison_levels
-        inner join staging.comparison_spreads using (base, candidate, metric)
+        left join staging.comparison_spreads using (base, candidate, metric)
         inner join staging.run_pairs using (base, candidate)
         left join staging.comparison_repeats using (base, candidate, metric)
         order by base, candidate, metric

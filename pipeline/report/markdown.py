@@ -119,6 +119,7 @@ def _environment() -> jinja2.Environment:
         "line_name": line_name,
         "listed": listed,
         "many": many,
+        "measure": wording.MEASURES.__getitem__,
         "num": num,
         "parting": parting,
         "pct": pct,
@@ -168,7 +169,7 @@ def signed(figure: Figure) -> str:
 
 def signed_amount(figure: Figure) -> str:
     """A difference of amounts, with its sign."""
-    return _marked(figure, lambda value: wording.short(f"{value:+,.1f}"))
+    return _marked(figure, lambda value: f"{value + 0.0:+,.1f}")
 
 
 def change(row: Row, figure: Figure) -> str:

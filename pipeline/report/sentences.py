@@ -11,6 +11,7 @@ from pipeline.report.figures import Figure, Row
 METRICS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
 TESTS = {
     "signs of tasks": "flipping the signs of task differences",
+    "signs of groups": "flipping the signs of groups of tasks",
     "rollouts within tasks": "exchanging rollouts within tasks",
 }
 EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
@@ -226,11 +227,18 @@ def contributors(change: Change, voice: Voice) -> str:
     modes = change.ledger("failure modes")
     if modes:
         told.append(f"by failure mode {_extremes(modes[0], change, voice)}")
-    slices = change.ledger("slices")
-    if slices:
-        widest = max(slices, key=lambda ledger: max(abs(line.amount.value) for line in ledger.lines))
-        told.append(f"by {voice.name(widest.slice_key)} {_extremes(widest, change, voice)}")
+    for ledger in widest(change.ledger("slices")):
+        told.append(f"by {voice.name(ledger.slice_key)} {_extremes(ledger, change, voice)}")
     return "; ".join(told)
+
+
+def widest(slices: Sequence[Ledger]) -> list[Ledger]:
+    """The slicing whose largest line is largest, if any line moves at all."""
+
+    def size(ledger: Ledger) -> float:
+        return max(abs(line.amount.value) for line in ledger.lines)
+
+    return sorted((each for each in slices if size(each) > 0), key=size, reverse=True)[:1]
 
 
 def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:

@@ -12,6 +12,21 @@ PARTINGS = {
     "nothing": "the calls and last words are the same, and results begin alike",
 }
 
+MEASURES = {
+    "pass_at_k": "pass@k",
+    "pass_hat_k": "pass^k",
+    "coverage": "coverage",
+    "failed_attempt_rate": "failed attempts",
+    "missing_rate": "missing rows",
+    "unscored_rate": "unscored rows",
+    "clean_rate": "clean rollouts",
+    "input_tokens": "input tokens",
+    "output_tokens": "output tokens",
+    "n_turns": "turns",
+    "n_tool_calls": "tool calls",
+    "n_tool_errors": "tool errors",
+    "duration_s": "seconds",
+}
 SMALLEST_CHANCE = 0.0001
 
 

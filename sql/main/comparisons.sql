@@ -122,7 +122,7 @@ final as (
 
     inner join pairings using (base, candidate)
 
-    inner join staging.comparison_spreads as spreads using (base, candidate, metric)
+    left join staging.comparison_spreads as spreads using (base, candidate, metric)
 
     inner join staging.comparison_tests as tests using (base, candidate, metric)
 
