@@ -102,15 +102,13 @@ def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
         task_no, is_flip, record, index, is_pass = head
         own = slice(start, end if seqs[start] else start)
         trail = Trail(tuple(calls[own]), tuple(codes[own]), tools[own])
-        yield Rollout(
-            task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own], trail
-        )
+        yield Rollout(task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own], trail)
 
 
 def _changes(steps: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Whether each row's number is another than that of the row before it; the first is."""
     numbers = steps[name].to_numpy()
-    return np.diff(numbers, prepend=numbers[0] - 1) != 0
+    return np.asarray(np.diff(numbers, prepend=numbers[0] - 1), dtype=np.bool_)
 
 
 def _matches(repeats: list[Rollout]) -> list[Match]:

@@ -1,0 +1,293 @@
+"""Tasks that flip between two runs: which they are, and where a failure parts from a pass."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import pipeline
+from pipeline.cli.flips_page import print_flips
+from pipeline.settings import SQL_DIR
+from tests import results as written
+from tests.results import Results, Row, rollout
+from tests.test_security import EVIL, TERMINAL_ACTIVE
+
+analyzed = partial(written.analyzed, needs=("flips", "contrasts"))
+
+Items = list[dict[str, Any]]
+ids = itertools.count()
+
+
+def call(tool: str, result: str = "ok", **arguments: Any) -> Items:
+    """A call and its result, joined by an id of their own."""
+    name = f"call_{next(ids)}"
+    made = {"type": "function_call", "name": tool, "arguments": json.dumps(arguments)}
+    answer = {"type": "function_call_output", "call_id": name, "output": result}
+    return [{**made, "call_id": name}, answer]
+
+
+def say(text: str) -> Items:
+    return [{"type": "message", "role": "assistant", "content": text}]
+
+
+FIND, READ, SEND = call("find", name="Ana"), call("read", id=7), call("send", to="ana")
+WHOLE, SHORT = FIND + READ + SEND + say("Done."), FIND + SEND + say("Done.")
+
+
+def repeats(task: int, *outputs: tuple[float, Items], first: int = 0, **fields: Any) -> list[Row]:
+    """The repeats of a task: the reward and the output of each."""
+    return [
+        rollout(task, first + number, reward=reward, output=output, **fields)
+        for number, (reward, output) in enumerate(outputs)
+    ]
+
+
+LEFT_OUT, STOPS, WORDS, SAME_WORDS, CHANGES_LITTLE, OTHER_QUESTION, BETWEEN = range(7)
+WRITTEN = {
+    "a": {
+        LEFT_OUT: repeats(LEFT_OUT, (0.0, SHORT), (1.0, WHOLE), (1.0, WHOLE), (1.0, WHOLE)),
+        STOPS: repeats(STOPS, (0.0, FIND + say("Sorry.")), (0.0, call("guess") + say("Sorry."))),
+        WORDS: repeats(WORDS, (1.0, say("It is 3."))),
+        SAME_WORDS: repeats(SAME_WORDS, (0.0, say("It is 3."))),
+        CHANGES_LITTLE: repeats(CHANGES_LITTLE, (1.0, WHOLE), (0.0, SHORT), (1.0, WHOLE)),
+        OTHER_QUESTION: repeats(OTHER_QUESTION, (1.0, WHOLE)),
+        BETWEEN: repeats(BETWEEN, (1.0, WHOLE), first=1),
+    },
+    "b": {
+        LEFT_OUT: repeats(LEFT_OUT, (0.0, SHORT), (0.0, SHORT), (1.0, SHORT)),
+        STOPS: repeats(STOPS, (1.0, SHORT), (1.0, WHOLE)),
+        WORDS: repeats(WORDS, (0.0, say("It is 4."))),
+        SAME_WORDS: repeats(SAME_WORDS, (1.0, say("It is 3."))),
+        CHANGES_LITTLE: repeats(CHANGES_LITTLE, (1.0, WHOLE), (0.0, SHORT), (0.0, SHORT)),
+        OTHER_QUESTION: repeats(OTHER_QUESTION, (0.0, SHORT), ask="another question"),
+        BETWEEN: repeats(BETWEEN, (0.0, SHORT), first=2),
+    },
+    "c": {
+        LEFT_OUT: repeats(LEFT_OUT, (0.0, READ + say("Done."))),
+        BETWEEN: repeats(BETWEEN, (0.0, call("guess") + say("Sorry.")), first=0),
+    },
+}
+
+
+def files(*runs: str) -> dict[str, list[Row]]:
+    return {
+        f"{run}_rollouts.jsonl": [row for rows in WRITTEN[run].values() for row in rows]
+        for run in runs
+    }
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Three runs, each compared with those after it."""
+    return analyzed(tmp_path_factory.mktemp("flips"), files("a", "b", "c"))
+
+
+Flips = dict[tuple[str, str], dict[int, Row]]
+
+
+@pytest.fixture(scope="module")
+def flips(runs: Results) -> Flips:
+    """The flips of each comparison, by task."""
+    with pipeline.open_warehouse(runs.path) as warehouse:
+        rows = warehouse.sql("from flips").to_dicts()
+    found: Flips = {}
+    for row in sorted(rows, key=lambda row: int(row["task_id"])):
+        found.setdefault((row["base"], row["candidate"]), {})[int(row["task_id"])] = row
+    return found
+
+
+def test_flips_change_by_half_and_cross_it(flips: Flips) -> None:
+    """What passes on one side mostly and fails on the other is a flip; other questions are none."""
+    assert {task: row["side"] for task, row in flips["a", "b"].items()} == {
+        WORDS: "lost",
+        BETWEEN: "lost",
+        STOPS: "gained",
+        SAME_WORDS: "gained",
+    }
+    assert {task: row["side"] for task, row in flips["a", "c"].items()} == {
+        LEFT_OUT: "lost",
+        BETWEEN: "lost",
+    }
+    # Two failures: nothing to gain or lose; and 1 of 3 is less than half already.
+    assert flips.keys() == {("a", "b"), ("a", "c")}
+
+
+LOST = {
+    "side": "lost",
+    "base_pass_rate": 1.0,
+    "candidate_pass_rate": 0.0,
+    "change": -1.0,
+    "n_flips": 2,
+}
+
+
+def test_a_call_left_out_is_cited(flips: Flips) -> None:
+    """The pass of the base is cited by the call that the candidate leaves out."""
+    expected = LOST | {
+        "failing": f"b/{BETWEEN}:2#3",
+        "passing": f"a/{BETWEEN}:1#3",
+        "difference": "tool",
+        "n_common": 2,
+        "n_common_first": 1,
+        "failing_event": 'send {"to": "ana"}',
+        "failing_chars": 18,
+        "passing_event": 'read {"id": 7}',
+        "passing_chars": 14,
+        "tools_only_failing": [],
+        "tools_only_passing": ["read"],
+        "tools_of_passes": ["read"],
+        "tools_of_failures": [],
+    }
+    row = flips["a", "b"][BETWEEN]
+    assert {column: row[column] for column in expected} == expected
+
+
+def test_a_gain_is_told_from_the_base_that_failed(flips: Flips) -> None:
+    """Of a task that was gained the failing side is the base; the closest pair is told."""
+    expected = {
+        "change": 1.0,
+        "failing": f"a/{STOPS}:0#3",
+        "passing": f"b/{STOPS}:0#3",
+        "difference": "stop",
+        "n_common": 1,
+        "failing_event": "Sorry.",
+        "passing_event": 'send {"to": "ana"}',
+        # Only one of the passes reads, and only one of the failures guesses.
+        "tools_of_passes": ["send"],
+        "tools_of_failures": [],
+        "n_flips": 2,
+    }
+    row = flips["a", "b"][STOPS]
+    assert {column: row[column] for column in expected} == expected
+
+
+def test_tasks_without_calls_differ_in_words(flips: Flips) -> None:
+    """Without calls the difference is in the answer, or nowhere."""
+    words, same = (flips["a", "b"][task] for task in (WORDS, SAME_WORDS))
+    assert (words["difference"], words["n_common"]) == ("answer", 0)
+    assert (words["failing"], words["passing"]) == (f"b/{WORDS}:0#1", f"a/{WORDS}:0#1")
+    assert (words["failing_event"], words["passing_event"]) == ("It is 4.", "It is 3.")
+    assert words["tools_of_passes"] == words["tools_of_failures"] == []
+    assert (same["difference"], same["failing"]) == ("nothing", f"a/{SAME_WORDS}:0#1")
+
+
+def test_a_rollout_stands_in_several_comparisons(runs: Results, flips: Flips) -> None:
+    """A pass is set beside the failures of each run; what another run does changes nothing."""
+    cited = {run: flips["a", run][BETWEEN] for run in ("b", "c")}
+    assert cited["b"]["passing"] == f"a/{BETWEEN}:1#3" and cited["b"]["difference"] == "tool"
+    assert cited["c"]["passing"] == f"a/{BETWEEN}:1#1" and cited["c"]["failing_event"] == "guess {}"
+    assert cited["c"]["tools_of_passes"] == ["find", "read", "send"]
+    assert cited["c"]["tools_of_failures"] == ["guess"]
+    # Within its own run the same passes are set beside its own failure.
+    own = runs.rows(f"from contrasts select seq, passing_seq where task_id = '{LEFT_OUT}'")
+    assert own == [(3, 3), (5, 5), (5, 5)]
+    assert flips["a", "c"][LEFT_OUT]["passing"] == f"a/{LEFT_OUT}:1#1"
+
+
+def test_contrasts_do_not_see_other_runs(runs: Results, tmp_path: Path) -> None:
+    """The contrasts of a run are the same whether others are compared with it or not."""
+    alone = analyzed(tmp_path, files("a"), needs=("contrasts",)).rows("from contrasts")
+    assert alone and alone == runs.rows("from contrasts where run_id = 'a'")
+
+
+def test_failing_mode_is_the_primary_one(runs: Results) -> None:
+    """The mode is that of the failing rollout that is cited."""
+    modes = runs.rows("""
+        select flips.failing_mode is not distinct from modes.mode
+        from flips left join rollout_modes as modes
+            on modes.is_primary and split_part(flips.failing, '#', 1)
+                = modes.run_id || '/' || modes.task_id || ':' || modes.rollout_index
+    """)
+    assert modes == [(True,)] * 6
+    assert runs.one("select count(failing_mode) from flips") > 0
+
+
+def test_what_is_left_out_is_counted() -> None:
+    """Of a side 12 are told, the first by their number, and 300 in all; every flip is counted."""
+    with duckdb.connect() as db:
+        db.execute("create schema staging")
+        db.execute("""
+            create table staging.run_pairs as
+            select 'x' as benchmark, 'base' as base, printf('r%02d', no) as candidate, no as pair_no
+            from range(1, 31) as pairs(no)
+        """)
+        # Of each comparison 13 tasks are lost, and one is gained.
+        db.execute("""
+            create table main.comparison_tasks as
+            select
+                benchmark, base, candidate, task_no::varchar as task_id, true as is_common,
+                (task_no < 13)::int as base_n_passed, 1 as base_n_scored,
+                (task_no = 13)::int as candidate_n_passed, 1 as candidate_n_scored,
+                base_n_passed as base_pass_rate, candidate_n_passed as candidate_pass_rate
+            from staging.run_pairs cross join range(14) as tasks(task_no)
+        """)
+        query = (SQL_DIR / "staging" / "flip_tasks.sql").read_text(encoding="utf-8")
+        told = db.execute(f"""
+            select candidate, side, count(*), min(n_flips), max(task_id::int)
+            from ({query}) group by all order by candidate, side desc
+        """).fetchall()
+    both = [(("lost", 12, 13, 11), ("gained", 1, 1, 13)) for _ in range(23)]
+    expected = [(f"r{no:02}", *side) for no, sides in enumerate(both, start=1) for side in sides]
+    # What is left of 300 shows the most changed of either side.
+    assert told == [*expected, ("r24", "lost", 1, 13, 0)]
+
+
+def test_report_shows_the_first_three(demo: Path) -> None:
+    """A page has three of each side of a comparison: lost before gained, larger changes first."""
+    with duckdb.connect(str(demo), read_only=True) as db:
+        shown = db.execute("select base, side, task_id, rank from report.flips").fetchall()
+        changes = db.execute("""
+            select base, side, list(abs(change) order by rank), max(rank) <= 3 from report.flips
+            group by all
+        """).fetchall()
+    assert {base for base, *_ in shown} == {"office_desk_aster-8b", "quick_math_aster-8b"}
+    # "lost" is later in the alphabet.
+    assert shown == sorted(
+        sorted(shown, key=lambda row: row[3]), key=lambda row: (row[0], row[1] == "gained")
+    )
+    assert all(few and sizes == sorted(sizes, reverse=True) for *_, sizes, few in changes)
+
+
+def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
+    """The page tells lost tasks, then gained ones, and how many it leaves out."""
+    print_flips(list(flips["a", "b"].values()), limit=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [
+        "lost: 2 tasks that the base passes at least half the time and the candidate does not; "
+        "the 1 most changed",
+        f"task {WORDS}  pass rate 100.0% to 0.0%, fails with UNEXPLAINED",
+        "gained: 2 tasks that the candidate passes at least half the time and the base does not; "
+        "the 1 most changed",
+        f"task {STOPS}  pass rate 0.0% to 100.0%, fails with MISSING_CALL",
+    ]
+    assert lines[-6:] == [
+        "  then            one of them calls nothing more",
+        f"  failing         a/{STOPS}:0#3",
+        "                  Sorry.",
+        f"  passing         b/{STOPS}:0#3",
+        '                  send {"to": "ana"}',
+        "  tools           all passes, no failure: send",
+    ]
+
+
+def test_page_is_inert(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names and texts of rollouts cannot act on a terminal, however long."""
+    (row, *_) = flips["a", "b"].values()
+    texts = ("task_id", "failing", "passing", "failing_mode", "failing_event", "passing_event")
+    lists = ("tools_of_passes", "tools_of_failures", "tools_only_failing", "tools_only_passing")
+    hostile = dict.fromkeys(texts, EVIL * 50) | {name: [EVIL] * 20 for name in lists}
+    print_flips([row | hostile])
+    printed = capsys.readouterr().out
+    assert TERMINAL_ACTIVE.search(printed) is None and len(printed) < 10_000
+
+
+def test_no_flips_print_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without flips there is no heading either."""
+    print_flips([])
+    assert capsys.readouterr().out == ""
