@@ -100,7 +100,9 @@ def compare(path: Path, pairs: Sequence[Pair]) -> warehouse.Warehouse:
         path,
         SQL_DIR,
         made_relations(Profile()),
-        given={"staging.run_pairs": pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})},
+        given={
+            "staging.run_pairs": pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
+        },
         emptied=["staging.sometimes_rollouts"],
         wanted=COMPARED,
     )

@@ -102,7 +102,7 @@ def flips(runs: Results) -> Flips:
     return found
 
 
-def test_flips_change_by_half_and_cross_it(flips: Flips) -> None:
+def test_flips_cross_a_half(flips: Flips) -> None:
     """What passes on one side mostly and fails on the other is a flip; other questions are none."""
     assert {task: row["side"] for task, row in flips["a", "b"].items()} == {
         WORDS: "lost",

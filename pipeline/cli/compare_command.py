@@ -1,4 +1,4 @@
-"""blade compare: why did the score change, and is it more than noise?"""
+"""blade compare: why the score changed, and whether that is more than noise."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: boo
                 raise UsageError(
                     "a series is three runs or more.", hint="Name them in the order of training."
                 )
-            benchmark = [known_run(opened, name)["benchmark"] for name in names][0]
-            opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
+            first, *_ = [known_run(opened, name) for name in names]
+            opened = stack.enter_context(run.follow(path, names, benchmark=first["benchmark"]))
         found = read(opened)
     click.echo(json_text({"series": found}, indent=2)) if as_json else print_series(found, path)

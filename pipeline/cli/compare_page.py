@@ -49,7 +49,10 @@ def print_comparisons(
 def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
     """The change from each run (a row) to each other (a column), by the metric that leads."""
     names = list(dict.fromkeys(name for each in found for name in (each.base, each.candidate)))
-    click.echo(heading(one_line(benchmark, LONGEST_NAME)) + ", change from the row to the column")
+    click.echo(
+        heading(one_line(benchmark, LONGEST_NAME))
+        + f", {_unit(found[0])} from the row to the column"
+    )
     cells = {(each.base, each.candidate): each for each in found}
     if len(names) > MOST_MATRIX or any(len(each.told) > 1 for each in found):
         _print_table(found)
@@ -58,6 +61,11 @@ def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
         ("from", *names),
         [[name, *(_cell(cells, name, other) for other in names)] for name in names],
     )
+
+
+def _unit(comparison: Comparison) -> str:
+    is_rate = comparison.lead.metric == "pass_at_1"
+    return "points of pass@1" if is_rate else "change of mean reward"
 
 
 def _cell(cells: dict[tuple[str, str], Comparison], name: str, other: str) -> str:
@@ -111,7 +119,7 @@ def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
         for ledger in change.ledgers if is_full else _leading(change):
             _print_ledger(change, ledger, is_full=is_full)
     _print_metrics(comparison)
-    print_flips([flip.values for flip in comparison.flips])
+    print_flips([dict(flip.values) for flip in comparison.flips])
     if not is_full:
         click.echo("\n--full prints every ledger and line, --json all of it")
 
@@ -181,7 +189,10 @@ def _print_transitions(change: Change) -> None:
         click.echo(heading("buckets") + ", from the row to the column; in brackets by noise alone")
         print_table(
             ("from", *BUCKETS),
-            [[before, *(_moved(cells.get(f"{before} to {after}")) for after in BUCKETS)] for before in BUCKETS],
+            [
+                [before, *(_moved(cells.get(f"{before} to {after}")) for after in BUCKETS)]
+                for before in BUCKETS
+            ],
         )
 
 
@@ -194,7 +205,9 @@ def _moved(line: Row | None) -> str:
 
 def _print_ledger(change: Change, ledger: Ledger, *, is_full: bool) -> None:
     """Lines that add up to the change they explain."""
-    name = ledger.name + (f" by {one_line(ledger.slice_key, LONGEST_NAME)}" if ledger.slice_key else "")
+    name = ledger.name + (
+        f" by {one_line(ledger.slice_key, LONGEST_NAME)}" if ledger.slice_key else ""
+    )
     missing = ", missing rows as failures" if ledger.policy != "dropped" else ""
     total = PLAIN.change(change, ledger.total.total_shown)
     click.echo(heading(name) + f"{missing}: {total} in all, {ledger.total.values['explains']}")
@@ -208,9 +221,7 @@ def _print_ledger(change: Change, ledger: Ledger, *, is_full: bool) -> None:
 
 def _line(change: Change, line: Row) -> tuple[str, ...]:
     values = line.values
-    interval = (
-        "" if values["ci_low"] is None else PLAIN.span(change, line.ci_low, line.ci_high)
-    )
+    interval = "" if values["ci_low"] is None else PLAIN.span(change, line.ci_low, line.ci_high)
     return (
         sentences.line_name(line, PLAIN),
         PLAIN.change(change, line.shown),

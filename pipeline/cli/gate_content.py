@@ -53,7 +53,8 @@ MEASURED = """
         n_tasks,
         delta,
         count(*) as n_groups,
-        sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(deviation * deviation)) / n_tasks as se,
+        sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(deviation * deviation)) / n_tasks
+            as se,
         sorted_sum(lowest) / n_tasks as bound_low,
         sorted_sum(highest) / n_tasks as bound_high
     from grouped

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -59,15 +60,17 @@ def _alarms(
     if not len(counts):
         return {"n_tasks": 0, "rates": None, "policy": []}
 
-    def asked(fires: stats.Fires | None = None) -> stats.FalseAlarms:
-        options = {"margin": margin} | ({} if fires is None else {"fires": fires})
-        n_base, n_other, passed, passed_other = counts.T
-        if rerun is not None:
-            return stats.rerun_false_alarm_rate(n_base, n_other, passed, passed_other, **options)
-        rates = stats.shrunken_rates(passed + passed_other, n_base + n_other)
-        return stats.false_alarm_rate(n_base, n_other, rates, **options)
+    n_base, n_other, passed, passed_other = counts.T
 
-    found = asked()
+    def asked(fires: stats.Fires) -> stats.FalseAlarms:
+        if rerun is not None:
+            return stats.rerun_false_alarm_rate(
+                n_base, n_other, passed, passed_other, margin=margin, fires=fires
+            )
+        rates = stats.shrunken_rates(passed + passed_other, n_base + n_other)
+        return stats.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
+
+    found = asked(stats.excludes_zero)
     return {
         "n_tasks": len(counts),
         "n_simulations": found.n_simulations,
@@ -80,14 +83,24 @@ def _alarms(
         "policy": [
             {
                 "threshold": limit,
-                "fail": asked(lambda low, high, limit=limit: high < limit).either,
-                "pass": asked(lambda low, high, limit=limit: low > limit).either,
+                "fail": asked(partial(_is_below, limit)).either,
+                "pass": asked(partial(_is_above, limit)).either,
             }
             for limit in limits
         ],
     }
 
 
-def _counts(warehouse: Warehouse, base: str, other: str) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+def _is_below(limit: float, _low: stats.Numbers, high: stats.Numbers) -> stats.Mask:
+    return np.asarray(high < limit)
+
+
+def _is_above(limit: float, low: stats.Numbers, _high: stats.Numbers) -> stats.Mask:
+    return np.asarray(low > limit)
+
+
+def _counts(
+    warehouse: Warehouse, base: str, other: str
+) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
     found = [tuple(row.values()) for row in rows(warehouse, TALLIES, base, other)]
     return np.array(found, dtype=np.int64).reshape(len(found), 4)

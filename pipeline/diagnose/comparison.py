@@ -93,7 +93,10 @@ def _values(
     sizes = np.stack([n_base, n_candidate], axis=1).ravel()
     is_candidate = np.repeat(np.tile([False, True], n_tasks), sizes)
     values = np.empty(sizes.sum())
-    for side, given, n_scored in (("base", ~is_candidate, n_base), ("candidate", is_candidate, n_candidate)):
+    for side, given, n_scored in (
+        ("base", ~is_candidate, n_base),
+        ("candidate", is_candidate, n_candidate),
+    ):
         if row["metric"] == "mean_reward":
             values[given] = row[f"{side}_rewards"]
         else:

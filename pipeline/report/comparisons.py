@@ -14,9 +14,7 @@ from pipeline.report.tables import Source, Table, rows
 PAIR = ("base", "candidate")
 KEY = (*PAIR, "metric")
 COMPARISONS = Table("comparisons", "comparisons", KEY)
-LEDGERS = Table(
-    "ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no")
-)
+LEDGERS = Table("ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no"))
 CHANGED = Table("changed_tasks", "report.changed_tasks", (*KEY, "task_id"))
 REFUSED = Table("refused_tasks", "report.refused_tasks", (*PAIR, "task_id"))
 SETTINGS = Table("comparison_settings", "comparison_settings", (*PAIR, "setting"))
@@ -42,8 +40,9 @@ class Ledger:
 
     @property
     def page(self) -> list[Row]:
-        """The lines that a page has room for; the last may stand for several."""
-        return [row for row in self.rows if row.is_shown]
+        """The lines that a page has room for, and that move; the last may stand for several."""
+        is_matrix = self.name == "bucket transitions"
+        return [row for row in self.rows if row.is_shown and (is_matrix or row.amount.value)]
 
     @property
     def total(self) -> Row:
@@ -97,8 +96,7 @@ class Comparison:
         return self.changes[0]
 
     def says_more(self, change: Change) -> bool:
-        """Does another metric move otherwise than the one that leads? Where rewards are passes
-        it does not."""
+        """Whether it moves otherwise than the metric that leads: not where rewards are passes."""
         return any(
             change.row.values[name] != self.lead.row.values[name]
             for name in ("base_value", "candidate_value", "delta")
@@ -116,7 +114,7 @@ class Comparison:
 
     @property
     def is_named(self) -> bool:
-        """Was the base named, so that there is a verdict?"""
+        """Whether the base was named, so that there is a verdict."""
         return bool(self.lead.row.values["is_named"])
 
 

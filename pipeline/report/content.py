@@ -9,7 +9,6 @@ from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.figures import Row
 from pipeline.report.tables import Source, Table, rows
 
-
 HEADLINES = Table("headlines", "run_metrics", ("run_id",))
 OF_RUNS = (
     Table("curves", "pass_curve", ("run_id", "k")),
@@ -100,6 +99,14 @@ class Content:
     def benchmarks(self) -> list[str]:
         """The benchmarks the runs were tried at, each once."""
         return sorted({run.benchmark for run in self.runs})
+
+    @property
+    def leading_comparisons(self) -> list[Comparison]:
+        """Those with a verdict first, then those with most tasks in common."""
+        return sorted(
+            self.comparisons,
+            key=lambda each: (not each.is_named, -each.lead.row.values["n_common_tasks"]),
+        )
 
     def each(self) -> Iterator[Content]:
         """The same for each run alone, with the files it was read from and what concerns them."""

@@ -12,10 +12,10 @@ from types import SimpleNamespace
 
 import jinja2
 
-from pipeline.report.figures import Figure, Row
 from pipeline.report import sentences, wording
 from pipeline.report.comparisons import Change, Comparison
 from pipeline.report.content import Content
+from pipeline.report.figures import Figure, Row
 from pipeline.text import markdown_cell, one_line
 
 TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
@@ -29,6 +29,7 @@ PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
 
 # How much of a list a page holds; what is left out is said.
 LIMITS = {
+    "summary_comparisons": 4,
     "summary_runs": 8,
     "detailed_runs": 20,
     "most_notices": 20,

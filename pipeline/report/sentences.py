@@ -46,6 +46,8 @@ class Voice:
 
     def span(self, change: Change, low: Figure, high: Figure) -> str:
         """From the lower end of an interval to its upper one."""
+        if low.value is None or high.value is None:
+            return self.number(low)
         if change.metric != "pass_at_1":
             return f"{self.signed(low)} to {self.signed(high)}"
         return f"{self.points(low)} to {self.points(high)} points"
@@ -85,7 +87,8 @@ def headline(comparison: Comparison, voice: Voice) -> str:
             f"{_mainly(change, voice)}"
         )
     n_common = comparison.lead.row.n_common_tasks
-    return f"{'; '.join(told)}, on {voice.count(n_common)} {_tasks(n_common)} of both."
+    reach = "; of other tasks this says nothing" if n_common.value == 1 else ""
+    return f"{'; '.join(told)}, on {voice.count(n_common)} {_tasks(n_common)} of both{reach}."
 
 
 def _way(delta: Figure) -> str:
@@ -100,13 +103,19 @@ def _mainly(change: Change, voice: Voice) -> str:
     if not tasks:
         return ""
     best = max(
-        (line for ledger in change.ledger("slices") for line in ledger.lines if line.effect == "rate"),
+        (
+            line
+            for ledger in change.ledger("slices")
+            for line in ledger.lines
+            if line.effect == "rate"
+        ),
         key=lambda line: line.amount.value * (1 if is_up else -1),
         default=None,
     )
     said = f", most at task {voice.name(tasks[0].candidate_example)}"
     if best is not None and best.line:
-        said += f" ({voice.name(best.slice_key)} {voice.name(best.line)} {voice.change(change, best.shown)})"
+        part = voice.change(change, best.shown)
+        said += f" ({voice.name(best.slice_key)} {voice.name(best.line)} {part})"
     return said
 
 
@@ -158,7 +167,9 @@ def _same_tasks(change: Change, voice: Voice) -> str:
         seen = _detectable(change, row.mde_same_tasks, voice)
         return f"{span} (95%, for these tasks sampled again){seen}; {found}"
     if found is not None:
-        return f"{found}, by an exact comparison of their repeats; too few mixed tasks for an interval"
+        return (
+            f"{found}, by an exact comparison of their repeats; too few mixed tasks for an interval"
+        )
     if row.se_same_tasks.value is None:
         return "n/a: without repeats in both runs nothing says how these tasks would fare again"
     return "n/a: too few tasks both pass and fail to say how these would fare again"
@@ -181,7 +192,7 @@ def _missing(change: Change, voice: Voice) -> str:
         told += f" ({span}, which the verdict goes by)"
     told += f"; {voice.span(change, row.bound_low, row.bound_high)} whatever they would have been"
     if not row.is_expected_known:
-        told += ", if every task had as many repeats as the run's fullest: nothing says what was expected"
+        told += ", were every task as full as the run's fullest: nothing says what was expected"
     return told
 
 
@@ -236,7 +247,7 @@ def widest(slices: Sequence[Ledger]) -> list[Ledger]:
     """The slicing whose largest line is largest, if any line moves at all."""
 
     def size(ledger: Ledger) -> float:
-        return max(abs(line.amount.value) for line in ledger.lines)
+        return max(abs(float(line.amount.value)) for line in ledger.lines)
 
     return sorted((each for each in slices if size(each) > 0), key=size, reverse=True)[:1]
 
@@ -246,9 +257,7 @@ def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:
     ranked = sorted(ledger.lines, key=lambda line: line.amount.value)
     up = [line for line in reversed(ranked) if line.amount.value > 0][:MOST_NAMED]
     down = [line for line in ranked if line.amount.value < 0][:MOST_NAMED]
-    return _listed(
-        [(line_name(line, voice), line.shown) for line in [*up, *down]], change, voice
-    )
+    return _listed([(line_name(line, voice), line.shown) for line in [*up, *down]], change, voice)
 
 
 def line_name(line: Row, voice: Voice) -> str:

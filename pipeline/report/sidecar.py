@@ -23,9 +23,7 @@ def document(runs: Iterable[str], comparisons: Iterable[str]) -> str:
 
 def _listed(objects: Iterable[str]) -> str:
     # A line end inside JSON is never part of a string: indenting the lines indents the object.
-    return ",".join(
-        "\n    " + written.rstrip("\n").replace("\n", "\n    ") for written in objects
-    )
+    return ",".join("\n    " + written.rstrip("\n").replace("\n", "\n    ") for written in objects)
 
 
 def run_object(run: RunContent) -> dict[str, Any]:

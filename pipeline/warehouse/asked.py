@@ -1,4 +1,4 @@
-"""A warehouse asked once more: some relations given, and all that read them made again in memory."""
+"""A warehouse asked once more: some relations given, those that read them made again in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from pipeline.relation import Relation
-from pipeline.warehouse.reader import Warehouse, attached, lock_down
+from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down
 from pipeline.warehouse.relations import create_macros, create_relation, relations
 
 if TYPE_CHECKING:
@@ -46,22 +46,22 @@ def ask_again(
             db.execute(f"create table {name} as from given")
             db.unregister("given")
         elif name in emptied:
-            db.execute(f"create table {name} as from warehouse.{name} limit 0")
+            db.execute(f"create table {name} as from {CATALOG}.{name} limit 0")
         elif not affected.isdisjoint(relation.reads):
             affected.add(name)
             if name in needed:
                 create_relation(db, relation)
         elif name in needed:
-            db.execute(f"create view {name} as from warehouse.{name}")
+            db.execute(f"create view {name} as from {CATALOG}.{name}")
     db.execute("commit")
     lock_down(db)
     return Warehouse(db)
 
 
 def _view_raw_tables(db: duckdb.DuckDBPyConnection) -> None:
-    query = "select table_name from duckdb_tables() where database_name = 'warehouse' and schema_name = 'raw'"
-    for (name,) in db.execute(query).fetchall():
-        db.execute(f"create view raw.{name} as from warehouse.raw.{name}")
+    query = "select table_name from duckdb_tables() where database_name = ? and schema_name = 'raw'"
+    for (name,) in db.execute(query, [CATALOG]).fetchall():
+        db.execute(f"create view raw.{name} as from {CATALOG}.raw.{name}")
 
 
 def _closure(every: Mapping[str, Relation], wanted: Sequence[str]) -> set[str]:

@@ -103,7 +103,11 @@ final as (
         candidate_pass_rate,
         candidate_mean_reward,
         candidate_bucket,
-        case when is_common then candidate_pass_rate - base_pass_rate end as pass_change,
+        -- Divided once, so that equal changes are equal.
+        case when is_common then
+            (candidate_n_passed * base_n_scored - base_n_passed * candidate_n_scored)
+                / nullif(base_n_scored * candidate_n_scored, 0)
+        end as pass_change,
         case when is_common then candidate_mean_reward - base_mean_reward end as reward_change
 
     from judged

@@ -3,35 +3,22 @@
 -- kind: table
 with
 
--- Divided once: of a difference of rates the last digit may miss a half.
-tasks as (
-
-    select
-        *,
-        (candidate_n_passed * base_n_scored - base_n_passed * candidate_n_scored)
-            / nullif(base_n_scored * candidate_n_scored, 0) as change
-
-    from main.comparison_tasks
-
-    where is_common
-
-),
-
 flipped as (
 
     select
         tasks.*,
+        tasks.pass_change as change,
         pairs.pair_no,
-        case when tasks.change < 0 then 'lost' else 'gained' end as side
+        case when tasks.pass_change < 0 then 'lost' else 'gained' end as side
 
-    from tasks
+    from main.comparison_tasks as tasks
 
     inner join staging.run_pairs as pairs
         on pairs.base = tasks.base
         and pairs.candidate = tasks.candidate
 
     where
-        abs(tasks.change) >= 0.5
+        tasks.is_common
         and (2 * tasks.base_n_passed >= tasks.base_n_scored)
         <> (2 * tasks.candidate_n_passed >= tasks.candidate_n_scored)
 

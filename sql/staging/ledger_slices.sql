@@ -79,7 +79,8 @@ shared as (
 
     inner join levels using (base, candidate, metric)
 
-    where levels.n_base_tasks > 0 and levels.n_candidate_tasks > 0
+    -- Runs that share no task are not runs of one thing.
+    where levels.n_common_tasks > 0
 
 ),
 

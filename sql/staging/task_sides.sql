@@ -91,7 +91,7 @@ final as (
             coalesce(list_total(sized.rewards), 0) / nullif(sized.n_attempts, 0)
         end as lowest_reward,
         case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
-            (coalesce(list_total(sized.rewards), 0) + sized.n_attempts - outcomes.n_scored)
+            (coalesce(list_total(sized.rewards), 0) + (sized.n_attempts - outcomes.n_scored))
                 / nullif(sized.n_attempts, 0)
         end as highest_reward,
         sized.is_bounded,
