@@ -8,8 +8,23 @@ from __future__ import annotations
 from importlib import import_module
 from threading import Thread
 
+from pipeline.stats.changes import (
+    change_interval,
+    detectable,
+    holm,
+    same_tasks_change_interval,
+    verdict,
+)
+from pipeline.stats.decomposition import largest_remainder, shapley_steps
 from pipeline.stats.differences import paired_test, q_values
+from pipeline.stats.false_alarms import (
+    FalseAlarms,
+    false_alarm_rate,
+    rerun_false_alarm_rate,
+    shrunken_rates,
+)
 from pipeline.stats.intervals import LEVEL, Numbers, new_tasks_interval, same_tasks_interval
+from pipeline.stats.permutation import ChangeTest, change_p_value
 from pipeline.stats.strata import (
     Stratum,
     association_p_value,
@@ -17,27 +32,38 @@ from pipeline.stats.strata import (
     edge_ratio_bound,
     lean,
 )
-from pipeline.stats.trends import Counts, chance_of_turn, trend
+from pipeline.stats.transitions import expected_transitions
 from pipeline.stats.votes import Vote, majority_curve, plurality
 
 __all__ = [
     "LEVEL",
-    "Counts",
+    "ChangeTest",
+    "FalseAlarms",
     "Numbers",
     "Stratum",
     "Vote",
     "association_p_value",
-    "chance_of_turn",
+    "change_interval",
+    "change_p_value",
     "common_odds_ratio",
+    "detectable",
     "edge_ratio_bound",
+    "expected_transitions",
+    "false_alarm_rate",
+    "holm",
+    "largest_remainder",
     "lean",
     "majority_curve",
     "new_tasks_interval",
     "paired_test",
     "plurality",
     "q_values",
+    "rerun_false_alarm_rate",
+    "same_tasks_change_interval",
     "same_tasks_interval",
-    "trend",
+    "shapley_steps",
+    "shrunken_rates",
+    "verdict",
     "warm_up",
 ]
 

@@ -38,6 +38,6 @@ def hypergeometric(
         + gammaln((n_candidate - n_passed)[task] + passed + 1)
     )
     # Over the likeliest of the task, so that no exponential overflows or vanishes.
-    ways = np.exp(log_ways - np.maximum.reduceat(log_ways, starts)[task] if len(task) else log_ways)
+    ways = np.exp(log_ways - np.maximum.reduceat(log_ways, starts)[task])
     total = np.bincount(task, ways, minlength=len(widths))
     return task, passed, ways / total[task]

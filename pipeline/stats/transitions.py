@@ -25,9 +25,11 @@ def expected_transitions(
     cell = 3 * _bucket(base, of_base) + _bucket(candidate, of_candidate)
     n_tasks = n_alike[kind] * chance
     change = candidate / of_candidate - base / of_base
-    counts = np.bincount(cell, n_tasks, minlength=9)
-    amounts = np.bincount(cell, n_tasks * change, minlength=9)
-    return counts.reshape(3, 3), amounts.reshape(3, 3)
+    return _matrix(cell, n_tasks), _matrix(cell, n_tasks * change)
+
+
+def _matrix(cell: Counts, amounts: Numbers) -> Numbers:
+    return np.asarray(np.bincount(cell, amounts, minlength=9), dtype=np.float64).reshape(3, 3)
 
 
 def _bucket(n_passed: Counts, n_scored: Counts) -> Counts:

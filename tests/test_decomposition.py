@@ -1,0 +1,129 @@
+"""The steps of a funnel against all orders to change them in, and lines that add up."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import stats
+
+NAN = math.nan
+
+
+def value(steps: list[float], endings: list[float]) -> float:
+    """The mean of where rollouts end: what goes on at each step, times what is reached beyond."""
+    if not steps:
+        return endings[0]
+    return (1 - steps[0]) * endings[0] + steps[0] * value(steps[1:], endings[1:])
+
+
+def by_orders(base: list[float], candidate: list[float], endings: list[float]) -> list[float]:
+    """What each step adds when it is changed, the mean over all orders."""
+    orders = list(permutations(range(len(base))))
+    added = [0.0] * len(base)
+    for order in orders:
+        steps = list(base)
+        for step in order:
+            before = value(steps, endings)
+            steps[step] = candidate[step]
+            added[step] += (value(steps, endings) - before) / len(orders)
+    return added
+
+
+def filled(own: list[float], other: list[float]) -> list[float]:
+    taken = [b if math.isnan(a) else a for a, b in zip(own, other, strict=True)]
+    return [0.0 if math.isnan(a) else a for a in taken]
+
+
+def rates(n: int) -> st.SearchStrategy[list[float]]:
+    return st.lists(st.floats(0, 1) | st.just(NAN), min_size=n, max_size=n)
+
+
+funnels = st.integers(0, 5).flatmap(
+    lambda n: st.tuples(rates(n), rates(n), rates(n + 1), rates(n + 1))
+)
+
+
+@settings(max_examples=60)
+@given(funnels)
+def test_shapley_steps(funnel: tuple[list[float], ...]) -> None:
+    """Each step's amount is its mean over all orders; all amounts sum to the change."""
+    steps, endings = stats.shapley_steps(*(np.array(part) for part in funnel))
+    base, candidate = filled(funnel[0], funnel[1]), filled(funnel[1], funnel[0])
+    before, after = filled(funnel[2], funnel[3]), filled(funnel[3], funnel[2])
+    middle = [(a + b) / 2 for a, b in zip(before, after, strict=True)]
+    assert steps.tolist() == pytest.approx(by_orders(base, candidate, middle), abs=1e-12)
+    whole = value(candidate, after) - value(base, before)
+    assert steps.sum() + endings.sum() == pytest.approx(whole, abs=1e-12)
+    swapped = stats.shapley_steps(*(np.array(funnel[place]) for place in (1, 0, 3, 2)))
+    assert swapped[0] == pytest.approx(-steps, abs=1e-12)
+    assert swapped[1] == pytest.approx(-endings, abs=1e-12)
+
+
+def test_six_steps() -> None:
+    """Six steps, 720 orders."""
+    random = np.random.default_rng(6)
+    base, candidate, endings = random.random(6), random.random(6), random.random(7)
+    steps, rest = stats.shapley_steps(base, candidate, endings, endings)
+    orders = by_orders(base.tolist(), candidate.tolist(), endings.tolist())
+    assert steps.tolist() == pytest.approx(orders, abs=1e-12)
+    assert rest.tolist() == [0] * 7
+
+
+@given(st.integers(7, 30), st.randoms())
+def test_many_steps_sum_to_the_change(n: int, random: st.DataObject) -> None:
+    """With more steps than orders can be listed the amounts still sum to the change."""
+    draw = np.random.default_rng(random.randrange(2**32)).random  # type: ignore[attr-defined]
+    base, candidate, before, after = draw(n), draw(n), draw(n + 1), draw(n + 1)
+    steps, endings = stats.shapley_steps(base, candidate, before, after)
+    whole = value(candidate.tolist(), after.tolist()) - value(base.tolist(), before.tolist())
+    assert steps.sum() + endings.sum() == pytest.approx(whole, abs=1e-12)
+
+
+def test_two_steps_by_hand() -> None:
+    """0.5 x 0.4 becomes 0.7 x 0.8: the steps add 0.2 x 0.6 and 0.4 x 0.6."""
+    last = np.array([0.0, 0.0, 1.0])
+    steps, endings = stats.shapley_steps(np.array([0.5, 0.4]), np.array([0.7, 0.8]), last, last)
+    assert steps.tolist() == pytest.approx([0.12, 0.24])
+    assert endings.tolist() == [0, 0, 0]
+
+
+def test_a_step_that_nothing_reached() -> None:
+    """A step that the base never reached takes the candidate's rate: the first did it all."""
+    last = np.array([0.0, 0.0, 1.0])
+    steps, _ = stats.shapley_steps(np.array([0.0, NAN]), np.array([0.5, 0.5]), last, last)
+    assert steps.tolist() == pytest.approx([0.25, 0])
+
+
+def test_largest_remainder_by_hand() -> None:
+    """Thirds of 1: the first of equal remainders is rounded up."""
+    thirds = np.array([1 / 3, 1 / 3, 1 / 3])
+    assert stats.largest_remainder(thirds, 1.0, 0.01).tolist() == pytest.approx([0.34, 0.33, 0.33])
+    mixed = np.array([0.126, -0.051, 0.025])  # 12.6, -5.1, 2.5 of a total of 10.0
+    assert stats.largest_remainder(mixed, 0.1, 0.01).tolist() == pytest.approx([0.13, -0.05, 0.02])
+    assert stats.largest_remainder(np.array([]), 0.0, 0.01).tolist() == []
+
+
+def test_largest_remainder_ties_do_not_wobble() -> None:
+    """0.285 is half way and rounds to even, 0.28, though as a double it is below."""
+    assert stats.largest_remainder(np.array([0.285]), 0.285, 0.01).tolist() == pytest.approx([0.28])
+    halves = np.array([0.145, 0.135, 0.01])
+    assert stats.largest_remainder(halves, 0.29, 0.01).tolist() == pytest.approx([0.15, 0.13, 0.01])
+
+
+@given(st.lists(st.integers(-10_000, 10_000), min_size=1, max_size=12))
+def test_largest_remainder(thousandths: list[int]) -> None:
+    """What is shown sums to the rounded total, and each line is off by less than a unit."""
+    amounts = np.array(thousandths) / 1000
+    total = sum(thousandths)
+    shown = stats.largest_remainder(amounts, float(amounts.sum()), 0.01)
+    cents = np.rint(shown / 0.01)
+    assert shown == pytest.approx(cents * 0.01)
+    assert cents.sum() == round(Fraction(total, 10))
+    assert np.all(np.abs(cents - np.array(thousandths) / 10) < 1)

@@ -1,0 +1,128 @@
+"""How often a rule fires where nothing changed: simulated, and from a rerun."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import stats
+
+
+def test_shrunken_rates_by_hand() -> None:
+    """Rates 0, 1/2, 1 of four repeats: noise 1/36, spread 1/4, so 8/9 of a distance is kept."""
+    # Within: 0, 1/4 x 4/3 = 1/3, 0, on average 1/9; over four repeats 1/36. Between 1/4 - 1/36.
+    found = stats.shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    assert found.tolist() == pytest.approx([0.5 - 4 / 9, 0.5, 0.5 + 4 / 9])
+
+
+def test_shrunken_rates_at_the_edges() -> None:
+    """No spread beyond noise, or no repeats: all at the mean. No noise: all as they are."""
+    assert stats.shrunken_rates(np.array([1, 2, 3]), np.full(3, 4)).tolist() == [0.5] * 3
+    assert stats.shrunken_rates(np.array([1, 0, 1, 1]), np.ones(4, int)).tolist() == [0.75] * 4
+    assert stats.shrunken_rates(np.array([0, 4]), np.array([4, 4])).tolist() == [0, 1]
+    assert stats.shrunken_rates(np.array([3]), np.array([4])).tolist() == [0.75]
+    assert stats.shrunken_rates(np.array([], int), np.array([], int)).tolist() == []
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 6).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))))
+def test_shrunken_rates_are_nearer_the_mean(counts: list[tuple[int, int]]) -> None:
+    """Rates stay in order between their own and the mean, whatever the order of tasks."""
+    passed, scored = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+    found = stats.shrunken_rates(passed, scored)
+    own = passed / scored
+    mean = own.mean() if len(own) else 0.0
+    assert np.all(np.abs(found - mean) <= np.abs(own - mean) + 1e-12)
+    assert np.all((found - mean) * (own - mean) >= -1e-12)
+    assert stats.shrunken_rates(passed[::-1], scored[::-1]).tolist() == found[::-1].tolist()
+
+
+def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    random = np.random.default_rng(seed)
+    return random.integers(6, 9, n), random.integers(3, 9, n), np.round(random.random(n), 1)
+
+
+@pytest.mark.parametrize("n", [60, 4000])
+def test_false_alarm_rate_is_simulation(n: int) -> None:
+    """It is what simulating every rollout gives, with few alike tasks and with many."""
+    base, candidate, rates = suite(n)
+    found = stats.false_alarm_rate(base, candidate, rates, margin=0.02)
+    random, n_pairs = np.random.default_rng(2), 1000
+    d = random.binomial(candidate, rates, (n_pairs, n)) / candidate
+    d -= random.binomial(base, rates, (n_pairs, n)) / base
+    mean, se = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
+    size, bounded = np.full(n_pairs, float(n)), np.full(n_pairs, True)
+    low, high = stats.change_interval(mean, se, size, is_bounded=bounded)
+    inside = np.mean((low > -0.02) & (high < 0.02))
+    assert found.improved == pytest.approx(np.mean(low > 0), abs=0.02)
+    assert found.regressed == pytest.approx(np.mean(high < 0), abs=0.02)
+    assert found.either == pytest.approx(found.improved + found.regressed)
+    assert found.within_margin == pytest.approx(inside, abs=0.08)
+    assert 0.03 <= found.either <= 0.07
+
+
+def test_tasks_in_any_order() -> None:
+    """The order of tasks changes no digit."""
+    base, candidate, rates = suite(200)
+    order = np.random.default_rng(3).permutation(200)
+    found = stats.false_alarm_rate(base, candidate, rates, margin=0.02)
+    assert stats.false_alarm_rate(base[order], candidate[order], rates[order], margin=0.02) == found
+    passed = np.minimum(base, 3), np.minimum(candidate, 2)
+    rerun = stats.rerun_false_alarm_rate(base, candidate, *passed, margin=0.02)
+    again = (column[order] for column in (base, candidate, *passed))
+    assert stats.rerun_false_alarm_rate(*again, margin=0.02) == rerun
+
+
+@pytest.mark.parametrize("n", [80, 3000])
+def test_rerun(n: int) -> None:
+    """Rollouts of two runs of one model, dealt out at random, set off the 5% rule in about 5%."""
+    random = np.random.default_rng(4)
+    base, rerun, rates = suite(n)
+    passed = random.binomial(base, rates), random.binomial(rerun, rates)
+    found = stats.rerun_false_alarm_rate(base, rerun, *passed, margin=0.02)
+    assert 0.03 <= found.either <= 0.07
+    assert found.improved + found.regressed == pytest.approx(found.either)
+
+
+def test_rerun_by_hand() -> None:
+    """Two tasks with a pass in 1 + 1: both moves agree in half of the deals, and are all alike.
+
+    The interval of two differences of 1 ends at 1 - (1 - sqrt(0.025)), above 0: it is called then.
+    """
+    one = np.ones(2, int)
+    found = stats.rerun_false_alarm_rate(one, one, one, 0 * one, margin=0.02, n_simulations=4000)
+    assert found.improved == pytest.approx(0.25, abs=0.03)
+    assert found.regressed == pytest.approx(0.25, abs=0.03)
+
+
+def test_a_rule_of_ones_own() -> None:
+    """A gate's rule is asked about the same simulations; one that never fires never does."""
+    base, candidate, rates = suite(150)
+
+    plain = stats.false_alarm_rate(base, candidate, rates, margin=0.02)
+    gate = stats.false_alarm_rate(
+        base, candidate, rates, margin=0.02, fires=lambda low, high: high < -0.02
+    )
+    never = stats.false_alarm_rate(
+        base, candidate, rates, margin=0.02, fires=lambda low, high: np.full(len(low), False)
+    )
+    assert gate.either == gate.regressed < plain.regressed
+    assert (never.improved, never.regressed, never.either) == (0, 0, 0)
+
+
+def test_too_few_tasks() -> None:
+    """Of fewer than two tasks no rule can speak: undefined."""
+    for n in (0, 1):
+        found = stats.false_alarm_rate(*(column[:n] for column in suite(4)), margin=0.02)
+        assert math.isnan(found.either) and math.isnan(found.within_margin)
+
+
+def test_nothing_ever_passes() -> None:
+    """Runs that never pass never differ: no alarm, and the interval is that of no difference."""
+    eight = np.full(300, 8)
+    found = stats.false_alarm_rate(eight, eight, np.zeros(300), margin=0.02)
+    assert (found.either, found.within_margin) == (0, 1)
