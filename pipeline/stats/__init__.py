@@ -19,6 +19,9 @@ from pipeline.stats.decomposition import largest_remainder, shapley_steps
 from pipeline.stats.differences import paired_test, q_values
 from pipeline.stats.false_alarms import (
     FalseAlarms,
+    Fires,
+    Mask,
+    excludes_zero,
     false_alarm_rate,
     rerun_false_alarm_rate,
     shrunken_rates,
@@ -33,21 +36,27 @@ from pipeline.stats.strata import (
     lean,
 )
 from pipeline.stats.transitions import expected_transitions
+from pipeline.stats.trends import Counts, chance_of_turn, trend
 from pipeline.stats.votes import Vote, majority_curve, plurality
 
 __all__ = [
     "LEVEL",
     "ChangeTest",
+    "Counts",
     "FalseAlarms",
+    "Fires",
+    "Mask",
     "Numbers",
     "Stratum",
     "Vote",
     "association_p_value",
+    "chance_of_turn",
     "change_interval",
     "change_p_value",
     "common_odds_ratio",
     "detectable",
     "edge_ratio_bound",
+    "excludes_zero",
     "expected_transitions",
     "false_alarm_rate",
     "holm",
@@ -63,6 +72,7 @@ __all__ = [
     "same_tasks_interval",
     "shapley_steps",
     "shrunken_rates",
+    "trend",
     "verdict",
     "warm_up",
 ]
