@@ -111,7 +111,7 @@ def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
         click.echo(labelled("refused", f"one id, different questions: tasks {ids}{more}"))
     for change in comparison.told:
         click.echo(f"\n{_verdict(change)}{sentences.METRICS[change.metric]}")
-        for label, sentence in sentences.statements(comparison, change, PLAIN):
+        for label, sentence in sentences.statements(change, PLAIN):
             if label != "verdict":
                 click.echo(row(label, sentence))
         _print_tasks(change)
@@ -136,8 +136,8 @@ def _leading(change: Change) -> list[Ledger]:
 
 
 def _verdict(change: Change) -> str:
-    verdict = change.row.values["verdict"]
-    if verdict is None:
+    verdict = sentences.verdict(change, PLAIN)
+    if not verdict:
         return ""
     return click.style(verdict.upper(), bold=True, fg=COLOURS.get(verdict)) + "  "
 

@@ -41,6 +41,7 @@ def print_summary(analysis: Analysis) -> None:
     with open_warehouse(analysis.warehouse) as warehouse:
         click.echo(_inventory(warehouse))
         runs = [row.values for row in report.headlines(warehouse)]
+        compared = warehouse.execute("select 1 from comparisons limit 1").fetchall()
     several = len({run["benchmark"] for run in runs}) > 1
     headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
     print_table(headings, [_row(run, several=several) for run in runs])
@@ -52,7 +53,8 @@ def print_summary(analysis: Analysis) -> None:
     _print_warnings(analysis, where)
     out = neutral(str(analysis.out))
     click.echo(f"wrote {out}/report.md  metrics.json  runs/  warehouse.duckdb  manifest.json")
-    click.echo(f"next  blade failures{where}  ·  blade health{where}  ·  blade sql --schema{where}")
+    asked = [*(["compare"] if compared else []), "failures", "health", "sql --schema"]
+    click.echo("next  " + "  ·  ".join(f"blade {name}{where}" for name in asked))
 
 
 def print_json(analysis: Analysis) -> None:

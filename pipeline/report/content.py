@@ -36,6 +36,7 @@ OF_RUNS = (
     Table("health", "run_health", ("run_id",)),
     Table("health_checks", "report.health_checks", ("run_id", "scope", "check_id")),
 )
+SERIES = Table("series", "report.series", ("series", "place_no"))
 MATRIX = Table("matrix_counts", "report.matrix_counts", ("benchmark", "bucket_across"))
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
 INPUTS = Table("inputs", "artifacts", ("path",))
@@ -88,6 +89,7 @@ class Content:
 
     runs: list[RunContent]
     comparisons: list[Comparison]
+    series: list[Row]
     matrix: list[Row]
     inventory: list[Row]
     inputs: list[Row]
@@ -122,6 +124,7 @@ class Content:
                     for found in self.comparisons
                     if run.run_id in (found.base, found.candidate)
                 ],
+                series=[],
                 matrix=[],
                 inventory=run.run_inventory,
                 inputs=own,
@@ -140,6 +143,7 @@ def collect(
     return Content(
         runs=runs(source),
         comparisons=comparisons(source),
+        series=rows(source, SERIES),
         matrix=rows(source, MATRIX),
         inventory=rows(source, INVENTORY),
         inputs=rows(source, INPUTS),

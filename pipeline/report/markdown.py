@@ -74,7 +74,7 @@ def comparison_page(found: list[Comparison]) -> str:
     """The section on comparisons alone, for what was asked on the spot."""
     section = next(each for each in SECTIONS if each.title == "Cross-Model Comparison")
     template = _environment().get_template(section.template)
-    told = SimpleNamespace(comparisons=found)
+    told = SimpleNamespace(comparisons=found, series=[])
     page = template.render(content=told, **{**LIMITS, "detailed_comparisons": len(found)})
     return _tidy(f"# {section.title}\n\n{page}")
 
@@ -178,9 +178,9 @@ def change(row: Row, figure: Figure) -> str:
     return _marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
 
 
-def statements(comparison: Comparison, of: Change) -> list[sentences.Statement]:
+def statements(told: Change) -> list[sentences.Statement]:
     """What one metric of a comparison says, each sentence with its sources."""
-    return sentences.statements(comparison, of, VOICE)
+    return sentences.statements(told, VOICE)
 
 
 def line_name(line: Row) -> str:

@@ -53,13 +53,13 @@ class Voice:
         return f"{self.points(low)} to {self.points(high)} points"
 
 
-def statements(comparison: Comparison, change: Change, voice: Voice) -> list[Statement]:
+def statements(change: Change, voice: Voice) -> list[Statement]:
     """All that one metric says, a labelled sentence each; what is undefined says why."""
     row = change.row
     if not row.n_common_tasks.value:
         return [("nothing shared", "No task was scored in both runs: nothing can be compared.")]
     told = [
-        ("verdict", _verdict(comparison, change, voice)),
+        ("verdict", verdict(change, voice)),
         ("change", _change(change, voice)),
         ("new tasks", _new_tasks(change, voice)),
         ("same tasks", _same_tasks(change, voice)),
@@ -81,9 +81,9 @@ def headline(comparison: Comparison, voice: Voice) -> str:
         if row.delta.value is None:
             told.append(f"{METRICS[change.metric]} cannot be compared: no task was scored in both")
             continue
-        verdict = f" ({row.verdict})" if isinstance(row.verdict, str) else ""
+        decided = f" ({verdict(change, voice)})" if isinstance(row.verdict, str) else ""
         told.append(
-            f"{METRICS[change.metric]} {_way(row.delta)} {voice.change(change, row.delta)}{verdict}"
+            f"{METRICS[change.metric]} {_way(row.delta)} {voice.change(change, row.delta)}{decided}"
             f"{_mainly(change, voice)}"
         )
     n_common = comparison.lead.row.n_common_tasks
@@ -119,13 +119,14 @@ def _mainly(change: Change, voice: Voice) -> str:
     return said
 
 
-def _verdict(comparison: Comparison, change: Change, voice: Voice) -> str:
+def verdict(change: Change, voice: Voice) -> str:
+    """The verdict in words; none where no base was named."""
     row = change.row
-    if not comparison.is_named:
+    if not isinstance(row.verdict, str):
         return ""
     if row.verdict == "no change beyond margin":
         return f"no change beyond {voice.change(change, row.margin).lstrip('+')}"
-    return str(row.verdict)
+    return row.verdict
 
 
 def _change(change: Change, voice: Voice) -> str:

@@ -90,7 +90,8 @@ final as (
         tests.ci_same_tasks_low,
         tests.ci_same_tasks_high,
         tests.p_value,
-        tests.p_holm,
+        -- Only where any of several candidates may win.
+        case when settled.is_named then tests.p_holm end as p_holm,
         tests.test,
         tests.n_draws,
         tests.mde_new_tasks,
