@@ -42,7 +42,9 @@ def texts(content: Content) -> dict[str, str]:
     for part in content.each():
         (run,) = part.runs
         title = f"{markdown.ref(run.run_id)} on {markdown.ref(run.benchmark)}"
-        written[f"runs/{run.run_id}/report.md"] = markdown.render(part, title=title)
+        # The other comparisons of a run are told whole in the report on all runs.
+        page = markdown.render(part, title=title, detailed_comparisons=1)
+        written[f"runs/{run.run_id}/report.md"] = page
         written[f"runs/{run.run_id}/metrics.json"] = sidecars[run.run_id]
     return written
 

@@ -119,11 +119,14 @@ class Content:
             yield replace(
                 self,
                 runs=[run],
-                comparisons=[
-                    found
-                    for found in self.comparisons
-                    if run.run_id in (found.base, found.candidate)
-                ],
+                comparisons=sorted(
+                    (
+                        found
+                        for found in self.comparisons
+                        if run.run_id in (found.base, found.candidate)
+                    ),
+                    key=lambda found: found.candidate != run.run_id,
+                ),
                 series=[],
                 matrix=[],
                 inventory=run.run_inventory,

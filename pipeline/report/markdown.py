@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import jinja2
 
 from pipeline.report import sentences, wording
-from pipeline.report.comparisons import Change, Comparison
+from pipeline.report.comparisons import Change, Comparison, grids
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.text import markdown_cell, one_line
@@ -38,6 +38,7 @@ LIMITS = {
     "most_ablations": 12,
     "most_inputs": 100,
     "most_comparisons": 40,
+    "widest_grid": 12,
     "detailed_comparisons": 6,
 }
 
@@ -79,10 +80,11 @@ def comparison_page(found: list[Comparison]) -> str:
     return _tidy(f"# {section.title}\n\n{page}")
 
 
-def render(content: Content, *, title: str) -> str:
-    """The whole page."""
+def render(content: Content, *, title: str, **limits: int) -> str:
+    """The whole page; `limits` go before those of every page."""
     template = _environment().get_template("report.md.j2")
-    return _tidy(template.render(content=content, title=title, sections=SECTIONS, **LIMITS))
+    told = {**LIMITS, **limits}
+    return _tidy(template.render(content=content, title=title, sections=SECTIONS, **told))
 
 
 def _tidy(text: str) -> str:
@@ -117,6 +119,7 @@ def _environment() -> jinja2.Environment:
         "code": code,
         "count": count,
         "excerpt": excerpt,
+        "grids": grids,
         "line_name": line_name,
         "listed": listed,
         "many": many,

@@ -73,27 +73,28 @@ def statements(change: Change, voice: Voice) -> list[Statement]:
 
 def headline(comparison: Comparison, voice: Voice) -> str:
     """One sentence: what changed by each metric, and the verdict where there is one."""
-    told = []
-    for change in comparison.changes:
-        if change is not comparison.lead and not comparison.says_more(change):
-            continue
-        row = change.row
-        if row.delta.value is None:
-            told.append(f"{METRICS[change.metric]} cannot be compared: no task was scored in both")
-            continue
-        decided = f" ({verdict(change, voice)})" if isinstance(row.verdict, str) else ""
-        told.append(
-            f"{METRICS[change.metric]} {_way(row.delta)} {voice.change(change, row.delta)}{decided}"
-            f"{_mainly(change, voice)}"
-        )
     n_common = comparison.lead.row.n_common_tasks
+    if not n_common.value:
+        return "no task was scored in both, so nothing can be compared."
+    told = "; ".join(_moved(change, voice) for change in comparison.told)
     reach = "; of other tasks this says nothing" if n_common.value == 1 else ""
-    return f"{'; '.join(told)}, on {voice.count(n_common)} {_tasks(n_common)} of both{reach}."
+    return f"{told}, on {voice.count(n_common)} {_tasks(n_common)} of both{reach}."
+
+
+def _moved(change: Change, voice: Voice) -> str:
+    row = change.row
+    parts = [verdict(change, voice)] if isinstance(row.verdict, str) else []
+    if row.ci_new_tasks_low.value is not None:
+        span = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
+        parts.append(f"95% interval for new tasks {span}")
+    decided = f" ({'; '.join(parts)})" if parts else ""
+    moved = f"{_way(row.delta)} {voice.change(change, row.delta)}"
+    return f"{METRICS[change.metric]} {moved}{decided}{_mainly(change, voice)}"
 
 
 def _way(delta: Figure) -> str:
     value = delta.value or 0
-    return "rises" if value > 0 else "falls" if value < 0 else "stays"
+    return "rises" if value > 0 else "falls" if value < 0 else "does not move:"
 
 
 def _mainly(change: Change, voice: Voice) -> str:

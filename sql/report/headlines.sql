@@ -38,9 +38,11 @@ final as (
 
     inner join main.runs as runs using (run_id)
 
+    inner join staging.run_order as run_order using (run_id)
+
     left join staging.task_totals as totals using (run_id)
 
-    order by metrics.benchmark, metrics.run_id
+    order by metrics.benchmark, run_order.place
 
 )
 
