@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from pipeline import report
+from pipeline.cli.lookup import Row, rows
 from pipeline.cli.options import DEFAULT_OUT
 from pipeline.cli.tables import print_table
-from pipeline.report import sidecar
+from pipeline.report import sidecar, wording
 from pipeline.run import Analysis
 from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
@@ -33,6 +34,14 @@ LEGEND = "█ always  ▓ sometimes  ░ never  · missing"
 RAGGED = "*"
 RAGGED_LEGEND = f"{RAGGED} repeats differ: pass@k and pass^k are over the tasks with k scored"
 MOST_WARNINGS = 12
+MOST_COMPARED = 4
+LONGEST_NAME = 100
+COMPARED = """
+    from comparisons
+    where is_lead and delta is not null
+    order by not is_named, n_common_tasks desc, benchmark, pair_no
+    limit ?
+"""
 WIDEST = 400
 
 
@@ -41,13 +50,15 @@ def print_summary(analysis: Analysis) -> None:
     with open_warehouse(analysis.warehouse) as warehouse:
         click.echo(_inventory(warehouse))
         runs = [row.values for row in report.headlines(warehouse)]
-        compared = warehouse.execute("select 1 from comparisons limit 1").fetchall()
+        compared = rows(warehouse, COMPARED, MOST_COMPARED)
     several = len({run["benchmark"] for run in runs}) > 1
     headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
     print_table(headings, [_row(run, several=several) for run in runs])
     click.echo(LEGEND)
     if any(run["is_ragged"] for run in runs):
         click.echo(RAGGED_LEGEND)
+    for comparison in compared:
+        click.echo(_changed(comparison))
     path = shlex.quote(str(analysis.warehouse))
     where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
     _print_warnings(analysis, where)
@@ -55,6 +66,18 @@ def print_summary(analysis: Analysis) -> None:
     click.echo(f"wrote {out}/report.md  metrics.json  runs/  warehouse.duckdb  manifest.json")
     asked = [*(["compare"] if compared else []), "failures", "health", "sql --schema"]
     click.echo("next  " + "  ·  ".join(f"blade {name}{where}" for name in asked))
+
+
+def _changed(row: Row) -> str:
+    """What changed from a base to a candidate, on one line."""
+    is_rate = row["metric"] == "pass_at_1"
+    told = wording.points if is_rate else wording.signed
+    names = " against ".join(one_line(row[side], LONGEST_NAME) for side in ("candidate", "base"))
+    low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
+    span = "" if low is None else f" ({told(low)} to {told(high)})"
+    verdict = f", {row['verdict']}" if row["verdict"] else ""
+    unit = "pass@1, points" if is_rate else "mean reward"
+    return f"{names}: {told(row['delta'])}{span} {unit}{verdict}"
 
 
 def print_json(analysis: Analysis) -> None:
