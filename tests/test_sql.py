@@ -27,7 +27,7 @@ PORTABLE = [relation for relation in ALL if relation.name.startswith(("staging."
 SPARK_FUNCTIONS = frozenset(
     "abs array array_append array_max array_min bool_or cast chr coalesce collect_list concat_ws "
     "count dense_rank "
-    "explode first_value greatest if lag lead least left length listagg locate lower "
+    "explode first_value floor greatest if lag lead least left length listagg locate lower "
     "map_entries map_from_arrays map_keys map_from_entries max max_by md5 min nullif rank "
     "regexp_extract regexp_replace reverse right row_number sequence split sqrt startswith struct "
     "substring sum transform trim try_cast".split()

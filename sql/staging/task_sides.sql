@@ -33,7 +33,8 @@ counted as (
         attempts.run_id,
         attempts.task_id,
         count(*) as n_attempts,
-        ascending(attempts.reward) as rewards
+        ascending(attempts.reward) as rewards,
+        coalesce(bool_or(attempts.reward not in (0, 1)), false) as is_graded
 
     from staging.attempts as attempts
 
@@ -50,6 +51,7 @@ sized as (
         counted.run_id,
         counted.task_id,
         counted.rewards,
+        counted.is_graded,
         case
             when runs.n_expected is null
                 then max(counted.n_attempts) over (partition by counted.run_id)
@@ -95,9 +97,7 @@ final as (
                 / nullif(sized.n_attempts, 0)
         end as highest_reward,
         sized.is_bounded,
-        coalesce(list_bool_or(list_transform(
-            sized.rewards, lambda reward: reward not in (0, 1)
-        )), false) as is_graded
+        sized.is_graded
 
     from sized
 

@@ -28,7 +28,7 @@ named as (
 
     select
         sampled.run_id,
-        unnest(map_keys(json_fields(records.verifier))) as name
+        left(unnest(map_keys(json_fields(records.verifier))), 60) as name
 
     from sampled
 
@@ -42,7 +42,7 @@ final as (
 
     select
         run_id,
-        array_to_string(distinct_values(left(name, 60)), ', ') as names
+        string_agg(distinct name, ', ' order by name) as names
 
     from named
 
