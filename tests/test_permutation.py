@@ -141,6 +141,12 @@ def test_clear_noise_is_drawn_less() -> None:
     assert found.p_value == pytest.approx(tail, abs=0.06)
 
 
+def test_a_change_beyond_all_draws() -> None:
+    """What was seen counts as one draw: p is never 0."""
+    for repeats in ([0.0], [0.0, 0.0]):
+        assert test_of([(repeats, [1.0])] * 200).p_value == 1 / 10_000
+
+
 def fisher(base: tuple[int, int], candidate: tuple[int, int]) -> float:
     """Of one task: passes of the base as far from their expectation as these, or farther."""
     (a, n_base), (b, n_candidate) = base, candidate
@@ -231,6 +237,21 @@ def test_order_and_direction_do_not_matter(fewest: int, most: int, is_graded: bo
         ]
         assert test_of(shuffled) == found
         assert test_of([(candidate, base) for base, candidate in shuffled]) == found
+
+
+def test_sums_of_floats_in_another_order() -> None:
+    """Rewards that sum to another last digit in another order are drawn alike."""
+    random = np.random.default_rng(8)
+    for rewards in random.normal(0.1, 1, (300, 24, 2, 6)):
+        assert test_of(rewards.tolist()) == test_of(rewards[:, :, ::-1].tolist())
+
+
+def test_negative_zero() -> None:
+    """A reward of -0 is one of 0."""
+    tasks = simulated(5, 45, 3, 5, is_graded=True)
+    negative = [tuple([-v if v == 0 else v for v in run] for run in task) for task in tasks]
+    assert str(negative) != str(tasks)
+    assert test_of(negative) == test_of(tasks)
 
 
 @given(st.lists(tasks_of(passes) | tasks_of(rewards), min_size=1, max_size=8), st.randoms())

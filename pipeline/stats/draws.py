@@ -17,8 +17,11 @@ Outcomes = tuple[Numbers, Numbers]  # what a task can change by, and how likely 
 Sums = Callable[[int], Numbers]  # so many draws of the sum of changes
 
 
-def share_of_outcomes(tasks: Iterable[Outcomes | None], least: float) -> float | None:
+def share_of_outcomes(tasks: Iterable[Outcomes | None], n_tasks: int, least: float) -> float | None:
     """The chance that the changes sum to at least so far from 0; None where there are too many."""
+    # A task that can change at all has two outcomes or more: then they need not be listed.
+    if n_tasks >= MOST_EXACT.bit_length():
+        return None
     outcomes, n_outcomes = [], 1
     for task in tasks:
         n_outcomes *= len(task[0]) if task else MOST_EXACT + 1

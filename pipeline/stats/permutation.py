@@ -41,7 +41,7 @@ class ChangeTest:
 
 @dataclass(frozen=True)
 class _Rollouts:
-    """Two runs on common tasks: all values, sorted within each run of each task, base first."""
+    """Two runs on common tasks: all values, task by task, those of the base first."""
 
     values: Numbers
     n_base: Counts
@@ -83,7 +83,8 @@ def change_p_value(
     """
     if not len(n_base):
         return ChangeTest(nan, WITHIN_TASKS, None)
-    rollouts, grid = _sorted(values, n_base, n_candidate), _grid(values, n_base, n_candidate)
+    grid = _grid(values, n_base, n_candidate)
+    rollouts = _rollouts(values, n_base, n_candidate, is_exact=grid.slack == 0)
     base, candidate = rollouts.sums()
     changes = np.rint(candidate * grid.unit / n_candidate - base * grid.unit / n_base)
     flipped = changes if groups is None else np.bincount(_numbered(groups), changes)
@@ -101,13 +102,15 @@ def change_p_value(
     return _within_tasks(_Rollouts(rollouts.values, n_base, n_candidate), grid, least)
 
 
-def _sorted(values: Numbers, n_base: Counts, n_candidate: Counts) -> _Rollouts:
+def _rollouts(values: Numbers, n_base: Counts, n_candidate: Counts, *, is_exact: bool) -> _Rollouts:
+    """The rollouts, in order within each run of each task unless their sums do not hang on it."""
     sizes = np.stack((n_base, n_candidate), axis=1).ravel()
     if sizes.min() < 1 or sizes.sum() != len(values):
         raise ValueError("every task needs rollouts of both runs, and every rollout its task")
-    order = np.lexsort((values, np.repeat(np.arange(len(sizes)), sizes)))
+    if not is_exact:
+        values = values[np.lexsort((values, np.repeat(np.arange(len(sizes)), sizes)))]
     # Plus 0 there is no negative zero, which would be another seed.
-    return _Rollouts(values[order] + 0.0, n_base, n_candidate)
+    return _Rollouts(values + 0.0, n_base, n_candidate)
 
 
 def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> _Grid:
@@ -135,12 +138,15 @@ def _within_tasks(rollouts: _Rollouts, grid: _Grid, least: float) -> ChangeTest:
     if np.all((rollouts.values == lowest) | (rollouts.values == highest)):
         kinds, n_alike = _passing_kinds(rollouts, highest)
         unit, inputs = grid.unit * float(highest - lowest), [kinds, n_alike]
-        exact = share_of_outcomes(passing_outcomes(kinds, n_alike, unit), least)
+        exact = share_of_outcomes(passing_outcomes(kinds, n_alike, unit), int(n_alike.sum()), least)
         sums = partial(passing_sums, kinds, n_alike, unit)
     else:
         tasks = _reward_tasks(rollouts)
-        inputs = [np.append(rewards, repeats) for *repeats, rewards in tasks]
-        exact = share_of_outcomes(graded_outcomes(tasks, grid.unit), least)
+        inputs = [
+            np.array([task[:2] for task in tasks]),
+            np.concatenate([task[2] for task in tasks]),
+        ]
+        exact = share_of_outcomes(graded_outcomes(tasks, grid.unit), len(tasks), least)
         sums = partial(graded_sums, tasks, grid.unit)
     if exact is not None:
         return ChangeTest(exact, WITHIN_TASKS, None)

@@ -14,7 +14,7 @@ from pipeline.stats.intervals import Numbers
 # Of one task so many splits are listed: 8 + 8 repeats have 12,870.
 MOST_LISTED = 2**14
 # Splits that stand for all of a task's where sums are drawn: the fewer tasks, the more of each.
-ALL_DRAWN, MOST_DRAWN, FEWEST_DRAWN = 2**19, 2**16, 2**7
+ALL_DRAWN, MOST_DRAWN, FEWEST_DRAWN = 2**18, 2**16, 2**7
 # Numbers worked on at a time: a megabyte stays in the cache.
 CHUNK = 2**17
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pipeline
+from tests.bench import decisions
 from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
 from tests.simulated import simulator
@@ -134,6 +135,7 @@ def main() -> None:
         folder = Path(name)
         bench_diagnosis(folder / "planted")
         bench_corpus(folder / "corpus")
+        decisions.main()
         bench_many(folder)
         bench_metrics(folder)
         for shape in ("schema", "trajectory"):
