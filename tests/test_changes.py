@@ -40,7 +40,10 @@ def test_nothing_differs(residue: float) -> None:
     half = 1 - 0.025**0.01
     assert (1 - half) ** 100 == pytest.approx(0.025)
     assert interval(0, residue, 100) == pytest.approx((-half, half))
-    assert interval(1, residue, 100) == pytest.approx((1 - half, 1))
+    # Those that could be otherwise could have lost all: 1 less so many, and as many less again.
+    assert interval(1, residue, 100) == pytest.approx((1 - 2 * half, 1))
+    # As the exact test of signs has it, six gains and no loss tell; five do not.
+    assert interval(1, residue, 6)[0] > 0 > interval(1, residue, 5)[0]
     assert np.isnan(interval(0, residue, 100, is_bounded=False)).all()
 
 

@@ -20,19 +20,21 @@ def change_interval(
 ) -> tuple[Numbers, Numbers]:
     """Where the change on new tasks like these would lie; NaN with fewer than two units.
 
-    Differences that are all alike have no spread. Where rates bound them, up to a share of
-    1 - 0.025^(1/n) of all tasks could still be unlike these n: that far the change may be off.
+    Differences that are all alike have no spread. Up to a share of 1 - 0.025^(1/n) of all tasks
+    could still be unlike these n; where rates bound them, those could lie as far off as 1 or -1.
     """
     from scipy.special import stdtrit
 
     by_spread = stdtrit(np.maximum(n_units - 1, 1), (1 + LEVEL) / 2) * se
     unseen = 1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1))
     is_spread = _is_spread(mean, se)
-    half = np.where(is_spread, by_spread, np.where(is_bounded, unseen, np.nan))
-    half = np.where((n_units > 1) & np.isfinite(se), half, np.nan)
+    is_defined = (n_units > 1) & np.isfinite(se) & (is_spread | is_bounded)
+    below = np.where(is_spread, by_spread, unseen * (1 + mean))
+    above = np.where(is_spread, by_spread, unseen * (1 - mean))
+    low, high = (np.where(is_defined, end, np.nan) for end in (mean - below, mean + above))
     return (
-        np.where(is_bounded, np.maximum(mean - half, -1), mean - half),
-        np.where(is_bounded, np.minimum(mean + half, 1), mean + half),
+        np.where(is_bounded, np.maximum(low, -1), low),
+        np.where(is_bounded, np.minimum(high, 1), high),
     )
 
 
