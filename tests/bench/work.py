@@ -155,8 +155,8 @@ def _timed(path: str) -> dict[str, float]:
         spent[name] = time.perf_counter() - started
         return result
 
-    create, texts = relations._create, report.texts
-    relations._create = lambda db, relation: timed(relation.name, create, db, relation)
+    create, texts = relations.create_relation, report.texts
+    relations.create_relation = lambda db, relation: timed(relation.name, create, db, relation)
     report.texts = lambda content: timed("texts", texts, content)
     with tempfile.TemporaryDirectory() as folder:
         timed("all", lambda: pipeline.analyze(path, out=folder))
