@@ -218,6 +218,21 @@ create or replace macro exact_sum(value) as
     cast(sum(cast(value * 18446744073709551616::double as hugeint)) as double)
     / 18446744073709551616::double;
 
+-- The sum of floats where they are very many: the same whatever their order, and several times faster
+-- than to sort them. In whole parts of 2^-64; what is too large for that is sorted.
+create or replace macro steady_sum(value) as
+    case when count(value) > 0 then
+        coalesce(
+            cast(
+                sum(cast(
+                    case when abs(value) <= 1e12 then value * 18446744073709551616::double end as hugeint
+                )) as double
+            ) / 18446744073709551616::double,
+            0
+        )
+        + coalesce(list_sum(list(value order by value) filter (where abs(value) > 1e12)), 0)
+    end;
+
 create or replace macro list_total(numbers) as list_sum(numbers);
 
 -- The product of the factors so far, within n and m.

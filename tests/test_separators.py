@@ -194,8 +194,19 @@ def test_sums_are_exact() -> None:
     with duckdb.connect() as db:
         create_macros(db, SQL_DIR)
         for given in (values, sorted(values), [0.1, 0.2, 0.3], [1e12, 1e-3, -1e12]):
-            found = db.execute("select exact_sum(v) from (select unnest(?) as v)", [given])
-            assert found.fetchone() == (math.fsum(given),)
+            query = "select exact_sum(v), steady_sum(v) from (select unnest(?) as v)"
+            assert db.execute(query, [given]).fetchone() == (math.fsum(given),) * 2
+
+
+def test_sums_of_any_size() -> None:
+    """Numbers beyond what whole parts can hold are summed too, and nothing sums to nothing."""
+    with duckdb.connect() as db:
+        create_macros(db, SQL_DIR)
+        query = "select steady_sum(v) from (select unnest(?::double[]) as v)"
+        for given in ([1e300, 0.5, -1e300], [3e12, 2e12, 0.25], [-0.5, None]):
+            total = math.fsum(value for value in given if value is not None)
+            assert db.execute(query, [given]).fetchone() == (total,)
+        assert db.execute(query, [[None]]).fetchone() == (None,)
 
 
 def test_clearest_first() -> None:

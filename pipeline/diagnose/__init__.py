@@ -3,6 +3,7 @@
 from pipeline.diagnose.comparison import COMPARISON_TESTS, MEASURE_INTERVALS
 from pipeline.diagnose.contrasts import ALIGNED
 from pipeline.diagnose.ledgers import FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE
+from pipeline.diagnose.permutations import CHANGE_TESTS
 from pipeline.diagnose.separation import SEPARATIONS
 from pipeline.diagnose.trends import TRENDS
 from pipeline.diagnose.uncertainty import INTERVALS, MAJORITIES
@@ -11,7 +12,8 @@ from pipeline.stats import warm_up
 
 COMPUTED: tuple[Computed, ...] = (
     *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
-    *(COMPARISON_TESTS, MEASURE_INTERVALS, FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
+    *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_INTERVALS),
+    *(FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
 )
 
 

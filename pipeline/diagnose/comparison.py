@@ -1,13 +1,11 @@
-"""How sure a change between two runs is: intervals, a test and a verdict. Rows in, rows out."""
+"""How sure a change between two runs is: intervals and a verdict. Rows in, rows out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from pipeline import stats
 from pipeline.diagnose.columns import nullable, numbers
@@ -17,7 +15,7 @@ KEY = ("base", "candidate", "metric")
 
 
 def comparison_tests(rows: pa.Table) -> pa.Table:
-    """Both intervals, what could have been seen, a p-value and a verdict for each comparison."""
+    """Both intervals, what could have been seen, Holm's p and a verdict for each comparison."""
     delta, n_groups, n_mixed, se_new, se_same, counted, se_counted, n_counted = (
         numbers(rows[name])
         for name in (
@@ -43,8 +41,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     new = stats.change_interval(delta, se_new, n_groups, is_bounded=is_bounded)
     same = stats.same_tasks_change_interval(delta, se_same, n_mixed)
     decided = stats.change_interval(counted, se_counted, n_counted, is_bounded=is_bounded)
-    tests = _tests(rows)
-    p_value = np.array([test.p_value for test in tests])
+    p_value = numbers(rows["p_value"])
     figures = {
         "ci_new_tasks_low": new[0],
         "ci_new_tasks_high": new[1],
@@ -54,7 +51,6 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         "ci_counted_as_fail_high": decided[1],
         "mde_new_tasks": stats.detectable(se_new, n_groups),
         "mde_same_tasks": stats.detectable(se_same, np.full_like(se_same, np.inf)),
-        "p_value": p_value,
         "p_holm": _holm(rows, p_value),
     }
     limits = (numbers(rows[name]) for name in ("bound_low", "bound_high", "margin"))
@@ -64,54 +60,9 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         {
             **columns,
             **{name: nullable(values) for name, values in figures.items()},
-            "test": pa.array([test.method or None for test in tests], pa.string()),
-            "n_draws": pa.array([test.n_draws for test in tests], pa.int64()),
             "verdict": pa.array(verdicts, pa.string()),
         }
     )
-
-
-def _tests(rows: pa.Table) -> list[stats.ChangeTest]:
-    """A test a comparison; where rewards are passes, both metrics ask the same."""
-    asked: dict[tuple[bytes, ...], stats.ChangeTest] = {}
-    tests = []
-    for row in rows.select(REPEATS).to_pylist():
-        if row["n_base"] is None:
-            tests.append(stats.ChangeTest(p_value=np.nan, method="", n_draws=None))
-            continue
-        n_base, n_candidate, group_no = (
-            np.asarray(row[name], dtype=np.int64) for name in ("n_base", "n_candidate", "group_no")
-        )
-        values = _values(row, n_base, n_candidate)
-        key = tuple(part.tobytes() for part in (values, n_base, n_candidate, group_no))
-        if key not in asked:
-            is_grouped = len(np.unique(group_no)) < len(group_no)
-            asked[key] = stats.change_p_value(
-                values, n_base, n_candidate, groups=group_no if is_grouped else None
-            )
-        tests.append(asked[key])
-    return tests
-
-
-def _values(
-    row: Mapping[str, Any], n_base: NDArray[np.int64], n_candidate: NDArray[np.int64]
-) -> stats.Numbers:
-    """What each repeat was worth: task by task, the base's before the candidate's."""
-    n_tasks = len(n_base)
-    sizes = np.stack([n_base, n_candidate], axis=1).ravel()
-    is_candidate = np.repeat(np.tile([False, True], n_tasks), sizes)
-    values = np.empty(sizes.sum())
-    for side, given, n_scored in (
-        ("base", ~is_candidate, n_base),
-        ("candidate", is_candidate, n_candidate),
-    ):
-        if row["metric"] == "mean_reward":
-            values[given] = row[f"{side}_rewards"]
-        else:
-            passed = np.asarray(row[f"n_{side}_passed"], dtype=np.int64)
-            both = np.stack([n_scored - passed, passed], axis=1).ravel()
-            values[given] = np.repeat(np.tile([0.0, 1.0], n_tasks), both)
-    return values
 
 
 def _holm(rows: pa.Table, p_value: stats.Numbers) -> stats.Numbers:
@@ -134,13 +85,9 @@ def measure_intervals(rows: pa.Table) -> pa.Table:
     return pa.table({**columns, **interval})
 
 
-REPEATS = [
-    *("metric", "n_base", "n_candidate", "n_base_passed", "n_candidate_passed"),
-    *("base_rewards", "candidate_rewards", "group_no"),
-]
 COMPARISON_TESTS = Computed(
     name="staging.comparison_tests",
-    purpose="How sure each change is: intervals, a test, a verdict.",
+    purpose="How sure each change is: intervals, what could have been seen, a verdict.",
     grain=KEY,
     is_table=True,
     query="""
@@ -148,7 +95,7 @@ COMPARISON_TESTS = Computed(
         from staging.comparison_levels
         left join staging.comparison_spreads using (base, candidate, metric)
         inner join staging.run_pairs using (base, candidate)
-        left join staging.comparison_repeats using (base, candidate, metric)
+        left join staging.change_tests using (base, candidate, metric)
         order by base, candidate, metric
     """,
     compute=comparison_tests,

@@ -21,7 +21,7 @@ from pipeline.stats.draws import share_of_draws, share_of_outcomes
 from pipeline.stats.hypergeometric import Counts, tally
 from pipeline.stats.intervals import Numbers
 from pipeline.stats.pass_splits import passing_outcomes, passing_sums
-from pipeline.stats.reward_splits import RewardTask, graded_outcomes, graded_sums
+from pipeline.stats.reward_splits import RewardTasks, graded_outcomes, graded_sums
 from pipeline.stats.signs import MOST_EXACT_SIGNS, flipped_sums, share_of_flips
 
 SIGNS_OF_TASKS, SIGNS_OF_GROUPS = "signs of tasks", "signs of groups"
@@ -52,11 +52,6 @@ class _Rollouts:
         sizes = np.stack((self.n_base, self.n_candidate), axis=1).ravel()
         both = np.add.reduceat(self.values, np.cumsum(sizes) - sizes)
         return both[::2], both[1::2]
-
-    def pooled(self) -> list[Numbers]:
-        """The values of both runs, task by task."""
-        ends = np.cumsum(self.n_base + self.n_candidate)
-        return np.split(self.values, ends[:-1])
 
 
 @dataclass(frozen=True)
@@ -141,13 +136,13 @@ def _within_tasks(rollouts: _Rollouts, grid: _Grid, least: float) -> ChangeTest:
         exact = share_of_outcomes(passing_outcomes(kinds, n_alike, unit), int(n_alike.sum()), least)
         sums = partial(passing_sums, kinds, n_alike, unit)
     else:
-        tasks = _reward_tasks(rollouts)
+        shapes = _reward_shapes(rollouts)
         inputs = [
-            np.array([task[:2] for task in tasks]),
-            np.concatenate([task[2] for task in tasks]),
+            np.append(shape.rewards.ravel(), [shape.n_base, shape.n_candidate]) for shape in shapes
         ]
-        exact = share_of_outcomes(graded_outcomes(tasks, grid.unit), len(tasks), least)
-        sums = partial(graded_sums, tasks, grid.unit)
+        n_tasks = sum(len(shape.rewards) for shape in shapes)
+        exact = share_of_outcomes(graded_outcomes(shapes, grid.unit), n_tasks, least)
+        sums = partial(graded_sums, shapes, grid.unit)
     if exact is not None:
         return ChangeTest(exact, WITHIN_TASKS, None)
     p_value, n_draws = share_of_draws(sums(_random(inputs)), least)
@@ -163,15 +158,20 @@ def _passing_kinds(rollouts: _Rollouts, highest: float) -> tuple[Counts, Counts]
     return tally(rollouts.n_base[mixed], rollouts.n_candidate[mixed], n_passed[mixed])
 
 
-def _reward_tasks(rollouts: _Rollouts) -> list[RewardTask]:
+def _reward_shapes(rollouts: _Rollouts) -> list[RewardTasks]:
     """Tasks whose rewards differ, in an order that does not hang on how they came."""
-    repeats = zip(rollouts.n_base.tolist(), rollouts.n_candidate.tolist(), strict=True)
-    tasks = [
-        (base, candidate, np.sort(own))
-        for (base, candidate), own in zip(repeats, rollouts.pooled(), strict=True)
-    ]
-    mixed = [task for task in tasks if task[2][0] < task[2][-1]]
-    return sorted(mixed, key=lambda task: (task[0], task[1], task[2].tolist()))
+    n_base, n_candidate = rollouts.n_base, rollouts.n_candidate
+    n = n_base + n_candidate
+    ascending = rollouts.values[np.lexsort((rollouts.values, np.repeat(np.arange(len(n)), n)))]
+    starts = np.cumsum(n) - n
+    shapes = []
+    for base, candidate in tally(n_base, n_candidate)[0].tolist():
+        own = starts[(n_base == base) & (n_candidate == candidate)]
+        rewards = ascending[own[:, None] + np.arange(base + candidate)]
+        mixed = rewards[rewards[:, 0] < rewards[:, -1]]
+        if len(mixed):
+            shapes.append(RewardTasks(base, candidate, mixed[np.lexsort(mixed.T[::-1])]))
+    return shapes
 
 
 def _random(inputs: Sequence[NDArray[Any]]) -> np.random.Generator:

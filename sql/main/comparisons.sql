@@ -34,7 +34,7 @@ graded as (
         candidate,
         bool_or(is_graded) as is_graded
 
-    from staging.comparison_repeats
+    from levels
 
     group by base, candidate
 
@@ -89,11 +89,11 @@ final as (
         tests.ci_new_tasks_high,
         tests.ci_same_tasks_low,
         tests.ci_same_tasks_high,
-        tests.p_value,
+        changes.p_value,
         -- Only where any of several candidates may win.
         case when settled.is_named then tests.p_holm end as p_holm,
-        tests.test,
-        tests.n_draws,
+        changes.test,
+        changes.n_draws,
         tests.mde_new_tasks,
         tests.mde_same_tasks,
         levels.delta_counted_as_fail,
@@ -108,10 +108,10 @@ final as (
             when tests.ci_same_tasks_low > 0 then 'higher'
             when tests.ci_same_tasks_high < 0 then 'lower'
             when tests.ci_same_tasks_low is not null then 'not told apart'
-            when tests.test <> 'rollouts within tasks' then null
-            when tests.p_value < 0.05 and levels.delta > 0 then 'higher'
-            when tests.p_value < 0.05 and levels.delta < 0 then 'lower'
-            when tests.p_value is not null then 'not told apart'
+            when changes.test <> 'rollouts within tasks' then null
+            when changes.p_value < 0.05 and levels.delta > 0 then 'higher'
+            when changes.p_value < 0.05 and levels.delta < 0 then 'lower'
+            when changes.p_value is not null then 'not told apart'
         end as on_these_tasks,
         levels.n_gains,
         levels.n_losses,
@@ -126,6 +126,8 @@ final as (
     left join staging.comparison_spreads as spreads using (base, candidate, metric)
 
     inner join staging.comparison_tests as tests using (base, candidate, metric)
+
+    left join staging.change_tests as changes using (base, candidate, metric)
 
     left join graded using (base, candidate)
 

@@ -29,23 +29,25 @@ final as (
         count(candidate_value) as n_candidate_tasks,
         count(change) as n_common_tasks,
         count(*) filter (where is_paired) as n_paired_tasks,
-        sorted_sum(base_value) / nullif(count(base_value), 0) as base_value,
-        sorted_sum(candidate_value) / nullif(count(candidate_value), 0) as candidate_value,
-        sorted_sum(base_shared) / nullif(count(change), 0) as base_common,
-        sorted_sum(candidate_shared) / nullif(count(change), 0) as candidate_common,
-        sorted_sum(change) / nullif(count(change), 0) as delta,
+        bool_or(is_graded) filter (where change is not null) as is_graded,
+        not bool_or(not is_bounded) filter (where change is not null) as is_bounded,
+        steady_sum(base_value) / nullif(count(base_value), 0) as base_value,
+        steady_sum(candidate_value) / nullif(count(candidate_value), 0) as candidate_value,
+        steady_sum(base_shared) / nullif(count(change), 0) as base_common,
+        steady_sum(candidate_shared) / nullif(count(change), 0) as candidate_common,
+        steady_sum(change) / nullif(count(change), 0) as delta,
         count(*) filter (where change > 0) as n_gains,
         count(*) filter (where change < 0) as n_losses,
         count(*) filter (where base_own_variance > 0 or candidate_own_variance > 0)
             as n_mixed_tasks,
         -- Of a task with one repeat the variance is what the others have.
-        sorted_sum(base_n_scored * base_own_variance) / nullif(count(base_own_variance), 0)
+        steady_sum(base_n_scored * base_own_variance) / nullif(count(base_own_variance), 0)
             as base_within,
-        sorted_sum(candidate_n_scored * candidate_own_variance)
+        steady_sum(candidate_n_scored * candidate_own_variance)
             / nullif(count(candidate_own_variance), 0) as candidate_within,
-        sorted_sum(counted_change) / nullif(count(counted_change), 0) as delta_counted_as_fail,
-        sorted_sum(lowest_change) / nullif(count(lowest_change), 0) as bound_low,
-        sorted_sum(highest_change) / nullif(count(highest_change), 0) as bound_high
+        steady_sum(counted_change) / nullif(count(counted_change), 0) as delta_counted_as_fail,
+        steady_sum(lowest_change) / nullif(count(lowest_change), 0) as bound_low,
+        steady_sum(highest_change) / nullif(count(highest_change), 0) as bound_high
 
     from task_values
 

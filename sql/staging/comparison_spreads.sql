@@ -35,9 +35,9 @@ groups as (
         n_common_tasks,
         n_paired_tasks,
         count(*) filter (where is_common) as n_common,
-        sorted_sum(deviation) as deviation,
-        sorted_sum(counted_deviation) as counted_deviation,
-        sorted_sum(sampling_variance) as sampling_variance
+        steady_sum(deviation) as deviation,
+        steady_sum(counted_deviation) as counted_deviation,
+        steady_sum(sampling_variance) as sampling_variance
 
     from task_values
 
@@ -56,10 +56,10 @@ final as (
         sqrt(
             count(*) filter (where n_common > 0)
             / nullif(count(*) filter (where n_common > 0) - 1, 0)
-            * sorted_sum(square(deviation))
+            * steady_sum(square(deviation))
         ) / nullif(n_common_tasks, 0) as se_new_tasks,
-        sqrt(sorted_sum(sampling_variance)) / nullif(n_common_tasks, 0) as se_same_tasks,
-        sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(square(counted_deviation)))
+        sqrt(steady_sum(sampling_variance)) / nullif(n_common_tasks, 0) as se_same_tasks,
+        sqrt(count(*) / nullif(count(*) - 1, 0) * steady_sum(square(counted_deviation)))
             / nullif(n_paired_tasks, 0) as se_counted_as_fail
 
     from groups

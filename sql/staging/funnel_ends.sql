@@ -48,8 +48,8 @@ weighed as (
         sides.side,
         facts.facts,
         facts.is_pass,
-        sorted_sum(facts.n_rollouts / nullif(sides.n_scored, 0)) as weight,
-        sorted_sum(facts.total_reward / nullif(sides.n_scored, 0)) as reward
+        steady_sum(facts.n_rollouts / nullif(sides.n_scored, 0)) as weight,
+        steady_sum(facts.total_reward / nullif(sides.n_scored, 0)) as reward
 
     from sides
 
@@ -92,8 +92,8 @@ final as (
         candidate,
         side,
         coalesce(missed_no - 1, n_stages) as step_no,
-        sorted_sum(weight) as weight,
-        sorted_sum(reward) as reward
+        steady_sum(weight) as weight,
+        steady_sum(reward) as reward
 
     from ended
 

@@ -101,7 +101,7 @@ final as (
         candidate,
         metric,
         line,
-        sorted_sum(amount) as amount,
+        steady_sum(amount) as amount,
         count(*) as n_tasks,
         side as example_side,
         largest_by(task_id, amount) as example_task

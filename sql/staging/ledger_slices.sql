@@ -52,10 +52,10 @@ counted as (
         count(base_value) as n_base,
         count(candidate_value) as n_candidate,
         count(change) as n_common,
-        sorted_sum(base_value) / nullif(count(base_value), 0) as base_mean,
-        sorted_sum(candidate_value) / nullif(count(candidate_value), 0) as candidate_mean,
-        sorted_sum(change) as total,
-        sorted_sum(square(change)) as sum_of_squares,
+        steady_sum(base_value) / nullif(count(base_value), 0) as base_mean,
+        steady_sum(candidate_value) / nullif(count(candidate_value), 0) as candidate_mean,
+        steady_sum(change) as total,
+        steady_sum(square(change)) as sum_of_squares,
         largest_by(task_id, change) as example_task
 
     from tasks

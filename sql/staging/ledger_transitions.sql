@@ -31,8 +31,8 @@ final as (
         tasks.candidate,
         tasks.metric,
         tasks.base_bucket || ' to ' || tasks.candidate_bucket as line,
-        sorted_sum(tasks.change) / levels.n_common_tasks as amount,
-        sorted_sum(square(tasks.change)) as sum_of_squares,
+        steady_sum(tasks.change) / levels.n_common_tasks as amount,
+        steady_sum(square(tasks.change)) as sum_of_squares,
         count(*) as n_tasks,
         largest_by(tasks.task_id, tasks.change) as example_task
 

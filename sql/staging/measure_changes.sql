@@ -11,10 +11,10 @@ sums as (
         metric,
         min(k) as k,
         count(*) as n_tasks,
-        sorted_sum(base_value) / count(*) as base_value,
-        sorted_sum(candidate_value) / count(*) as candidate_value,
-        sorted_sum(candidate_value - base_value) / count(*) as delta,
-        sorted_sum(square(candidate_value - base_value)) as sum_of_squares
+        steady_sum(base_value) / count(*) as base_value,
+        steady_sum(candidate_value) / count(*) as candidate_value,
+        steady_sum(candidate_value - base_value) / count(*) as delta,
+        steady_sum(square(candidate_value - base_value)) as sum_of_squares
 
     from staging.measure_pairs
 
