@@ -12,6 +12,7 @@ import fastjsonschema
 import pytest
 
 import pipeline
+from pipeline import report
 from pipeline.report import markdown
 from tests.conftest import ROOT, needs_corpus
 from tests.results import Results, analyzed, asked, call, failure, rollout
@@ -228,6 +229,13 @@ def test_the_schema_names_every_key(demo: Path) -> None:
     assert list(run)[:7] == first
     (slice_,) = list(run["slices"]["category"].values())[:1]
     assert list(slice_) == list(SCHEMA["definitions"]["slice"]["properties"])
+
+
+def test_rewards_that_are_passes_are_told_once(demo: Path) -> None:
+    """By pass@1 alone: a mean reward that differs in its last bit says nothing more."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        found = report.comparisons(warehouse)
+    assert [[change.metric for change in each.told] for each in found] == [["pass_at_1"]] * 2
 
 
 def test_the_sidecar_is_the_relations(demo: Path) -> None:

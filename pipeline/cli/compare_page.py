@@ -49,14 +49,13 @@ def print_comparisons(
 def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
     """The change from each run (a row) to each other (a column), by the metric that leads."""
     names = list(dict.fromkeys(name for each in found for name in (each.base, each.candidate)))
-    click.echo(
-        heading(one_line(benchmark, LONGEST_NAME))
-        + f", {_unit(found[0])} from the row to the column"
-    )
-    cells = {(each.base, each.candidate): each for each in found}
+    title = heading(one_line(benchmark, LONGEST_NAME))
     if len(names) > MOST_MATRIX or any(len(each.told) > 1 for each in found):
+        click.echo(title)
         _print_table(found)
         return
+    click.echo(f"{title}, {_unit(found[0])} from the row to the column")
+    cells = {(each.base, each.candidate): each for each in found}
     print_table(
         ("from", *names),
         [[name, *(_cell(cells, name, other) for other in names)] for name in names],

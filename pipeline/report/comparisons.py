@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
 from pipeline.report.tables import Source, Table, rows
 
@@ -98,7 +99,7 @@ class Comparison:
     def says_more(self, change: Change) -> bool:
         """Whether it moves otherwise than the metric that leads: not where rewards are passes."""
         return any(
-            change.row.values[name] != self.lead.row.values[name]
+            rounded(change.row.values[name]) != rounded(self.lead.row.values[name])
             for name in ("base_value", "candidate_value", "delta")
         )
 
