@@ -901,9 +901,12 @@ create or replace macro difference_text(name, value, other) as
             then name || ' ' || coalesce(value::varchar, 'n/a') || ' vs ' || coalesce(other::varchar, 'n/a')
     end;
 
--- The name with the largest size, of several the first by name.
+-- The name with the largest size, the way that all together go; of several the first by name.
 create or replace macro largest_by(name, size) as
-    arg_min(name, (-abs(size), name)) filter (where size is not null);
+    case
+        when sorted_sum(size) > 0 then arg_min(name, (-size, name)) filter (where size is not null)
+        else arg_min(name, (size, name)) filter (where size is not null)
+    end;
 
 -- The value with the least size, of several the least.
 create or replace macro least_by(value, size) as
