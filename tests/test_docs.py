@@ -43,6 +43,12 @@ def test_readme_answers(command: str, answer: str, demo: Path) -> None:
     assert answered(command, demo) == answer.splitlines()
 
 
+@pytest.mark.parametrize(("command", "answer"), queries("docs/schema.md"))
+def test_schema_answers(command: str, answer: str, demo: Path) -> None:
+    """The examples of docs/schema.md are answers about the demo."""
+    assert answered(command, demo) == answer.splitlines()
+
+
 def test_readme_shows_what_analyze_prints() -> None:
     """The sample at the top is the whole output of the demo."""
     printed = (ROOT / "tests" / "golden" / "analyze.txt").read_text(encoding="utf-8")
