@@ -11,7 +11,7 @@ import pytest
 import pipeline
 from pipeline.cli.series_content import series
 from pipeline.cli.series_page import print_series, sparkline
-from tests.results import Results, Row, analyzed, rollout
+from tests.results import Results, Row, analyzed, call, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")
 N_TASKS, N_REPEATS = 40, 4
@@ -194,6 +194,27 @@ def test_page(along: Results, capsys: pytest.CaptureFixture[str]) -> None:
 def test_page_without_series(plain: Results, capsys: pytest.CaptureFixture[str]) -> None:
     """Where there is none, the page says what one is."""
     assert printed(plain, capsys).startswith("No series of checkpoints: three or more runs")
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("quick_math_aster-8b", "quick_math_birch-70b"), "three runs or more"),
+        (
+            ("quick_math_aster-8b", "quick_math_birch-70b", "quick_math_aster-8b"),
+            "quick_math_aster-8b: named twice",
+        ),
+        (
+            ("quick_math_aster-8b", "quick_math_birch-70b", "office_desk_aster-8b"),
+            "runs of several benchmarks: office_desk, quick_math",
+        ),
+    ],
+)
+def test_runs_that_are_no_series(names: tuple[str, ...], said: str, demo: Path) -> None:
+    """Tasks are followed within one benchmark: elsewhere one id is another question."""
+    outcome = call("compare", "--series", *names, "--warehouse", demo)
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert said in outcome.stderr
 
 
 def test_names_are_inert(odd: Results, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MARGIN = 0.02
 METRICS = ("pass_at_1", "mean_reward")
-FEWEST_CHECKPOINTS = 3
 
 
 @click.command()
@@ -142,8 +141,7 @@ def _by(comparison: Comparison, metric: str | None) -> Comparison:
 
 def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:
     from pipeline import run
-    from pipeline.cli.compare_runs import located
-    from pipeline.cli.lookup import known_run
+    from pipeline.cli.compare_runs import benchmark_of_series, located
     from pipeline.cli.series_content import series as read
     from pipeline.cli.series_page import print_series
     from pipeline.warehouse import open_warehouse
@@ -152,11 +150,7 @@ def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: boo
         path, names = located(stack, runs, warehouse)
         opened = stack.enter_context(open_warehouse(path))
         if names:
-            if len(names) < FEWEST_CHECKPOINTS:
-                raise UsageError(
-                    "a series is three runs or more.", hint="Name them in the order of training."
-                )
-            first, *_ = [known_run(opened, name) for name in names]
-            opened = stack.enter_context(run.follow(path, names, benchmark=first["benchmark"]))
+            benchmark = benchmark_of_series(opened, names)
+            opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
         found = read(opened)
     click.echo(json_text({"series": found}, indent=2)) if as_json else print_series(found, path)

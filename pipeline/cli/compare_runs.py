@@ -18,6 +18,7 @@ from pipeline.text import one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 LONGEST_NAME = 60
+FEWEST_CHECKPOINTS = 3
 
 
 def located(
@@ -66,12 +67,32 @@ def _pairs(opened: Warehouse, names: Sequence[str], *, margin: float) -> list[ru
                 f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
                 hint=f"Name a candidate. Runs: {listed(_names(opened))}",
             )
+    _check_once(names)
+    return [_pair(opened, base, candidate, margin=margin) for candidate in candidates]
+
+
+def benchmark_of_series(opened: Warehouse, names: Sequence[str]) -> str:
+    """What these runs, named as checkpoints in their order, were all tried at."""
+    if len(names) < FEWEST_CHECKPOINTS:
+        raise UsageError(
+            "a series is three runs or more.", hint="Name them in the order of training."
+        )
+    _check_once(names)
+    found = {str(known_run(opened, name)["benchmark"]) for name in names}
+    if len(found) > 1:
+        raise UsageError(
+            f"these are runs of several benchmarks: {listed(sorted(found))}.",
+            hint="A series follows tasks of one benchmark.",
+        )
+    return found.pop()
+
+
+def _check_once(names: Sequence[str]) -> None:
     twice = {name for name in names if list(names).count(name) > 1}
     if twice:
         raise UsageError(
             f"{listed(sorted(twice))}: named twice.", hint="A run is not compared with itself."
         )
-    return [_pair(opened, base, candidate, margin=margin) for candidate in candidates]
 
 
 def _pair(opened: Warehouse, base: str, candidate: str, *, margin: float) -> run.Pair:
