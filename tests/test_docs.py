@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -119,10 +120,49 @@ def series_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("series_example"), files, needs=needs).path
 
 
+SAID = {"1": "done", "0": "not done", "cut": "so let me"}
+
+
+def compared_rows(task: int, kind: str, entries: str, question: str) -> list[list[Row]]:
+    """The rollouts and inputs of one task in one run of the two that are compared."""
+    rollouts, inputs = [], []
+    for index, entry in enumerate(filter(None, entries.split(", "))):
+        inputs.append(asked(task, index, ask=question, kind=kind))
+        if entry != "lost":
+            said = {"type": "message", "role": "assistant", "content": SAID[entry]}
+            response: Row = {"output": [said]}
+            if entry == "cut":
+                response["incomplete_details"] = {"reason": "max_output_tokens"}
+            row = rollout(task, index, ask=question, reward=float(entry == "1"), kind=kind)
+            rollouts.append({**row, "response": response})
+    return [rollouts, inputs]
+
+
+@pytest.fixture(scope="module")
+def compared_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The two runs that docs/metrics.md compares, from its table and the words above it."""
+    table = re.findall(r"^\| q(\d) \| (\w+) \| ?(.*?) \| ?(.*?) ?\|$", METRICS, re.MULTILINE)
+    files: dict[str, list[Row] | str] = {"blade.toml": 'baseline = "tiny_base"\n'}
+    for run, side in (("base", 2), ("candidate", 3)):
+        other = {"3": "", "5": f"another question of the {run}"}
+        tasks = [
+            compared_rows(int(row[0]), row[1], row[side], other.get(row[0], f"question {row[0]}"))
+            for row in table
+        ]
+        for kind, rows in zip(("", "_materialized_inputs"), zip(*tasks, strict=True), strict=True):
+            files[f"tiny_{run}_rollouts{kind}.jsonl"] = list(chain.from_iterable(rows))
+    needs = ("comparisons", "ledger", "comparison_metrics")
+    return analyzed(tmp_path_factory.mktemp("compared_example"), files, needs=needs).path
+
+
 @pytest.mark.parametrize(("command", "answer"), queries("docs/metrics.md"))
-def test_metrics_answers(command: str, answer: str, example: Path, series_example: Path) -> None:
+def test_metrics_answers(
+    command: str, answer: str, example: Path, series_example: Path, compared_example: Path
+) -> None:
     """The queries of docs/metrics.md print what stands below them."""
-    warehouse = series_example if " from series" in command else example
+    asked_of = {"series": series_example, "compar": compared_example, "ledger": compared_example}
+    named = re.search(r" from (series|compar|ledger)", command)
+    warehouse = asked_of[named[1]] if named else example
     assert answered(command, warehouse) == answer.splitlines()
 
 
@@ -142,10 +182,10 @@ def test_every_metric_is_defined(demo: Path) -> None:
     relations = (
         "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
         "selection_value ablation mode_value interventions separators series series_tasks "
-        "series_counts"
+        "series_counts comparisons comparison_metrics ledger"
     )
     plain = re.compile(
-        r"n_\w+|run_id|benchmark|model|k|metric|policy|stage|stage_no|step_no|slice_\w+|outcome|measure|value"
+        r"n_\w+|run_id|benchmark|pair_no|model|k|metric|policy|stage|stage_no|step_no|slice_\w+|outcome|measure|value"
         r"|(pass_at_1|mean_reward)_(se|ci)_\w+|reach_rate|step_rate|drop_rank|(se|ci)_(new|same)_tasks_?\w*"
     )
     with open_warehouse(demo) as warehouse:
