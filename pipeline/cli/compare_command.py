@@ -77,9 +77,9 @@ def compare(
 ) -> None:
     """Hold one or more runs against a base: what changed, by how much, how surely, and why.
 
-    With no run named all runs are set beside each other, without a verdict; with the base alone
-    every other run of its benchmark is held against it. RESULTS, a folder or file given last, is
-    analyzed first.
+    With no run named the baseline of the analysis counts; where it had none, all runs are set
+    beside each other, without a verdict. With the base alone every other run of its benchmark is
+    held against it. RESULTS, a folder or file given last, is analyzed first.
 
     \b
     Examples:
@@ -101,16 +101,17 @@ def compare(
 
     with ExitStack() as stack:
         path, names = located(stack, runs, warehouse)
-        if not names and (policy is not None or false_alarms):
+        opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
+        found = [_by(each, metric) for each in found]
+        named = [each for each in found if each.is_named]
+        if not named and (policy is not None or false_alarms):
             raise UsageError(
                 "no base is named, and without one nothing can be decided.",
                 hint="For example: blade compare BASE CANDIDATE --policy policy.toml",
             )
-        opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
-        found = [_by(each, metric) for each in found]
-        gates = gate_content.gates(opened, policy, found) if policy is not None else ()
+        gates = gate_content.gates(opened, policy, named) if policy is not None else ()
         alarms = (
-            noise_content.false_alarms(opened, found, gates, margin=margin, rerun=rerun)
+            noise_content.false_alarms(opened, named, gates, margin=margin, rerun=rerun)
             if false_alarms
             else []
         )
@@ -123,7 +124,7 @@ def compare(
         click.echo(report.markdown.comparison_page(found), nl=False)
     else:
         gate_page.print_gate(gates)
-        compare_page.print_comparisons(found, path, is_named=bool(names), is_full=full)
+        compare_page.print_comparisons(found, path, is_full=full)
         noise_page.print_false_alarms(alarms)
     sys.exit(max((each.exit_code for each in gates), default=0))
 

@@ -25,25 +25,22 @@ BUCKETS = ("always", "sometimes", "never")
 COLOURS = {"improved": "green", "regressed": "red"}
 
 
-def print_comparisons(
-    found: Sequence[Comparison], warehouse: Path, *, is_named: bool, is_full: bool
-) -> None:
+def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> None:
     """Of one candidate the whole story; of several a table first; of all runs a matrix."""
-    if not is_named:
-        for benchmark in dict.fromkeys(each.benchmark for each in found):
-            _print_matrix(benchmark, [each for each in found if each.benchmark == benchmark])
-        if found:
-            first = found[0]
-            click.echo("\nNo base is named, so there is no verdict.")
-            told = command("compare", first.base, warehouse)
-            click.echo(labelled("next", one_line(told, LONGEST_NAME)))
-        return
-    if len(found) > 1:
-        _print_table(found)
-    for comparison in found[:MOST_WHOLE]:
+    named = [each for each in found if each.is_named]
+    others = [each for each in found if not each.is_named]
+    if len(named) > 1:
+        _print_table(named)
+    for comparison in named[:MOST_WHOLE]:
         _print_whole(comparison, is_full=is_full)
-    if len(found) > MOST_WHOLE:
-        click.echo(f"\nthe first {MOST_WHOLE} of {len(found)}; name fewer candidates to see theirs")
+    if len(named) > MOST_WHOLE:
+        click.echo(f"\nthe first {MOST_WHOLE} of {len(named)}; name fewer candidates to see theirs")
+    for benchmark in dict.fromkeys(each.benchmark for each in others):
+        _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
+    if others:
+        click.echo("\nNo base is named, so there is no verdict.")
+        told = command("compare", others[0].base, warehouse)
+        click.echo(labelled("next", one_line(told, LONGEST_NAME)))
 
 
 def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:

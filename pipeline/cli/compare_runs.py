@@ -45,15 +45,35 @@ def compared(
 ) -> Iterator[tuple[Warehouse, list[Comparison]]]:
     """The comparisons asked for: of the runs named, or all that the analysis made."""
     with open_warehouse(path) as opened:
-        if not names:
-            yield opened, report.comparisons(opened)
+        made = [] if names else report.comparisons(opened)
+        pairs = _pairs(opened, names, margin=margin) if names else _kept(opened, made, margin)
+        if not pairs:
+            yield opened, made
             return
-        pairs = _pairs(opened, names, margin=margin)
-        again = [] if rerun is None else [_pair(opened, names[0], rerun, margin=margin)]
-    with run.compare(path, [*pairs, *again]) as asked:
+        again = [] if rerun is None else [_again(opened, pairs, rerun, margin=margin)]
+    with run.compare(path, list(dict.fromkeys([*pairs, *again]))) as asked:
         asked_for = {(pair.base, pair.candidate) for pair in pairs}
         found = report.comparisons(asked)
-        yield asked, [each for each in found if (each.base, each.candidate) in asked_for]
+        named = [each for each in found if (each.base, each.candidate) in asked_for]
+        yield asked, [*named, *(each for each in made if not each.is_named)]
+
+
+def _kept(opened: Warehouse, made: Sequence[Comparison], margin: float) -> list[run.Pair]:
+    """The pairs that the analysis made with a baseline, by the margin asked for."""
+    return [
+        _pair(opened, each.base, each.candidate, margin=margin) for each in made if each.is_named
+    ]
+
+
+def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str, *, margin: float) -> run.Pair:
+    """The base and its rerun."""
+    base, *others = dict.fromkeys(pair.base for pair in pairs)
+    if others:
+        raise UsageError(
+            f"--rerun: of which base? There are {listed([base, *others])}.",
+            hint="Name the base: blade compare BASE --false-alarms --rerun RUN",
+        )
+    return _pair(opened, base, rerun, margin=margin)
 
 
 def _pairs(opened: Warehouse, names: Sequence[str], *, margin: float) -> list[run.Pair]:
