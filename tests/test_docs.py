@@ -56,6 +56,19 @@ def test_readme_shows_what_analyze_prints() -> None:
     assert printed in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+COMPARE_BLOCK = re.compile(
+    r"```\n(?:\$ blade compare .*\n)?(quick_math_birch-70b against.*?)```", re.DOTALL
+)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/cli.md"])
+def test_compare_sample(document: str, demo: Path) -> None:
+    """What a document shows of a comparison are lines that it prints of the demo, in this order."""
+    (sample,) = COMPARE_BLOCK.findall((ROOT / document).read_text(encoding="utf-8"))
+    printed = iter(answered("$ blade compare quick_math_aster-8b quick_math_birch-70b", demo))
+    assert [line for line in sample.splitlines() if line not in printed] == []
+
+
 def example_rows() -> dict[str, list[Row]]:
     """The runs that docs/metrics.md describes: one from its table, two from its words."""
     table = re.findall(r"^\| (\d) \| (.*) \|$", METRICS, re.MULTILINE)

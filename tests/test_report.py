@@ -231,6 +231,49 @@ def test_the_schema_names_every_key(demo: Path) -> None:
     assert list(slice_) == list(SCHEMA["definitions"]["slice"]["properties"])
 
 
+def test_the_schema_names_every_key_of_a_comparison(demo: Path) -> None:
+    """In the order they are written, in the parts of a comparison too."""
+    whole = json.loads((demo.parent / "metrics.json").read_text(encoding="utf-8"))
+    assert len(whole["comparisons"]) == 4
+    found, *_ = whole["comparisons"]
+    (mix, *_), (metric, *_) = found["ledgers"].values(), found["metrics"].values()
+    parts = {
+        "comparison": found,
+        "changed_task": found["gains"][0],
+        "transition": found["transitions"]["sometimes"]["always"],
+        "ledger": mix,
+        "ledger_line": mix["lines"][0],
+        "setting": found["differs_in"]["model"],
+        "compared_metric": metric,
+        "flip": found["flips"][0],
+    }
+    for name, part in parts.items():
+        assert list(part) == list(SCHEMA["definitions"][name]["properties"]), name
+
+
+def test_a_comparison_asked_for_keeps_to_the_schema(demo: Path) -> None:
+    """Whatever runs it is of: with a verdict, and where every task is refused."""
+    validate = fastjsonschema.compile({**SCHEMA, "oneOf": [{"$ref": "#/definitions/comparison"}]})
+    names = ("quick_math_aster-8b", "quick_math_birch-70b", "office_desk_aster-8b")
+    told = json.loads(call("compare", *names, "--warehouse", demo, "--json").stdout)["comparisons"]
+    for comparison in told:
+        validate(comparison)
+    leads = [each for each in told if each["is_lead"]]
+    assert [(each["verdict"], each["n_common_tasks"]) for each in leads] == [
+        ("improved", 25),
+        ("inconclusive", 0),
+    ]
+    assert (leads[1]["pairing"]["contradicted"], leads[1]["ledgers"]) == (22, {})
+
+
+@needs_corpus
+def test_the_sidecar_of_the_corpus_keeps_to_its_schema(corpus: Path) -> None:
+    """With comparisons of graded rewards, and of a single task."""
+    whole = json.loads((corpus.parent / "metrics.json").read_text(encoding="utf-8"))
+    fastjsonschema.compile(SCHEMA)(whole)
+    assert {each["n_common_tasks"] for each in whole["comparisons"]} >= {1, 5}
+
+
 def test_rewards_that_are_passes_are_told_once(demo: Path) -> None:
     """By pass@1 alone: a mean reward that differs in its last bit says nothing more."""
     with pipeline.open_warehouse(demo) as warehouse:
