@@ -252,7 +252,10 @@ create or replace macro square(value) as value * value;
 
 -- The difference of two figures; of equal ones it is 0, whatever rounding left of them.
 create or replace macro difference(figure, other) as
-    case when abs(figure - other) < 1e-12 then 0.0::double else figure - other end;
+    case
+        when abs(figure - other) < 1e-12 * greatest(1, abs(figure), abs(other)) then 0.0::double
+        else figure - other
+    end;
 
 -- The answer that a verifier took from the output, under the names verifiers give it.
 create or replace macro extracted_answer(verifier) as
@@ -921,6 +924,16 @@ create or replace macro setting_of(name, base_value, candidate_value) as
         setting := name,
         base_value := base_value::varchar,
         candidate_value := candidate_value::varchar
+    );
+
+-- The error of a mean from the sum of squares; what rounding leaves of nothing is nothing.
+create or replace macro error_of_mean(sum_of_squares, mean, n) as
+    sqrt(
+        case
+            when sum_of_squares - n * mean * mean > 1e-12 * sum_of_squares
+                then sum_of_squares - n * mean * mean
+            else 0
+        end / nullif(n - 1, 0) / nullif(n, 0)
     );
 
 -- One figure of two runs, or of a task in two runs.

@@ -84,6 +84,11 @@ def test_detectable() -> None:
     assert found.tolist() == pytest.approx([by_t, by_normal, NAN, NAN, NAN], nan_ok=True)
 
 
+def test_detectable_of_nothing() -> None:
+    """What rounding leaves of equal differences is no spread to judge by."""
+    assert np.isnan(stats.detectable(np.array([0.0, 1e-17]), np.array([9.0, 9.0]))).all()
+
+
 def test_detectable_is_seen_four_times_in_five() -> None:
     """A true change of that size is found by the interval in 80% of simulated comparisons."""
     random = np.random.default_rng(5)

@@ -66,6 +66,15 @@ def test_shapley_steps(funnel: tuple[list[float], ...]) -> None:
     assert swapped[1] == pytest.approx(-endings, abs=1e-12)
 
 
+def test_endings_that_are_alike() -> None:
+    """Rewards whose means differ by rounding alone add nothing."""
+    mean = sum([0.1] * 3) / 3
+    assert mean != 0.1
+    half, ends = np.array([0.5]), np.array([0.1, 1.0])
+    steps, endings = stats.shapley_steps(half, half, np.array([mean, 1.0]), ends)
+    assert steps.tolist() == [0.0] and endings.tolist() == [0.0, 0.0]
+
+
 def test_six_steps() -> None:
     """Six steps, 720 orders."""
     random = np.random.default_rng(6)

@@ -67,7 +67,7 @@ def detectable(se: Numbers, n_units: Numbers) -> Numbers:
         np.where(is_known, ndtri(share), stdtrit(degrees, share))
         for share in ((1 + LEVEL) / 2, POWER)
     ]
-    is_defined = (n_units > 1) & np.isfinite(se) & (se > 0)
+    is_defined = (n_units > 1) & np.isfinite(se) & (se > ROUNDING)
     return np.where(is_defined, sum(factors) * se, np.nan)
 
 

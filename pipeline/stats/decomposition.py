@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.stats.intervals import Numbers
+from pipeline.stats.strata import ROUNDING
 
 # Beyond so many digits a quotient of floats is rounding: it decides no tie.
 DIGITS = 9
@@ -21,7 +22,7 @@ def shapley_steps(
     base, candidate = _filled(base_steps, candidate_steps)
     before, after = _filled(base_endings, candidate_endings)
     weight = (_shares(base) + _shares(candidate)) / 2
-    endings = weight * (after - before)
+    endings = weight * _moved(before, after)
     # The value is linear in each rate. Its Shapley values are then the integral of its slopes along
     # the straight way from one run to the other, and this many points integrate them exactly.
     points, weights = np.polynomial.legendre.leggauss(len(base) // 2 + 1)
@@ -35,6 +36,12 @@ def _filled(base: Numbers, candidate: Numbers) -> tuple[Numbers, Numbers]:
     either = np.where(np.isnan(base), candidate, base)
     other = np.where(np.isnan(candidate), base, candidate)
     return np.where(np.isnan(either), 0, either), np.where(np.isnan(other), 0, other)
+
+
+def _moved(before: Numbers, after: Numbers) -> Numbers:
+    """How far each went; of equal ones not at all, whatever rounding left of them."""
+    is_moved = np.abs(after - before) > ROUNDING * np.maximum(np.abs(before), np.abs(after))
+    return np.where(is_moved, after - before, 0)
 
 
 def _shares(steps: Numbers) -> Numbers:

@@ -108,7 +108,8 @@ final as (
             (candidate_n_passed * base_n_scored - base_n_passed * candidate_n_scored)
                 / nullif(base_n_scored * candidate_n_scored, 0)
         end as pass_change,
-        case when is_common then candidate_mean_reward - base_mean_reward end as reward_change
+        case when is_common then difference(candidate_mean_reward, base_mean_reward) end
+            as reward_change
 
     from judged
 

@@ -79,7 +79,7 @@ final as (
         pairings.n_not_scored,
         levels.base_value,
         levels.candidate_value,
-        levels.candidate_value - levels.base_value as total_change,
+        difference(levels.candidate_value, levels.base_value) as total_change,
         levels.base_common,
         levels.candidate_common,
         levels.delta,

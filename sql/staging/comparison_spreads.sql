@@ -9,9 +9,10 @@ task_values as (
         task_values.*,
         levels.n_common_tasks,
         levels.n_paired_tasks,
-        task_values.change - levels.delta as deviation,
-        task_values.candidate_lowest - task_values.base_lowest - levels.delta_counted_as_fail
-            as counted_deviation,
+        difference(task_values.change, levels.delta) as deviation,
+        difference(
+            task_values.candidate_lowest - task_values.base_lowest, levels.delta_counted_as_fail
+        ) as counted_deviation,
         case when task_values.is_common then
             coalesce(task_values.base_variance, levels.base_within)
                 + coalesce(task_values.candidate_variance, levels.candidate_within)

@@ -93,10 +93,7 @@ final as (
         '' as effect,
         amount,
         n_tasks,
-        sqrt(
-            greatest(sum_of_squares - n_units * square(amount), 0)
-            / nullif(n_units - 1, 0) / n_units
-        ) as se,
+        error_of_mean(sum_of_squares, amount, n_units) as se,
         n_units,
         null as rate_change,
         -- What a mode no longer takes was seen in the base.

@@ -70,23 +70,22 @@ changes as (
             loss_of(
                 'pass_at_1',
                 'dropped',
-                coalesce(bases.pass_loss, 0) - coalesce(candidates.pass_loss, 0)
+                difference(coalesce(bases.pass_loss, 0), coalesce(candidates.pass_loss, 0))
             ),
             loss_of(
                 'mean_reward',
                 'dropped',
-                coalesce(bases.reward_loss, 0) - coalesce(candidates.reward_loss, 0)
+                difference(coalesce(bases.reward_loss, 0), coalesce(candidates.reward_loss, 0))
             ),
             loss_of(
                 'pass_at_1',
                 'counted_as_fail',
-                coalesce(bases.counted_pass_loss, 0) - coalesce(candidates.counted_pass_loss, 0)
+                difference(coalesce(bases.counted_pass_loss, 0), coalesce(candidates.counted_pass_loss, 0))
             ),
             loss_of(
                 'mean_reward',
                 'counted_as_fail',
-                coalesce(bases.counted_reward_loss, 0)
-                - coalesce(candidates.counted_reward_loss, 0)
+                difference(coalesce(bases.counted_reward_loss, 0), coalesce(candidates.counted_reward_loss, 0))
             )
         ]) as lost
 

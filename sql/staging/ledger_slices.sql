@@ -98,10 +98,9 @@ final as (
         -- Of tasks that both runs have the change is a mean of differences, with an error.
         case when is_same then
             (base_share + candidate_share) / 2
-            * sqrt(greatest(sum_of_squares - square(total) / n_common, 0)
-                / nullif(n_common - 1, 0) / n_common)
+            * error_of_mean(sum_of_squares, total / nullif(n_common, 0), n_common)
         end as se,
-        candidate_rate - base_rate as rate_change,
+        difference(candidate_rate, base_rate) as rate_change,
         example_task
 
     from shared

@@ -3,7 +3,17 @@
 -- kind: table
 with
 
-sums as (
+pairs as (
+
+    select
+        *,
+        candidate_value - base_value as change
+
+    from staging.measure_pairs
+
+),
+
+means as (
 
     select
         base,
@@ -13,31 +23,47 @@ sums as (
         count(*) as n_tasks,
         steady_sum(base_value) / count(*) as base_value,
         steady_sum(candidate_value) / count(*) as candidate_value,
-        steady_sum(candidate_value - base_value) / count(*) as delta,
-        steady_sum(square(candidate_value - base_value)) as sum_of_squares
+        steady_sum(change) / count(*) as delta
 
-    from staging.measure_pairs
+    from pairs
 
     group by base, candidate, metric
+
+),
+
+-- About the mean: of large numbers that vary little, squares would leave nothing but rounding.
+spreads as (
+
+    select
+        pairs.base,
+        pairs.candidate,
+        pairs.metric,
+        steady_sum(square(difference(pairs.change, means.delta))) as square_sum
+
+    from pairs
+
+    inner join means using (base, candidate, metric)
+
+    group by pairs.base, pairs.candidate, pairs.metric
 
 ),
 
 final as (
 
     select
-        base,
-        candidate,
-        metric,
-        k,
-        n_tasks,
-        base_value,
-        candidate_value,
-        delta,
-        sqrt(
-            greatest(sum_of_squares - n_tasks * square(delta), 0) / nullif(n_tasks - 1, 0) / n_tasks
-        ) as se_new_tasks
+        means.base,
+        means.candidate,
+        means.metric,
+        means.k,
+        means.n_tasks,
+        means.base_value,
+        means.candidate_value,
+        means.delta,
+        sqrt(spreads.square_sum / nullif(means.n_tasks - 1, 0) / means.n_tasks) as se_new_tasks
 
-    from sums
+    from means
+
+    inner join spreads using (base, candidate, metric)
 
 )
 

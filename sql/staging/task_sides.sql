@@ -84,7 +84,12 @@ final as (
         sized.rewards,
         outcomes.pass_rate * (1 - outcomes.pass_rate) / nullif(outcomes.n_scored - 1, 0)
             as pass_variance,
-        square(outcomes.reward_std) / nullif(outcomes.n_scored, 0) as reward_variance,
+        -- Rewards that are all alike do not vary, whatever rounding left of their mean.
+        case
+            when outcomes.min_reward < outcomes.max_reward
+                then square(outcomes.reward_std) / nullif(outcomes.n_scored, 0)
+            when outcomes.n_scored > 1 then 0
+        end as reward_variance,
         -- What is missing failed; what is missing passed.
         outcomes.n_passed / nullif(sized.n_attempts, 0) as lowest_pass_rate,
         (outcomes.n_passed + sized.n_attempts - outcomes.n_scored) / nullif(sized.n_attempts, 0)
