@@ -34,7 +34,10 @@ MEASURED = """
         select
             *,
             count(*) over of_metric as n_tasks,
-            list_sum(list(change order by change) over of_metric) / count(*) over of_metric as delta
+            -- Of one task unknown, the mean is.
+            case when count(change) over of_metric = count(*) over of_metric then
+                list_sum(list(change order by change) over of_metric) / count(*) over of_metric
+            end as delta
         from changes
         where base = $1 and candidate = $2 and not list_contains($3, task_id)
         window of_metric as (partition by metric)
@@ -43,8 +46,8 @@ MEASURED = """
         select
             metric, n_tasks, delta,
             sorted_sum(change - delta) as deviation,
-            sorted_sum(lowest) as lowest,
-            sorted_sum(highest) as highest
+            case when delta is not null then sorted_sum(lowest) end as lowest,
+            case when delta is not null then sorted_sum(highest) end as highest
         from chosen
         group by metric, n_tasks, delta, task_group
     )

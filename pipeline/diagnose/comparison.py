@@ -29,15 +29,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
             "n_counted_groups",
         )
     )
-    is_bounded = np.array(
-        [
-            metric == "pass_at_1" or bool(is_bounded)
-            for metric, is_bounded in zip(
-                rows["metric"].to_pylist(), rows["is_bounded"].to_pylist(), strict=True
-            )
-        ],
-        dtype=bool,
-    )
+    is_bounded = np.asarray(rows["is_bounded"].to_pylist(), dtype=bool)
     new = stats.change_interval(delta, se_new, n_groups, is_bounded=is_bounded)
     same = stats.same_tasks_change_interval(delta, se_same, n_mixed)
     decided = stats.change_interval(counted, se_counted, n_counted, is_bounded=is_bounded)

@@ -30,7 +30,6 @@ final as (
         count(change) as n_common_tasks,
         count(*) filter (where is_paired) as n_paired_tasks,
         bool_or(is_graded) filter (where change is not null) as is_graded,
-        not bool_or(not is_bounded) filter (where change is not null) as is_bounded,
         steady_sum(base_value) / nullif(count(base_value), 0) as base_value,
         steady_sum(candidate_value) / nullif(count(candidate_value), 0) as candidate_value,
         steady_sum(base_shared) / nullif(count(change), 0) as base_common,
@@ -45,9 +44,17 @@ final as (
             as base_within,
         steady_sum(candidate_n_scored * candidate_own_variance)
             / nullif(count(candidate_own_variance), 0) as candidate_within,
-        steady_sum(counted_change) / nullif(count(counted_change), 0) as delta_counted_as_fail,
-        steady_sum(lowest_change) / nullif(count(lowest_change), 0) as bound_low,
-        steady_sum(highest_change) / nullif(count(highest_change), 0) as bound_high
+        -- Of one task unknown, the mean is.
+        case when count(counted_change) = count(*) filter (where is_paired) then
+            steady_sum(counted_change) / nullif(count(counted_change), 0)
+        end as delta_counted_as_fail,
+        case when count(lowest_change) = count(*) filter (where is_paired) then
+            steady_sum(lowest_change) / nullif(count(lowest_change), 0)
+        end as bound_low,
+        case when count(highest_change) = count(*) filter (where is_paired) then
+            steady_sum(highest_change) / nullif(count(highest_change), 0)
+        end as bound_high,
+        not coalesce(bool_or(not is_bounded), false) as is_bounded
 
     from task_values
 

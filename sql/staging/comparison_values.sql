@@ -34,7 +34,6 @@ joined as (
         tasks.base_n_scored,
         tasks.candidate_n_scored,
         bases.is_graded or candidates.is_graded as is_graded,
-        bases.is_bounded and candidates.is_bounded as is_bounded,
         bases.pass_variance as base_pass_variance,
         candidates.pass_variance as candidate_pass_variance,
         bases.reward_variance as base_reward_variance,
@@ -46,7 +45,8 @@ joined as (
         bases.lowest_reward as base_lowest_reward,
         bases.highest_reward as base_highest_reward,
         candidates.lowest_reward as candidate_lowest_reward,
-        candidates.highest_reward as candidate_highest_reward
+        candidates.highest_reward as candidate_highest_reward,
+        bases.is_bounded and candidates.is_bounded as is_bounded
 
     from tasks
 
@@ -74,7 +74,6 @@ final as (
         base_n_scored,
         candidate_n_scored,
         is_graded,
-        is_bounded,
         base_pass_rate as base_value,
         candidate_pass_rate as candidate_value,
         pass_change as change,
@@ -83,7 +82,8 @@ final as (
         base_lowest_pass_rate as base_lowest,
         base_highest_pass_rate as base_highest,
         candidate_lowest_pass_rate as candidate_lowest,
-        candidate_highest_pass_rate as candidate_highest
+        candidate_highest_pass_rate as candidate_highest,
+        true as is_bounded
 
     from joined
 
@@ -101,7 +101,6 @@ final as (
         base_n_scored,
         candidate_n_scored,
         is_graded,
-        is_bounded,
         base_mean_reward as base_value,
         candidate_mean_reward as candidate_value,
         reward_change as change,
@@ -110,7 +109,8 @@ final as (
         base_lowest_reward as base_lowest,
         base_highest_reward as base_highest,
         candidate_lowest_reward as candidate_lowest,
-        candidate_highest_reward as candidate_highest
+        candidate_highest_reward as candidate_highest,
+        is_bounded
 
     from joined
 

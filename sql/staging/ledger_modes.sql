@@ -80,12 +80,17 @@ changes as (
             loss_of(
                 'pass_at_1',
                 'counted_as_fail',
-                difference(coalesce(bases.counted_pass_loss, 0), coalesce(candidates.counted_pass_loss, 0))
+                difference(
+                    coalesce(bases.counted_pass_loss, 0), coalesce(candidates.counted_pass_loss, 0)
+                )
             ),
             loss_of(
                 'mean_reward',
                 'counted_as_fail',
-                difference(coalesce(bases.counted_reward_loss, 0), coalesce(candidates.counted_reward_loss, 0))
+                difference(
+                    coalesce(bases.counted_reward_loss, 0),
+                    coalesce(candidates.counted_reward_loss, 0)
+                )
             )
         ]) as lost
 
