@@ -89,7 +89,8 @@ final as (
         end as ci_high,
         rounded.n_tasks,
         noise.n_tasks as n_tasks_by_noise,
-        noise.amount as amount_by_noise,
+        -- What noise moves is known of passes, not of rewards.
+        case when rounded.metric = 'pass_at_1' then noise.amount end as amount_by_noise,
         rounded.explains,
         rounded.total,
         nearest(rounded.total * rounded.scale) / rounded.scale as total_shown,
