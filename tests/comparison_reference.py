@@ -1,0 +1,416 @@
+"""Two runs held against each other, by the definitions: pairing, values, errors, bounds, tests.
+
+Written from STATISTICS.md, in fractions of the decimals that stand in the files; nothing here is
+taken from `pipeline`. What is undefined is None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from statistics import NormalDist
+from typing import Any
+
+from scipy.stats import t as student
+
+from tests.reference_run import NOTHING, Key, Run, mean, pass_at, pass_hat, ratio, root, variance
+from tests.uncertainty_reference import FEWEST_MIXED, LEVEL, clustered_variance, same_tasks_variance
+
+METRICS = ("pass_at_1", "mean_reward")
+MEASURES = "input_tokens output_tokens n_turns n_tool_calls n_tool_errors duration_s".split()
+POWER, FEWEST_SIGNS, MOST_STATES = 0.8, 6, 20_000
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run, and what it asked in each task: question and ground truth, of every row."""
+
+    run: Run
+    questions: Mapping[str, frozenset[tuple[str, str]]]
+    # As the warehouse has them: how each attempt failed, and after how many stages it ended.
+    modes: Mapping[Key, str] = field(default_factory=dict)
+    ends: Mapping[Key, int] = field(default_factory=dict)
+
+    @cached_property
+    def keys(self) -> dict[str, list[Key]]:
+        """Every repeat of every task, expected or recorded."""
+        found: dict[str, list[Key]] = defaultdict(list)
+        for key in self.run.grid():
+            found[key[0]].append(key)
+        return dict(found)
+
+    @cached_property
+    def scored(self) -> dict[Key, Fraction]:
+        """The rewards of scored rollouts, as they were written."""
+        rows = sorted(self.run.rollouts.items())
+        return {key: Fraction(str(row.reward)) for key, row in rows if row.reward is not None}
+
+    def rewards(self, task: str) -> list[Fraction]:
+        """The rewards of a task's scored rollouts."""
+        return [self.scored[key] for key in self.keys.get(task, ()) if key in self.scored]
+
+    def repeats(self, task: str, metric: str) -> list[Fraction]:
+        """What each scored rollout of a task is worth."""
+        rewards = self.rewards(task)
+        if metric == "mean_reward":
+            return rewards
+        return [Fraction(self.run.passes(float(reward))) for reward in rewards]
+
+    def value(self, task: str, metric: str) -> Fraction | None:
+        """What a task is worth: the mean of its scored rollouts."""
+        return mean(self.repeats(task, metric))
+
+    def n_attempts(self, task: str) -> int:
+        """How many there should be: of the fullest task, where nothing says what was expected."""
+        if self.run.expected is not None:
+            return len(self.keys.get(task, ()))
+        return max(map(len, self.keys.values()))
+
+    def ends_of_missing(self, task: str, metric: str) -> tuple[Fraction, Fraction] | None:
+        """A task's value with all that is missing failed, and with all of it passed."""
+        worth, n = self.repeats(task, metric), self.n_attempts(task)
+        if metric == "mean_reward" and not self.run.is_bounded and n > len(worth):
+            return None
+        return sum(worth, NOTHING) / n, (sum(worth, NOTHING) + n - len(worth)) / n
+
+    def bucket(self, task: str) -> str | None:
+        """Whether a task passed always, sometimes or never."""
+        if not self.rewards(task):
+            return "missing"
+        if self.run.threshold is None:
+            return None
+        rate = mean(self.repeats(task, "pass_at_1"))
+        return "always" if rate == 1 else "never" if rate == 0 else "sometimes"
+
+    def measured(self, task: str, name: str) -> Fraction | None:
+        """The mean of a measure over the scored rollouts of a task that know it."""
+        rows = [self.run.rollouts[key].measures for key in self.keys[task] if key in self.scored]
+        return mean([Fraction(str(measures[name])) for measures in rows if name in measures])
+
+    def modal_repeats(self) -> int:
+        """The commonest number of scored rollouts of a task, of several the largest."""
+        counts = Counter(Counter(task for task, _ in self.scored).values())
+        return max(counts, key=lambda n: (counts[n], n))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A base and a candidate."""
+
+    base: Side
+    candidate: Side
+
+    @cached_property
+    def sides(self) -> tuple[Side, Side]:
+        """The base before the candidate."""
+        return self.base, self.candidate
+
+    @cached_property
+    def tasks(self) -> list[str]:
+        """Every task of either run."""
+        return sorted({task for side in self.sides for task in side.keys})
+
+    def pairing(self, task: str) -> str:
+        """Whether both runs have a task, and whether they ask the same."""
+        has_base, has_candidate = (task in side.keys for side in self.sides)
+        if not has_candidate:
+            return "base only"
+        if not has_base:
+            return "candidate only"
+        asked = [side.questions[task] for side in self.sides]
+        if any(len(own) > 1 or not min(own)[0] for own in asked):
+            return "unverified"
+        return "verified" if asked[0] == asked[1] else "contradicted"
+
+    @cached_property
+    def paired(self) -> list[str]:
+        """The tasks in which both runs ask the same, as far as can be told."""
+        return [task for task in self.tasks if self.pairing(task) in ("verified", "unverified")]
+
+    @cached_property
+    def common(self) -> list[str]:
+        """Paired tasks that both runs have scored."""
+        return [t for t in self.paired if all(side.rewards(t) for side in self.sides)]
+
+    def is_settled(self) -> bool:
+        """It is known what passes."""
+        return self.base.run.threshold is not None
+
+    def change(self, task: str, metric: str) -> Fraction:
+        """What a common task gained."""
+        before, after = (side.value(task, metric) for side in self.sides)
+        assert before is not None and after is not None
+        return after - before
+
+    def groups(self, tasks: Iterable[str]) -> dict[str, list[str]]:
+        """Tasks that belong together; one that names no group is its own."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for task in tasks:
+            found[self.base.run.groups.get(task, f"task {task}")].append(task)
+        return dict(found)
+
+
+def comparison_tasks(pair: Pair) -> dict[str, dict[str, Any]]:
+    """How each task of either run fared."""
+    found = {}
+    for task in pair.tasks:
+        row: dict[str, Any] = {
+            "pairing": pair.pairing(task),
+            "is_paired": task in pair.paired,
+            "is_common": task in pair.common,
+        }
+        for name, side in zip(("base", "candidate"), pair.sides, strict=True):
+            is_here, settled = task in side.keys, pair.is_settled()
+            figures = {
+                "n_attempts": side.n_attempts(task),
+                "n_scored": len(side.rewards(task)),
+                "n_passed": sum(side.repeats(task, "pass_at_1")) if settled else None,
+                "pass_rate": side.value(task, "pass_at_1") if settled else None,
+                "mean_reward": side.value(task, "mean_reward"),
+                "bucket": side.bucket(task),
+            }
+            row |= {f"{name}_{key}": value if is_here else None for key, value in figures.items()}
+        is_told = row["is_common"]
+        row["pass_change"] = pair.change(task, "pass_at_1") if is_told and settled else None
+        row["reward_change"] = pair.change(task, "mean_reward") if is_told else None
+        found[task] = row
+    return found
+
+
+def comparison(pair: Pair, metric: str) -> dict[str, Any]:
+    """The figures of one change: levels, difference, both errors, bounds, and how sure it is."""
+    common, states = pair.common, Counter(pair.pairing(task) for task in pair.tasks)
+    shared = Counter(pair.pairing(task) for task in common)
+    levels = [[side.value(task, metric) for task in pair.tasks] for side in pair.sides]
+    base, candidate = ([value for value in own if value is not None] for own in levels)
+    changes = [pair.change(task, metric) for task in common]
+    mixed = [any(len(set(s.repeats(t, metric))) > 1 for s in pair.sides) for t in common]
+    before, after = mean(base), mean(candidate)
+    assert before is not None and after is not None
+    found = {
+        "n_base_tasks": len(base),
+        "n_candidate_tasks": len(candidate),
+        "n_common_tasks": len(common),
+        "n_verified": shared["verified"],
+        "n_unverified": shared["unverified"],
+        "n_contradicted": states["contradicted"],
+        "n_base_only": states["base only"],
+        "n_candidate_only": states["candidate only"],
+        "n_not_scored": len(pair.paired) - len(common),
+        "base_value": before,
+        "candidate_value": after,
+        "total_change": after - before,
+        "base_common": mean(
+            [value for t in common if (value := pair.base.value(t, metric)) is not None]
+        ),
+        "candidate_common": mean(
+            [value for t in common if (value := pair.candidate.value(t, metric)) is not None]
+        ),
+        "delta": mean(changes),
+        "n_gains": sum(change > 0 for change in changes),
+        "n_losses": sum(change < 0 for change in changes),
+        "n_mixed_tasks": sum(mixed),
+        "is_expected_known": all(side.run.expected is not None for side in pair.sides),
+    }
+    is_graded = any(not set(s.rewards(t)) <= {0, 1} for s in pair.sides for t in common)
+    found["is_lead"] = (metric == "mean_reward") == (is_graded or not pair.is_settled())
+    return found | _sureness(pair, metric, changes, sum(mixed)) | _missing(pair, metric)
+
+
+def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int) -> dict[str, Any]:
+    """Errors, intervals and detectable changes for both questions."""
+    groups = pair.groups(pair.common)
+    new = clustered_variance([[pair.change(t, metric) for t in own] for own in groups.values()])
+    sampling = [_sampling_variance(side, pair.common, metric) for side in pair.sides]
+    same = None if None in sampling else sum((s for s in sampling if s is not None), NOTHING)
+    bounded = metric == "pass_at_1" or pair.base.run.is_bounded
+    delta, z = mean(changes), NormalDist().inv_cdf
+    low, high = interval(delta, new, len(groups), is_bounded=bounded)
+    has_interval = same is not None and n_mixed >= FEWEST_MIXED
+    half = z((1 + LEVEL) / 2) * (root(same) or 0) if has_interval else None
+    found = {
+        "se_new_tasks": root(new),
+        "se_same_tasks": root(same),
+        "ci_new_tasks_low": low,
+        "ci_new_tasks_high": high,
+        "ci_same_tasks_low": None if half is None or delta is None else float(delta) - half,
+        "ci_same_tasks_high": None if half is None or delta is None else float(delta) + half,
+        "mde_new_tasks": None,
+        "mde_same_tasks": None,
+    }
+    if new:
+        shares = [float(student.ppf(s, len(groups) - 1)) for s in ((1 + LEVEL) / 2, POWER)]
+        found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
+    if same:
+        found["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
+    return found
+
+
+def _sampling_variance(side: Side, tasks: Sequence[str], metric: str) -> Fraction | None:
+    """How far the mean of these tasks would move if they were sampled again."""
+    repeats = {task: side.repeats(task, metric) for task in tasks}
+    own = {task: variance(values) for task, values in repeats.items()}
+    sizes = {task: len(values) for task, values in repeats.items()}
+    return same_tasks_variance(
+        {task: None if v is None else v / sizes[task] for task, v in own.items()}, sizes
+    )
+
+
+def _missing(pair: Pair, metric: str) -> dict[str, Any]:
+    """The change with what is missing counted as failed, and how far it could lie either way."""
+    ends = {t: [side.ends_of_missing(t, metric) for side in pair.sides] for t in pair.paired}
+    names = ("delta_counted_as_fail", "bound_low", "bound_high")
+    blank = (*names, "ci_counted_as_fail_low", "ci_counted_as_fail_high")
+    if not ends or any(None in own for own in ends.values()):
+        return dict.fromkeys(blank)
+    known = {t: [own for own in both if own is not None] for t, both in ends.items()}
+    counted = {t: after[0] - before[0] for t, (before, after) in known.items()}
+    groups = pair.groups(ends)
+    square = clustered_variance([[counted[t] for t in own] for own in groups.values()])
+    delta = mean(list(counted.values()))
+    bounded = metric == "pass_at_1" or pair.base.run.is_bounded
+    low, high = interval(delta, square, len(groups), is_bounded=bounded)
+    return {
+        "delta_counted_as_fail": delta,
+        "bound_low": mean([after[0] - before[1] for before, after in known.values()]),
+        "bound_high": mean([after[1] - before[0] for before, after in known.values()]),
+        "ci_counted_as_fail_low": low,
+        "ci_counted_as_fail_high": high,
+    }
+
+
+def interval(
+    centre: Fraction | None, square: Fraction | None, n_units: int, *, is_bounded: bool
+) -> tuple[float | None, float | None]:
+    """The t interval of a mean of differences, cut where rates end.
+
+    Differences that are all alike have no spread. Where rates bound them, a share of tasks that
+    n units would miss once in forty could differ; without bounds there is nothing to say.
+    """
+    if centre is None or square is None or n_units < 2 or (square == 0 and not is_bounded):
+        return None, None
+    half = 1 - 0.025 ** (1 / n_units)
+    if square > 0:
+        half = float(student.ppf((1 + LEVEL) / 2, n_units - 1)) * (root(square) or 0)
+    low, high = float(centre) - half, float(centre) + half
+    return (max(low, -1.0), min(high, 1.0)) if is_bounded else (low, high)
+
+
+def verdict(found: Mapping[str, Any], margin: float) -> str:
+    """What an interval with missing as failures, and both bounds, agree on."""
+    lows = [found["ci_counted_as_fail_low"], found["bound_low"]]
+    highs = [found["ci_counted_as_fail_high"], found["bound_high"]]
+    if None in lows + highs:
+        return "inconclusive"
+    if min(lows) > 1e-12:
+        return "improved"
+    if max(highs) < -1e-12:
+        return "regressed"
+    is_inside = min(lows) > 1e-12 - margin and max(highs) < margin - 1e-12
+    return "no change beyond margin" if is_inside else "inconclusive"
+
+
+def p_value(pair: Pair, metric: str) -> tuple[Fraction | None, str | None]:
+    """How often labels at random move the mean as far, and what is permuted.
+
+    The signs of tasks, of whole groups where there are any; rollouts within tasks where repeats
+    differ or signs are few. None where that is more than can be enumerated here.
+    """
+    common = pair.common
+    if not common:
+        return None, None
+    groups = pair.groups(common)
+    moved = [abs(sum(pair.change(t, metric) for t in own)) for own in groups.values()]
+    signs = [move for move in moved if move]
+    is_even = all(len({len(side.rewards(t)) for side in pair.sides}) == 1 for t in common)
+    seen = abs(sum((pair.change(t, metric) for t in common), NOTHING))
+    if is_even and len(signs) >= FEWEST_SIGNS:
+        method = "signs of tasks" if len(groups) == len(common) else "signs of groups"
+        return share_at_least(seen, [Counter((move, -move)) for move in signs]), method
+    dealt = [_dealt(*(side.repeats(t, metric) for side in pair.sides)) for t in common]
+    return share_at_least(seen, dealt), "rollouts within tasks"
+
+
+def _dealt(base: list[Fraction], candidate: list[Fraction]) -> Counter[Fraction]:
+    """A task's change under every way to say which rollouts were the candidate's."""
+    pooled, n = base + candidate, len(candidate)
+    total = sum(pooled, NOTHING)
+    chosen = Counter(sum(own, NOTHING) for own in combinations(pooled, n))
+    return Counter({own / n - (total - own) / len(base): number for own, number in chosen.items()})
+
+
+def share_at_least(seen: Fraction, parts: Sequence[Counter[Fraction]]) -> Fraction | None:
+    """How often a sum, one of each part, is as far from 0 as was seen."""
+    sums = Counter({NOTHING: 1})
+    for part in parts:
+        further: Counter[Fraction] = Counter()
+        for total, number in sums.items():
+            for value, more in part.items():
+                further[total + value] += number * more
+        sums = further
+        if len(sums) > MOST_STATES:
+            return None
+    far = sum(number for total, number in sums.items() if abs(total) >= seen)
+    return Fraction(far, sum(sums.values()))
+
+
+def metrics(pair: Pair) -> dict[str, dict[str, Any]]:
+    """What else changed: pass@k and pass^k at a common k, what tasks took, what was recorded."""
+    found: dict[str, dict[str, Any]] = {}
+    k = min(side.modal_repeats() for side in pair.sides)
+    if pair.is_settled() and k > 1:
+        for name, at in (("pass_at_k", pass_at), ("pass_hat_k", pass_hat)):
+            both = {
+                task: [at(list(map(bool, s.repeats(task, "pass_at_1"))), k) for s in pair.sides]
+                for task in pair.common
+            }
+            found |= _changed(name, both, k=k, is_bounded=True)
+    for name in MEASURES:
+        both = {t: [side.measured(t, name) for side in pair.sides] for t in pair.common}
+        found |= _changed(name, both, k=None, is_bounded=False)
+    recorded = [_recorded(side.run) for side in pair.sides]
+    for name in recorded[0]:
+        before, after = (own[name] for own in recorded)
+        delta = None if before is None or after is None else after - before
+        found[name] = {"base_value": before, "candidate_value": after, "delta": delta}
+    return found
+
+
+def _changed(
+    name: str, both: Mapping[str, list[Fraction | None]], *, k: int | None, is_bounded: bool
+) -> dict[str, dict[str, Any]]:
+    known = [(a, b) for a, b in both.values() if a is not None and b is not None]
+    if not known:
+        return {}
+    changes = [after - before for before, after in known]
+    spread = variance(changes)
+    square = None if spread is None else spread / len(changes)
+    low, high = interval(mean(changes), square, len(changes), is_bounded=is_bounded)
+    row = {
+        "k": k,
+        "n_tasks": len(known),
+        "base_value": mean([before for before, _ in known]),
+        "candidate_value": mean([after for _, after in known]),
+        "delta": mean(changes),
+        "se_new_tasks": root(square),
+        "ci_new_tasks_low": low,
+        "ci_new_tasks_high": high,
+    }
+    return {name: row}
+
+
+def _recorded(run: Run) -> dict[str, Fraction | None]:
+    """Shares of what was expected, and of what was recorded."""
+    ends = Counter(run.outcome(key) for key in run.expected or ())
+    n_expected = len(run.expected or ())
+    unscored = sum(row.reward is None for row in run.rollouts.values())
+    return {
+        "coverage": ratio(ends["scored"], n_expected),
+        "failed_attempt_rate": ratio(ends["failed attempt"], n_expected),
+        "missing_rate": ratio(ends["missing"], n_expected),
+        "unscored_rate": ratio(unscored, len(run.rollouts)),
+    }

@@ -1,0 +1,501 @@
+"""Comparisons and their ledgers against the definitions, on many random pairs of runs."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as configured
+from hypothesis import strategies as st
+
+from pipeline import run
+from pipeline.cli.gate_content import MEASURED
+from pipeline.warehouse import Warehouse, open_warehouse
+from tests import comparison_reference as reference
+from tests import ledger_reference
+from tests.comparison_reference import Pair, Side
+from tests.generated_pairs import KINDS, Settings, Written, pair, shuffled
+from tests.ledger_reference import UNITS
+from tests.results import Results, analyzed
+
+NEEDS = (
+    "comparisons comparison_tasks comparison_metrics comparison_settings ledger flips "
+    "rollout_modes rollout_stages funnel run_health tasks".split()
+)
+RELATIONS = {
+    "comparisons": "base candidate metric".split(),
+    "comparison_tasks": "base candidate task_id".split(),
+    "comparison_metrics": "base candidate metric".split(),
+    "ledger": "base candidate metric policy ledger slice_key line effect".split(),
+}
+PROFILED = Settings(threshold=0.3, has_groups=True, has_gaps=True)
+PROFILE = """
+pass_threshold = 0.3
+slices = ["category"]
+fields.group = "family"
+"""
+MARGIN, OTHER_MARGIN = 0.02, 0.3
+Row = dict[str, Any]
+Rows = dict[tuple[Any, ...], Row]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A pair, the value that each task has of a field, and the stages that both runs have."""
+
+    pair: Pair
+    slices: Mapping[str, str] | None
+    stages: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Pairs by the names of their runs, and the relations that were made of them."""
+
+    path: Path
+    pairs: dict[tuple[str, str], Compared]
+    rows: dict[str, Rows]
+    margin: float | None
+
+
+def relations(opened: Warehouse) -> dict[str, Rows]:
+    """The rows of every relation by their key."""
+    found = {}
+    for relation, key in RELATIONS.items():
+        rows = opened.sql(f"from {relation}").to_dicts()
+        found[relation] = {tuple(row[name] for name in key): row for row in rows}
+        assert len(found[relation]) == len(rows), relation
+    return found
+
+
+def checked(folder: Path, written: Sequence[Written], *, is_profiled: bool) -> Checked:
+    """Analyse the pairs; with a profile their bases are named."""
+    files: dict[str, Any] = {path: rows for own in written for path, rows in own.files.items()}
+    names = {own.name: (f"{own.name}_base", f"{own.name}_candidate") for own in written}
+    if is_profiled:
+        files["blade.toml"] = PROFILE
+    baselines = [base for base, _ in names.values()] if is_profiled else []
+    made = analyzed(folder, files, needs=NEEDS, baselines=baselines)
+    told = _told(made)
+    pairs = {names[own.name]: _compared(own, names[own.name], told, is_profiled) for own in written}
+    with open_warehouse(made.path) as opened:
+        return Checked(made.path, pairs, relations(opened), MARGIN if is_profiled else None)
+
+
+def _told(made: Results) -> dict[str, dict[str, list[Row]]]:
+    """What the warehouse says of each run: primary modes, stages, and what rollouts show."""
+    queries = {
+        "modes": "from rollout_modes where is_primary",
+        "stages": "from funnel order by run_id, stage_no",
+        "facts": "from rollout_stages",
+    }
+    found: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in queries}
+    with open_warehouse(made.path) as opened:
+        for name, query in queries.items():
+            for row in opened.sql(query).to_dicts():
+                found[name][row["run_id"]].append(row)
+    return found
+
+
+def _compared(
+    written: Written, runs: tuple[str, str], told: dict[str, Any], is_profiled: bool
+) -> Compared:
+    numbers, others = ({r["stage"]: r["stage_no"] for r in told["stages"][name]} for name in runs)
+    # What was scored was recorded, and whether it was expected is no step.
+    stages = [s for s in numbers if s in others and s not in ("expected", "recorded")]
+    sides = [
+        replace(
+            side,
+            modes={_key(row): row["mode"] for row in told["modes"][name]},
+            ends={
+                _key(row): _end(side, row, [numbers[stage] for stage in stages])
+                for row in told["facts"][name]
+            },
+        )
+        for name, side in zip(runs, written.sides, strict=True)
+    ]
+    found = Pair(*sides)
+    slices = {task: value for task, value in written.slices.items() if task in found.tasks}
+    # A field of one value sorts nothing, unless it is asked for.
+    is_slice = bool(slices) if is_profiled else len(set(slices.values())) > 1
+    return Compared(found, slices if is_slice else None, stages)
+
+
+def _key(row: Row) -> tuple[str, int]:
+    return row["task_id"], row["rollout_index"]
+
+
+def _end(side: Side, row: Row, numbers: list[int]) -> int:
+    """After how many stages a rollout ends; a pass has gone through all."""
+    reward = side.scored.get(_key(row))
+    if reward is None:
+        return 0
+    if side.run.threshold is not None and side.run.passes(float(reward)):
+        return len(numbers)
+    return [*(row["facts"][number - 1] == "1" for number in numbers), False].index(False)
+
+
+def seeded(seed: str, settings: Settings, *, n_pairs: int = 36, n_twins: int = 8) -> list[Written]:
+    """Random pairs, the first few with a twin: the same rows in another order."""
+    kinds = dict(enumerate(KINDS))
+    own = [
+        pair(Random(f"{seed} {n}"), f"p{n}", settings, kind=kinds.get(n)) for n in range(n_pairs)
+    ]
+    return [*own, *(shuffled(Random(one.name), one, f"{one.name}x") for one in own[:n_twins])]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    """Pairs without a profile and without a baseline."""
+    return checked(tmp_path_factory.mktemp("p"), seeded("plain", Settings()), is_profiled=False)
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory: pytest.TempPathFactory) -> Checked:
+    """Pairs with a threshold, groups of tasks, named slices with gaps, and baselines."""
+    return checked(tmp_path_factory.mktemp("p"), seeded("profiled", PROFILED), is_profiled=True)
+
+
+def asked(stored: Checked, *, is_swapped: bool, margin: float, is_named: bool) -> dict[str, Rows]:
+    """The relations that `blade compare` makes for the pairs of a warehouse."""
+    benchmarks = {key[:2]: row["benchmark"] for key, row in stored.rows["comparisons"].items()}
+    wanted = [
+        run.Pair(benchmarks[runs], *(runs[::-1] if is_swapped else runs), is_named, margin)
+        for runs in stored.pairs
+    ]
+    with run.compare(stored.path, wanted) as opened:
+        return relations(opened)
+
+
+@pytest.fixture(scope="module")
+def swapped(profiled: Checked) -> Checked:
+    """The profiled pairs, asked for the other way round and with another margin."""
+    turned = {
+        (candidate, base): replace(own, pair=Pair(*own.pair.sides[::-1]))
+        for (base, candidate), own in profiled.pairs.items()
+    }
+    rows = asked(profiled, is_swapped=True, margin=OTHER_MARGIN, is_named=True)
+    return Checked(profiled.path, turned, rows, OTHER_MARGIN)
+
+
+@pytest.fixture(scope="module", params=["plain", "profiled", "swapped"])
+def found(request: pytest.FixtureRequest) -> Checked:
+    """Each of these."""
+    own: Checked = request.getfixturevalue(request.param)
+    return own
+
+
+def agree(got: Mapping[str, Any], expected: Mapping[str, Any], where: Any) -> None:
+    """Every figure is the expected one: null for None, numbers to 1e-9."""
+    for name, value in expected.items():
+        own = got[name]
+        if value is None or own is None or isinstance(value, bool | str | int):
+            assert own == value, (where, name, own, value)
+        else:
+            assert own == pytest.approx(float(value), rel=1e-9, abs=1e-9), (where, name)
+
+
+def same_rows(got: Rows, expected: Mapping[tuple[Any, ...], Mapping[str, Any]]) -> None:
+    """The same keys, and what is expected of each."""
+    assert sorted(got.keys() - expected.keys()) == []
+    assert sorted(expected.keys() - got.keys()) == []
+    for key, row in expected.items():
+        agree(got[key], row, key)
+
+
+def check_tasks(found: Checked) -> None:
+    expected = {
+        (*runs, task): row
+        for runs, own in found.pairs.items()
+        for task, row in reference.comparison_tasks(own.pair).items()
+    }
+    same_rows(found.rows["comparison_tasks"], expected)
+
+
+def check_comparisons(found: Checked) -> None:
+    expected = {}
+    for runs, own in found.pairs.items():
+        for metric in reference.METRICS if own.pair.is_settled() else ("mean_reward",):
+            row = reference.comparison(own.pair, metric)
+            told = None if found.margin is None else reference.verdict(row, found.margin)
+            row |= {"verdict": told, "is_named": found.margin is not None}
+            expected[*runs, metric] = row
+    same_rows(found.rows["comparisons"], expected)
+
+
+def check_p_values(found: Checked) -> None:
+    for (*runs, metric), row in found.rows["comparisons"].items():
+        own = found.pairs[runs[0], runs[1]].pair
+        p_value, method = reference.p_value(own, metric)
+        assert (row["test"], row["p_holm"]) == (method, row["p_value"])
+        assert (row["p_value"] is None) == (not own.common)
+        if p_value is not None:
+            p, n_draws = float(p_value), row["n_draws"]
+            slack = 5 * math.sqrt(p * (1 - p) / n_draws) + 1 / n_draws if n_draws else 1e-9
+            assert row["p_value"] == pytest.approx(p, abs=slack), (runs, metric)
+
+
+def check_metrics(found: Checked) -> None:
+    expected = {
+        (*runs, metric): row
+        for runs, own in found.pairs.items()
+        for metric, row in reference.metrics(own.pair).items()
+    }
+    rows = found.rows["comparison_metrics"]
+    # Health is another matter; it must only be there.
+    clean = {key: row for key, row in rows.items() if key[2] == "clean_rate"}
+    assert {key[:2] for key in clean} == found.pairs.keys()
+    for row in clean.values():
+        assert row["delta"] == row["candidate_value"] - row["base_value"]
+    same_rows({key: row for key, row in rows.items() if key not in clean}, expected)
+
+
+def check_ledgers(found: Checked) -> None:
+    expected = {}
+    for runs, own in found.pairs.items():
+        lines, totals = ledger_reference.ledgers(own.pair, own.slices, own.stages)
+        for key, line in lines.items():
+            n_noise, noise = line.noise or (None, None)
+            expected[*runs, *key] = {
+                "amount": line.amount,
+                "n_tasks": line.n_tasks,
+                "ci_low": line.ci[0],
+                "ci_high": line.ci[1],
+                "n_tasks_by_noise": n_noise,
+                "amount_by_noise": noise,
+                "is_reversal": line.is_reversal,
+                "total": totals[key[:3]],
+            }
+    same_rows(found.rows["ledger"], expected)
+
+
+def check_sums(found: Checked) -> None:
+    ledgers: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for key, row in found.rows["ledger"].items():
+        ledgers[key[:6]].append(row)
+    for key, lines in ledgers.items():
+        unit = UNITS[key[2]]
+        (total,) = {row["total"] for row in lines}
+        (total_shown,) = {row["total_shown"] for row in lines}
+        assert math.fsum(row["amount"] for row in lines) == pytest.approx(total, abs=1e-9), key
+        shown = [round(row["shown"] * unit) for row in lines]
+        assert [number / unit for number in shown] == [row["shown"] for row in lines], key
+        assert sum(shown) / unit == total_shown, key
+        assert abs(total_shown - total) * unit <= 0.5 + 1e-9, key
+        assert max(abs(row["shown"] - row["amount"]) for row in lines) < 1 / unit, key
+        assert sorted(row["line_no"] for row in lines) == list(range(1, len(lines) + 1)), key
+
+
+CHECKS = (
+    check_tasks,
+    check_comparisons,
+    check_p_values,
+    check_metrics,
+    check_ledgers,
+    check_sums,
+)
+
+
+def test_tasks(found: Checked) -> None:
+    """Every task of either run: its pairing, and how it fared in both."""
+    check_tasks(found)
+
+
+def test_comparisons(found: Checked) -> None:
+    """Levels, difference, errors, intervals and bounds; a verdict where a base is named."""
+    check_comparisons(found)
+
+
+def test_p_values(found: Checked) -> None:
+    """Of all permutations where they can be enumerated; drawn ones are near."""
+    check_p_values(found)
+
+
+def test_other_metrics(found: Checked) -> None:
+    """pass@k and pass^k at a common k, what tasks took, and what of the runs was recorded."""
+    check_metrics(found)
+
+
+def test_ledgers(found: Checked) -> None:
+    """Every line of every ledger, and the change that it is a part of."""
+    check_ledgers(found)
+
+
+def test_ledgers_add_up(found: Checked) -> None:
+    """Amounts to the total; what is printed, in whole units, exactly to what is printed of it."""
+    check_sums(found)
+
+
+@pytest.mark.parametrize("name", ["plain", "profiled"])
+def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
+    """A policy is held against the change with missing as failures, and against its bounds."""
+    stored: Checked = request.getfixturevalue(name)
+    names = {"delta": "delta_counted_as_fail", "bound_low": "bound_low", "bound_high": "bound_high"}
+    with open_warehouse(stored.path) as opened:
+        for runs, own in list(stored.pairs.items())[5:20]:
+            measured = opened.sql(MEASURED, [*runs, []]).to_dicts()
+            rows = {row["metric"]: row for row in measured if own.pair.paired}
+            for metric in rows.keys() & set(
+                reference.METRICS if own.pair.is_settled() else ["mean_reward"]
+            ):
+                told = reference.comparison(own.pair, metric)
+                agree(rows[metric], {mine: told[their] for mine, their in names.items()}, runs)
+                assert rows[metric]["n_tasks"] == len(own.pair.paired)
+
+
+def test_on_these_tasks(found: Checked) -> None:
+    """The second sentence: the interval of the same tasks, else an exact test within them."""
+    for key, row in found.rows["comparisons"].items():
+        low, high, p_value = row["ci_same_tasks_low"], row["ci_same_tasks_high"], row["p_value"]
+        if low is None and row["test"] != "rollouts within tasks":
+            assert row["on_these_tasks"] is None, key
+            continue
+        is_clear = p_value < 0.05 if low is None else low > 0 or high < 0
+        told = ("higher" if row["delta"] > 0 else "lower") if is_clear else "not told apart"
+        assert row["on_these_tasks"] == told, key
+
+
+def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
+    """The pairs hold what a comparison may meet."""
+    for found in (plain, profiled):
+        pairs = [own.pair for own in found.pairs.values()]
+        states = {own.pairing(task) for own in pairs for task in own.tasks}
+        assert states == {
+            *("verified", "unverified", "contradicted"),
+            *("base only", "candidate only"),
+        }
+        assert {0, 1, 26} <= {len(own.common) for own in pairs}
+        assert any(len(own.common) < len(own.paired) for own in pairs)
+        assert any(own.base.run == own.candidate.run for own in pairs)
+        ends = {s.run.outcome(key) for own in pairs for s in own.sides for key in s.run.grid()}
+        assert ends == {"scored", "unscored", "failed attempt", "missing"}
+        assert len({tuple(s.run.expected is None for s in own.sides) for own in pairs}) == 4
+        assert any(s.modal_repeats() == 1 for own in pairs for s in own.sides)
+        assert {own.base.run.is_bounded for own in pairs} == {True, False}
+        rows = found.rows["comparisons"].values()
+        assert any(row["ci_same_tasks_low"] is not None for row in rows)
+        assert {row["is_lead"] for row in rows if row["metric"] == "mean_reward"} == {True, False}
+        assert any(row["is_reversal"] for row in found.rows["ledger"].values())
+    assert {own.pair.is_settled() for own in plain.pairs.values()} == {True, False}
+    tests = {
+        row["test"] for found in (plain, profiled) for row in found.rows["comparisons"].values()
+    }
+    within, signs = {None, "rollouts within tasks"}, {"signs of tasks", "signs of groups"}
+    assert tests == within | signs
+    policies = {key[3] for key in profiled.rows["ledger"]}
+    assert policies == {"dropped", "counted_as_fail"}
+
+
+def test_the_other_way_round(profiled: Checked, swapped: Checked) -> None:
+    """Base and candidate swapped, every change has the other sign, and p stays."""
+    for (base, candidate, metric), row in profiled.rows["comparisons"].items():
+        other = swapped.rows["comparisons"][candidate, base, metric]
+        assert other["p_value"] == row["p_value"] and other["test"] == row["test"]
+        for name, turned in {
+            "delta": "delta",
+            "total_change": "total_change",
+            "ci_new_tasks_low": "ci_new_tasks_high",
+            "ci_counted_as_fail_low": "ci_counted_as_fail_high",
+            "bound_low": "bound_high",
+        }.items():
+            assert (row[name] is None) == (other[turned] is None)
+            if row[name] is not None:
+                assert other[turned] == pytest.approx(-row[name], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["plain", "profiled"])
+def test_asked_for(name: str, request: pytest.FixtureRequest) -> None:
+    """`blade compare BASE CANDIDATE` tells what the analysis stored, to the last digit."""
+    stored: Checked = request.getfixturevalue(name)
+    is_named = stored.margin is not None
+    rows = asked(stored, is_swapped=False, margin=MARGIN, is_named=is_named)
+    for relation, own in stored.rows.items():
+        assert own.keys() == rows[relation].keys()
+        for key, row in own.items():
+            # The first pair asked for is the first.
+            assert without(rows[relation][key], "pair_no") == without(row, "pair_no"), key
+
+
+def without(row: Row, column: str) -> Row:
+    return {name: value for name, value in row.items() if name != column}
+
+
+def test_order_of_rows(plain: Checked, profiled: Checked) -> None:
+    """A pair whose rows stand in another order is told the same, to the last digit."""
+    for found in (plain, profiled):
+        twins = [base.removesuffix("_base") for base, _ in found.pairs if base.endswith("x_base")]
+        assert len(twins) == 8
+        for twin in twins:
+            for relation in RELATIONS:
+                own = told(found, relation, twin.removesuffix("x"))
+                assert own == told(found, relation, twin), (twin, relation)
+
+
+def told(found: Checked, relation: str, name: str) -> list[str]:
+    """A pair's rows without its name."""
+    rows = [row for key, row in found.rows[relation].items() if key[0] == f"{name}_base"]
+    return sorted(repr(row).replace(f"'{name}'", "''").replace(f"'{name}_", "'") for row in rows)
+
+
+@pytest.mark.slow
+def test_order_of_files(tmp_path: Path, profiled: Checked) -> None:
+    """Every file's rows in another order, files written in another order: the same relations."""
+    random, written = Random("order"), seeded("profiled", PROFILED)[::-1]
+    turned = [
+        replace(own, files={p: random.sample(r, len(r)) for p, r in reversed(own.files.items())})
+        for own in written
+    ]
+    assert checked(tmp_path, turned, is_profiled=True).rows == profiled.rows
+
+
+@configured(max_examples=30)
+@given(st.randoms(use_true_random=False))
+def test_the_definitions_add_up(random: Random) -> None:
+    """By the definitions too the lines of every ledger are parts of the whole change."""
+    written = pair(random, "p", PROFILED)
+    modes = {key: random.choice("abc") for side in written.sides for key in side.run.grid()}
+    sides = [replace(side, modes=modes) for side in written.sides]
+    stages = ["produced output", "passed"]
+    own = Pair(*(replace(side, ends=_any_ends(random, side)) for side in sides))
+    lines, totals = ledger_reference.ledgers(own, written.slices, stages)
+    for key, total in totals.items():
+        parts = [line.amount for line_key, line in lines.items() if line_key[:3] == key]
+        assert not parts or sum(parts) == total
+
+
+def _any_ends(random: Random, side: Side) -> dict[tuple[str, int], int]:
+    """Passes go through both stages; others end before the first or the last."""
+    is_pass = {key: side.run.passes(float(r)) for key, r in side.scored.items()}
+    return {key: 2 if passed else random.randint(0, 1) for key, passed in is_pass.items()}
+
+
+@pytest.mark.slow
+@configured(max_examples=12, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.randoms(use_true_random=False), min_size=1, max_size=25), st.booleans())
+def test_any_pairs(randoms: list[Random], is_profiled: bool) -> None:
+    """Whatever the pairs, every relation is as the definitions have it."""
+    chosen = PROFILED if is_profiled else Settings()
+    written = [pair(random, f"p{n}", chosen) for n, random in enumerate(randoms)]
+    with TemporaryDirectory() as folder:
+        found = checked(Path(folder), written, is_profiled=is_profiled)
+        for check in CHECKS:
+            check(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_many_pairs(tmp_path: Path, seed: int) -> None:
+    """A hundred other pairs at a time, with and without a profile."""
+    chosen = PROFILED if seed % 2 else Settings()
+    written = seeded(f"many {seed}", chosen, n_pairs=100, n_twins=0)
+    found = checked(tmp_path, written, is_profiled=bool(seed % 2))
+    for check in CHECKS:
+        check(found)
