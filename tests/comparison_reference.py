@@ -22,7 +22,7 @@ from tests.uncertainty_reference import FEWEST_MIXED, LEVEL, clustered_variance,
 
 METRICS = ("pass_at_1", "mean_reward")
 MEASURES = "input_tokens output_tokens n_turns n_tool_calls n_tool_errors duration_s".split()
-POWER, FEWEST_SIGNS, MOST_STATES = 0.8, 6, 20_000
+POWER, FEWEST_SIGNS, MOST_STATES = 0.8, 6, 3_000
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,20 @@ class Side:
         rows = sorted(self.run.rollouts.items())
         return {key: Fraction(str(row.reward)) for key, row in rows if row.reward is not None}
 
+    @cached_property
+    def passed(self) -> dict[Key, Fraction]:
+        """1 for each scored rollout that passed, 0 for the others."""
+        return {key: Fraction(self.run.passes(float(r))) for key, r in self.scored.items()}
+
     def rewards(self, task: str) -> list[Fraction]:
         """The rewards of a task's scored rollouts."""
         return [self.scored[key] for key in self.keys.get(task, ()) if key in self.scored]
 
     def repeats(self, task: str, metric: str) -> list[Fraction]:
         """What each scored rollout of a task is worth."""
-        rewards = self.rewards(task)
         if metric == "mean_reward":
-            return rewards
-        return [Fraction(self.run.passes(float(reward))) for reward in rewards]
+            return self.rewards(task)
+        return [self.passed[key] for key in self.keys.get(task, ()) if key in self.passed]
 
     def value(self, task: str, metric: str) -> Fraction | None:
         """What a task is worth: the mean of its scored rollouts."""
@@ -142,9 +146,17 @@ class Pair:
 
     def change(self, task: str, metric: str) -> Fraction:
         """What a common task gained."""
-        before, after = (side.value(task, metric) for side in self.sides)
-        assert before is not None and after is not None
-        return after - before
+        return self._changes[task, metric]
+
+    @cached_property
+    def _changes(self) -> dict[tuple[str, str], Fraction]:
+        found = {}
+        for metric in METRICS if self.is_settled() else METRICS[1:]:
+            for task in self.common:
+                before, after = (side.value(task, metric) for side in self.sides)
+                assert before is not None and after is not None
+                found[task, metric] = after - before
+        return found
 
     def groups(self, tasks: Iterable[str]) -> dict[str, list[str]]:
         """Tasks that belong together; one that names no group is its own."""
@@ -289,14 +301,15 @@ def interval(
     """The t interval of a mean of differences, cut where rates end.
 
     Differences that are all alike have no spread. Where rates bound them, a share of tasks that
-    n units would miss once in forty could differ; without bounds there is nothing to say.
+    n units would miss once in forty could be 1 or -1; without bounds there is nothing to say.
     """
     if centre is None or square is None or n_units < 2 or (square == 0 and not is_bounded):
         return None, None
-    half = 1 - 0.025 ** (1 / n_units)
-    if square > 0:
-        half = float(student.ppf((1 + LEVEL) / 2, n_units - 1)) * (root(square) or 0)
-    low, high = float(centre) - half, float(centre) + half
+    middle, unseen = float(centre), 1 - 0.025 ** (1 / n_units)
+    if square == 0:
+        return (1 - unseen) * middle - unseen, (1 - unseen) * middle + unseen
+    half = float(student.ppf((1 + LEVEL) / 2, n_units - 1)) * (root(square) or 0)
+    low, high = middle - half, middle + half
     return (max(low, -1.0), min(high, 1.0)) if is_bounded else (low, high)
 
 

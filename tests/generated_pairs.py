@@ -68,6 +68,8 @@ def pair(random: Random, name: str, settings: Settings, *, kind: str | None = No
             continue
         writer = _Writer(random, name, side, rewards, standings, fields, eases)
         writer.fixed = _fixed(kind, side)
+        if kind == "even":
+            writer.scored_share = 1.0
         writer.fill(n_repeats=random.choice((1, 2, 3)) if writer.fixed else N_EVEN.get(kind))
         sides.append(writer)
     is_bounded = all(writer.is_bounded() for writer in sides)

@@ -143,7 +143,7 @@ def _end(side: Side, row: Row, numbers: list[int]) -> int:
     return [*(row["facts"][number - 1] == "1" for number in numbers), False].index(False)
 
 
-def seeded(seed: str, settings: Settings, *, n_pairs: int = 36, n_twins: int = 8) -> list[Written]:
+def seeded(seed: str, settings: Settings, *, n_pairs: int = 30, n_twins: int = 8) -> list[Written]:
     """Random pairs, the first few with a twin: the same rows in another order."""
     kinds = dict(enumerate(KINDS))
     own = [
@@ -372,7 +372,8 @@ def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
             *("verified", "unverified", "contradicted"),
             *("base only", "candidate only"),
         }
-        assert {0, 1, 26} <= {len(own.common) for own in pairs}
+        sizes = {len(own.common) for own in pairs}
+        assert {0, 1} <= sizes and max(sizes) > 20
         assert any(len(own.common) < len(own.paired) for own in pairs)
         assert any(own.base.run == own.candidate.run for own in pairs)
         ends = {s.run.outcome(key) for own in pairs for s in own.sides for key in s.run.grid()}
@@ -456,7 +457,7 @@ def test_order_of_files(tmp_path: Path, profiled: Checked) -> None:
     assert checked(tmp_path, turned, is_profiled=True).rows == profiled.rows
 
 
-@configured(max_examples=30)
+@configured(max_examples=15)
 @given(st.randoms(use_true_random=False))
 def test_the_definitions_add_up(random: Random) -> None:
     """By the definitions too the lines of every ledger are parts of the whole change."""
@@ -478,7 +479,7 @@ def _any_ends(random: Random, side: Side) -> dict[tuple[str, int], int]:
 
 
 @pytest.mark.slow
-@configured(max_examples=12, suppress_health_check=list(HealthCheck))
+@configured(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.randoms(use_true_random=False), min_size=1, max_size=25), st.booleans())
 def test_any_pairs(randoms: list[Random], is_profiled: bool) -> None:
     """Whatever the pairs, every relation is as the definitions have it."""
@@ -491,7 +492,7 @@ def test_any_pairs(randoms: list[Random], is_profiled: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_many_pairs(tmp_path: Path, seed: int) -> None:
     """A hundred other pairs at a time, with and without a profile."""
     chosen = PROFILED if seed % 2 else Settings()

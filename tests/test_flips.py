@@ -64,7 +64,7 @@ WRITTEN = {
         STOPS: repeats(STOPS, (1.0, SHORT), (1.0, WHOLE)),
         WORDS: repeats(WORDS, (0.0, say("It is 4."))),
         SAME_WORDS: repeats(SAME_WORDS, (1.0, say("It is 3."))),
-        CHANGES_LITTLE: repeats(CHANGES_LITTLE, (1.0, WHOLE), (0.0, SHORT), (0.0, SHORT)),
+        CHANGES_LITTLE: repeats(CHANGES_LITTLE, (1.0, WHOLE), (1.0, WHOLE), (0.0, SHORT)),
         OTHER_QUESTION: repeats(OTHER_QUESTION, (0.0, SHORT), ask="another question"),
         BETWEEN: repeats(BETWEEN, (0.0, SHORT), first=2),
     },
@@ -105,6 +105,7 @@ def flips(runs: Results) -> Flips:
 def test_flips_cross_a_half(flips: Flips) -> None:
     """What passes on one side mostly and fails on the other is a flip; other questions are none."""
     assert {task: row["side"] for task, row in flips["a", "b"].items()} == {
+        LEFT_OUT: "lost",
         WORDS: "lost",
         BETWEEN: "lost",
         STOPS: "gained",
@@ -123,7 +124,7 @@ LOST = {
     "base_pass_rate": 1.0,
     "candidate_pass_rate": 0.0,
     "change": -1.0,
-    "n_flips": 2,
+    "n_flips": 3,
 }
 
 
@@ -204,7 +205,7 @@ def test_failing_mode_is_the_primary_one(runs: Results) -> None:
             on modes.is_primary and split_part(flips.failing, '#', 1)
                 = modes.run_id || '/' || modes.task_id || ':' || modes.rollout_index
     """)
-    assert modes == [(True,)] * 6
+    assert modes == [(True,)] * 7
     assert runs.one("select count(failing_mode) from flips") > 0
 
 
@@ -224,7 +225,8 @@ def test_what_is_left_out_is_counted() -> None:
                 benchmark, base, candidate, task_no::varchar as task_id, true as is_common,
                 (task_no < 13)::int as base_n_passed, 1 as base_n_scored,
                 (task_no = 13)::int as candidate_n_passed, 1 as candidate_n_scored,
-                base_n_passed as base_pass_rate, candidate_n_passed as candidate_pass_rate
+                base_n_passed as base_pass_rate, candidate_n_passed as candidate_pass_rate,
+                candidate_n_passed - base_n_passed as pass_change
             from staging.run_pairs cross join range(14) as tasks(task_no)
         """)
         query = (SQL_DIR / "staging" / "flip_tasks.sql").read_text(encoding="utf-8")
@@ -256,10 +258,11 @@ def test_report_shows_the_first_three(demo: Path) -> None:
 
 def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
     """The page tells lost tasks, then gained ones, and how many it leaves out."""
-    print_flips(list(flips["a", "b"].values()), limit=1)
+    ranked = sorted(flips["a", "b"].values(), key=lambda row: -abs(row["change"]))
+    print_flips(ranked, limit=1)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [
-        "lost: 2 tasks that the base passes at least half the time and the candidate does not; "
+        "lost: 3 tasks that the base passes at least half the time and the candidate does not; "
         "the 1 most changed",
         f"task {WORDS}  pass rate 100.0% to 0.0%, fails with UNEXPLAINED",
         "gained: 2 tasks that the candidate passes at least half the time and the base does not; "
