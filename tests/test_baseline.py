@@ -1,4 +1,4 @@
-"""A baseline that an analysis was given counts in blade compare, too."""
+"""What blade compare decides by: the baseline that the analysis was given, and known changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.results import Content, analyzed, call, rollout
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two benchmarks of two runs each; of one of them the profile names the baseline."""
+    """Two runs a benchmark, the baseline of one in the profile; one has rewards without bounds."""
     files: dict[str, Content] = {
         f"{benchmark}_{model}_rollouts.jsonl": [
             rollout(task, index, ask=f"{benchmark} {task}", reward=float(task + index < limit))
@@ -21,6 +21,14 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
         for benchmark in ("hills", "lakes")
         for model, limit in (("new", 3), ("old", 2))
+    }
+    files |= {
+        f"seas_{model}_rollouts.jsonl": [
+            rollout(task, index, ask=f"seas {task}", reward=9.0 + task)
+            for task in range(4)
+            for index in range(2 if task else n_first)
+        ]
+        for model, n_first in (("new", 1), ("old", 2))
     }
     files["blade.toml"] = 'baseline = "hills_old"\n'
     return analyzed(tmp_path_factory.mktemp("baseline"), files).path
@@ -37,6 +45,7 @@ def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
     assert found == [
         ("hills_old", "hills_new", "inconclusive", 0.02),
         ("lakes_new", "lakes_old", None, 0.02),
+        ("seas_new", "seas_old", None, 0.02),
     ]
     page = call("compare", "--warehouse", warehouse).stdout
     assert "hills_new against hills_old" in page
@@ -60,6 +69,16 @@ def test_a_policy_decides_by_it(warehouse: Path, tmp_path: Path) -> None:
     assert outcome.code == 1
     assert [gate["candidate"] for gate in told["gates"]] == ["hills_new"]
     assert [alarm["candidate"] for alarm in told["false_alarms"]] == ["hills_new"]
+
+
+def test_missing_rewards_without_bounds_decide_nothing(warehouse: Path, tmp_path: Path) -> None:
+    """A row of the candidate is missing, and could have had any reward."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[metric]]\nmetric = "mean_reward"\nmargin = 0.5\n', encoding="utf-8")
+    asked = ("compare", "seas_old", "seas_new", "--warehouse", warehouse, "--policy", policy)
+    (gate,) = json.loads(call(*asked, "--json").stdout)["gates"]
+    (metric,) = gate["metrics"]
+    assert (gate["verdict"], metric["delta"], metric["bounds"]) == ("INCONCLUSIVE", None, None)
 
 
 def test_nothing_is_decided_without_a_base(demo: Path, tmp_path: Path) -> None:
