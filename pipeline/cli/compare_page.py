@@ -111,7 +111,8 @@ def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
             if label != "verdict":
                 click.echo(row(label, sentence))
         _print_tasks(change)
-        _print_transitions(change)
+        if change is comparison.lead:
+            _print_transitions(comparison)
         for ledger in change.ledgers if is_full else _leading(change):
             _print_ledger(change, ledger, is_full=is_full)
     _print_metrics(comparison)
@@ -178,25 +179,20 @@ def _print_tasks(change: Change) -> None:
     )
 
 
-def _print_transitions(change: Change) -> None:
+def _print_transitions(comparison: Comparison) -> None:
     """Tasks by the bucket they were in (a row) and are in (a column), noise alone in brackets."""
-    for ledger in change.ledger("bucket transitions"):
-        cells = {line.line: line for line in ledger.lines}
-        click.echo(heading("buckets") + ", from the row to the column; in brackets by noise alone")
-        print_table(
-            ("from", *BUCKETS),
-            [
-                [before, *(_moved(cells.get(f"{before} to {after}")) for after in BUCKETS)]
-                for before in BUCKETS
-            ],
-        )
+    if not comparison.transitions:
+        return
+    cells = {(cell.bucket_before, cell.bucket_after): cell for cell in comparison.transitions}
+    click.echo(heading("buckets") + ", from the row to the column; in brackets by noise alone")
+    print_table(
+        ("from", *BUCKETS),
+        [[before, *(_moved(cells[before, after]) for after in BUCKETS)] for before in BUCKETS],
+    )
 
 
-def _moved(line: Row | None) -> str:
-    if line is None:
-        return "0"
-    noise = line.n_tasks_by_noise.value
-    return f"{line.n_tasks.value:,}" + (f" ({noise:.1f})" if noise is not None else "")
+def _moved(cell: Row) -> str:
+    return f"{cell.n_tasks.value:,} ({cell.n_tasks_by_noise.value:.1f})"
 
 
 def _print_ledger(change: Change, ledger: Ledger, *, is_full: bool) -> None:

@@ -90,21 +90,19 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
         "n_losses": row["n_losses"],
         "gains": [_picked(task, TASK) for task in change.gains],
         "losses": [_picked(task, TASK) for task in change.losses],
-        "transitions": _transitions(change),
+        "transitions": _transitions(comparison.transitions),
         "ledgers": _ledgers(change.ledgers),
         "metrics": {each.values["metric"]: _picked(each, METRIC) for each in comparison.metrics},
         "flips": [_picked(flip, FLIP) for flip in comparison.flips],
     }
 
 
-def _transitions(change: Change) -> dict[str, dict[str, Any]]:
-    """From bucket to bucket: tasks, those that noise alone would move, and their part."""
+def _transitions(cells: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """From bucket to bucket: tasks, those that noise alone would move, and their part of pass@1."""
     found: dict[str, dict[str, Any]] = {}
-    for ledger in change.ledger("bucket transitions"):
-        for line in ledger.lines:
-            before, _, after = line.values["line"].partition(" to ")
-            cell = _picked(line, ("n_tasks", "n_tasks_by_noise", "amount"))
-            found.setdefault(before, {})[after] = cell
+    for cell in cells:
+        told = _picked(cell, ("n_tasks", "n_tasks_by_noise", "pass_change"))
+        found.setdefault(cell.bucket_before, {})[cell.bucket_after] = told
     return found
 
 

@@ -17,12 +17,13 @@ KEY = (*PAIR, "metric")
 COMPARISONS = Table("comparisons", "comparisons", KEY)
 LEDGERS = Table("ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no"))
 CHANGED = Table("changed_tasks", "report.changed_tasks", (*KEY, "task_id"))
+TRANSITIONS = Table("transitions", "report.transitions", (*PAIR, "bucket_before", "bucket_after"))
 REFUSED = Table("refused_tasks", "report.refused_tasks", (*PAIR, "task_id"))
 SETTINGS = Table("comparison_settings", "comparison_settings", (*PAIR, "setting"))
 METRICS = Table("comparison_metrics", "comparison_metrics", KEY)
 FLIPS = Table("flips", "flips", (*PAIR, "task_id"))
 # What a page or a program reads of comparisons, all by the pair they are about.
-TABLES = (COMPARISONS, LEDGERS, CHANGED, REFUSED, SETTINGS, METRICS, FLIPS)
+TABLES = (COMPARISONS, LEDGERS, CHANGED, TRANSITIONS, REFUSED, SETTINGS, METRICS, FLIPS)
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,7 @@ class Comparison:
     candidate: str
     changes: list[Change]
     settings: list[Row]
+    transitions: list[Row]
     refused: list[Row]
     metrics: list[Row]
     flips: list[Row]
@@ -153,6 +155,7 @@ def comparisons(source: Source) -> list[Comparison]:
             *pair,
             changes=_changes(own, tables["ledgers"][pair], tables["changed_tasks"][pair]),
             settings=tables["comparison_settings"][pair],
+            transitions=tables["transitions"][pair],
             refused=tables["refused_tasks"][pair],
             metrics=tables["comparison_metrics"][pair],
             flips=tables["flips"][pair],
