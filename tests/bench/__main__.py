@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pipeline
 from tests.bench import decisions
+
+from tests.bench.pairs import bench_planted, bench_speed
 from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
 from tests.simulated import simulator
@@ -134,10 +136,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bench_diagnosis(folder / "planted")
+        bench_planted(folder / "planted_pairs")
         bench_corpus(folder / "corpus")
         decisions.main()
         bench_many(folder)
         bench_metrics(folder)
+        bench_speed(folder / "pairs")
         for shape in ("schema", "trajectory"):
             bench_load(folder, shape, n_bytes)
         for shape in () if given.no_growth else ("schema", "trajectory"):

@@ -93,16 +93,26 @@ def metrics(path: str) -> None:
     """Print how long the figures took, once the rollouts were loaded."""
     spent = _timed(path)
     print(f"  metrics stage {_told(spent, _of_metrics(), 'texts')}")
-    print(f"  diagnosis     {_told(spent, _after_rollouts() - _of_metrics())}")
+    print(f"  diagnosis     {_told(spent, _after('main.rollouts') - _of_metrics())}")
 
 
 def diagnosis(path: str) -> None:
     """Print how long the diagnosis took, beside the load."""
     spent = _timed(path)
-    diagnosed = _after_rollouts() - _of_metrics()
+    diagnosed = _after("main.rollouts") - _of_metrics()
     took = sum(spent[name] for name in diagnosed)
-    load = spent["all"] - sum(spent[name] for name in _after_rollouts()) - spent["texts"]
+    load = spent["all"] - sum(spent[name] for name in _after("main.rollouts")) - spent["texts"]
     print(f"  diagnosis    {_told(spent, diagnosed)}, {took / load:.2f} x the load's {load:.2f} s")
+
+
+def comparisons(path: str, out: str, *baselines: str) -> None:
+    """Print how long all comparisons took, and the contrasts, which are of one run and of two."""
+    spent = _timed(path, out=out, baselines=baselines)
+    contrasts = _after("staging.sometimes_rollouts")
+    compared = {"staging.run_pairs"} | _after("staging.run_pairs") - contrasts
+    print(f"  {'one baseline' if baselines else 'every pair':13}{_told(spent, compared)}")
+    print(f"    contrasts  {_told(spent, contrasts)}")
+    print(f"    all of the analysis {spent['all']:.2f} s, its texts {spent['texts']:.2f} s")
 
 
 def _told(spent: dict[str, float], names: set[str], *more: str) -> str:
@@ -122,26 +132,26 @@ def _reads() -> dict[str, list[str]]:
     return {relation.name: relation.reads for relation in ordered}
 
 
-def _after_rollouts() -> set[str]:
-    """Whatever reads the rollouts, through however many steps."""
-    after = {"main.rollouts"}
-    for name, reads in _reads().items():
-        if after & set(reads):
+def _after(first: str) -> set[str]:
+    """Whatever reads a relation, through however many steps."""
+    after = {first}
+    for name, read in _reads().items():
+        if after & set(read):
             after.add(name)
-    return after - {"main.rollouts"}
+    return after - {first}
 
 
 def _of_metrics() -> set[str]:
     """Of these, what the figures of the metrics pages are made from."""
-    reads, todo, found = _reads(), [f"report.{name}" for name in METRIC_TABLES], set()
+    read_by, todo, found = _reads(), [f"report.{name}" for name in METRIC_TABLES], set()
     while todo:
         name = todo.pop()
         found.add(name)
-        todo += [read for read in reads[name] if read not in found]
-    return found & _after_rollouts()
+        todo += [read for read in read_by[name] if read not in found]
+    return found & _after("main.rollouts")
 
 
-def _timed(path: str) -> dict[str, float]:
+def _timed(path: str, **options: Any) -> dict[str, float]:
     """Seconds for each relation, for the texts, and for all of an analysis."""
     import pipeline
     from pipeline import report
@@ -149,19 +159,19 @@ def _timed(path: str) -> dict[str, float]:
 
     spent: dict[str, float] = {}
 
-    def timed(name: str, work: Any, *given: Any) -> Any:
+    def clocked(name: str, work: Any, *given: Any) -> Any:
         started = time.perf_counter()
         result = work(*given)
         spent[name] = time.perf_counter() - started
         return result
 
     create, texts = relations.create_relation, report.texts
-    relations.create_relation = lambda db, relation: timed(relation.name, create, db, relation)
-    report.texts = lambda content: timed("texts", texts, content)
+    relations.create_relation = lambda db, relation: clocked(relation.name, create, db, relation)
+    report.texts = lambda content: clocked("texts", texts, content)
     with tempfile.TemporaryDirectory() as folder:
-        timed("all", lambda: pipeline.analyze(path, out=folder))
+        clocked("all", lambda: pipeline.analyze(path, **{"out": folder, **options}))
     return spent
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]](sys.argv[2])
+    globals()[sys.argv[1]](*sys.argv[2:])
