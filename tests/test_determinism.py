@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -16,12 +17,15 @@ from pipeline import open_warehouse
 from pipeline.run import run
 from pipeline.settings import Settings
 from tests.conftest import DEMO
-from tests.results import BLADE
+from tests.lean import only
+from tests.planted_pairs import BASE, FEWER, NEEDED, SAME, run_files
+from tests.results import BLADE, call, write
 
 KEYS = {
     "events": "order by run_id, task_id, rollout_index, seq",
     "rollout_stages": "order by run_id, task_id, rollout_index",
 }
+DESK = ("office_desk_aster-8b", "office_desk_birch-70b")
 ROWS = ("_rollouts.jsonl", "_failures.jsonl", "_inputs.jsonl")
 
 
@@ -47,6 +51,13 @@ def texts(out: Path) -> dict[str, str]:
     }
 
 
+def compared(out: Path, *runs: str) -> str:
+    """What `blade compare` prints of these runs for a program."""
+    told = call("compare", *runs, "--json", "--warehouse", out / "warehouse.duckdb")
+    assert told.code == 0, told.stderr
+    return told.stdout
+
+
 @pytest.fixture(scope="module")
 def one_thread(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, analyzed on one thread: its output folder."""
@@ -56,6 +67,8 @@ def one_thread(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_text_output_is_compared(one_thread: Path) -> None:
     """A report and a sidecar for all runs and for each of the four, and the manifest."""
     assert len(texts(one_thread)) == 3 + 2 * 4
+    assert "## Cross-Model Comparison" in texts(one_thread)["report.md"]
+    assert json.loads(texts(one_thread)["metrics.json"])["comparisons"]
 
 
 @pytest.mark.parametrize("threads", [2, pytest.param(8, marks=pytest.mark.slow)])
@@ -89,6 +102,9 @@ def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path, seed: str) 
     command = [BLADE, "analyze", DEMO, "--out", tmp_path / "out"]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert texts(tmp_path / "out") == texts(one_thread)
+    again = [BLADE, "compare", *DESK, "--json", "--warehouse", tmp_path / "out/warehouse.duckdb"]
+    told = subprocess.run(again, env=environment, check=True, capture_output=True, encoding="utf-8")
+    assert told.stdout == compared(one_thread, *DESK)
 
 
 def without_places(relations: dict[str, Any]) -> dict[str, Any]:
@@ -116,6 +132,27 @@ def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     expected = {name: _unhashed(text) for name, text in texts(one_thread).items()}
     assert {name: _unhashed(text) for name, text in texts(other).items()} == expected
     assert texts(other) != texts(one_thread)
+
+
+def test_draws_hang_on_no_order(tmp_path: Path) -> None:
+    """Comparisons whose p-values are drawn: rows shuffled, on other threads, by another order."""
+    runs = {BASE: SAME, "desk_other": SAME, "desk_fewer": FEWER}
+    rows = {
+        name: own
+        for run_name, drawn in runs.items()
+        for name, own in run_files(run_name, drawn, seed=1, n_tasks=40).items()
+    }
+    shuffled = {name: random.Random(name).sample(rows[name], len(rows[name])) for name in rows}
+    outs = []
+    for threads, given in enumerate((rows, dict(reversed(shuffled.items()))), start=1):
+        folder = tmp_path / str(threads)
+        results = write(folder / "results", given)
+        with only(*NEEDED):
+            outs.append(run(Settings((results,), folder / "out", threads=threads)).out)
+    told = [compared(out, BASE) for out in outs]
+    assert told[0] == told[1]
+    tests = {(row["test"], row["n_draws"] is None) for row in json.loads(told[0])["comparisons"]}
+    assert tests == {("signs of tasks", False), ("rollouts within tasks", False)}
 
 
 def _shuffled(rows: list[bytes], shuffle: random.Random) -> list[bytes]:

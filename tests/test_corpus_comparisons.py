@@ -1,0 +1,127 @@
+"""Comparisons of real results: what is known to have changed, and what cannot be said."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline import open_warehouse
+from pipeline.warehouse import Warehouse
+from tests.conftest import needs_corpus
+from tests.results import call
+
+pytestmark = needs_corpus
+
+HARNESSES = ("example_hermes", "example_opencode", "example_pi")
+
+
+@pytest.fixture(scope="module")
+def real(corpus: Path) -> Iterator[Warehouse]:
+    """The corpus, opened."""
+    with open_warehouse(corpus) as warehouse:
+        yield warehouse
+
+
+@pytest.fixture(scope="module")
+def summary(corpus: Path) -> list[str]:
+    """The lines of the report's summary, without the places that numbers came from."""
+    text = (corpus.parent / "report.md").read_text(encoding="utf-8")
+    section = text.partition("## Executive Summary")[2].partition("\n## ")[0]
+    return re.sub(r"<!--.*?-->", "", section).splitlines()
+
+
+def compared(corpus: Path, *runs: str) -> list[dict[str, Any]]:
+    told = call("compare", *runs, "--json", "--warehouse", corpus)
+    assert told.code == 0, told.stderr
+    rows: list[dict[str, Any]] = json.loads(told.stdout)["comparisons"]
+    return rows
+
+
+def test_structeval_slices(corpus: Path) -> None:
+    """By mean reward XML is the loss, of 0.126 of 0.116; by pass@1 TOML the gain, all 20 points."""
+    rows = compared(corpus, "structeval", "structeval_nonrenderable_example")
+    assert [row["metric"] for row in rows] == ["mean_reward", "pass_at_1"]
+    ledgers = [row["ledgers"]["slices"]["output_type"] for row in rows]
+    tops = [(each["lines"][0]["line"], each["lines"][0]["shown"]) for each in ledgers]
+    assert tops == [("XML", -0.126), ("TOML", 0.2)]
+    assert [each["total_shown"] for each in ledgers] == [-0.116, 0.2]
+    assert [row["delta"] for row in rows] == pytest.approx([-0.116, 0.2])
+    assert [row["pairing"]["verified"] for row in rows] == [5, 5]
+
+
+def test_structeval_in_the_summary(summary: list[str]) -> None:
+    """The report opens with both: the reward that XML lost, the passes that TOML gained."""
+    (line,) = (line for line in summary if "against **`structeval`**" in line)
+    assert "mean reward falls -0.116" in line and "`XML` -0.126" in line
+    assert "pass@1 rises +20.0 points" in line and "`TOML` +20.0 points" in line
+
+
+def test_harnesses_share_one_task(corpus: Path) -> None:
+    """Three harnesses at one task, whose question varies: no interval, and nothing decided."""
+    rows = compared(corpus, *HARNESSES)
+    assert {row["candidate"] for row in rows} == set(HARNESSES[1:])
+    for row in rows:
+        assert (row["pairing"]["unverified"], row["pairing"]["verified"]) == (1, 0)
+        assert row["n_common_tasks"] == 1
+        assert row["ci_new_tasks"] is None and row["se_new_tasks"] is None
+        assert row["verdict"] == "inconclusive" and row["on_these_tasks"] == "not told apart"
+        # 2 of 5 against 4 of 5: of 252 ways to deal out six passes 132 are as far apart.
+        assert row["p_value"] == pytest.approx(132 / 252)
+
+
+def test_harnesses_say_nothing_of_other_tasks(corpus: Path, summary: list[str]) -> None:
+    """What differs on this task is told, and that nothing follows for others."""
+    text = call("compare", *HARNESSES[:2], "--warehouse", corpus).stdout
+    words = " ".join(text.split())
+    assert "the runs share one task, so what differs on it says nothing of other tasks" in words
+    assert "these runs differ in agent (anyswe_hermes against anyswe_opencode)" in words
+    assert "1 paired by id alone" in words
+    # It takes half the calls and no error: that much differs, and where both part.
+    assert re.search(r"tool errors\s+1\s+7\.6\s+0\.4\s+-7\.2", text)
+    assert "example_hermes/0:0#2" in words and "example_opencode/0:0#2" in words
+    (line,) = (line for line in summary if line.startswith("- **`example_opencode`** against"))
+    assert line.endswith("on 1 task of both; of other tasks this says nothing.")
+
+
+CITED = {
+    "ledger": ["example"],
+    "flips": ["failing", "passing"],
+    "report.changed_tasks": ["base_example", "candidate_example"],
+}
+
+
+@pytest.mark.parametrize("relation", CITED)
+def test_citations_exist(relation: str, real: Warehouse) -> None:
+    """Every rollout that a comparison cites was recorded, and every event stands in it."""
+    rollouts = "select run_id || '/' || task_id || ':' || rollout_index from rollouts"
+    events = "select run_id || '/' || task_id || ':' || rollout_index || '#' || seq from events"
+    known = {cited for (cited,) in real.execute(f"{rollouts} union all {events}").fetchall()}
+    for column in CITED[relation]:
+        query = f"select {column} from {relation} where {column} is not null"
+        cited = {each for (each,) in real.execute(query).fetchall()}
+        assert cited and cited <= known
+
+
+def test_every_ledger_sums(real: Warehouse) -> None:
+    """To its total, and as printed to the printed total, in whole parts of its last digit."""
+    rows = real.execute("""
+        select
+            metric,
+            sum(amount),
+            min(total),
+            list(shown),
+            min(total_shown)
+        from ledger
+        group by base, candidate, metric, policy, ledger, slice_key
+    """).fetchall()
+    assert len(rows) > 30
+    for metric, amount, total, shown, total_shown in rows:
+        scale = 1000 if metric == "pass_at_1" else 10_000
+        assert amount == pytest.approx(total, abs=1e-12)
+        assert sum(round(each * scale) for each in shown) == round(total_shown * scale)
+        assert total_shown == pytest.approx(total, abs=0.5 / scale + 1e-12)
