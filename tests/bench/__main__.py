@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pipeline
 from tests.bench import decisions
-
 from tests.bench.pairs import bench_planted, bench_speed
 from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
