@@ -45,8 +45,14 @@ def only(*names: str) -> Iterator[None]:
         }
         return [relation for relation in every if relation.name in wanted | checks]
 
+    with mock.patch.object(relations, "relations", pruned), without_pages():
+        yield
+
+
+@contextmanager
+def without_pages() -> Iterator[None]:
+    """The warehouse alone, with every relation."""
     with (
-        mock.patch.object(relations, "relations", pruned),
         mock.patch("pipeline.run._content", lambda *_: None),
         mock.patch("pipeline.run.report.texts", lambda _: {}),
     ):

@@ -27,8 +27,8 @@ def case_id(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 
 
-@pytest.fixture
-def empty(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+@pytest.fixture(scope="module")
+def columns(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with every relation's columns and no row, types as the product has them."""
     with duckdb.connect() as db:
         db.execute(f"attach '{demo}' as demo (read_only)")
@@ -45,6 +45,14 @@ def empty(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             db.execute(f"create table memory.{table} as from demo.{table} limit 0")
         db.execute("use memory; detach demo")
         yield db
+
+
+@pytest.fixture
+def empty(columns: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same for one case, whose rows are taken back."""
+    columns.execute("begin")
+    yield columns
+    columns.execute("rollback")
 
 
 def insert(db: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, Any]]) -> None:

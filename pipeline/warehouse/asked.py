@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
 
+from pipeline.errors import InputError
 from pipeline.relation import Relation
 from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down
 from pipeline.warehouse.relations import create_macros, create_relation, relations
@@ -31,13 +32,33 @@ def ask_again(
 
     Those emptied hold nothing that is wanted here, and would take long to make again.
     """
-    db = attached(path)
-    for schema in SCHEMAS:
-        db.execute(f"create schema {schema}")
-    create_macros(db, sql_dir)
-    _view_raw_tables(db)
     every = {relation.name: relation for relation in relations(sql_dir, made)}
-    needed = _closure(every, wanted)
+    db = attached(path)
+    try:
+        for schema in SCHEMAS:
+            db.execute(f"create schema {schema}")
+        create_macros(db, sql_dir)
+        _view_raw_tables(db)
+        _create(db, every, given=given, emptied=emptied, needed=_closure(every, wanted))
+    except (duckdb.CatalogException, duckdb.BinderException) as error:
+        db.close()
+        raise InputError(
+            f"{path}: does not hold what this version of blade asks of it.",
+            hint="Analyze the results again.",
+        ) from error
+    lock_down(db)
+    return Warehouse(db)
+
+
+def _create(
+    db: duckdb.DuckDBPyConnection,
+    every: Mapping[str, Relation],
+    *,
+    given: Mapping[str, pa.Table],
+    emptied: Sequence[str],
+    needed: Set[str],
+) -> None:
+    """What is affected anew, and of the rest a view on the warehouse."""
     affected = {*given, *emptied}
     db.execute("begin")
     for name, relation in every.items():
@@ -54,8 +75,6 @@ def ask_again(
         elif name in needed:
             db.execute(f"create view {name} as from {CATALOG}.{name}")
     db.execute("commit")
-    lock_down(db)
-    return Warehouse(db)
 
 
 def _view_raw_tables(db: duckdb.DuckDBPyConnection) -> None:

@@ -20,6 +20,8 @@ runs as (
 
     select
         runs.*,
+        -- A model that nothing names has the name of its run.
+        nullif(runs.model, runs.run_id) as known_model,
         fields.names as verifier_fields
 
     from main.runs as runs
@@ -53,7 +55,7 @@ long as (
         candidate,
         unnest([
             setting_of('benchmark', base_run.benchmark, candidate_run.benchmark),
-            setting_of('model', base_run.model, candidate_run.model),
+            setting_of('model', base_run.known_model, candidate_run.known_model),
             setting_of('checkpoint', base_run.checkpoint, candidate_run.checkpoint),
             setting_of('agent', base_run.agent, candidate_run.agent),
             setting_of('pass threshold', base_run.pass_threshold, candidate_run.pass_threshold),

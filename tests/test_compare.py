@@ -1,0 +1,558 @@
+"""`blade compare` as people and programs call it: what it says, what it refuses, how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+
+from pipeline import run
+from pipeline.settings import Settings
+from pipeline.warehouse import Warehouse
+from tests import compare_runs
+from tests.lean import without_pages
+from tests.results import Outcome, analyzed, call, rollout, write
+
+Say = Callable[..., Outcome]
+ASTER, BIRCH = "quick_math_aster-8b", "quick_math_birch-70b"
+CONTRACT = (
+    "base candidate metric n_common_tasks pairing delta se_new_tasks se_same_tasks ci_new_tasks "
+    "ci_same_tasks p_value mde bounds verdict transitions ledgers".split()
+)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs that improved, regressed, lost rows, ask other questions, are unsettled or hostile."""
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("compare"), compare_runs.files()).path
+
+
+class Kept(Warehouse):
+    """A warehouse that stays open for the next who asks the same."""
+
+    def close(self) -> None:
+        """Not yet."""
+
+
+@pytest.fixture(scope="module")
+def say(warehouse: Path) -> Iterator[Say]:
+    """The command on these runs; relations that were made again for some pairs are made once."""
+    made: dict[str, Kept] = {}
+    ask_again = run.warehouse.ask_again
+
+    def ask_once(path: Path, *others: Any, given: dict[str, pa.Table], **more: Any) -> Kept:
+        key = repr((path, {name: table.to_pydict() for name, table in given.items()}))
+        if key not in made:
+            made[key] = Kept(ask_again(path, *others, given=given, **more)._connection)
+        return made[key]
+
+    with mock.patch.object(run.warehouse, "ask_again", ask_once):
+        yield lambda *words: call("compare", *words, "--warehouse", warehouse)
+    for each in made.values():
+        Warehouse.close(each)
+
+
+def told(outcome: Outcome) -> dict[str, Any]:
+    """The JSON that was printed."""
+    assert (outcome.code, outcome.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(outcome.stdout)
+    return found
+
+
+def refused(outcome: Outcome, *words: str, code: int = 2) -> bool:
+    """It printed no result, said what is wrong and what to do, and ended with this code."""
+    assert (outcome.code, outcome.stdout) == (code, ""), outcome
+    assert outcome.stderr.startswith("blade: ") and outcome.stderr.count("\n") == 2, outcome.stderr
+    return all(word in outcome.stderr for word in words)
+
+
+def words(text: str) -> str:
+    """Text without the places where its lines were wrapped."""
+    return " ".join(text.split())
+
+
+def test_all_runs_without_a_base(say: Say) -> None:
+    """A matrix a benchmark, by its leading metric, and no verdict; below, what to run next."""
+    outcome = say()
+    rows = [line.split() for line in outcome.stdout.splitlines()]
+    assert outcome.code == 0
+    assert ["from", "base", "better", "gappy", "nearly", "rerun", "worse"] in rows
+    # 30 tasks of five kinds: two passes more are 35 points, one pass of one task is 0.8.
+    assert ["nearly", "+0.8", "+35.8", "+10.8", "·", "+0.8", "-34.2"] in rows
+    assert ["unsettled_a", "·", "+0.5"] in rows and ["unsettled_b", "-0.5", "·"] in rows
+    assert "unsettled, change of mean reward from the row to the column" in outcome.stdout
+    assert "No base is named, so there is no verdict." in outcome.stdout
+    assert "next  blade compare base --warehouse" in outcome.stdout
+    assert not re.search("(?i)improved|regressed|inconclusive", outcome.stdout)
+
+
+def test_one_metric_of_all_runs(say: Say) -> None:
+    """Benchmarks that cannot be told by it are left out; none is refused."""
+    outcome = say("--metric", "pass_at_1")
+    assert outcome.code == 0 and "+35.0" in outcome.stdout
+    assert "unsettled" not in outcome.stdout
+
+
+def test_base_alone(say: Say) -> None:
+    """Every other run of its benchmark is held against it, each with a verdict and Holm's p."""
+    outcome = say("base")
+    lines = [re.split(r" {2,}", line) for line in outcome.stdout.splitlines()]
+    table = {line[1]: line for line in lines if line[0] == "base" and len(line) == 9}
+    table.pop("candidate")
+    assert {name: line[-1] for name, line in table.items()} == {
+        "better": "improved",
+        "gappy": "inconclusive",
+        "nearly": "inconclusive",
+        "rerun": "inconclusive",
+        "worse": "regressed",
+    }
+    # Five candidates: the smallest p counts five times.
+    assert (table["better"][-3:-1], table["nearly"][-3:-1]) == (["0.0001", "0.0005"], ["1", "1"])
+    assert "the first 3 of 5; name fewer candidates to see theirs" in outcome.stdout
+
+
+def test_base_and_candidate(say: Say) -> None:
+    """The verdict, the change with its intervals, the tasks, and why, add up."""
+    outcome = say("base", "better")
+    text = words(outcome.stdout)
+    assert outcome.code == 0
+    assert "better against base these runs differ in nothing that is recorded of them" in text
+    assert "IMPROVED pass@1 change +35.0 points on 30 tasks of both, from 50.0% to 85.0%" in text
+    assert "on these tasks the candidate is higher" in text
+    assert "30 ask the same question in both" in text
+    assert "tasks, 0 lost, 24 gained" in text
+    # Of 30 tasks a fifth has each number of passes: 0, 1, 2, 3 and 4 become 2, 3, 4, 4 and 4.
+    assert re.search(r"sometimes +12 \([\d.]+\) +6 \([\d.]+\) +0", outcome.stdout)
+    assert re.search(r"never +0 +6 \([\d.]+\) +0", outcome.stdout)
+    # Rewards are passes: said once.
+    assert "mean reward" not in text
+
+
+def test_several_candidates(say: Say) -> None:
+    """In the order given, a table first; the verdict of each is its own, Holm's p is over all."""
+    found = told(say("base", "worse", "better", "--json"))["comparisons"]
+    assert [each["candidate"] for each in found] == ["worse", "worse", "better", "better"]
+    assert [each["verdict"] for each in found] == ["regressed"] * 2 + ["improved"] * 2
+    assert [each["p_holm"] / each["p_value"] for each in found] == pytest.approx([2, 2, 2, 2])
+    alone = told(say("base", "better", "--json"))["comparisons"]
+    assert [each["p_holm"] / each["p_value"] for each in alone] == [1, 1]
+    assert say("base", "worse", "better").stdout.startswith("base   candidate   by ")
+
+
+def test_a_change_within_the_margin(say: Say) -> None:
+    """One pass of 120 is inconclusive for two points, and no change beyond twenty."""
+    assert "INCONCLUSIVE  pass@1" in say("base", "nearly").stdout
+    outcome = say("base", "nearly", "--margin", "0.2")
+    assert "NO CHANGE BEYOND 20.0 POINTS  pass@1" in outcome.stdout
+    (found, _) = told(say("base", "nearly", "--margin", "0.2", "--json"))["comparisons"]
+    assert (found["verdict"], found["margin"]) == ("no change beyond margin", 0.2)
+
+
+@pytest.mark.parametrize("margin", ["nan", "inf", "-1", "much"])
+def test_a_margin_is_a_number(say: Say, margin: str) -> None:
+    """What is none, or none that a change could be held against, is refused."""
+    outcome = say("base", "better", "--margin", margin)
+    assert (outcome.code, outcome.stdout) == (2, "") and "margin" in outcome.stderr
+
+
+def test_lost_failures_improve_nothing(say: Say) -> None:
+    """A candidate without some of its failures looks better; with them as failures it does not."""
+    (found, _) = told(say("base", "gappy", "--json"))["comparisons"]
+    # Of eight tasks only passes are left: three tasks' worth of failures, of 30.
+    assert found["delta"] == pytest.approx(0.1) and found["ci_new_tasks"][0] > 0
+    bounds = found["bounds"]
+    assert (bounds["counted_as_fail"], bounds["low"]) == (0, 0)
+    assert bounds["high"] == pytest.approx(0.1)
+    assert found["verdict"] == "inconclusive"
+    assert "failure_modes_counted_as_fail" not in found["ledgers"]
+    assert "with missing rows as failures" in words(say("base", "gappy").stdout)
+
+
+def test_json_keeps_the_contract(say: Say) -> None:
+    """One object a candidate and metric, the leading one first, with the keys that others read."""
+    first, second = told(say("base", "better", "--json"))["comparisons"]
+    assert [first["metric"], second["metric"]] == ["pass_at_1", "mean_reward"]
+    for found in (first, second):
+        assert set(CONTRACT) <= set(found)
+        assert {"verified", "unverified", "contradicted"} <= set(found["pairing"])
+        for ledger in ("task_mix", "bucket_transitions", "failure_modes", "funnel"):
+            lines = found["ledgers"][ledger]["lines"]
+            total = found["ledgers"][ledger]["total"]
+            assert sum(line["amount"] for line in lines) == pytest.approx(total)
+            shown = found["ledgers"][ledger]["total_shown"]
+            assert sum(line["shown"] for line in lines) == pytest.approx(shown, abs=1e-9)
+    assert told(say("base", "better", "--format", "json")) == {"comparisons": [first, second]}
+
+
+def test_json_is_what_the_analysis_wrote(demo: Path) -> None:
+    """For the same pair the command and metrics.json say the same, but for what a base decides."""
+    written = json.loads((demo.parent / "metrics.json").read_text(encoding="utf-8"))["comparisons"]
+    stored = [each for each in written if each["base"] == ASTER]
+    asked = told(call("compare", ASTER, BIRCH, "--json", "--warehouse", demo))["comparisons"]
+    assert len(stored) == len(asked) == 2
+    for one, other in zip(stored, asked, strict=True):
+        assert (one.pop("verdict"), other.pop("verdict")) == (None, "improved")
+        assert (one.pop("p_holm"), other.pop("p_holm")) == (None, other["p_value"])
+        assert one == other
+
+
+def test_one_metric(say: Say) -> None:
+    """--metric tells the change by that one alone, also where the other leads."""
+    found = told(say("base", "better", "--metric", "mean_reward", "--json"))["comparisons"]
+    assert [each["metric"] for each in found] == ["mean_reward"]
+    text = say("base", "better", "--metric", "mean_reward").stdout
+    assert "IMPROVED  mean reward" in text and "pass@1\n" not in text
+
+
+def test_unsettled_rewards(say: Say) -> None:
+    """Only rewards are told, and their tables have no bucket; pass@1 is refused in words."""
+    found = told(say("unsettled_a", "unsettled_b", "--json"))["comparisons"]
+    assert [(each["metric"], each["delta"]) for each in found] == [("mean_reward", 0.5)]
+    assert found[0]["transitions"] == {} and "failure_modes" not in found[0]["ledgers"]
+    outcome = say("unsettled_a", "unsettled_b", "--metric", "pass_at_1")
+    assert refused(outcome, "cannot be compared by pass_at_1", "--pass-threshold")
+
+
+def test_other_questions_are_refused(say: Say) -> None:
+    """Under the same indices, asked by another run: no task is paired, none flips."""
+    (found, _) = told(say("base", "other", "--json"))["comparisons"]
+    assert (found["n_common_tasks"], found["delta"], found["p_value"]) == (0, None, None)
+    assert found["pairing"]["contradicted"] == 30
+    assert found["pairing"]["refused_tasks"] == [str(task) for task in range(20)]
+    assert (found["gains"], found["losses"], found["flips"], found["ledgers"]) == ([], [], [], {})
+    text = words(say("base", "other").stdout)
+    assert "refused one id, different questions: tasks 0, 1, 2" in text and "and 10 more" in text
+    assert "No task was scored in both runs: nothing can be compared." in text
+
+
+def test_nothing_in_common(say: Say) -> None:
+    """Runs of other tasks, or of none, share nothing: that is said, and nothing is invented."""
+    found = told(say("base", "elsewhere", "empty", "--json"))["comparisons"]
+    found += told(say("empty", "base", "--json"))["comparisons"]
+    assert len(found) == 6
+    for each in found:
+        assert each["verdict"] == "inconclusive" and each["ci_new_tasks"] is None
+        assert (each["pairing"]["contradicted"], each["ledgers"]) == (0, {})
+    text = words(say("empty", "base").stdout)
+    assert "No task was scored in both runs: nothing can be compared." in text
+    assert "--full" not in text
+
+
+def test_hostile_text_is_inert(say: Say) -> None:
+    """Ids, questions, slices and models steer no terminal, and are no markup on a page."""
+    for outcome in (say("hostile_a", "hostile_b"), say("hostile_a", "hostile_b", "--full")):
+        assert outcome.code == 0 and "\\x1b[2J" in outcome.stdout
+        assert not {"\x1b", "\u202e"} & set(outcome.stdout)
+    page = say("hostile_a", "hostile_b", "--format", "markdown").stdout
+    page = re.sub(r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->", "", page)
+    assert "<" not in page.replace("\\<", "") and not {"\x1b", "\u202e"} & set(page)
+    assert "](http" not in page and "http://" not in page
+    for block in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+    text = say("hostile_a", "hostile_b", "--json").stdout
+    assert not {"\x1b", "\u202e"} & set(text)
+    first = json.loads(text)["comparisons"][0]["losses"][0]
+    assert compare_runs.HOSTILE in first["task_id"]
+
+
+def test_markdown(say: Say) -> None:
+    """The section of the report, for these runs alone, each figure with its source."""
+    outcome = say("base", "better", "--format", "markdown")
+    assert outcome.code == 0 and outcome.stdout.startswith("# Cross-Model Comparison\n")
+    assert "### `better` against `base`" in outcome.stdout
+    source = "comparisons?base=base&candidate=better&metric=pass_at_1#delta"
+    assert f"+35.0<!--blade:{source}-->" in outcome.stdout
+    assert outcome.stdout.endswith("\n") and "worse" not in outcome.stdout
+
+
+def test_full_prints_more(say: Say) -> None:
+    """--full has every ledger, also those that say little; all that it has not is the hint."""
+    short, whole = say("base", "better").stdout, say("base", "better", "--full").stdout
+    assert "--full prints every ledger" in short and "--full" not in whole
+    assert "\ntask mix: +35.0 points" in whole and "\ntask mix" not in short
+    said = {words(line) for line in short.splitlines() if line[:1] not in ("─", "-")}
+    assert said <= {words(line) for line in whole.splitlines()}
+
+
+def test_unknown_run(say: Say) -> None:
+    """What there is, and what may have been meant; wherever the name stands."""
+    assert refused(say("bas"), "bas: no such run", "Did you mean base?", "better, elsewhere")
+    assert refused(say("base", "bettter"), "bettter: no such run", "Did you mean better?")
+    assert refused(say("base", "x" * 5000), "xxx…: no such run")
+    assert refused(say("base", "\x1b[2J"), "\\x1b[2J: no such run")
+
+
+def test_a_run_is_not_compared_with_itself(say: Say) -> None:
+    """As base and candidate, or as two candidates."""
+    assert refused(say("base", "base"), "base: named twice")
+    assert refused(say("base", "better", "worse", "better"), "better: named twice")
+
+
+def test_the_only_run_of_its_benchmark(say: Say) -> None:
+    """A base alone needs others of its benchmark; the runs there are are listed."""
+    assert refused(
+        say("elsewhere"), "the only run of its benchmark", "Name a candidate", "hostile_a"
+    )
+
+
+def test_wrong_options(say: Say) -> None:
+    """A metric, a format or an option that is not there: exit code 2, no result."""
+    for given in (("--metric", "pass"), ("--format", "html"), ("--polcy", "x")):
+        outcome = say("base", "better", *given)
+        assert (outcome.code, outcome.stdout) == (2, "") and "Error: " in outcome.stderr
+
+
+POLICY = """
+[[metric]]
+metric = "pass_at_1"
+margin = {margin}
+"""
+TRACKED = """
+[[metric]]
+metric = "pass_at_1"
+rule = "superior"
+margin = 0.9
+level = "tracked"
+"""
+
+
+def policy(folder: Path, text: str) -> Path:
+    """A policy.toml."""
+    path = folder / "policy.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("candidate", "more", "verdict", "code"),
+    [
+        ("better", "", "PASS", 0),
+        ("better", TRACKED, "WARN", 0),
+        ("nearly", "", "INCONCLUSIVE", 1),
+    ],
+)
+def test_policy(
+    say: Say, tmp_path: Path, candidate: str, more: str, verdict: str, code: int
+) -> None:
+    """The verdict comes first, and the exit code says whether the candidate may go on."""
+    path = policy(tmp_path, POLICY.format(margin=0.02) + more)
+    outcome = say("base", candidate, "--policy", path)
+    assert outcome.code == code
+    assert outcome.stdout.startswith(f"{verdict}  {candidate} against base, by ")
+    # The story follows.
+    assert f"\n{candidate} against base\n" in outcome.stdout
+
+
+def test_policy_for_a_program(say: Say, tmp_path: Path) -> None:
+    """All candidates must pass: the worst decides; the comparisons stand beside the gates."""
+    path = policy(tmp_path, POLICY.format(margin=0.02))
+    outcome = say("base", "worse", "better", "--policy", path)
+    assert outcome.code == 1
+    assert outcome.stdout.startswith("FAIL  1 of 2 candidates may go on; all of them must\n")
+    outcome = say("base", "worse", "better", "--policy", path, "--json")
+    found = json.loads(outcome.stdout)
+    assert outcome.code == 1
+    assert [(each["verdict"], each["exit_code"]) for each in found["gates"]] == [
+        ("FAIL", 1),
+        ("PASS", 0),
+    ]
+    assert [each["candidate"] for each in found["comparisons"][::2]] == ["worse", "better"]
+
+
+def test_rewards_that_never_differ_pass_a_policy(say: Say, tmp_path: Path) -> None:
+    """A metric without spread is judged as the verdict judges it, rewards within 0..1 too."""
+    text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
+    waived = '[[waive]]\ntask_id = 7\nreason = "all that differs"\n'
+    outcome = say("base", "nearly", "--policy", policy(tmp_path, text + waived), "--json")
+    (metric,) = told(outcome)["gates"][0]["metrics"]
+    # Of 29 tasks that are all alike up to 1 - 0.025^(1/29) of others could differ.
+    assert metric["ci_new_tasks"] == pytest.approx([0.025 ** (1 / 29) - 1, 1 - 0.025 ** (1 / 29)])
+
+
+def test_waived_tasks(say: Say, tmp_path: Path) -> None:
+    """Each verdict with and without them, and their reasons; one that is no task is a warning."""
+    waived = '[[waive]]\ntask_id = "{task}"\nreason = "the key is wrong"\n'
+    path = policy(tmp_path, POLICY.format(margin=0.2) + waived.format(task=7))
+    outcome = say("base", "nearly", "--policy", path)
+    assert outcome.code == 0 and outcome.stdout.startswith("PASS  ")
+    assert "task 7  the key is wrong" in outcome.stdout
+    assert re.search(r"pass_at_1 non-inferior +PASS +29 +PASS +30\n", outcome.stdout)
+    (metric,) = told(say("base", "nearly", "--policy", path, "--json"))["gates"][0]["metrics"]
+    assert (metric["delta"], metric["n_tasks"]) == (0, 29)
+    assert metric["with_waived"]["delta"] == pytest.approx(-1 / 120)
+    path = policy(tmp_path, POLICY.format(margin=0.2) + waived.format(task=77))
+    outcome = say("base", "nearly", "--policy", path)
+    assert outcome.code == 0 and outcome.stdout.startswith("WARN  ")
+    assert "waived, but not among the common tasks: 77" in outcome.stdout
+
+
+def test_policy_of_unbounded_rewards(say: Say, tmp_path: Path) -> None:
+    """Differences that are all alike bound nothing where rewards have no bounds."""
+    text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
+    outcome = say("unsettled_a", "unsettled_b", "--policy", policy(tmp_path, text))
+    assert outcome.code == 1 and outcome.stdout.startswith("INCONCLUSIVE  ")
+    assert "no interval is defined for it" in outcome.stdout
+
+
+def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
+    """Without a base there is nothing to decide; a file that is absent or wrong says so."""
+    path = policy(tmp_path, POLICY.format(margin=0.02))
+    assert refused(say("--policy", path), "no base is named", "blade compare BASE CANDIDATE")
+    assert refused(say("--false-alarms"), "no base is named")
+    absent = say("base", "better", "--policy", tmp_path / "absent.toml")
+    assert refused(absent, "absent.toml: no such file", code=3)
+    wrong = policy(tmp_path, "margin = 1\n")
+    assert call("compare", "base", "better", "--policy", wrong, "--warehouse", "x").code == 3
+    outcome = say("base", "better", "--policy", wrong)
+    assert (outcome.code, outcome.stdout) == (2, "") and "policy.toml:1" in outcome.stderr
+    markdown = say("base", "better", "--policy", path, "--format", "markdown")
+    assert refused(markdown, "--format markdown", "text or JSON")
+
+
+def test_false_alarms(say: Say, tmp_path: Path) -> None:
+    """How often the rules would fire on equal runs: a few in a hundred, and the policy's too."""
+    path = policy(tmp_path, POLICY.format(margin=0.02))
+    outcome = say("base", "better", "--false-alarms", "--policy", path)
+    text = words(outcome.stdout)
+    assert "false alarms, if nothing had changed better: the rule would say improved in" in text
+    assert "from shrunken pass rates, 30 tasks); the policy's rule at -2.0 points" in text
+    (found,) = told(say("base", "better", "--false-alarms", "--json"))["false_alarms"]
+    assert (found["source"], found["rerun"], found["n_tasks"]) == ("simulation", None, 30)
+    assert 0.01 < found["rates"]["either"] < 0.1
+
+
+def test_a_rerun_of_the_base(say: Say) -> None:
+    """Its rollouts stand in for the simulation; it is no candidate, and alters nothing else."""
+    plain = told(say("base", "better", "--json"))["comparisons"]
+    found = told(say("base", "better", "--false-alarms", "--rerun", "rerun", "--json"))
+    assert found["comparisons"] == plain
+    assert [(each["candidate"], each["source"]) for each in found["false_alarms"]] == [
+        ("better", "rerun")
+    ]
+    twice = told(say("base", "better", "--false-alarms", "--rerun", "better", "--json"))
+    assert twice["comparisons"] == plain
+    assert "rollouts of rerun and the base dealt out anew" in words(
+        say("base", "better", "--false-alarms", "--rerun", "rerun").stdout
+    )
+
+
+def test_reruns_that_cannot_be(say: Say) -> None:
+    """Without --false-alarms, without a base, of no run, or the base itself: refused."""
+    assert refused(say("base", "better", "--rerun", "rerun"), "--rerun", "Add --false-alarms")
+    asked = ("--false-alarms", "--rerun")
+    assert refused(say(*asked, "rerun"), "--rerun: of which base?")
+    assert refused(say("base", "better", *asked, "rrun"), "Did you mean rerun?")
+    assert refused(say("base", "better", *asked, "base"), "that is the base itself")
+
+
+def test_series_in_the_order_given(say: Say) -> None:
+    """Forwards three tasks are learned, backwards they are forgotten."""
+    steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]
+    (forth,) = told(say("--series", *steps, "--json"))["series"]
+    (back,) = told(say("--series", *reversed(steps), "--json"))["series"]
+    assert (forth["n_learned"], forth["n_forgotten"]) == (3, 0)
+    assert (back["n_learned"], back["n_forgotten"]) == (0, 3)
+    assert [run["run_id"] for run in back["runs"]] == steps[::-1]
+    assert [task["task_id"] for task in forth["learned"]] == ["0", "1", "2"]
+    assert "learned 3 tasks" in say("--series", *steps).stdout
+
+
+def test_stored_series(say: Say) -> None:
+    """Without runs the series that the analysis found: by number, 500 before 1000."""
+    outcome = say("--series")
+    assert outcome.code == 0 and outcome.stdout.startswith("walk_step  3 runs of walk_step\n")
+    places = [outcome.stdout.index(f"\nwalk_step_{step} ") for step in (500, 1000, 1500)]
+    assert places == sorted(places)
+
+
+def test_series_that_are_none(say: Say) -> None:
+    """Fewer than three runs, one twice, or of several benchmarks; and what a series has not."""
+    steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]
+    assert refused(say("--series", *steps[:2]), "a series is three runs or more")
+    assert refused(say("--series", *steps, steps[0]), "walk_step_500: named twice")
+    assert refused(say("--series", *steps[:2], "base"), "of one benchmark", "walk_step, base")
+    assert refused(say("--series", *steps[:2], "nobody"), "nobody: no such run")
+    assert refused(say("--series", *steps, "--false-alarms"), "--series and --false-alarms")
+    assert refused(say("--series", "--format", "markdown"), "--series and --format markdown")
+
+
+@pytest.mark.slow
+def test_results_given_last(tmp_path: Path) -> None:
+    """They are analyzed for the occasion, and nothing is left behind."""
+    files = {
+        f"{name}_rollouts.jsonl": [
+            rollout(task, index, reward=float(index < task + shift))
+            for task in range(3)
+            for index in range(2)
+        ]
+        for name, shift in (("one", 0), ("two", 1))
+    }
+    results = write(tmp_path / "results", files)
+    before = sorted(tmp_path.rglob("*"))
+    outcome = call("compare", "one", "two", results)
+    # 0, 1 and 2 of 2 pass, then 1, 2 and 2.
+    assert outcome.code == 0 and "+33.3 points on 3 tasks of both" in outcome.stdout
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_results_are_the_last_word(warehouse: Path, tmp_path: Path, say: Say) -> None:
+    """What is there as a path is analyzed; the words before it are runs."""
+    asked = []
+
+    def analyze(settings: Settings, **_: Any) -> run.Analysis:
+        asked.append(settings.results)
+        return run.Analysis(warehouse.parent, ())
+
+    with mock.patch.object(run, "run", analyze):
+        outcome = call("compare", "base", "better", tmp_path)
+        assert outcome.code == 0 and "better against base" in outcome.stdout
+        assert "from the row to the column" in call("compare", tmp_path).stdout
+    assert asked == [(tmp_path,), (tmp_path,)]
+    assert refused(say("base", tmp_path), "and --warehouse: one or the other")
+    # No path and no warehouse: a run that cannot be looked up.
+    absent = call("compare", "base", tmp_path / "nothing", "--warehouse", tmp_path / "x.duckdb")
+    assert refused(absent, "no warehouse here", code=3)
+
+
+def test_a_run_goes_before_a_folder_of_its_name(
+    say: Say, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results often lie in folders named after runs: a name that is a run's is the run."""
+    (tmp_path / "better").mkdir()
+    monkeypatch.chdir(tmp_path)
+    outcome = say("base", "better")
+    assert outcome.code == 0 and "better against base" in outcome.stdout
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a database", "half"])
+def test_no_usable_warehouse(warehouse: Path, tmp_path: Path, content: bytes | str | None) -> None:
+    """Absent, empty, something else or cut short: exit code 3, and how to make one."""
+    path = tmp_path / "warehouse.duckdb"
+    if content == "half":
+        shutil.copy(warehouse, path)
+        with path.open("r+b") as file:
+            file.truncate(path.stat().st_size // 2)
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    for given in ((), ("base", "better"), ("--series",)):
+        outcome = call("compare", *given, "--warehouse", path)
+        assert refused(outcome, "warehouse", "blade analyze RESULTS", code=3)
+
+
+def test_help_tells_the_truth() -> None:
+    """The examples are calls of this command, with options it has."""
+    text = call("compare", "--help").stdout
+    examples = [line.split() for line in text.splitlines() if line.startswith("    blade ")]
+    assert len(examples) >= 4
+    for command, name, *rest in examples:
+        assert (command, name) == ("blade", "compare")
+        options = [word for word in rest if word.startswith("--")]
+        assert all(re.search(rf"^  {option}\b", text, re.MULTILINE) for option in options)
