@@ -30,7 +30,7 @@ def analyze(
     run_names: Mapping[str, str | Path] | None = None,
     profile: str | Path | None = None,
     benchmark: str | None = None,
-    baselines: Sequence[str] = (),
+    baselines: str | Sequence[str] = (),
     pass_threshold: float | None = None,
 ) -> Analysis:
     """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
@@ -44,7 +44,7 @@ def analyze(
         run_names=tuple((name, Path(path)) for name, path in (run_names or {}).items()),
         profile=None if profile is None else Path(profile),
         benchmark=benchmark,
-        baselines=tuple(baselines),
+        baselines=(baselines,) if isinstance(baselines, str) else tuple(baselines),
         pass_threshold=pass_threshold,
     )
     return run(settings)

@@ -138,7 +138,7 @@ def _profile(settings: Settings) -> Profile:
     return replace(
         chosen,
         benchmark=chosen.benchmark if settings.benchmark is None else settings.benchmark,
-        baselines=settings.baselines or chosen.baselines,
+        baselines=tuple(dict.fromkeys(settings.baselines)) or chosen.baselines,
         pass_threshold=(
             chosen.pass_threshold if settings.pass_threshold is None else settings.pass_threshold
         ),

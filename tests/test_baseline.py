@@ -1,13 +1,20 @@
-"""What blade compare decides by: the baseline that the analysis was given, and known changes."""
+"""The run that others are held against: how it is named, written down, and what it decides."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from tests.results import Content, analyzed, call, rollout
+import pipeline
+from pipeline.errors import InputError, UsageError
+from pipeline.profile import Profile, read
+from pipeline.run import _command
+from pipeline.settings import Settings
+from tests.lean import only
+from tests.results import Content, Results, analyzed, call, rollout
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +37,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ]
         for model, n_first in (("new", 1), ("old", 2))
     }
-    files["blade.toml"] = 'baseline = "hills_old"\n'
+    files["blade.toml"] = 'baseline = ["hills_old", "nobody"]\n'
     return analyzed(tmp_path_factory.mktemp("baseline"), files).path
 
 
@@ -86,3 +93,79 @@ def test_nothing_is_decided_without_a_base(demo: Path, tmp_path: Path) -> None:
     outcome = call("compare", "--warehouse", demo, "--policy", tmp_path / "policy.toml")
     assert outcome.code == 2
     assert "no base is named" in outcome.stderr
+
+
+def profiled(folder: Path, text: str) -> tuple[str, ...]:
+    """The baselines that a profile names."""
+    path = folder / "blade.toml"
+    path.write_text(text, encoding="utf-8")
+    return read(path).baselines
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", ()),
+        ('baseline = "base"', ("base",)),
+        ('baseline = ["b", "a"]', ("b", "a")),
+        ('baseline = ["a", "a"]', ("a",)),
+        ("baseline = []", ()),
+    ],
+)
+def test_profile(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
+    """One name or a list of them, each once and in the order given."""
+    assert profiled(tmp_path, text) == names
+
+
+@pytest.mark.parametrize(
+    "value", ["1", "true", '""', '["a", 2]', '[""]', "{ run = 'a' }", '[["a"]]', "2024-01-01"]
+)
+def test_profile_of_a_wrong_type(tmp_path: Path, value: str) -> None:
+    """Anything but names is refused, with the line and an example."""
+    with pytest.raises(UsageError, match=r"blade\.toml:2: baseline") as error:
+        profiled(tmp_path, f'benchmark = "x"\nbaseline = {value}\n')
+    assert 'baseline = "office_desk_aster-8b"' in error.value.hint
+
+
+def test_it_is_written_down(warehouse: Path) -> None:
+    """The notes and the manifest tell it; of a name that no run has there is a notice."""
+    report = (warehouse.parent / "report.md").read_text(encoding="utf-8")
+    notes = report.partition("## Reproducibility Notes")[2].replace("\\", "")
+    assert "hills_old, nobody" in notes
+    assert "is named as the baseline, and no run has this name" in report.replace("\\", "")
+    manifest = json.loads((warehouse.parent / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["settings"]["baselines"] == ["hills_old", "nobody"]
+
+
+def test_the_call_goes_before_the_profile(warehouse: Path, tmp_path: Path) -> None:
+    """Named twice it counts once; with a baseline in a benchmark there is no other pair of it."""
+    names = ["lakes_old", "hills_new", "lakes_old"]
+    folder = warehouse.parent.parent / "results"
+    with only("comparisons"):
+        analysis = pipeline.analyze(folder, out=tmp_path / "out", baselines=names)
+    assert "nobody" not in [notice.subject for notice in analysis.warnings]
+    query = "select base, candidate, is_named from comparisons where is_lead order by all"
+    assert Results(analysis.out).rows(query) == [
+        ("hills_new", "hills_old", True),
+        ("lakes_old", "lakes_new", True),
+        ("seas_new", "seas_old", False),
+    ]
+
+
+def test_the_option(tmp_path: Path) -> None:
+    """It may be given several times, and is part of the command that makes the output again."""
+    asked: list[Settings] = []
+
+    def run(settings: Settings, **_: object) -> None:
+        asked.append(settings)
+        raise InputError("far enough.")
+
+    with mock.patch("pipeline.run.run", run):
+        call("analyze", tmp_path, "--baseline", "a", "--baseline", "b c")
+        with pytest.raises(InputError):
+            pipeline.analyze(tmp_path, baselines="one")
+    assert [settings.baselines for settings in asked] == [("a", "b c"), ("one",)]
+    told = _command(Profile(), asked[0])
+    assert told == "blade analyze RESULTS --out DIR --baseline a --baseline 'b c'"
+    empty = call("analyze", tmp_path, "--baseline", " ")
+    assert (empty.code, empty.stderr) == (2, "blade: --baseline: the name is empty.\n")

@@ -104,6 +104,8 @@ def analyze(
         raise UsageError(f"--pass-threshold {pass_threshold}: no reward can be compared with it.")
     if benchmark is not None and not benchmark.strip():
         raise UsageError("--benchmark: the name is empty.")
+    if not all(name.strip() for name in baselines):
+        raise UsageError("--baseline: the name is empty.")
     settings = Settings(
         results=results,
         out=out,
