@@ -85,9 +85,9 @@ what the policy asks does not hold
 
 metric                    level      change   interval         must be       tasks   verdict
 ─────────────────────────────────────────────────────────────────────────────────────────────────
-pass_at_1 non-inferior    blocking   -0.06    -0.08 to -0.04   above -0.02     100   FAIL
+pass_at_1 non-inferior    blocking    -0.06   -0.08 to -0.04   above -0.02     100   FAIL
     -  the change is -0.06, interval -0.08 to -0.04, over 100 tasks: the interval is all below -0.02
-duration_s non-inferior   tracked    n/a      n/a              below +1              INCONCLUSIVE
+duration_s non-inferior   tracked       n/a   n/a              below +1              INCONCLUSIVE
     -  the change is unknown, over an unknown number of tasks: no interval is defined for it
 
 Intervals are for new tasks like these, with missing attempts counted as failed; where one includes

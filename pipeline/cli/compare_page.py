@@ -22,11 +22,15 @@ LONGEST_TEXT = 120
 MOST_WHOLE = 3
 MOST_MATRIX = 12
 BUCKETS = ("always", "sometimes", "never")
+UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
+NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}
 
 
 def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> None:
     """Of one candidate the whole story; of several a table first; of all runs a matrix."""
+    if not found:
+        click.echo(NOTHING)
     named = [each for each in found if each.is_named]
     others = [each for each in found if not each.is_named]
     if len(named) > 1:
@@ -82,10 +86,10 @@ def _print_table(found: Sequence[Comparison]) -> None:
             (
                 each.base,
                 each.candidate,
-                sentences.METRICS[change.metric],
+                UNITS[change.metric],
                 change.row.n_common_tasks.value,
-                PLAIN.change(change, change.row.delta),
-                PLAIN.span(change, change.row.ci_new_tasks_low, change.row.ci_new_tasks_high),
+                _bare(change, change.row.delta),
+                _span(change, change.row.ci_new_tasks_low, change.row.ci_new_tasks_high),
                 PLAIN.chance(change.row.p_value),
                 PLAIN.chance(change.row.p_holm),
                 change.row.values["verdict"],
@@ -114,10 +118,11 @@ def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
         if change is comparison.lead:
             _print_transitions(comparison)
         for ledger in change.ledgers if is_full else _leading(change):
-            _print_ledger(change, ledger, is_full=is_full)
+            if lines := ledger.lines if is_full else ledger.page:
+                _print_ledger(change, ledger, lines)
     _print_metrics(comparison)
     print_flips([dict(flip.values) for flip in comparison.flips])
-    if not is_full:
+    if not is_full and comparison.lead.ledgers:
         click.echo("\n--full prints every ledger and line, --json all of it")
 
 
@@ -161,16 +166,17 @@ def _print_tasks(change: Change) -> None:
     if not change.changed:
         return
     counted = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
-    click.echo(heading("tasks") + f", {counted}; those that changed most")
+    unit = ", in points" if change.metric == "pass_at_1" else ""
+    click.echo(heading("tasks") + f", {counted}; those that changed most{unit}")
     print_table(
         ("task", "base", "candidate", "change", "part", "from", "to"),
         [
             (
                 task.task_id,
-                PLAIN.level(change, task.base_value),
-                PLAIN.level(change, task.candidate_value),
-                PLAIN.change(change, task.change),
-                PLAIN.change(change, task.amount),
+                _level(change, task.base_value),
+                _level(change, task.candidate_value),
+                _bare(change, task.change),
+                _bare(change, task.amount),
                 task.values["base_bucket"],
                 task.values["candidate_bucket"],
             )
@@ -195,7 +201,7 @@ def _moved(cell: Row) -> str:
     return f"{cell.n_tasks.value:,} ({cell.n_tasks_by_noise.value:.1f})"
 
 
-def _print_ledger(change: Change, ledger: Ledger, *, is_full: bool) -> None:
+def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[Row]) -> None:
     """Lines that add up to the change they explain."""
     name = ledger.name + (
         f" by {one_line(ledger.slice_key, LONGEST_NAME)}" if ledger.slice_key else ""
@@ -207,16 +213,16 @@ def _print_ledger(change: Change, ledger: Ledger, *, is_full: bool) -> None:
         click.echo("  Simpson's reversal: every slice that changed went the other way")
     print_table(
         ("line", "change", "95% interval", "tasks", "look at"),
-        [_line(change, line) for line in (ledger.lines if is_full else ledger.page)],
+        [_line(change, line) for line in lines],
     )
 
 
 def _line(change: Change, line: Row) -> tuple[str, ...]:
     values = line.values
-    interval = "" if values["ci_low"] is None else PLAIN.span(change, line.ci_low, line.ci_high)
+    interval = "" if values["ci_low"] is None else _span(change, line.ci_low, line.ci_high)
     return (
         sentences.line_name(line, PLAIN),
-        PLAIN.change(change, line.shown),
+        _bare(change, line.shown),
         interval,
         values["n_tasks"],
         values["example"] or "",
@@ -249,6 +255,24 @@ def _metric(each: Row) -> tuple[str | int | None, ...]:
     )
 
 
+def _bare(change: Change, figure: Figure) -> str:
+    """A difference without its unit: a table names that once."""
+    return "n/a" if figure.value is None else _plain(change, figure.value)
+
+
+def _span(change: Change, low: Figure, high: Figure) -> str:
+    if low.value is None or high.value is None:
+        return "n/a"
+    return f"{_bare(change, low)} to {_bare(change, high)}"
+
+
+def _level(change: Change, figure: Figure) -> str | float | None:
+    """A run's figure; a reward as a number, which a table sets to the right."""
+    if change.metric == "pass_at_1":
+        return PLAIN.percent(figure)
+    return None if figure.value is None else round(float(figure.value), 4)
+
+
 def _plain(change: Change, value: float) -> str:
     return wording.points(value) if change.metric == "pass_at_1" else wording.signed(value)
 
@@ -262,7 +286,7 @@ def _amount(figure: Figure) -> str:
 
 
 def _signed_amount(figure: Figure) -> str:
-    return "n/a" if figure.value is None else f"{figure.value + 0.0:+,.1f}"
+    return "n/a" if figure.value is None else wording.signed_amount(figure.value)
 
 
 PLAIN = sentences.Voice(

@@ -11,6 +11,7 @@ import click
 from pipeline.cli.lookup import Row, command
 from pipeline.cli.paragraphs import LONGEST_COMMAND, heading, labelled
 from pipeline.cli.tables import print_table
+from pipeline.report.digits import rounded
 from pipeline.text import one_line
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -47,7 +48,7 @@ def print_series(series: list[Row], warehouse: Path) -> None:
 def _print_runs(runs: list[Row]) -> None:
     """The runs along the series; rewards where they say more than passes do."""
     is_settled = any(run["pass_at_1"] is not None for run in runs)
-    is_graded = any(run["mean_reward"] != run["pass_at_1"] for run in runs)
+    is_graded = any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs)
     names = ["run", "step", "tasks"]
     cells: list[list[Any]] = [[run["run_id"], _whole(run["step"]), run["n_tasks"]] for run in runs]
     if is_settled:

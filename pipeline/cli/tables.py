@@ -15,7 +15,7 @@ from pipeline.text import json_text, markdown_cell, one_line
 CELL_WIDTH = 72
 NARROWEST = 6
 GAP = "   "
-FIGURE = re.compile(r"\d+\.\d%|[+-]\d+\.\d|\d+/\d+")
+FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+")
 
 
 def print_table(

@@ -173,7 +173,7 @@ def signed(figure: Figure) -> str:
 
 def signed_amount(figure: Figure) -> str:
     """A difference of amounts, with its sign."""
-    return _marked(figure, lambda value: f"{value + 0.0:+,.1f}")
+    return _marked(figure, wording.signed_amount)
 
 
 def change(row: Row, figure: Figure) -> str:

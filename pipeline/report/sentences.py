@@ -174,7 +174,7 @@ def _same_tasks(change: Change, voice: Voice) -> str:
         )
     if row.se_same_tasks.value is None:
         return "n/a: without repeats in both runs nothing says how these tasks would fare again"
-    return "n/a: too few tasks both pass and fail to say how these would fare again"
+    return "n/a: too few tasks vary between repeats to say how these would fare again"
 
 
 def _detectable(change: Change, figure: Figure, voice: Voice) -> str:
@@ -186,7 +186,9 @@ def _detectable(change: Change, figure: Figure, voice: Voice) -> str:
 
 def _missing(change: Change, voice: Voice) -> str:
     row = change.row
-    if row.bound_low.value is None or row.bound_low.value == row.bound_high.value:
+    if row.bound_low.value is None:
+        return "n/a: rewards have no bounds here, so what is missing could have made anything of it"
+    if row.bound_low.value == row.bound_high.value:
         return ""
     told = f"{voice.change(change, row.delta_counted_as_fail)} with missing rows as failures"
     if row.ci_counted_as_fail_low.value is not None:
@@ -237,21 +239,20 @@ def contributors(change: Change, voice: Voice) -> str:
                 voice,
             )
             told.append(f"{named} {verb} most")
-    modes = change.ledger("failure modes")
-    if modes:
-        told.append(f"by failure mode {_extremes(modes[0], change, voice)}")
+    for ledger in widest(change.ledger("failure modes")):
+        told.append(f"by failure mode {_extremes(ledger, change, voice)}")
     for ledger in widest(change.ledger("slices")):
         told.append(f"by {voice.name(ledger.slice_key)} {_extremes(ledger, change, voice)}")
     return "; ".join(told)
 
 
-def widest(slices: Sequence[Ledger]) -> list[Ledger]:
-    """The slicing whose largest line is largest, if any line moves at all."""
+def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
+    """Of ledgers of one kind the one whose largest line is largest, if any line moves at all."""
 
     def size(ledger: Ledger) -> float:
         return max(abs(float(line.amount.value)) for line in ledger.lines)
 
-    return sorted((each for each in slices if size(each) > 0), key=size, reverse=True)[:1]
+    return sorted((each for each in ledgers if size(each) > 0), key=size, reverse=True)[:1]
 
 
 def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:

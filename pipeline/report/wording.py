@@ -41,6 +41,11 @@ def signed(number: float) -> str:
     return f"{rounded:+.4f}".rstrip("0").rstrip(".") if rounded else "+0"
 
 
+def signed_amount(value: float) -> str:
+    """A difference of tokens, turns or seconds; what rounds to nothing is not below it."""
+    return f"{round(value, 1) + 0.0:+,.1f}"
+
+
 def chance(value: float) -> str:
     """A p or q: a small one is not 0."""
     return f"below {SMALLEST_CHANCE:.4f}" if value < SMALLEST_CHANCE else short(f"{value:.4f}")
