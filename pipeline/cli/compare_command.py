@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
@@ -92,7 +93,17 @@ def compare(
     as_json = as_json or format_ == "json"
     if rerun is not None and not false_alarms:
         raise UsageError("--rerun: only --false-alarms goes by it.", hint="Add --false-alarms.")
+    if not math.isfinite(margin):
+        raise UsageError(f"--margin {margin}: no change can be held against it.")
+    if format_ == "markdown" and not as_json and (policy is not None or false_alarms):
+        raise UsageError(
+            "--format markdown: the page has no place for a policy or for false alarms.",
+            hint="Print text or JSON.",
+        )
     if series:
+        others = {"--metric": metric, "--policy": policy, "--false-alarms": false_alarms}
+        others |= {"--full": full, "--format markdown": format_ == "markdown"}
+        _refuse_with_series([name for name, value in others.items() if value])
         _print_series(runs, warehouse, as_json=as_json)
         return
     from pipeline import gate, report
@@ -102,7 +113,7 @@ def compare(
     with ExitStack() as stack:
         path, names = located(stack, runs, warehouse)
         opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
-        found = [_by(each, metric) for each in found]
+        found = _by(found, metric, is_asked=bool(names))
         named = [each for each in found if each.is_named]
         if not named and (policy is not None or false_alarms):
             raise UsageError(
@@ -129,15 +140,27 @@ def compare(
     sys.exit(max((each.exit_code for each in gates), default=0))
 
 
-def _by(comparison: Comparison, metric: str | None) -> Comparison:
-    """The comparison by one metric alone, where one is asked for and it can be told by it."""
-    chosen = [change for change in comparison.changes if metric in (None, change.metric)]
-    if not chosen:
+def _refuse_with_series(options: list[str]) -> None:
+    if options:
         raise UsageError(
-            f"{comparison.candidate} cannot be compared by {metric}: what passes is not settled.",
+            f"--series and {options[0]}: a series has neither verdict nor ledgers.",
+            hint="Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE",
+        )
+
+
+def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
+    """The comparisons by one metric alone, where one is asked for and they can be told by it."""
+    told = [
+        replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
+        for each in found
+    ]
+    without = [each.candidate for each in told if not each.changes]
+    if without and (is_asked or len(without) == len(told)):
+        raise UsageError(
+            f"{without[0]} cannot be compared by {metric}: what passes is not settled.",
             hint="Analyze again with --pass-threshold, or compare by mean_reward.",
         )
-    return replace(comparison, changes=chosen)
+    return [each for each in told if each.changes]
 
 
 def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -25,8 +26,9 @@ def located(
     stack: ExitStack, words: Sequence[str], warehouse: Path | None
 ) -> tuple[Path, list[str]]:
     """The warehouse, and the runs named; results given last are analyzed for the occasion."""
-    if not words or not Path(words[-1]).exists():
-        return warehouse or DEFAULT_WAREHOUSE, list(words)
+    path = warehouse or DEFAULT_WAREHOUSE
+    if not words or not _is_results(words[-1], path):
+        return path, list(words)
     *names, results = words
     if warehouse is not None:
         raise UsageError(
@@ -37,6 +39,19 @@ def located(
     with progress_bar() as progress:
         made = run.run(Settings(results=(Path(results),), out=out / "out"), progress=progress)
     return made.warehouse, names
+
+
+def _is_results(word: str, warehouse: Path) -> bool:
+    """Is it a path that is there? A run of that name goes first: folders are named after runs."""
+    try:
+        if not Path(word).exists():
+            return False
+    except OSError:  # longer than any path
+        return False
+    if Path(word).name != word or not warehouse.is_file():
+        return True
+    with open_warehouse(warehouse) as opened:
+        return word not in _names(opened)
 
 
 @contextmanager
@@ -50,8 +65,8 @@ def compared(
         if not pairs:
             yield opened, made
             return
-        again = [] if rerun is None else [_again(opened, pairs, rerun, margin=margin)]
-    with run.compare(path, list(dict.fromkeys([*pairs, *again]))) as asked:
+        again = [] if rerun is None else _again(opened, pairs, rerun)
+    with run.compare(path, [*pairs, *again]) as asked:
         asked_for = {(pair.base, pair.candidate) for pair in pairs}
         found = report.comparisons(asked)
         named = [each for each in found if (each.base, each.candidate) in asked_for]
@@ -65,22 +80,32 @@ def _kept(opened: Warehouse, made: Sequence[Comparison], margin: float) -> list[
     ]
 
 
-def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str, *, margin: float) -> run.Pair:
-    """The base and its rerun."""
+def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+    """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
+    known_run(opened, rerun)
     base, *others = dict.fromkeys(pair.base for pair in pairs)
     if others:
         raise UsageError(
             f"--rerun: of which base? There are {listed([base, *others])}.",
             hint="Name the base: blade compare BASE --false-alarms --rerun RUN",
         )
-    return _pair(opened, base, rerun, margin=margin)
+    if rerun == base:
+        raise UsageError(
+            f"--rerun {one_line(rerun, LONGEST_NAME)}: that is the base itself.",
+            hint="Name another run of the same model on the same tasks.",
+        )
+    if rerun in {pair.candidate for pair in pairs}:
+        return []
+    return [replace(pairs[0], candidate=rerun, is_named=False)]
 
 
 def _pairs(opened: Warehouse, names: Sequence[str], *, margin: float) -> list[run.Pair]:
     base, *candidates = names
     benchmark = known_run(opened, base)["benchmark"]
     if not candidates:
-        query = "select run_id from runs where benchmark = ? and run_id <> ? order by run_id"
+        query = """
+            select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place
+        """
         candidates = [row["run_id"] for row in rows(opened, query, benchmark, base)]
         if not candidates:
             raise UsageError(

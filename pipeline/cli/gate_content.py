@@ -59,7 +59,11 @@ MEASURED = """
         sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(deviation * deviation)) / n_tasks
             as se,
         sorted_sum(lowest) / n_tasks as bound_low,
-        sorted_sum(highest) / n_tasks as bound_high
+        sorted_sum(highest) / n_tasks as bound_high,
+        metric like 'pass%' or coalesce((
+            select is_bounded from staging.comparison_levels as levels
+            where base = $1 and candidate = $2 and levels.metric = grouped.metric
+        ), false) as is_bounded
     from grouped
     group by metric, n_tasks, delta
     order by metric
@@ -103,10 +107,9 @@ def _measured(
     warehouse: Warehouse, each: Comparison, without: list[str]
 ) -> tuple[gate.Measured, ...]:
     found = rows(warehouse, MEASURED, each.base, each.candidate, without)
-    bounded = [name.startswith("pass_") for name in (row["metric"] for row in found)]
     low, high = stats.change_interval(
         *(_numbers(found, name) for name in ("delta", "se", "n_groups")),
-        is_bounded=np.array(bounded, dtype=bool),
+        is_bounded=np.array([row["is_bounded"] for row in found], dtype=bool),
     )
     return tuple(
         gate.Measured(

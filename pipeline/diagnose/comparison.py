@@ -58,8 +58,9 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
 
 
 def _holm(rows: pa.Table, p_value: stats.Numbers) -> stats.Numbers:
-    """Over all candidates that are held against one base, by metric."""
-    sets = list(zip(rows["base"].to_pylist(), rows["metric"].to_pylist(), strict=True))
+    """Over all candidates that are held against one base, by metric; a rerun is none."""
+    keys = (rows[name].to_pylist() for name in ("base", "metric", "is_named"))
+    sets = list(zip(*keys, strict=True))
     adjusted = np.full(len(p_value), np.nan)
     for chosen in dict.fromkeys(sets):
         own = np.array([each == chosen for each in sets])
