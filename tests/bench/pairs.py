@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from random import Random
 
@@ -36,8 +37,8 @@ def bench_planted(folder: Path) -> None:
     print(f"  {'nothing':17}{0:+7.1f}  {_called(alike)}", flush=True)
 
 
-def _called(rows: object) -> str:
-    verdicts = [str(row["verdict"]) for row in rows]  # type: ignore[attr-defined]
+def _called(rows: Iterable[Row]) -> str:
+    verdicts = [row["verdict"] for row in rows]
     return ", ".join(f"{verdicts.count(name)} {name}" for name in sorted(set(verdicts)))
 
 
