@@ -43,6 +43,8 @@ class Drawn:
     lost: float = 0.0
     is_expected: bool = False
     n_repeats: int = N_REPEATS
+    # Runs of one draw are the same, rollout by rollout, but for what is lost.
+    draw: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,11 @@ PLANTED = {
 }
 SAME = Drawn()
 FEWER = Drawn(n_repeats=4)
-LOST = {"lost_rows": Drawn(lost=0.4), "lost_rows_asked": Drawn(lost=0.4, is_expected=True)}
+LOST = {
+    "lost_rows": Drawn(lost=0.4, draw="lost"),
+    "lost_rows_asked": Drawn(lost=0.4, is_expected=True, draw="lost"),
+}
+WHOLE = Drawn(draw="lost")
 
 
 def files(runs: Mapping[str, Drawn], *, seed: int) -> dict[str, list[Row]]:
@@ -124,7 +130,7 @@ def run_files(
     name: str, drawn: Drawn, *, seed: int, n_tasks: int = N_TASKS
 ) -> dict[str, list[Row]]:
     """The rows of one run, and what it was asked where that is to be known."""
-    random = Random(f"pairs {seed} {name}")
+    random = Random(f"pairs {seed} {drawn.draw or name}")
     tasks = [_Task.numbered(number, n_tasks, drawn) for number in range(n_tasks)]
     rows = [row for task in tasks for row in task.rows(drawn, random)]
     found = {f"{name}_rollouts.jsonl": rows}
@@ -160,12 +166,11 @@ class _Task:
         found = []
         for index in range(drawn.n_repeats):
             mode = self._mode(drawn, random)
-            if mode and random.random() < drawn.lost:
-                continue
             row = self._attempt(mode, random)
-            found.append(
-                rollout(self.number, index, ask=self.question, category=self.category, **row)
-            )
+            if random.random() >= (drawn.lost if mode else 0):
+                found.append(
+                    rollout(self.number, index, ask=self.question, category=self.category, **row)
+                )
         return found
 
     def _mode(self, drawn: Drawn, random: Random) -> str:
@@ -203,7 +208,8 @@ class _Task:
 def every_run(*, n_same: int) -> dict[str, Drawn]:
     """A run for everything that can be planted, and so many in which nothing is."""
     planted = {name: each.drawn for name, each in PLANTED.items()}
-    return {**planted, **LOST, "fewer": FEWER, **{f"same_{n}": SAME for n in range(n_same)}}
+    alike = {"whole": WHOLE, "fewer": FEWER, **{f"same_{n}": SAME for n in range(n_same)}}
+    return {**planted, **LOST, **alike}
 
 
 # What `blade compare` goes by, of all that an analysis makes.

@@ -31,8 +31,9 @@ def bench_planted(folder: Path) -> None:
                 f"  {name:17}{100 * planted.size:+7.1f}  {line:45.45}"
                 f"{100 * seen.top['amount']:+7.1f}  {seen.verdict}"
             )
-    for name in LOST:
+    for name in (*LOST, "whole"):
         print(f"  {name:17}{0:+7.1f}  {_called(each[name] for each in told.values())}")
+    print("    lost are 40% of the failures; whole is the same run with all of them")
     alike = [each[f"same_{n}"] for each in told.values() for n in range(N_SAME)]
     print(f"  {'nothing':17}{0:+7.1f}  {_called(alike)}", flush=True)
 
