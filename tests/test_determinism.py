@@ -18,7 +18,8 @@ from pipeline.run import run
 from pipeline.settings import Settings
 from tests.conftest import DEMO
 from tests.lean import only
-from tests.planted_pairs import BASE, FEWER, NEEDED, SAME, run_files
+from tests.pairs_found import NEEDED
+from tests.planted_pairs import BASE, FEWER, SAME, run_files
 from tests.results import BLADE, call, write
 
 KEYS = {

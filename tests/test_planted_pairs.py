@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.planted_pairs import BASE, LOST, NO_VERDICT, PLANTED, compared, found
+from tests.pairs_found import compared, found
+from tests.planted_pairs import BASE, LOST, NO_VERDICT, PLANTED
 from tests.results import Row
 
 # 100 tasks, 8 repeats: two standard errors of a change, three of a part of it, are less. Of many

@@ -10,7 +10,8 @@ from pathlib import Path
 from random import Random
 
 from tests.conftest import ROOT
-from tests.planted_pairs import LOST, PLANTED, SAME, compared, found, run_files
+from tests.pairs_found import compared, found
+from tests.planted_pairs import LOST, PLANTED, SAME, run_files
 from tests.results import Row, lines
 
 SEEDS = range(1, 4)
