@@ -349,31 +349,34 @@ create or replace macro is_any_true(found) as
     list_contains(list_transform(found, lambda value: json_as_text(value)), 'true');
 
 -- A text that says something: not empty, and no word for "nothing happened".
-create or replace macro telling(value) as
-    case
-        when value is null then null
-        when regexp_matches(json_as_text(value), '\S')
-            and lower(trim(left(json_as_text(value), 20))) not in (
-                'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
-                'other', 'unknown', 'n/a'
-            )
-            then json_as_text(value)
-    end;
+create or replace macro is_telling(text) as
+    regexp_matches(text, '\S')
+    and lower(trim(left(text, 20))) not in (
+        'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
+        'other', 'unknown', 'n/a'
+    );
+
+-- The first of some fields that says something. In lists, since a macro is written out once for each
+-- field it is used on, and planning that took longer than reading a small run.
+create or replace macro first_telling(found) as
+    list_filter(
+        list_transform(found, lambda value: json_as_text(value)), lambda text: is_telling(text)
+    )[1];
 
 -- Why the verifier says it failed the row.
 create or replace macro verifier_reason(fields) as
-    coalesce(
-        telling(fields.failure_reason), telling(fields.error_message), telling(fields.error_type),
-        telling(fields.error_kind), telling(fields.agent_error_kind), telling(fields.error_mode),
-        telling(fields.error), telling(fields.reason), telling(fields.notes)
-    );
+    first_telling([
+        fields.failure_reason, fields.error_message, fields.error_type, fields.error_kind,
+        fields.agent_error_kind, fields.error_mode, fields.error, fields.reason, fields.notes
+    ]);
 
 -- What went wrong in the verifier itself, where a field says so.
 create or replace macro verifier_fault(fields) as
     coalesce(
-        telling(fields.verifier_error), telling(fields.evaluation_error),
-        telling(fields.verification_error), telling(fields.grader_error),
-        telling(fields.judge_error), telling(fields.eval_error),
+        first_telling([
+            fields.verifier_error, fields.evaluation_error, fields.verification_error,
+            fields.grader_error, fields.judge_error, fields.eval_error
+        ]),
         case
             when is_any_true([
                 fields.invalid_judge_response, fields.eval_timed_out, fields.judge_timed_out
@@ -383,10 +386,7 @@ create or replace macro verifier_fault(fields) as
 
 -- What went wrong in the sandbox it ran in.
 create or replace macro sandbox_fault(fields) as
-    coalesce(
-        telling(fields.sandbox_error), telling(fields.container_error),
-        telling(fields.environment_error)
-    );
+    first_telling([fields.sandbox_error, fields.container_error, fields.environment_error]);
 
 -- Did the attempt run into a limit of time, by a field that says so?
 create or replace macro verifier_timed_out(fields) as
@@ -401,8 +401,8 @@ create or replace macro verifier_overran(fields) as
 -- What went wrong in the call of the model, from an error that is an object or a text.
 create or replace macro response_fault(error) as
     coalesce(
-        telling(json_extract(error, '$.message')), telling(json_extract(error, '$.code')),
-        telling(json_extract(error, '$.type')), telling(error)
+        first_telling(json_extract(error, ['$.message', '$.code', '$.type'])),
+        first_telling([error])
     );
 
 -- Does a model's error say that it was asked for more than it can hold?
@@ -429,16 +429,18 @@ create or replace macro has_null_answer(verifier) as
     end;
 
 -- What the right answer is, under the names inputs give it.
-create or replace macro stated(value) as
-    case when regexp_matches(json_as_text(value), '\S') then json_as_text(value) end;
-
 create or replace macro reference_answer(fields) as
-    coalesce(
-        stated(fields.expected_answer), stated(fields.ground_truth), stated(fields.reference_answer),
-        stated(fields.correct_answer), stated(fields.answer_key), stated(fields.gold_answer),
-        stated(fields.gold), stated(fields.target), stated(fields.label), stated(fields.solution),
-        stated(fields.answer)
-    );
+    list_filter(
+        list_transform(
+            [
+                fields.expected_answer, fields.ground_truth, fields.reference_answer,
+                fields.correct_answer, fields.answer_key, fields.gold_answer, fields.gold,
+                fields.target, fields.label, fields.solution, fields.answer
+            ],
+            lambda value: json_as_text(value)
+        ),
+        lambda text: regexp_matches(text, '\S')
+    )[1];
 
 create or replace macro exit_code(fields) as
     coalesce(
@@ -457,14 +459,17 @@ create or replace macro as_words(text) as
     )) || ' ';
 
 -- The ends of what the verifier's own checks printed, where their figures stand.
-create or replace macro log_end(value) as right(json_as_text(value), 4000);
-
 create or replace macro check_log(fields) as
-    concat_ws(
-        e'\n', log_end(fields.test_output), log_end(fields.test_log), log_end(fields.verifier_output),
-        log_end(fields.eval_output), log_end(fields.container_stdout),
-        log_end(fields.container_stderr), log_end(fields.stdout), log_end(fields.stderr),
-        log_end(fields.output), log_end(fields.log)
+    array_to_string(
+        list_transform(
+            [
+                fields.test_output, fields.test_log, fields.verifier_output, fields.eval_output,
+                fields.container_stdout, fields.container_stderr, fields.stdout, fields.stderr,
+                fields.output, fields.log
+            ],
+            lambda value: right(json_as_text(value), 4000)
+        ),
+        e'\n'
     );
 
 -- How many checks of the verifier passed and failed, from its counts or the last figures of its
@@ -567,7 +572,7 @@ create or replace macro error_message(text) as
                         '$.error', '$.error.message', '$.error.detail', '$.message', '$.detail',
                         '$.stderr', '$.output', '$.status'
                     ])),
-                    lambda found: telling(found)
+                    lambda found: first_telling([found])
                 ),
                 lambda found: found <> 'true'
             )[1] end,

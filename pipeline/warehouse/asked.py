@@ -39,7 +39,7 @@ def ask_again(
             db.execute(f"create schema {schema}")
         create_macros(db, sql_dir)
         _view_raw_tables(db)
-        _create(db, every, given=given, emptied=emptied, needed=_closure(every, wanted))
+        _create(db, every, given=given, emptied=emptied, wanted=wanted)
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         db.close()
         raise InputError(
@@ -56,25 +56,35 @@ def _create(
     *,
     given: Mapping[str, pa.Table],
     emptied: Sequence[str],
-    needed: Set[str],
+    wanted: Sequence[str],
 ) -> None:
-    """What is affected anew, and of the rest a view on the warehouse."""
-    affected = {*given, *emptied}
+    """What is affected anew; of the rest a view on the warehouse, where that is read at all."""
+    affected = _affected(every, {*given, *emptied})
+    needed = _closure(every, wanted, within=affected)
     db.execute("begin")
     for name, relation in every.items():
+        if name not in needed:
+            continue
         if name in given:
             db.register("given", given[name])
             db.execute(f"create table {name} as from given")
             db.unregister("given")
         elif name in emptied:
             db.execute(f"create table {name} as from {CATALOG}.{name} limit 0")
-        elif not affected.isdisjoint(relation.reads):
-            affected.add(name)
-            if name in needed:
-                create_relation(db, relation)
-        elif name in needed:
+        elif name in affected:
+            create_relation(db, relation)
+        else:
             db.execute(f"create view {name} as from {CATALOG}.{name}")
     db.execute("commit")
+
+
+def _affected(every: Mapping[str, Relation], changed: set[str]) -> set[str]:
+    """What reads one of these, at any remove; relations come after those they read."""
+    affected = set(changed)
+    for name, relation in every.items():
+        if not affected.isdisjoint(relation.reads):
+            affected.add(name)
+    return affected
 
 
 def _view_raw_tables(db: duckdb.DuckDBPyConnection) -> None:
@@ -83,13 +93,13 @@ def _view_raw_tables(db: duckdb.DuckDBPyConnection) -> None:
         db.execute(f"create view raw.{name} as from {CATALOG}.raw.{name}")
 
 
-def _closure(every: Mapping[str, Relation], wanted: Sequence[str]) -> set[str]:
-    """The relations wanted and all that they read, at any remove."""
+def _closure(every: Mapping[str, Relation], wanted: Sequence[str], *, within: Set[str]) -> set[str]:
+    """The relations wanted, and all that those of them read that are made anew."""
     needed: set[str] = set()
     todo = list(wanted)
     while todo:
         name = todo.pop()
         if name not in needed:
             needed.add(name)
-            todo += every[name].reads
+            todo += every[name].reads if name in within else []
     return needed
