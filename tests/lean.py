@@ -21,6 +21,13 @@ METRICS = (
     "slice_metrics resource_stats reward_components funnel rollout_stages reported_checks".split()
 )
 
+# And how failures are explained; without what compares runs, and without pages.
+DIAGNOSIS = (
+    "rollout_features rollout_modes failure_modes error_signatures root_causes suspicions "
+    "never_dives contrasts separators mode_value interventions ablation selection_value labels "
+    "health_findings rollout_health task_health run_health".split()
+)
+
 
 @contextmanager
 def only(*names: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ from tests.cause_attempts import DONE, FINE, SENT, THRASH, calls, fails, says
 from tests.cause_cases import PROFILE, RULES
 from tests.cause_results import KINDS, Case, files, numbered
 from tests.cause_wholes import WHOLES
-from tests.results import Results, Row, analyzed, asked, failure, rollout
+from tests.results import Results, Row, analyzed, asked, diagnosed, failure, rollout
 from tests.test_sql import broken_grains
 
 CASES = [*RULES, *WHOLES]
@@ -184,7 +184,7 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
     rule = "repeated_failing_call"
     shown = ["desk_a/2:0#3", "desk_a/2:1#5"]
     told = "ends on three or more identical failing calls"
-    assert analyzed(tmp_path, given).rows(query) == [
+    assert diagnosed(tmp_path, given).rows(query) == [
         (
             "TI",
             False,
@@ -217,6 +217,7 @@ def odd_items() -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 def test_odd_rows(tmp_path: Path) -> None:
     """Grains and citations hold whatever rows look like; without a threshold nothing has failed."""
     odd = odd_items()
@@ -248,7 +249,7 @@ def test_odd_rows(tmp_path: Path) -> None:
             for index in range(2)
         ],
     }
-    results = analyzed(tmp_path, given)
+    results = diagnosed(tmp_path, given)
     assert broken_grains(results.path) == []
     assert missing_citations(results) == []
     # Of what has no settled verdict only what is missing is explained.
@@ -275,7 +276,7 @@ def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
         Case("", "", "desk", [fails(SENT, sandbox_error=HOSTILE)] * 2, None),
         Case("", "", "desk", [fails(SENT, extracted_answer=HOSTILE)] * 2, None),
     ]
-    results = analyzed(tmp_path, files(cases))
+    results = diagnosed(tmp_path, files(cases))
     notes = results.column("select note from root_causes union all select note from suspicions")
     rules = set(results.column("select rule from root_causes"))
     assert {"missing_step", "dropped_argument", "infrastructure"} <= rules

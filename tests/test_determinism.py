@@ -89,9 +89,8 @@ def test_place_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     assert texts(other) == texts(one_thread)
 
 
-@pytest.mark.parametrize(
-    "seed", ["0", *(pytest.param(seed, marks=pytest.mark.slow) for seed in "1234")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", list("01234"))
 def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path, seed: str) -> None:
     """Nor do locale, time zone and the day of the process."""
     environment = {
@@ -135,6 +134,7 @@ def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     assert texts(other) != texts(one_thread)
 
 
+@pytest.mark.slow
 def test_draws_hang_on_no_order(tmp_path: Path) -> None:
     """Comparisons whose p-values are drawn: rows shuffled, on other threads, by another order."""
     runs = {BASE: SAME, "desk_other": SAME, "desk_fewer": FEWER}

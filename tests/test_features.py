@@ -7,11 +7,13 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline import open_warehouse
 from tests import features_reference, odd_rows
 from tests.conftest import CORPUS, DEMO, needs_corpus
 from tests.reference import Row, clean
-from tests.results import analyzed
+from tests.results import diagnosed
 
 
 def compared(path: Path, base: Path) -> tuple[list[str], dict[str, int]]:
@@ -70,13 +72,14 @@ def test_corpus_features(corpus: Path) -> None:
     assert shown["exit_code"] and shown["n_unexpected_calls"] and shown["longest_error_streak"]
 
 
+@pytest.mark.slow
 def test_odd_features(tmp_path: Path) -> None:
     """Ids missing or twice, results before calls and arguments of any kind are counted alike."""
     files = {
         "odd_rollouts.jsonl": odd_rows.rows(11, 600),
         "acting_rollouts.jsonl": odd_rows.acting_rows(12, 60),
     }
-    found = analyzed(tmp_path, files)
+    found = diagnosed(tmp_path, files)
     wrong, shown = compared(found.path, tmp_path / "results")
     assert wrong == []
     assert [name for name in shown if shown[name] < 5] == []

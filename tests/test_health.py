@@ -11,7 +11,7 @@ import pytest
 
 import pipeline
 from tests.health_cases import CASES, UNOBSERVED
-from tests.results import Results, analyzed, asked, call, failure, rollout
+from tests.results import Results, analyzed, asked, call, diagnosed, failure, rollout
 from tests.test_simulate import simulate
 
 OBSERVED_RUN = "office_desk_birch-70b"
@@ -31,7 +31,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "found_rollouts.jsonl": numbered([row for row, _ in CASES.values()]),
         "unobserved_rollouts.jsonl": numbered([row for row, _ in UNOBSERVED.values()]),
     }
-    return analyzed(tmp_path_factory.mktemp("judged"), files)
+    return diagnosed(tmp_path_factory.mktemp("judged"), files)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_reward_plays_no_part(tmp_path: Path) -> None:
         f"reward{reward}_rollouts.jsonl": numbered([{**row, "reward": reward} for row in rows])
         for reward in (0, 1)
     }
-    results = analyzed(tmp_path, files)
+    results = diagnosed(tmp_path, files)
     passed, failed = (
         results.rows(f"""
             select task_id, health, findings, unobserved_checks from rollout_health
@@ -97,7 +97,7 @@ def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
         for row in sound
         for _ in range(9)
     ]
-    results = analyzed(tmp_path, {"run_rollouts.jsonl": numbered(rows)})
+    results = diagnosed(tmp_path, {"run_rollouts.jsonl": numbered(rows)})
     assert results.one("select count(*) from rollout_health") == len(rows)
     assert results.one("select count(distinct health) from rollout_health") == 3
     assert (
@@ -215,7 +215,7 @@ def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
         "run_rollouts.jsonl": [rollout(0, 0)],
         "run_rollouts_failures.jsonl": [failure(0, 0, "transient"), failure(5, 0, "transient")],
     }
-    assert analyzed(tmp_path, files).one("select n_stale_failures from run_health") == 1
+    assert diagnosed(tmp_path, files).one("select n_stale_failures from run_health") == 1
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def test_health_for_programs(troubled: Results) -> None:
     } in content["checks"]
 
 
-@pytest.mark.parametrize("seed", [1, 9])
+@pytest.mark.parametrize("seed", [1, pytest.param(9, marks=pytest.mark.slow)])
 def test_what_was_planted_is_found_and_nothing_else(tmp_path: Path, seed: int) -> None:
     """On an observed run each planted fault is found; every other rollout is healthy."""
     folder = simulate.write_demo(tmp_path / "demo", seed=seed)

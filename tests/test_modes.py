@@ -14,7 +14,7 @@ from pipeline.profile.failure_modes import built_in
 from tests import mode_cases
 from tests.conftest import needs_corpus
 from tests.mode_cases import answers, no, ok
-from tests.results import Results, Row, analyzed, asked, failure, rollout
+from tests.results import Results, Row, asked, diagnosed, failure, rollout
 
 # By these a mode is the primary one of several: the worst, then the first.
 RANKS = {mode.mode: (-mode.severity, number) for number, mode in enumerate(built_in())}
@@ -26,7 +26,7 @@ KEY = "run_id, task_id, rollout_index"
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Every case in one analysis, a benchmark a file."""
     files = {f"{name}_rollouts.jsonl": mode_cases.rows(name)[0] for name in mode_cases.BENCHMARKS}
-    return analyzed(tmp_path_factory.mktemp("modes"), files)
+    return diagnosed(tmp_path_factory.mktemp("modes"), files)
 
 
 def modes_of(found: Results) -> dict[tuple[str, str, int], list[tuple[str, bool]]]:
@@ -113,7 +113,7 @@ def grid_files() -> dict[str, Any]:
 def others(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs of which not only the rows decide, each its own benchmark."""
     files = {**grid_files(), "twins_rollouts.jsonl": twins(), **signal_files()}
-    return analyzed(tmp_path_factory.mktemp("others"), files)
+    return diagnosed(tmp_path_factory.mktemp("others"), files)
 
 
 def primaries(found: Results, run: str) -> dict[tuple[str, int], str]:
@@ -346,7 +346,7 @@ def test_long_texts(tmp_path: Path) -> None:
         rollout(0, 0, **no(call, call, call)),
         rollout(1, 0, **no(f"I can't help with that. {wide} <tool_call>", notes=wide[:100_000])),
     ]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows})
+    found = diagnosed(tmp_path, {"a_rollouts.jsonl": rows})
     shown = found.rows("""
         select mode, evidence_seq, length(snippet), n_characters from rollout_modes
         where is_primary order by task_id

@@ -16,6 +16,10 @@ NEAR, FARTHEST = 0.05, 0.09
 CALLED = ("improved", "regressed")
 
 
+# Dozens of runs of a hundred tasks: they take longer than all else.
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     """Every planted run against the same base, as `blade compare BASE --json` tells it."""
@@ -96,7 +100,6 @@ def test_lost_failures_do_not_improve(name: str, told: dict[str, Row]) -> None:
     assert each["bounds"]["is_expected_known"] == (name == "lost_rows_asked")
 
 
-@pytest.mark.slow
 def test_other_seeds(tmp_path: Path) -> None:
     """The same of five more seeds; runs drawn alike are seldom called, with or without all rows."""
     called, looks_better = [], 0

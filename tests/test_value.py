@@ -11,7 +11,7 @@ import pytest
 from tests import value_reference as reference
 from tests.generated_runs import folder
 from tests.rebuilt import INTERVENTIONS, Checked, random_modes, rebuilt
-from tests.results import analyzed
+from tests.results import diagnosed
 from tests.value_reference import UNEXPLAINED, Modes
 
 SEED, N_RUNS = 13, 27
@@ -21,7 +21,7 @@ SEED, N_RUNS = 13, 27
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
     """Random runs, alone and in suites, analysed once; modes at random."""
     files, written = folder(SEED, N_RUNS)
-    results = analyzed(tmp_path_factory.mktemp("value"), files)
+    results = diagnosed(tmp_path_factory.mktemp("value"), files)
     runs = {name: each.run for name, each in written.items()}
     modes = {name: random_modes(run, Random(f"modes {name}")) for name, run in runs.items()}
     with rebuilt(results.path, modes) as db:

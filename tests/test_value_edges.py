@@ -8,7 +8,7 @@ import pytest
 
 from tests.generated_runs import scored
 from tests.rebuilt import Checked, rebuilt
-from tests.results import analyzed
+from tests.results import diagnosed
 from tests.value_reference import Match, Modes
 
 
@@ -26,7 +26,7 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checked]:
             *scored(3, [1.0, 1.0], suite="elsewhere"),
         ],
     }
-    results = analyzed(tmp_path_factory.mktemp("by_hand"), files)
+    results = diagnosed(tmp_path_factory.mktemp("by_hand"), files)
     loop = [Match("LOOP", 2, "harness", is_primary=True)]
     modes: dict[str, Modes] = {"alone": {("0", 0): loop, ("0", 1): loop}}
     with rebuilt(results.path, modes) as db:

@@ -42,8 +42,9 @@ def texts(content: Content) -> dict[str, str]:
     for part in content.each():
         (run,) = part.runs
         title = f"{markdown.ref(run.run_id)} on {markdown.ref(run.benchmark)}"
-        # The other comparisons of a run are told whole in the report on all runs.
-        page = markdown.render(part, title=title, detailed_comparisons=1)
+        # What was not decided, or is another candidate's, is told in the report on all runs.
+        n_told = sum(found.is_named and found.candidate == run.run_id for found in part.comparisons)
+        page = markdown.render(part, title=title, detailed_comparisons=n_told)
         written[f"runs/{run.run_id}/report.md"] = page
         written[f"runs/{run.run_id}/metrics.json"] = sidecars[run.run_id]
     return written
