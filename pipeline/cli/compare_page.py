@@ -7,13 +7,14 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli import compare_tables
+from pipeline.cli import compare_voice as voice
 from pipeline.cli.flips_page import print_flips
 from pipeline.cli.lookup import command
 from pipeline.cli.paragraphs import heading, labelled, row
 from pipeline.cli.tables import print_table
-from pipeline.report import Comparison, sentences, wording
+from pipeline.report import Comparison, sentences
 from pipeline.report.comparisons import Change, Ledger
-from pipeline.report.figures import Figure, Row
 from pipeline.text import one_line
 
 LONGEST_NAME = 200
@@ -21,7 +22,6 @@ LONGEST_TEXT = 120
 # Of several candidates these are told whole; the others have their line in the table.
 MOST_WHOLE = 3
 MOST_MATRIX = 12
-BUCKETS = ("always", "sometimes", "never")
 UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
 NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}
@@ -76,7 +76,7 @@ def _cell(cells: dict[tuple[str, str], Comparison], name: str, other: str) -> st
     if found is None or found.lead.row.delta.value is None:
         return "n/a"
     value = found.lead.row.delta.value * (1 if forth else -1)
-    return _plain(found.lead, value)
+    return voice.plain(found.lead, value)
 
 
 def _print_table(found: Sequence[Comparison]) -> None:
@@ -88,10 +88,10 @@ def _print_table(found: Sequence[Comparison]) -> None:
                 each.candidate,
                 UNITS[change.metric],
                 change.row.n_common_tasks.value,
-                _bare(change, change.row.delta),
-                _span(change, change.row.ci_new_tasks_low, change.row.ci_new_tasks_high),
-                PLAIN.chance(change.row.p_value),
-                PLAIN.chance(change.row.p_holm),
+                voice.bare(change, change.row.delta),
+                voice.span(change, change.row.ci_new_tasks_low, change.row.ci_new_tasks_high),
+                voice.PLAIN.chance(change.row.p_value),
+                voice.PLAIN.chance(change.row.p_holm),
                 change.row.values["verdict"],
             )
             for each in found
@@ -111,16 +111,16 @@ def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
         click.echo(labelled("refused", f"one id, different questions: tasks {ids}{more}"))
     for change in comparison.told:
         click.echo(f"\n{_verdict(change)}{sentences.METRICS[change.metric]}")
-        for label, sentence in sentences.statements(change, PLAIN):
+        for label, sentence in sentences.statements(change, voice.PLAIN):
             if label != "verdict":
                 click.echo(row(label, sentence))
-        _print_tasks(change)
+        compare_tables.print_tasks(change)
         if change is comparison.lead:
-            _print_transitions(comparison)
+            compare_tables.print_transitions(comparison)
         for ledger in change.ledgers if is_full else _leading(change):
             if lines := ledger.lines if is_full else ledger.page:
-                _print_ledger(change, ledger, lines)
-    _print_metrics(comparison)
+                compare_tables.print_ledger(change, ledger, lines)
+    compare_tables.print_metrics(comparison)
     print_flips([dict(flip.values) for flip in comparison.flips])
     if not is_full and comparison.lead.ledgers:
         click.echo("\n--full prints every ledger and line, --json all of it")
@@ -138,7 +138,7 @@ def _leading(change: Change) -> list[Ledger]:
 
 
 def _verdict(change: Change) -> str:
-    verdict = sentences.verdict(change, PLAIN)
+    verdict = sentences.verdict(change, voice.PLAIN)
     if not verdict:
         return ""
     return click.style(verdict.upper(), bold=True, fg=COLOURS.get(verdict)) + "  "
@@ -160,141 +160,3 @@ def _differs(comparison: Comparison) -> str:
         )
         parts.append(f"{values['setting']} ({told})")
     return f"these runs differ in {', '.join(parts)}"
-
-
-def _print_tasks(change: Change) -> None:
-    if not change.changed:
-        return
-    counted = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
-    unit = ", in points" if change.metric == "pass_at_1" else ""
-    click.echo(heading("tasks") + f", {counted}; those that changed most{unit}")
-    print_table(
-        ("task", "base", "candidate", "change", "part", "from", "to"),
-        [
-            (
-                task.task_id,
-                _level(change, task.base_value),
-                _level(change, task.candidate_value),
-                _bare(change, task.change),
-                _bare(change, task.amount),
-                task.values["base_bucket"],
-                task.values["candidate_bucket"],
-            )
-            for task in [*change.losses, *change.gains]
-        ],
-    )
-
-
-def _print_transitions(comparison: Comparison) -> None:
-    """Tasks by the bucket they were in (a row) and are in (a column), noise alone in brackets."""
-    if not comparison.transitions:
-        return
-    cells = {(cell.bucket_before, cell.bucket_after): cell for cell in comparison.transitions}
-    click.echo(heading("buckets") + ", from the row to the column; in brackets by noise alone")
-    print_table(
-        ("from", *BUCKETS),
-        [[before, *(_moved(cells[before, after]) for after in BUCKETS)] for before in BUCKETS],
-    )
-
-
-def _moved(cell: Row) -> str:
-    return f"{cell.n_tasks.value:,} ({cell.n_tasks_by_noise.value:.1f})"
-
-
-def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[Row]) -> None:
-    """Lines that add up to the change they explain."""
-    name = ledger.name + (
-        f" by {one_line(ledger.slice_key, LONGEST_NAME)}" if ledger.slice_key else ""
-    )
-    missing = ", missing rows as failures" if ledger.policy != "dropped" else ""
-    total = PLAIN.change(change, ledger.total.total_shown)
-    click.echo(heading(name) + f"{missing}: {total} in all, {ledger.total.values['explains']}")
-    if ledger.total.is_reversal:
-        click.echo("  Simpson's reversal: every slice that changed went the other way")
-    print_table(
-        ("line", "change", "95% interval", "tasks", "look at"),
-        [_line(change, line) for line in lines],
-    )
-
-
-def _line(change: Change, line: Row) -> tuple[str, ...]:
-    values = line.values
-    interval = "" if values["ci_low"] is None else _span(change, line.ci_low, line.ci_high)
-    return (
-        sentences.line_name(line, PLAIN),
-        _bare(change, line.shown),
-        interval,
-        values["n_tasks"],
-        values["example"] or "",
-    )
-
-
-def _print_metrics(comparison: Comparison) -> None:
-    if not comparison.metrics:
-        return
-    click.echo(heading("what else changed"))
-    print_table(
-        ("figure", "tasks", "base", "candidate", "change", "95%, new tasks"),
-        [_metric(each) for each in comparison.metrics],
-    )
-
-
-def _metric(each: Row) -> tuple[str | int | None, ...]:
-    shown = PLAIN.percent if each.is_rate else _amount
-    moved = _points if each.is_rate else _signed_amount
-    k = f", k = {each.k.value}" if each.k.value is not None else ""
-    low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
-    interval = "" if low.value is None else f"{moved(low)} to {moved(high)}"
-    return (
-        wording.MEASURES[each.metric] + k,
-        each.values["n_tasks"],
-        shown(each.base_value),
-        shown(each.candidate_value),
-        moved(each.delta),
-        interval,
-    )
-
-
-def _bare(change: Change, figure: Figure) -> str:
-    """A difference without its unit: a table names that once."""
-    return "n/a" if figure.value is None else _plain(change, figure.value)
-
-
-def _span(change: Change, low: Figure, high: Figure) -> str:
-    if low.value is None or high.value is None:
-        return "n/a"
-    return f"{_bare(change, low)} to {_bare(change, high)}"
-
-
-def _level(change: Change, figure: Figure) -> str | float | None:
-    """A run's figure; a reward as a number, which a table sets to the right."""
-    if change.metric == "pass_at_1":
-        return PLAIN.percent(figure)
-    return None if figure.value is None else round(float(figure.value), 4)
-
-
-def _plain(change: Change, value: float) -> str:
-    return wording.points(value) if change.metric == "pass_at_1" else wording.signed(value)
-
-
-def _points(figure: Figure) -> str:
-    return "n/a" if figure.value is None else wording.points(figure.value)
-
-
-def _amount(figure: Figure) -> str:
-    return "n/a" if figure.value is None else wording.short(f"{figure.value:,.1f}")
-
-
-def _signed_amount(figure: Figure) -> str:
-    return "n/a" if figure.value is None else wording.signed_amount(figure.value)
-
-
-PLAIN = sentences.Voice(
-    percent=lambda figure: "n/a" if figure.value is None else f"{100 * figure.value:.1f}%",
-    points=_points,
-    number=lambda figure: "n/a" if figure.value is None else wording.short(f"{figure.value:.4f}"),
-    signed=lambda figure: "n/a" if figure.value is None else wording.signed(figure.value),
-    count=lambda figure: "n/a" if figure.value is None else f"{figure.value:,}",
-    chance=lambda figure: "n/a" if figure.value is None else wording.chance(figure.value),
-    name=lambda text: one_line(text, LONGEST_NAME),
-)
