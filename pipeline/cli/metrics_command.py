@@ -53,7 +53,7 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     objects = [sidecar.run_object(found) for found in chosen]
     if format_ == "json":
         written = [sidecar.text(found) for found in objects]
-        told = [sidecar.text(found) for found in report.comparison_json.objects(compared)]
+        told = [sidecar.line(found) for found in report.comparison_json.objects(compared)]
         click.echo(sidecar.document(written, told) if run is None else written[0], nl=False)
     elif format_ == "jsonl":
         for found in objects:

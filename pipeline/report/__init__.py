@@ -36,7 +36,7 @@ def texts(content: Content) -> dict[str, str]:
         "report.md": markdown.render(content, title=_title(content)),
         "metrics.json": sidecar.document(
             sidecars.values(),
-            [sidecar.text(found) for found in comparison_json.objects(content.comparisons)],
+            [sidecar.line(found) for found in comparison_json.objects(content.comparisons)],
         ),
     }
     for part in content.each():

@@ -14,7 +14,7 @@ SCHEMA_VERSION = 1
 
 
 def document(runs: Iterable[str], comparisons: Iterable[str]) -> str:
-    """All runs and all comparisons between them, each as `text` wrote it."""
+    """All runs, and all comparisons between them, each as JSON already."""
     return (
         f'{{\n  "schema_version": {SCHEMA_VERSION},\n'
         f'  "runs": [{_listed(runs)}\n  ],\n  "comparisons": [{_listed(comparisons)}\n  ]\n}}\n'
