@@ -137,6 +137,7 @@ def test_base_and_candidate(say: Say) -> None:
     assert "mean reward" not in text
 
 
+@pytest.mark.slow
 def test_several_candidates(say: Say) -> None:
     """In the order given, a table first; the verdict of each is its own, Holm's p is over all."""
     found = told(say("base", "worse", "better", "--json"))["comparisons"]
@@ -148,6 +149,7 @@ def test_several_candidates(say: Say) -> None:
     assert say("base", "worse", "better").stdout.startswith("base   candidate   by ")
 
 
+@pytest.mark.slow
 def test_a_change_within_the_margin(say: Say) -> None:
     """One pass of 120 is inconclusive for two points, and no change beyond twenty."""
     assert "INCONCLUSIVE  pass@1" in say("base", "nearly").stdout
@@ -205,6 +207,7 @@ def test_json_is_what_the_analysis_wrote(demo: Path) -> None:
         assert one == other
 
 
+@pytest.mark.slow
 def test_one_metric(say: Say) -> None:
     """--metric tells the change by that one alone, also where the other leads."""
     found = told(say("base", "better", "--metric", "mean_reward", "--json"))["comparisons"]
@@ -274,6 +277,7 @@ def test_markdown(say: Say) -> None:
     assert outcome.stdout.endswith("\n") and "worse" not in outcome.stdout
 
 
+@pytest.mark.slow
 def test_full_prints_more(say: Say) -> None:
     """--full has every ledger, also those that say little; all that it has not is the hint."""
     short, whole = say("base", "better").stdout, say("base", "better", "--full").stdout
@@ -352,6 +356,7 @@ def test_policy(
     assert f"\n{candidate} against base\n" in outcome.stdout
 
 
+@pytest.mark.slow
 def test_policy_for_a_program(say: Say, tmp_path: Path) -> None:
     """All candidates must pass: the worst decides; the comparisons stand beside the gates."""
     path = policy(tmp_path, POLICY.format(margin=0.02))
@@ -368,6 +373,7 @@ def test_policy_for_a_program(say: Say, tmp_path: Path) -> None:
     assert [each["candidate"] for each in found["comparisons"][::2]] == ["worse", "better"]
 
 
+@pytest.mark.slow
 def test_rewards_that_never_differ_pass_a_policy(say: Say, tmp_path: Path) -> None:
     """A metric without spread is judged as the verdict judges it, rewards within 0..1 too."""
     text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
@@ -395,6 +401,7 @@ def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     assert "waived, but not among the common tasks: 77" in outcome.stdout
 
 
+@pytest.mark.slow
 def test_policy_of_unbounded_rewards(say: Say, tmp_path: Path) -> None:
     """Differences that are all alike bound nothing where rewards have no bounds."""
     text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
@@ -430,6 +437,7 @@ def test_false_alarms(say: Say, tmp_path: Path) -> None:
     assert 0.01 < found["rates"]["either"] < 0.1
 
 
+@pytest.mark.slow
 def test_a_rerun_of_the_base(say: Say) -> None:
     """Its rollouts stand in for the simulation; it is no candidate, and alters nothing else."""
     plain = told(say("base", "better", "--json"))["comparisons"]

@@ -152,6 +152,10 @@ def seeded(seed: str, settings: Settings, *, n_pairs: int = 30, n_twins: int = 8
     return [*own, *(shuffled(Random(one.name), one, f"{one.name}x") for one in own[:n_twins])]
 
 
+# Profiled pairs hold all that plain ones do, and more.
+PLAIN = pytest.param("plain", marks=pytest.mark.slow)
+
+
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Checked:
     """Pairs without a profile and without a baseline."""
@@ -186,7 +190,7 @@ def swapped(profiled: Checked) -> Checked:
     return Checked(profiled.path, turned, rows, OTHER_MARGIN)
 
 
-@pytest.fixture(scope="module", params=["plain", "profiled", "swapped"])
+@pytest.fixture(scope="module", params=[PLAIN, "profiled", "swapped"])
 def found(request: pytest.FixtureRequest) -> Checked:
     """Each of these."""
     own: Checked = request.getfixturevalue(request.param)
@@ -335,7 +339,7 @@ def test_ledgers_add_up(found: Checked) -> None:
     check_sums(found)
 
 
-@pytest.mark.parametrize("name", ["plain", "profiled"])
+@pytest.mark.parametrize("name", [PLAIN, "profiled"])
 def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
     """A policy is held against the change with missing as failures, and against its bounds."""
     stored: Checked = request.getfixturevalue(name)
@@ -413,7 +417,7 @@ def test_the_other_way_round(profiled: Checked, swapped: Checked) -> None:
                 assert other[turned] == pytest.approx(-row[name], abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["plain", "profiled"])
+@pytest.mark.parametrize("name", [PLAIN, "profiled"])
 def test_asked_for(name: str, request: pytest.FixtureRequest) -> None:
     """`blade compare BASE CANDIDATE` tells what the analysis stored, to the last digit."""
     stored: Checked = request.getfixturevalue(name)

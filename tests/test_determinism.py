@@ -72,7 +72,8 @@ def test_every_text_output_is_compared(one_thread: Path) -> None:
     assert json.loads(texts(one_thread)["metrics.json"])["comparisons"]
 
 
-@pytest.mark.parametrize("threads", [2, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [2, 8])
 def test_threads_change_nothing(one_thread: Path, tmp_path: Path, threads: int) -> None:
     """Every relation is equal row by row, and every text byte by byte."""
     other = run(Settings((DEMO,), tmp_path / "out", threads=threads)).out
