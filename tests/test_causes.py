@@ -249,7 +249,7 @@ def test_odd_rows(tmp_path: Path) -> None:
             for index in range(2)
         ],
     }
-    results = diagnosed(tmp_path, given)
+    results = analyzed(tmp_path, given)
     assert broken_grains(results.path) == []
     assert missing_citations(results) == []
     # Of what has no settled verdict only what is missing is explained.
