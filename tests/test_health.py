@@ -88,6 +88,7 @@ def spoilt(rng: random.Random, value: Any) -> Any:
     return [spoilt(rng, inner) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
     """Whatever stands where something else should, every rollout is judged, and findings fit."""
     rng = random.Random(1)
@@ -268,7 +269,8 @@ def test_health_for_programs(troubled: Results) -> None:
     } in content["checks"]
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(9, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 9])
 def test_what_was_planted_is_found_and_nothing_else(tmp_path: Path, seed: int) -> None:
     """On an observed run each planted fault is found; every other rollout is healthy."""
     folder = simulate.write_demo(tmp_path / "demo", seed=seed)

@@ -345,7 +345,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
             },
             ["3 recorded rollouts were not expected", "| 1 of 1 |"],
         ),
-        (
+        pytest.param(
             {
                 "a_rollouts.jsonl": "",
                 "a_rollouts_materialized_inputs.jsonl": [asked(0, 0), asked(1, 0)],
@@ -356,22 +356,25 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 "1 with failed attempts only, 1 without a trace",
                 "transient",
             ],
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             {
                 "a_rollouts.jsonl": [
                     rollout(t, i, reward=[1.0, None][i]) for t in range(3) for i in (0, 1)
                 ]
             },
             ["Scored: 3 of 6 recorded rollouts", "3 scored, 3 without a usable reward"],
+            marks=pytest.mark.slow,
         ),
-        (
+        pytest.param(
             {
                 "a_rollouts.jsonl": [
                     rollout(t, i, reward=float((t + i) % 3 > 0)) for t in range(6) for i in range(3)
                 ]
             },
             ["All tasks have one and the same pass rate"],
+            marks=pytest.mark.slow,
         ),
     ],
 )
