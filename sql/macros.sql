@@ -285,10 +285,6 @@ create or replace macro ascending(value) as
 -- A group's values in the order of a key.
 create or replace macro values_by(value, key) as list(value order by key);
 
--- A group's lists, end to end in the order of a key.
-create or replace macro joined_by(value, key) as
-    flatten(list(value order by key) filter (where value is not null));
-
 -- The values of a group with the n least keys, in their order.
 create or replace macro first_by(value, key, n) as min_by(value, key, n);
 

@@ -234,7 +234,7 @@ def test_other_questions_are_refused(say: Say) -> None:
     assert (found["gains"], found["losses"], found["flips"], found["ledgers"]) == ([], [], [], {})
     text = words(say("base", "other").stdout)
     assert "refused one id, different questions: tasks 0, 1, 2" in text and "and 10 more" in text
-    assert "No task was scored in both runs: nothing can be compared." in text
+    assert "The runs have no task in common: nothing can be compared." in text
 
 
 def test_nothing_in_common(say: Say) -> None:
@@ -246,7 +246,7 @@ def test_nothing_in_common(say: Say) -> None:
         assert each["verdict"] == "inconclusive" and each["ci_new_tasks"] is None
         assert (each["pairing"]["contradicted"], each["ledgers"]) == (0, {})
     text = words(say("empty", "base").stdout)
-    assert "No task was scored in both runs: nothing can be compared." in text
+    assert "The runs have no task in common: nothing can be compared." in text
     assert "--full" not in text
 
 

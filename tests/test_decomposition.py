@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -108,31 +107,3 @@ def test_a_step_that_nothing_reached() -> None:
     last = np.array([0.0, 0.0, 1.0])
     steps, _ = stats.shapley_steps(np.array([0.0, NAN]), np.array([0.5, 0.5]), last, last)
     assert steps.tolist() == pytest.approx([0.25, 0])
-
-
-def test_largest_remainder_by_hand() -> None:
-    """Thirds of 1: the first of equal remainders is rounded up."""
-    thirds = np.array([1 / 3, 1 / 3, 1 / 3])
-    assert stats.largest_remainder(thirds, 1.0, 0.01).tolist() == pytest.approx([0.34, 0.33, 0.33])
-    mixed = np.array([0.126, -0.051, 0.025])  # 12.6, -5.1, 2.5 of a total of 10.0
-    assert stats.largest_remainder(mixed, 0.1, 0.01).tolist() == pytest.approx([0.13, -0.05, 0.02])
-    assert stats.largest_remainder(np.array([]), 0.0, 0.01).tolist() == []
-
-
-def test_largest_remainder_ties_do_not_wobble() -> None:
-    """0.285 is half way and rounds to even, 0.28, though as a double it is below."""
-    assert stats.largest_remainder(np.array([0.285]), 0.285, 0.01).tolist() == pytest.approx([0.28])
-    halves = np.array([0.145, 0.135, 0.01])
-    assert stats.largest_remainder(halves, 0.29, 0.01).tolist() == pytest.approx([0.15, 0.13, 0.01])
-
-
-@given(st.lists(st.integers(-10_000, 10_000), min_size=1, max_size=12))
-def test_largest_remainder(thousandths: list[int]) -> None:
-    """What is shown sums to the rounded total, and each line is off by less than a unit."""
-    amounts = np.array(thousandths) / 1000
-    total = sum(thousandths)
-    shown = stats.largest_remainder(amounts, float(amounts.sum()), 0.01)
-    cents = np.rint(shown / 0.01)
-    assert shown == pytest.approx(cents * 0.01)
-    assert cents.sum() == round(Fraction(total, 10))
-    assert np.all(np.abs(cents - np.array(thousandths) / 10) < 1)

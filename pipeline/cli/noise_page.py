@@ -26,7 +26,7 @@ def _told(alarm: Row) -> str:
     name = one_line(alarm["candidate"], LONGEST_NAME)
     rates = alarm["rates"]
     if rates is None:
-        return f"{name}: n/a, no task was scored in both runs"
+        return f"{name}: n/a, the runs have no task in common"
     how = (
         f"both runs simulated {alarm['n_simulations']:,} times from shrunken pass rates"
         if alarm["rerun"] is None

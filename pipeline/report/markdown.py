@@ -135,6 +135,7 @@ def _environment() -> jinja2.Environment:
     environment.globals |= {
         "bracket": bracket,
         "change": change,
+        "change_span": change_span,
         "headline": headline,
         "interval": interval,
         "odds": odds,
@@ -179,6 +180,13 @@ def signed_amount(figure: Figure) -> str:
 def change(row: Row, figure: Figure) -> str:
     """A difference in the unit of the row's metric, without its name: for a table."""
     return _marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
+
+
+def change_span(row: Row, low: Figure, high: Figure) -> str:
+    """From one end of an interval of differences to the other; n/a once where it is undefined."""
+    if low.value is None or high.value is None:
+        return "n/a" + low.marker
+    return f"{change(row, low)} to {change(row, high)}"
 
 
 def statements(told: Change) -> list[sentences.Statement]:

@@ -57,7 +57,7 @@ def statements(change: Change, voice: Voice) -> list[Statement]:
     """All that one metric says, a labelled sentence each; what is undefined says why."""
     row = change.row
     if not row.n_common_tasks.value:
-        return [("nothing shared", "No task was scored in both runs: nothing can be compared.")]
+        return [("nothing shared", "The runs have no task in common: nothing can be compared.")]
     told = [
         ("verdict", verdict(change, voice)),
         ("change", _change(change, voice)),
@@ -75,7 +75,7 @@ def headline(comparison: Comparison, voice: Voice) -> str:
     """One sentence: what changed by each metric, and the verdict where there is one."""
     n_common = comparison.lead.row.n_common_tasks
     if not n_common.value:
-        return "no task was scored in both, so nothing can be compared."
+        return "they have no task in common, so nothing can be compared."
     told = "; ".join(_moved(change, voice) for change in comparison.told)
     reach = "; of other tasks this says nothing" if n_common.value == 1 else ""
     return f"{told}, on {voice.count(n_common)} {_tasks(n_common)} of both{reach}."
@@ -169,9 +169,7 @@ def _same_tasks(change: Change, voice: Voice) -> str:
         seen = _detectable(change, row.mde_same_tasks, voice)
         return f"{span} (95%, for these tasks sampled again){seen}; {found}"
     if found is not None:
-        return (
-            f"{found}, by an exact comparison of their repeats; too few mixed tasks for an interval"
-        )
+        return f"{found}, comparing their repeats task by task; too few mixed tasks for an interval"
     if row.se_same_tasks.value is None:
         return "n/a: without repeats in both runs nothing says how these tasks would fare again"
     return "n/a: too few tasks vary between repeats to say how these would fare again"

@@ -15,7 +15,7 @@ from pipeline.stats.changes import (
     same_tasks_change_interval,
     verdict,
 )
-from pipeline.stats.decomposition import largest_remainder, shapley_steps
+from pipeline.stats.decomposition import shapley_steps
 from pipeline.stats.differences import paired_test, q_values
 from pipeline.stats.false_alarms import (
     FalseAlarms,
@@ -26,6 +26,7 @@ from pipeline.stats.false_alarms import (
     rerun_false_alarm_rate,
     shrunken_rates,
 )
+from pipeline.stats.hypergeometric import Counts
 from pipeline.stats.intervals import LEVEL, Numbers, new_tasks_interval, same_tasks_interval
 from pipeline.stats.permutation import ChangeTest, change_p_value
 from pipeline.stats.strata import (
@@ -36,7 +37,7 @@ from pipeline.stats.strata import (
     lean,
 )
 from pipeline.stats.transitions import expected_transitions
-from pipeline.stats.trends import Counts, chance_of_turn, trend
+from pipeline.stats.trends import chance_of_turn, trend
 from pipeline.stats.votes import Vote, majority_curve, plurality
 
 __all__ = [
@@ -60,7 +61,6 @@ __all__ = [
     "expected_transitions",
     "false_alarm_rate",
     "holm",
-    "largest_remainder",
     "lean",
     "majority_curve",
     "new_tasks_interval",

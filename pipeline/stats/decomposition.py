@@ -7,9 +7,6 @@ import numpy as np
 from pipeline.stats.intervals import Numbers
 from pipeline.stats.strata import ROUNDING
 
-# Beyond so many digits a quotient of floats is rounding: it decides no tie.
-DIGITS = 9
-
 
 def shapley_steps(
     base_steps: Numbers, candidate_steps: Numbers, base_endings: Numbers, candidate_endings: Numbers
@@ -60,20 +57,3 @@ def _slopes(steps: Numbers, endings: Numbers) -> Numbers:
         beyond = endings[step] + steps[:, step] * slopes[:, step]
     reached = np.cumprod(np.column_stack((np.ones(len(steps)), steps[:, :-1])), axis=1)
     return slopes * reached[:, :n_steps]
-
-
-def largest_remainder(amounts: Numbers, total: float, unit: float) -> Numbers:
-    """Amounts in whole units that sum to the total in whole units, each as near as that allows.
-
-    Those with the largest remainders are rounded up; of equal ones the first.
-    """
-    exact = np.round(amounts / unit, DIGITS)
-    whole = np.floor(exact)
-    spare = int(np.round(np.round(total / unit, DIGITS)) - whole.sum())
-    if not len(whole):
-        return whole
-    each, first = divmod(spare, len(whole))
-    order = np.argsort(whole - exact, kind="stable")
-    whole += each
-    whole[order[:first]] += 1
-    return whole * unit

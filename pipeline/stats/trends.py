@@ -7,11 +7,9 @@ any of the n repeats alike, whatever the run: what a run gets of them is hyperge
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pipeline.stats.hypergeometric import Counts
 from pipeline.stats.intervals import Numbers
-
-Counts = NDArray[np.int64]
 
 
 def trend(

@@ -108,6 +108,8 @@ final as (
             when tests.ci_same_tasks_low > 0 then 'higher'
             when tests.ci_same_tasks_high < 0 then 'lower'
             when tests.ci_same_tasks_low is not null then 'not told apart'
+            -- Without repeats nothing says how these tasks would fare again.
+            when spreads.se_same_tasks is null then null
             when changes.test <> 'rollouts within tasks' then null
             when changes.p_value < 0.05 and levels.delta > 0 then 'higher'
             when changes.p_value < 0.05 and levels.delta < 0 then 'lower'

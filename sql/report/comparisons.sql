@@ -4,9 +4,7 @@ with
 
 final as (
 
-    select
-        *,
-        candidate_value is not null as is_told
+    select *
 
     from main.comparisons
 

@@ -20,13 +20,12 @@ bases as (
         tasks.base,
         tasks.candidate,
         tasks.task_id,
+        tasks.is_common,
         losses.mode,
-        case when tasks.is_common then losses.n_failed / nullif(tasks.base_n_scored, 0) end
-            as pass_loss,
-        case when tasks.is_common then losses.shortfall / nullif(tasks.base_n_scored, 0) end
-            as reward_loss,
-        losses.n_not_passed / nullif(tasks.base_n_attempts, 0) as counted_pass_loss,
-        losses.counted_shortfall / nullif(tasks.base_n_attempts, 0) as counted_reward_loss
+        losses.pass_loss,
+        losses.reward_loss,
+        losses.counted_pass_loss,
+        losses.counted_reward_loss
 
     from tasks
 
@@ -42,13 +41,12 @@ candidates as (
         tasks.base,
         tasks.candidate,
         tasks.task_id,
+        tasks.is_common,
         losses.mode,
-        case when tasks.is_common then losses.n_failed / nullif(tasks.candidate_n_scored, 0) end
-            as pass_loss,
-        case when tasks.is_common then losses.shortfall / nullif(tasks.candidate_n_scored, 0) end
-            as reward_loss,
-        losses.n_not_passed / nullif(tasks.candidate_n_attempts, 0) as counted_pass_loss,
-        losses.counted_shortfall / nullif(tasks.candidate_n_attempts, 0) as counted_reward_loss
+        losses.pass_loss,
+        losses.reward_loss,
+        losses.counted_pass_loss,
+        losses.counted_reward_loss
 
     from tasks
 
@@ -65,75 +63,76 @@ changes as (
         base,
         candidate,
         task_id,
+        is_common,
         mode,
-        unnest([
-            loss_of(
-                'pass_at_1',
-                'dropped',
-                difference(coalesce(bases.pass_loss, 0), coalesce(candidates.pass_loss, 0))
-            ),
-            loss_of(
-                'mean_reward',
-                'dropped',
-                difference(coalesce(bases.reward_loss, 0), coalesce(candidates.reward_loss, 0))
-            ),
-            loss_of(
-                'pass_at_1',
-                'counted_as_fail',
-                difference(
-                    coalesce(bases.counted_pass_loss, 0), coalesce(candidates.counted_pass_loss, 0)
-                )
-            ),
-            loss_of(
-                'mean_reward',
-                'counted_as_fail',
-                difference(
-                    coalesce(bases.counted_reward_loss, 0),
-                    coalesce(candidates.counted_reward_loss, 0)
-                )
-            )
-        ]) as lost
+        difference(coalesce(bases.pass_loss, 0), coalesce(candidates.pass_loss, 0)) as pass_loss,
+        difference(coalesce(bases.reward_loss, 0), coalesce(candidates.reward_loss, 0))
+            as reward_loss,
+        difference(
+            coalesce(bases.counted_pass_loss, 0), coalesce(candidates.counted_pass_loss, 0)
+        ) as counted_pass_loss,
+        difference(
+            coalesce(bases.counted_reward_loss, 0), coalesce(candidates.counted_reward_loss, 0)
+        ) as counted_reward_loss
 
     from bases
 
-    full join candidates using (base, candidate, task_id, mode)
+    full join candidates using (base, candidate, task_id, is_common, mode)
+
+),
+
+long as (
+
+    select
+        base,
+        candidate,
+        task_id,
+        mode,
+        unnest([
+            loss_of('pass_at_1', 'dropped', case when is_common then pass_loss end),
+            loss_of('mean_reward', 'dropped', case when is_common then reward_loss end),
+            loss_of('pass_at_1', 'counted_as_fail', counted_pass_loss),
+            loss_of('mean_reward', 'counted_as_fail', counted_reward_loss)
+        ]) as lost
+
+    from changes
 
 ),
 
 final as (
 
     select
-        changes.base,
-        changes.candidate,
-        changes.lost.metric,
-        changes.lost.policy,
-        changes.mode as line,
-        steady_sum(changes.lost.loss) / nullif(
-            case changes.lost.policy
+        long.base,
+        long.candidate,
+        long.lost.metric,
+        long.lost.policy,
+        long.mode as line,
+        steady_sum(long.lost.loss) / nullif(
+            case long.lost.policy
                 when 'dropped' then levels.n_common_tasks
                 else levels.n_paired_tasks
             end,
             0
         ) as amount,
-        steady_sum(square(changes.lost.loss)) as sum_of_squares,
+        steady_sum(square(long.lost.loss)) as sum_of_squares,
         count(*) as n_tasks,
-        largest_by(changes.task_id, changes.lost.loss) as example_task
+        largest_by(long.task_id, long.lost.loss) as example_task
 
-    from changes
+    from long
 
     inner join staging.comparison_levels as levels
-        on levels.base = changes.base
-        and levels.candidate = changes.candidate
-        and levels.metric = changes.lost.metric
+        on levels.base = long.base
+        and levels.candidate = long.candidate
+        and levels.metric = long.lost.metric
 
-    where changes.lost.loss <> 0
+    where long.lost.loss <> 0
 
     group by
-        changes.base,
-        changes.candidate,
-        changes.lost.metric,
-        changes.lost.policy,
-        changes.mode,
+        long.base,
+        long.candidate,
+        long.lost.metric,
+        long.lost.policy,
+        long.mode,
         levels.n_common_tasks,
         levels.n_paired_tasks
 

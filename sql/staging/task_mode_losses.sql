@@ -1,13 +1,7 @@
--- What each failure mode takes from a task of a compared run: attempts that did not pass, and reward.
+-- What each failure mode takes of a compared task's pass rate and reward: as scored, and with missing rows.
 -- grain: run_id, task_id, mode
 -- kind: table
 with
-
-compared as (
-
-    select run_id from staging.task_sides group by all
-
-),
 
 attempts as (
 
@@ -18,11 +12,13 @@ attempts as (
         coalesce(modes.mode, 'passed') as mode,
         attempts.is_scored,
         not coalesce(attempts.is_pass, false) as is_failure,
-        greatest(1, runs.pass_threshold) - coalesce(attempts.reward, 0) as shortfall
+        greatest(1, runs.pass_threshold) - coalesce(attempts.reward, 0) as shortfall,
+        sides.n_scored,
+        sides.n_attempts
 
     from staging.attempts as attempts
 
-    inner join compared using (run_id)
+    inner join staging.task_sides as sides using (run_id, task_id)
 
     inner join main.runs as runs using (run_id)
 
@@ -42,14 +38,14 @@ final as (
         run_id,
         task_id,
         mode,
-        count(*) filter (where is_failure and is_scored) as n_failed,
-        count(*) filter (where is_failure) as n_not_passed,
-        sorted_sum(case when is_scored then shortfall end) as shortfall,
-        sorted_sum(shortfall) as counted_shortfall
+        count(*) filter (where is_failure and is_scored) / nullif(n_scored, 0) as pass_loss,
+        sorted_sum(case when is_scored then shortfall end) / nullif(n_scored, 0) as reward_loss,
+        count(*) filter (where is_failure) / nullif(n_attempts, 0) as counted_pass_loss,
+        sorted_sum(shortfall) / nullif(n_attempts, 0) as counted_reward_loss
 
     from attempts
 
-    group by all
+    group by run_id, task_id, mode, n_scored, n_attempts
 
 )
 
