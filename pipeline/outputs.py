@@ -17,7 +17,7 @@ from pipeline.settings import MANIFEST_NAME
 
 BESIDE = ".texts.building"
 # Whatever a manifest claims, nothing else is ours to remove.
-OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.md|metrics\.json)")
+OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)")
 
 
 @contextmanager

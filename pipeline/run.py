@@ -161,7 +161,7 @@ def _build(
                 db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
             warehouse.create_relations(db, SQL_DIR, made_relations(chosen))
             warnings = warehouse.run_checks(db)
-            texts = report.texts(_content(db, chosen, settings, warnings))
+            texts = report.texts(db, _content(db, chosen, settings, warnings))
             texts[MANIFEST_NAME] = _manifest(db, chosen, settings, texts)
             outputs.write(beside, settings.out, texts)
         outputs.put_in_place(beside, settings.out, texts)

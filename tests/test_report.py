@@ -9,11 +9,13 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import fastjsonschema
+import jinja2
 import pytest
 
 import pipeline
 from pipeline import report
-from pipeline.report import markdown
+from pipeline.report import templates
+from pipeline.report.figures import Row
 from tests.conftest import ROOT, needs_corpus
 from tests.results import Results, analyzed, asked, call, failure, rollout
 
@@ -169,12 +171,12 @@ def test_a_wrong_figure_would_be_noticed() -> None:
 
 def test_sections_stand_in_order(demo: Path) -> None:
     """Each page has the sections whose relations exist, in BLADE's order, each from a file."""
-    ours = [section.title for section in markdown.SECTIONS]
+    ours = [section.title for section in report.SECTIONS]
     assert ours == [title for title in ORDER if title in ours]
     for page in pages(demo.parent):
         assert re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE) == ours
-    templates = {path.name for path in markdown.TEMPLATES.iterdir()}
-    assert templates == {section.template for section in markdown.SECTIONS} | {"report.md.j2"}
+    files = {path.name for path in (templates.OURS / "markdown").iterdir()}
+    assert files == {f"{section.name}.md.j2" for section in report.SECTIONS} | {"opening.md.j2"}
 
 
 def test_citations_exist(demo: Path) -> None:
@@ -389,10 +391,10 @@ def test_sentences_hold(tmp_path: Path, files: dict[str, Any], sentences: list[s
 
 def test_a_template_cannot_print_what_it_was_not_given() -> None:
     """An unknown name, or a figure without a format, is an error and not an empty place."""
-    environment = markdown._environment()
-    row = markdown.Row("runs", ("run_id",), {"run_id": "a", "n": 1})
+    environment = templates.markdown()
+    row = Row("runs", ("run_id",), {"run_id": "a", "n": 1})
     for template, error in (
-        ("{{ row.nothing }}", markdown.jinja2.UndefinedError),
+        ("{{ row.nothing }}", jinja2.UndefinedError),
         ("{{ row.n }}", TypeError),
     ):
         with pytest.raises(error):

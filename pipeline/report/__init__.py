@@ -1,26 +1,34 @@
-"""Relations -> content -> what people and programs read: Markdown pages and metrics JSON."""
+"""Relations -> content -> what people and programs read: Markdown, HTML and metrics JSON."""
 
 from __future__ import annotations
 
-from pipeline.report import comparison_json, markdown, sentences, sidecar, wording
+from collections.abc import Sequence
+from pathlib import Path
+
+from pipeline.report import comparison_json, filters, html, markdown, sentences, sidecar, wording
 from pipeline.report.comparisons import TABLES as COMPARISON_TABLES
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, headlines, runs
+from pipeline.report.sections import SECTIONS, Section
 from pipeline.report.tables import Source
 
 MOST_NAMED = 4
 
 __all__ = [
     "COMPARISON_TABLES",
+    "SECTIONS",
     "Comparison",
     "Content",
     "RunContent",
+    "Section",
     "Source",
     "collect",
     "comparison_json",
     "comparisons",
     "headlines",
+    "html",
     "markdown",
+    "page",
     "runs",
     "sentences",
     "sidecar",
@@ -29,11 +37,13 @@ __all__ = [
 ]
 
 
-def texts(content: Content) -> dict[str, str]:
+def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
     """Every text output by its path below the output folder."""
     sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
+    whole = document(content, folder=folder)
     written = {
-        "report.md": markdown.render(content, title=_title(content)),
+        "report.md": whole.text,
+        "report.html": html.page(source, content, whole, folder=folder),
         "metrics.json": sidecar.document(
             sidecars.values(),
             [sidecar.line(found) for found in comparison_json.objects(content.comparisons)],
@@ -41,17 +51,44 @@ def texts(content: Content) -> dict[str, str]:
     }
     for part in content.each():
         (run,) = part.runs
-        title = f"{markdown.ref(run.run_id)} on {markdown.ref(run.benchmark)}"
-        # What was not decided, or is another candidate's, is told in the report on all runs.
-        n_told = sum(found.is_named and found.candidate == run.run_id for found in part.comparisons)
-        page = markdown.render(part, title=title, detailed_comparisons=n_told)
-        written[f"runs/{run.run_id}/report.md"] = page
+        written[f"runs/{run.run_id}/report.md"] = document(part, folder=folder).text
         written[f"runs/{run.run_id}/metrics.json"] = sidecars[run.run_id]
     return written
 
 
+def page(
+    source: Source,
+    content: Content,
+    *,
+    as_html: bool,
+    sections: Sequence[Section] = SECTIONS,
+    folder: Path | None = None,
+) -> str:
+    """One report: the sections asked for, by the templates of a folder before ours."""
+    whole = document(content, sections=sections, folder=folder)
+    return html.page(source, content, whole, folder=folder) if as_html else whole.text
+
+
+def document(
+    content: Content, *, sections: Sequence[Section] = SECTIONS, folder: Path | None = None
+) -> markdown.Document:
+    """A report on all runs, or on the only one there is."""
+    limits = {}
+    if len(content.runs) == 1:
+        # What was not decided, or is another candidate's, is told in the report on all runs.
+        (run,) = content.runs
+        own = [found for found in content.comparisons if found.candidate == run.run_id]
+        limits["detailed_comparisons"] = sum(found.is_named for found in own)
+    return markdown.document(
+        content, title=_title(content), sections=sections, folder=folder, **limits
+    )
+
+
 def _title(content: Content) -> str:
     names = content.benchmarks
+    if len(content.runs) == 1:
+        (run,) = content.runs
+        return f"{filters.ref(run.run_id)} on {filters.ref(run.benchmark)}"
     if len(names) > MOST_NAMED:
         return f"Evaluation report: {len(content.runs)} runs of {len(names)} benchmarks"
-    return "Evaluation report: " + ", ".join(markdown.ref(name) for name in names)
+    return "Evaluation report: " + ", ".join(filters.ref(name) for name in names)

@@ -1,31 +1,18 @@
-"""Content -> Markdown, by one template a section; every text that is not ours is made inert."""
+"""Content -> Markdown, by one template a section."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 
-import jinja2
-
-from pipeline.report import sentences, wording
-from pipeline.report.comparisons import Change, Comparison, grids
+from pipeline.report import marks, templates
+from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
-from pipeline.report.figures import Figure, Row
-from pipeline.text import markdown_cell, one_line
-
-TEMPLATES = Path(__file__).resolve().parent.parent.parent / "report_templates" / "markdown"
-EXCERPT = 120
-MOST_NAMES = 8
-# Rates that print alike.
-SAME = 0.0005
-LONGEST = 400
-# Text that needs no escape inside backquotes: citations and most names are made of it.
-PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
+from pipeline.report.marks import Curation
+from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
 # How much of a list a page holds; what is left out is said.
 LIMITS = {
@@ -44,47 +31,57 @@ LIMITS = {
 
 
 @dataclass(frozen=True)
-class Section:
-    """A heading of the report and the template below it."""
+class Written:
+    """A section as Markdown, without its heading."""
+
+    section: Section
+    text: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A report as Markdown, section by section."""
 
     title: str
+    opening: str
+    sections: list[Written]
 
     @property
-    def template(self) -> str:
-        """`Workflow Funnel` is in workflow_funnel.md.j2."""
-        return f"{self.title.lower().replace(' ', '_').replace('-', '_')}.md.j2"
+    def text(self) -> str:
+        """The whole file."""
+        told = [f"# {self.title}\n\n{self.opening}"]
+        told += [f"## {each.section.title}\n\n{each.text}" for each in self.sections]
+        return "\n\n".join(told) + "\n"
 
 
-# In BLADE's order; a section comes when the relations it reads do.
-SECTIONS = (
-    Section("Executive Summary"),
-    Section("Artifact Inventory"),
-    Section("Aggregate Results"),
-    Section("Workflow Funnel"),
-    Section("Task Outcome Buckets"),
-    Section("Dominant Failure Modes"),
-    Section("Sometimes-Pass Deep Dives"),
-    Section("Never-Pass Deep Dives"),
-    Section("Cross-Model Comparison"),
-    Section("Recommendations"),
-    Section("Reproducibility Notes"),
-)
+def document(
+    content: Content,
+    *,
+    title: str,
+    sections: Sequence[Section] = SECTIONS,
+    folder: Path | None = None,
+    **limits: int,
+) -> Document:
+    """The sections asked for; templates of a folder, and limits, go before ours."""
+    environment = templates.markdown(folder)
+    told = {"content": content, **LIMITS, **limits}
+    written: list[Written] = []
+    # The last section lists what the others leave to a curator.
+    curations: list[Curation] = []
+    for section in sections:
+        template = environment.get_template(f"{section.name}.md.j2")
+        text = _tidy(template.render(curations=curations, **told))
+        curations += marks.curations(section.title, text)
+        written.append(Written(section, text))
+    return Document(title, _tidy(environment.get_template("opening.md.j2").render(**told)), written)
 
 
 def comparison_page(found: list[Comparison]) -> str:
     """The section on comparisons alone, for what was asked on the spot."""
-    section = next(each for each in SECTIONS if each.title == "Cross-Model Comparison")
-    template = _environment().get_template(section.template)
+    template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
     told = SimpleNamespace(comparisons=found, series=[])
     page = template.render(content=told, **{**LIMITS, "detailed_comparisons": len(found)})
-    return _tidy(f"# {section.title}\n\n{page}")
-
-
-def render(content: Content, *, title: str, **limits: int) -> str:
-    """The whole page; `limits` go before those of every page."""
-    template = _environment().get_template("report.md.j2")
-    told = {**LIMITS, **limits}
-    return _tidy(template.render(content=content, title=title, sections=SECTIONS, **told))
+    return _tidy(f"# {COMPARISON.title}\n\n{page}") + "\n"
 
 
 def _tidy(text: str) -> str:
@@ -92,250 +89,4 @@ def _tidy(text: str) -> str:
     apart = re.sub(r"\n(#{2,4} )", r"\n\n\1", text)
     while "\n\n\n" in apart:
         apart = apart.replace("\n\n\n", "\n\n")
-    return apart.rstrip("\n") + "\n"
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-        autoescape=False,  # Markdown: each filter makes its own output inert
-        finalize=_refuse_figures,
-    )
-    environment.filters |= {
-        "signed": signed,
-        "signed_amount": signed_amount,
-        "statements": statements,
-        "amount": amount,
-        "bare": bare,
-        "by_benchmark": by_benchmark,
-        "cell": cell,
-        "chance": chance,
-        "cite": cite,
-        "code": code,
-        "count": count,
-        "excerpt": excerpt,
-        "grids": grids,
-        "line_name": line_name,
-        "listed": listed,
-        "many": many,
-        "measure": wording.MEASURES.__getitem__,
-        "num": num,
-        "parting": parting,
-        "pct": pct,
-        "plain_count": plain_count,
-        "points": points,
-        "ref": ref,
-        "words": words,
-    }
-    environment.globals |= {
-        "bracket": bracket,
-        "change": change,
-        "change_span": change_span,
-        "headline": headline,
-        "interval": interval,
-        "odds": odds,
-        "span": span,
-    }
-    return environment
-
-
-def _refuse_figures(value: object) -> object:
-    """A figure printed without a format would be printed as an object."""
-    if isinstance(value, (Figure, Row)):
-        raise TypeError(f"{value} has no format")
-    return value
-
-
-def pct(figure: Figure) -> str:
-    """A rate as a percentage with one digit."""
-    return _marked(figure, lambda value: f"{100 * value:.1f}%")
-
-
-def chance(figure: Figure) -> str:
-    """A p or q: small ones are not 0."""
-    return _marked(figure, wording.chance)
-
-
-def points(figure: Figure) -> str:
-    """A difference of rates in percentage points, with its sign."""
-    told = _marked(figure, wording.points)
-    return told if figure.value is None else f"{told} points"
-
-
-def signed(figure: Figure) -> str:
-    """A difference of rewards, with its sign."""
-    return _marked(figure, wording.signed)
-
-
-def signed_amount(figure: Figure) -> str:
-    """A difference of amounts, with its sign."""
-    return _marked(figure, wording.signed_amount)
-
-
-def change(row: Row, figure: Figure) -> str:
-    """A difference in the unit of the row's metric, without its name: for a table."""
-    return _marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
-
-
-def change_span(row: Row, low: Figure, high: Figure) -> str:
-    """From one end of an interval of differences to the other; n/a once where it is undefined."""
-    if low.value is None or high.value is None:
-        return "n/a" + low.marker
-    return f"{change(row, low)} to {change(row, high)}"
-
-
-def statements(told: Change) -> list[sentences.Statement]:
-    """What one metric of a comparison says, each sentence with its sources."""
-    return sentences.statements(told, VOICE)
-
-
-def line_name(line: Row) -> str:
-    """What a line of a ledger is about."""
-    return sentences.line_name(line, VOICE)
-
-
-def headline(comparison: Comparison) -> str:
-    """What changed, in one sentence."""
-    return sentences.headline(comparison, VOICE)
-
-
-def count(figure: Figure) -> str:
-    """A count, thousands apart."""
-    return _marked(figure, lambda value: f"{value:,}")
-
-
-def many(figure: Figure, noun: str) -> str:
-    """A count of things: 1 task, 2 tasks."""
-    return f"{count(figure)} {noun}{'' if figure.value == 1 else 's'}"
-
-
-def num(figure: Figure) -> str:
-    """A reward or a variance with four digits after the point, without idle zeros."""
-    return _marked(figure, lambda value: wording.short(f"{value:.4f}"))
-
-
-def amount(figure: Figure) -> str:
-    """An amount of tokens, turns or seconds, one digit after the point."""
-    return _marked(figure, lambda value: wording.short(f"{value:,.1f}"))
-
-
-def plain_count(figure: Figure) -> str:
-    """A number that is part of a key: it says which row, and is no claim."""
-    return "n/a" if figure.value is None else str(figure.value)
-
-
-def bare(figure: Figure) -> str:
-    """A number as it is written in a file."""
-    return repr(figure.value if figure.value is None else figure.value + 0)
-
-
-def span(low: Figure, high: Figure, format_: str) -> str:
-    """An interval in the format of its figures; n/a once where it is undefined."""
-    formatted = {"pct": pct, "num": num, "amount": amount}[format_]
-    return formatted(low) if low.value is None else f"{formatted(low)} to {formatted(high)}"
-
-
-def interval(head: Row, metric: str, format_: str) -> str:
-    """The interval of a headline figure for new tasks, in brackets, where there is one."""
-    low, high = (getattr(head, f"{metric}_ci_new_tasks_{end}") for end in ("low", "high"))
-    if low.value is None:
-        return ""
-    return f" (95% interval for new tasks {span(low, high, format_)})"
-
-
-def bracket(row: Row) -> str:
-    """What mending something could return, from the least to the most."""
-    if row.gain_low.value is None:
-        return points(row.gain_low)
-    if abs(row.gain_high.value - row.gain_low.value) < SAME:
-        return points(row.gain_high)
-    low = points(row.gain_low).removesuffix(" points")
-    return f"{low} to {points(row.gain_high)}"
-
-
-def odds(row: Row) -> str:
-    """The odds ratio of a behaviour with its interval; a side without bound says so."""
-    if row.kind != "binary":
-        return ""
-    if row.is_unbounded:
-        return f"from {num(row.odds_ratio_low)} up"
-    return f"{num(row.odds_ratio)} ({span(row.odds_ratio_low, row.odds_ratio_high, 'num')})"
-
-
-def parting(difference: str) -> str:
-    """In what a pass and a failure first differ, in words."""
-    return wording.PARTINGS[difference]
-
-
-def listed(names: list[str]) -> str:
-    """A few names, the rest counted."""
-    shown = ", ".join(ref(name) for name in names[:MOST_NAMES])
-    rest = len(names) - MOST_NAMES
-    return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-@lru_cache(maxsize=10_000)  # pages of many runs repeat the same names
-def cell(text: str | Figure) -> str:
-    """Text that is not ours, escaped; a null is a figure without a value."""
-    return markdown_cell(one_line(text, LONGEST)) if isinstance(text, str) else "n/a"
-
-
-@lru_cache(maxsize=10_000)
-def ref(text: str | Figure) -> str:
-    """A name, hash or citation: in backquotes where it is plain, else escaped."""
-    if not isinstance(text, str):
-        return "n/a"
-    return f"`{text}`" if PLAIN.fullmatch(text) else markdown_cell(one_line(text, EXCERPT))
-
-
-def cite(citation: str | Figure) -> str:
-    """A citation, or nothing where there is no such rollout."""
-    return ref(citation) if isinstance(citation, str) else ""
-
-
-def code(text: str) -> str:
-    """A command inside backquotes, which it must not end."""
-    return one_line(text, 1000).replace("`", "'")
-
-
-def words(name: str) -> str:
-    """A name of ours as words."""
-    return name.replace("_", " ")
-
-
-def excerpt(text: str | Figure) -> str:
-    """The beginning of a long text, on one line."""
-    if not isinstance(text, str):
-        return ""
-    return markdown_cell(one_line(" ".join(text.split()), EXCERPT))
-
-
-def by_benchmark(rows: Iterable[Row]) -> list[tuple[str, SimpleNamespace]]:
-    """Counts by bucket for each benchmark; a bucket without a row is n/a, not 0."""
-    found: dict[str, dict[str, Figure]] = {}
-    for row in rows:
-        found.setdefault(row.benchmark, {})[row.bucket_across] = row.n_tasks
-    return [(name, SimpleNamespace(**counts)) for name, counts in found.items()]
-
-
-def _marked(figure: Figure, formatted: Callable[[float], str]) -> str:
-    # A sum of rewards near the largest float may be none.
-    is_number = figure.value is not None and math.isfinite(figure.value)
-    text = formatted(figure.value) if is_number and figure.value is not None else "n/a"
-    return text + figure.marker
-
-
-VOICE = sentences.Voice(
-    percent=pct,
-    points=lambda figure: _marked(figure, wording.points),
-    number=num,
-    signed=signed,
-    count=count,
-    chance=chance,
-    name=ref,
-)
+    return apart.strip("\n")

@@ -1,0 +1,47 @@
+"""Where templates stand: ours, and before them those of a user's own folder."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from pipeline.report import filters, marks
+from pipeline.report.figures import Figure, Row
+
+OURS = Path(__file__).resolve().parent.parent.parent / "report_templates"
+
+
+@cache
+def markdown(folder: Path | None = None) -> jinja2.Environment:
+    """For Markdown: each filter makes its own output inert."""
+    environment = _environment("markdown", folder, autoescape=False)
+    environment.filters |= filters.FILTERS
+    environment.globals |= {**filters.GLOBALS, **marks.GLOBALS}
+    return environment
+
+
+@cache
+def html(folder: Path | None = None) -> jinja2.Environment:
+    """For the page: everything is escaped that is not markup of ours."""
+    return _environment("html", folder, autoescape=True)
+
+
+def _environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader([*([folder] if folder else []), OURS / kind]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        autoescape=autoescape,
+        finalize=_refuse_figures,
+    )
+
+
+def _refuse_figures(value: object) -> object:
+    """A figure printed without a format would be printed as an object."""
+    if isinstance(value, (Figure, Row)):
+        raise TypeError(f"{value} has no format")
+    return value
