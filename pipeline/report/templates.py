@@ -16,19 +16,14 @@ OURS = Path(__file__).resolve().parent.parent.parent / "report_templates"
 @cache
 def markdown(folder: Path | None = None) -> jinja2.Environment:
     """For Markdown: each filter makes its own output inert."""
-    environment = _environment("markdown", folder, autoescape=False)
-    environment.filters |= filters.FILTERS
-    environment.globals |= {**filters.GLOBALS, **marks.GLOBALS}
-    return environment
+    made = environment("markdown", folder, autoescape=False)
+    made.filters |= filters.FILTERS
+    made.globals |= {**filters.GLOBALS, **marks.GLOBALS}
+    return made
 
 
-@cache
-def html(folder: Path | None = None) -> jinja2.Environment:
-    """For the page: everything is escaped that is not markup of ours."""
-    return _environment("html", folder, autoescape=True)
-
-
-def _environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.Environment:
+def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.Environment:
+    """Templates of one kind; a name that is not given is an error."""
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader([*([folder] if folder else []), OURS / kind]),
         undefined=jinja2.StrictUndefined,

@@ -1,10 +1,8 @@
-"""A report as one HTML file: the same Markdown, designed."""
+"""A report as one HTML file: the same Markdown, designed; it asks nothing of any network."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from markdown_it import MarkdownIt
 
 from pipeline.report.content import Content
 from pipeline.report.markdown import Document
@@ -13,4 +11,7 @@ from pipeline.report.tables import Source
 
 def page(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
-    return str(MarkdownIt("commonmark", {"html": True}).enable("table").render(document.text))
+    # Only a page needs the parser of Markdown: other commands should not wait for it.
+    from pipeline.report.html.render import render
+
+    return render(source, content, document, folder=folder)

@@ -1,0 +1,194 @@
+"""Markdown of a section -> HTML: figures, citations, tables and cards as a page has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from pipeline.report.html.texts import href, target
+from pipeline.report.marks import CURATE
+
+FIGURE = re.compile(r"<!--blade:([^<>\s]+)-->")
+CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
+TABLE_SOURCE = "<!--blade-table-->"
+# What a marker is about: the last word before it.
+LAST_WORD = re.compile(r"[^\s(]+$")
+COMMENT = re.compile(r"<!--.*?-->")
+LONG = 36
+TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
+
+Draw = Callable[[str], str]
+
+
+@dataclass
+class Body:
+    """Writes the sections of one page; ids are unique among all of them."""
+
+    draw: Draw
+    cited: Set[str]
+    used_ids: set[str] = field(default_factory=set)
+
+    def section(self, text: str, *, name: str) -> str:
+        """A section without its heading."""
+        return "".join(self._blocks(_parser().parse(text), name))
+
+    def _blocks(self, tokens: list[Token], name: str) -> Iterator[str]:
+        """Headings of the third level part a section, those of the fourth are cards to open."""
+        is_carded = is_parted = False
+        place = name
+        skip = False
+        for at, token in enumerate(tokens):
+            if skip:
+                skip = token.type != "heading_close"
+                continue
+            if token.type == "heading_open":
+                level, title = int(token.tag[1]), tokens[at + 1]
+                if is_carded:
+                    yield "</details>\n"
+                is_carded = level > 3
+                if level <= 3:
+                    if is_parted:
+                        yield "</section>\n"
+                    is_parted = True
+                    place = self._id(f"{name}/{_plain(title)}")
+                    yield f'<section class="part" id="{escape(place)}">'
+                    yield f"<h3>{self.inline(title)}{_anchor(place)}</h3>\n"
+                else:
+                    card = self._id(f"{place}/{_plain(title).partition(':')[0]}")
+                    yield f'<details class="card" id="{escape(card)}"><summary><h4>'
+                    yield f"{self.inline(title)}</h4>{_anchor(card)}</summary>\n"
+                skip = True
+                continue
+            yield self._block(token, tokens, at)
+        if is_carded:
+            yield "</details>\n"
+        if is_parted:
+            yield "</section>\n"
+
+    def _block(self, token: Token, tokens: list[Token], at: int) -> str:
+        kind = token.type
+        if kind == "inline":
+            return self.inline(token)
+        if kind == "html_block":
+            return self._comment(token.content.strip())
+        if kind in ("paragraph_open", "paragraph_close"):
+            return self._paragraph(token, tokens, at)
+        if kind == "table_open":
+            return '<div class="scroll" tabindex="0"><table>\n'
+        if kind == "table_close":
+            return "</table></div>\n"
+        if kind in ("th_open", "td_open"):
+            scope = ' scope="col"' if kind == "th_open" else ""
+            return f"<{token.tag}{scope}{_looks(token, tokens[at + 1])}>"
+        if kind in ("fence", "code_block"):
+            return f"<pre><code>{escape(token.content)}</code></pre>\n"
+        if token.hidden:
+            return ""
+        end = "\n" if token.nesting < 1 or token.tag not in TABLE_TAGS else ""
+        return f"<{'/' if token.nesting < 0 else ''}{token.tag}>{end}"
+
+    def _paragraph(self, token: Token, tokens: list[Token], at: int) -> str:
+        if token.hidden:
+            return ""
+        inner = tokens[at + 1] if token.nesting > 0 else tokens[at - 1]
+        if inner.content.endswith(TABLE_SOURCE):
+            return '<p class="source">' if token.nesting > 0 else "</p>\n"
+        return "<p>" if token.nesting > 0 else "</p>\n"
+
+    def _comment(self, text: str) -> str:
+        """A chart, or a place for a curator; nothing else that looks like HTML is let through."""
+        if found := CHART.fullmatch(text):
+            return self.draw(found[1])
+        if found := CURATE.fullmatch(text):
+            return f'<p class="curate" role="note"><b>Curate</b> {escape(found[1])}</p>\n'
+        return f"<p>{escape(text)}</p>\n"
+
+    def inline(self, token: Token) -> str:
+        """A line: text is escaped, what a marker stands behind is a figure."""
+        return "".join(self._inline(token.children or []))
+
+    def _inline(self, children: list[Token]) -> Iterator[str]:
+        for at, child in enumerate(children):
+            following = children[at + 1] if at + 1 < len(children) else None
+            if child.type == "text":
+                source = _figure(following)
+                yield _marked(child.content, source) if source else escape(child.content)
+            elif child.type == "code_inline":
+                yield self._code(child.content)
+            elif child.type == "html_inline":
+                if not FIGURE.fullmatch(child.content) and child.content != TABLE_SOURCE:
+                    yield self._comment(child.content) if _is_mark(child) else escape(child.content)
+            elif child.type in ("softbreak", "hardbreak"):
+                yield "\n" if child.type == "softbreak" else "<br>\n"
+            elif child.tag in ("strong", "em"):
+                yield f"<{'/' if child.nesting < 0 else ''}{child.tag}>"
+            else:
+                yield escape(child.content)
+
+    def _code(self, text: str) -> str:
+        written = f"<code>{escape(text)}</code>"
+        if text.partition("#")[0] in self.cited or text in self.cited:
+            return f'<a class="cite" href="{escape(href(text))}">{written}</a>'
+        return written
+
+    def _id(self, wanted: str) -> str:
+        """An id without spaces, once a page."""
+        base = target(wanted)
+        chosen, count = base, 1
+        while chosen in self.used_ids:
+            count += 1
+            chosen = f"{base}~{count}"
+        self.used_ids.add(chosen)
+        return chosen
+
+
+def inline(text: str) -> str:
+    """A line of Markdown alone, for what a template of the page writes with the same filters."""
+    (token,) = _parser().parseInline(text)
+    return Body(draw=lambda _: "", cited=frozenset()).inline(token)
+
+
+def _anchor(to: str) -> str:
+    return f' <a class="anchor" href="{escape(href(to))}" aria-label="Link to this">#</a>'
+
+
+def _looks(cell: Token, inner: Token) -> str:
+    """Numbers stand right; long words get room."""
+    if "right" in str(cell.attrs.get("style", "")):
+        return ' class="n"'
+    return ' class="w"' if len(COMMENT.sub("", inner.content)) > LONG else ""
+
+
+def _figure(token: Token | None) -> str | None:
+    found = FIGURE.fullmatch(token.content) if token and token.type == "html_inline" else None
+    return found[1] if found else None
+
+
+def _is_mark(token: Token) -> bool:
+    return bool(CHART.fullmatch(token.content) or CURATE.fullmatch(token.content))
+
+
+def _marked(text: str, source: str) -> str:
+    word = LAST_WORD.search(text)
+    if word is None:
+        return escape(text)
+    told = f'<data data-figure="{escape(source)}">{escape(word[0])}</data>'
+    return escape(text[: word.start()]) + told
+
+
+def _plain(token: Token) -> str:
+    """The text of a heading, without markers."""
+    children = token.children or []
+    return "".join(each.content for each in children if each.type in ("text", "code_inline"))
+
+
+@cache
+def _parser() -> Any:
+    return MarkdownIt("commonmark", {"html": True}).enable("table")

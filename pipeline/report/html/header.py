@@ -1,0 +1,62 @@
+"""Content -> the head of the page: for each benchmark what changed, and where its runs stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.report.comparisons import Comparison
+from pipeline.report.content import Content, RunContent
+from pipeline.report.figures import Row
+
+MOST_RUNS = 6
+MOST_COMPARISONS = 3
+BUCKETS = ("always", "sometimes", "never", "missing")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A run at a glance."""
+
+    run_id: str
+    head: Row
+    # Shares of the tasks in a hundred, in the order of BUCKETS; none where nothing is settled.
+    shares: list[tuple[str, float, float]]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark at a glance."""
+
+    name: str
+    tiles: list[Tile]
+    n_runs: int
+    comparisons: list[Comparison]
+
+
+def benchmarks(content: Content) -> list[Benchmark]:
+    """Each benchmark with its first runs and leading comparisons."""
+    found = []
+    for name in content.benchmarks:
+        own = [run for run in content.runs if run.benchmark == name]
+        compared = [each for each in content.leading_comparisons if each.benchmark == name]
+        found.append(
+            Benchmark(
+                name,
+                [Tile(run.run_id, run.headline, _shares(run)) for run in own[:MOST_RUNS]],
+                len(own),
+                compared[:MOST_COMPARISONS],
+            )
+        )
+    return found
+
+
+def _shares(run: RunContent) -> list[tuple[str, float, float]]:
+    counts = [(name, run.headline.values[f"n_{name}_tasks"]) for name in BUCKETS]
+    total = sum(count or 0 for _, count in counts)
+    if not total or any(count is None for _, count in counts):
+        return []
+    shares, start = [], 0
+    for name, count in counts:
+        shares.append((name, round(100 * start / total, 1), round(100 * count / total, 1)))
+        start += count
+    return [each for each in shares if each[2]]

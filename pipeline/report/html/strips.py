@@ -1,0 +1,127 @@
+"""Tasks by runs, one dot a repeat: a table that can be sorted, filtered and linked to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+
+from pipeline.report.figures import Figure, Row
+from pipeline.report.tables import Source, Table, rows
+
+STRIPS = Table("strips", "task_outcomes", ("run_id", "task_id"))
+STEP = 9
+MIDDLE = 5
+NONE = -1.0
+LONG_SHARED = 40
+# Drawn by shape as well as by colour: a dot, a cross, a ring, a dash, a point.
+SHAPES = {
+    "p": ("passed", "M{x} 5h0"),
+    "f": ("failed", "M{x} 5m-2.5-2.5l5 5m0-5l-5 5"),
+    "r": ("scored", "M{x} 5m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0"),
+    "u": ("unscored", "M{x} 5m-2.5 0h5"),
+    "m": ("absent", "M{x} 5h0"),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task in one run."""
+
+    n_passed: Figure
+    told: str
+    # By which the column is sorted: the share that passed, below all where there is none.
+    share: float
+    paths: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A row: a cell for each run, none where the run was not asked it."""
+
+    task_id: str
+    target: str
+    prompt: str | None
+    cells: list[Cell | None]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A benchmark's tasks by its runs."""
+
+    benchmark: str
+    runs: list[str]
+    tasks: list[Task]
+    n_tasks: int
+    n_runs: int
+    # Of every cell, so that what is written beside the marks stands in line.
+    width: int
+
+
+def strips(source: Source) -> dict[str, Strip]:
+    """The strip of each benchmark."""
+    found = rows(source, STRIPS)
+    return {
+        benchmark: _strip(benchmark, list(own))
+        for benchmark, own in groupby(found, key=lambda row: row.values["benchmark"])
+    }
+
+
+def _strip(benchmark: str, found: list[Row]) -> Strip:
+    runs = sorted({row.values["run_id"] for row in found})
+    by_task = [list(own) for _, own in groupby(found, key=lambda row: row.values["task_id"])]
+    prompts = _apart([own[0].values["prompt"] for own in by_task])
+    first = found[0].values
+    return Strip(
+        benchmark,
+        runs,
+        [_task(own, runs, prompt) for own, prompt in zip(by_task, prompts, strict=True)],
+        first["n_tasks"],
+        first["n_runs"],
+        STEP * max(len(row.values["marks"] or "") for row in found) + 1,
+    )
+
+
+def _task(own: list[Row], runs: list[str], prompt: str | None) -> Task:
+    cells = {row.values["run_id"]: _cell(row) for row in own}
+    task_id, benchmark = own[0].values["task_id"], own[0].values["benchmark"]
+    return Task(task_id, f"task/{benchmark}/{task_id}", prompt, [cells.get(run) for run in runs])
+
+
+def _apart(prompts: list[str | None]) -> list[str | None]:
+    """Questions that all begin alike without what they share: it tells no task from another."""
+    known = [prompt for prompt in prompts if prompt is not None]
+    # What the first and the last in order share, all between them do.
+    ends = zip(min(known), max(known), strict=False) if known else ()
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    if shared < LONG_SHARED or len(prompts) < 2:
+        return prompts
+    return [prompt and f"…{prompt[shared:].lstrip()}" for prompt in prompts]
+
+
+def _cell(row: Row) -> Cell:
+    values = row.values
+    marks, rate = values["marks"] or "", values["pass_rate"]
+    n_cut = (values["n_attempts"] or 0) - len(marks)
+    told = "missing" if not values["n_scored"] else "not settled"
+    if values["n_passed"] is not None and values["n_scored"]:
+        told = f"{values['n_passed']} of {values['n_scored']}"
+    return Cell(
+        row.n_passed,
+        f"{told}, the first {len(marks)} drawn" if n_cut > 0 else told,
+        NONE if rate is None else round(rate, 4),
+        _paths(marks),
+    )
+
+
+def _paths(marks: str) -> list[tuple[str, str]]:
+    """One path a kind of end, through the places of its repeats."""
+    return [
+        (
+            name,
+            "".join(
+                shape.format(x=MIDDLE + STEP * at) for at, each in enumerate(marks) if each == mark
+            ),
+        )
+        for mark, (name, shape) in SHAPES.items()
+        if mark in marks
+    ]

@@ -1,0 +1,53 @@
+"""Untrusted text -> text for the page: bounded, on one line; what was cut is said."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from pipeline.report.figures import Figure
+from pipeline.text import neutral, one_line
+
+SHORT = 120
+NOTHING = "none"
+
+
+def short(text: Any) -> str:
+    """A name or the beginning of a question."""
+    return one_line(" ".join(text.split()), SHORT) if isinstance(text, str) else ""
+
+
+def shortened(text: Any, length: Figure | None = None) -> str:
+    """An excerpt, already cut by its relation, and how much of it there is."""
+    if not isinstance(text, str) or not text.strip():
+        return NOTHING
+    told = neutral(" ".join(text.split()))
+    if length is None or length.value is None or length.value <= len(text):
+        return told
+    return f"{told}… ({len(text):,} of {length.value:,} characters)"
+
+
+def target(name: str) -> str:
+    """An id: any text without white space."""
+    return "_".join(name.split())
+
+
+def href(name: str) -> str:
+    """A link to an id of the page."""
+    return "#" + quote(target(name), safe="/:@!$&'()*+,;=~-._")
+
+
+def shell(text: str) -> str:
+    """A word of a command."""
+    return neutral(shlex.quote(text))
+
+
+FILTERS: Mapping[str, Callable[..., str]] = {
+    "href": href,
+    "shell": shell,
+    "short": short,
+    "shortened": shortened,
+    "target": target,
+}

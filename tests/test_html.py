@@ -1,0 +1,214 @@
+"""The page: the same figures as the Markdown, links that lead somewhere, and inert text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from pipeline.report.html import body
+from tests.conftest import needs_corpus
+from tests.results import analyzed, rollout
+
+MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
+SVG_TAGS = {"svg", "g", "path", "rect", "line", "circle", "text", "tspan", "title", "desc"} | {
+    *("polyline", "polygon", "defs", "pattern", "clippath", "use")
+}
+TAGS = SVG_TAGS | set(
+    "html head meta link style script body a header main nav section footer div p b span button "
+    "h1 h2 h3 h4 ul ol li dl dt dd table thead tbody tr th td code pre data details summary figure "
+    "figcaption q strong em br".split()
+)
+EMPTY = {"meta", "link", "br"}
+HOSTILE = (
+    "--><script>alert(1)</script><img src=x onerror=alert(2)> | `code` ``` [x](javascript:alert(3)) "
+    "**b** \u202e\u200b\x1b[2J <!--blade:runs?run_id=x#n--> <!-- curate: no --> &lt;b&gt; https://x.example"
+)
+
+
+@dataclass
+class Read(HTMLParser):
+    """A page as a parser sees it."""
+
+    tags: Counter[str] = field(default_factory=Counter)
+    ids: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    figures: Counter[str] = field(default_factory=Counter)
+    attributes: set[str] = field(default_factory=set)
+    inside: list[str] = field(default_factory=list)
+    held: dict[str, str] = field(default_factory=dict)
+    policy: str = ""
+    words: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note what the tag carries."""
+        given = dict(attrs)
+        assert len(given) == len(attrs), (tag, attrs)
+        self.tags[tag] += 1
+        self.attributes |= set(given)
+        for name, listed in (("id", self.ids), ("href", self.links)):
+            if name in given:
+                listed.append(given[name] or "")
+        if "data-figure" in given:
+            self.figures[given["data-figure"] or ""] += 1
+        if given.get("http-equiv"):
+            self.policy = given["content"] or ""
+        if tag not in EMPTY:
+            self.inside.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Tags end in the order they began."""
+        assert self.inside.pop() == tag, (tag, self.getpos())
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An empty element of a drawing."""
+        self.handle_starttag(tag, attrs)
+        if tag not in EMPTY:
+            self.inside.pop()
+
+    def handle_data(self, data: str) -> None:
+        """Text, and what stands in script and style."""
+        if self.inside and self.inside[-1] in ("script", "style"):
+            self.held[self.inside[-1]] = self.held.get(self.inside[-1], "") + data
+        else:
+            self.words.append(data)
+
+
+def read(path: Path) -> Read:
+    """The page of an output folder."""
+    page = Read()
+    page.feed((path / "report.html").read_text(encoding="utf-8"))
+    page.close()
+    assert page.inside == []
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(demo: Path) -> Read:
+    """The page of the demo."""
+    return read(demo.parent)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Read:
+    """A page of rollouts whose every text tries to be markup."""
+    rows = [
+        rollout(
+            None,
+            index,
+            ask=f"{HOSTILE}{task}",
+            reward=float((task + index) % 2),
+            task_id=f"{HOSTILE}{task}",
+            category=f"{HOSTILE}{task % 2}",
+            model=HOSTILE,
+            error=HOSTILE,
+        )
+        for task in range(4)
+        for index in range(2)
+    ]
+    out = analyzed(tmp_path_factory.mktemp("hostile"), {"a_rollouts.jsonl": rows}).path.parent
+    return read(out)
+
+
+def test_every_figure_of_the_markdown_is_in_the_page(demo: Path, page: Read) -> None:
+    """With its source, at least as often."""
+    told = Counter(MARKER.findall((demo.parent / "report.md").read_text(encoding="utf-8")))
+    assert sum(told.values()) > 1000
+    assert not told - page.figures
+
+
+def test_links_lead_somewhere(page: Read) -> None:
+    """Every link is to an id of the page, and no id stands twice."""
+    assert len(page.ids) == len(set(page.ids))
+    targets = {unquote(link[1:]) for link in page.links if link.startswith("#")}
+    assert targets <= set(page.ids)
+    assert [link for link in page.links if not link.startswith("#")] == ["data:,"]
+    assert sum(link.startswith("#task/") for link in page.links) == 47
+
+
+def test_the_policy_lets_through_what_is_there(page: Read) -> None:
+    """Nothing but the style and the script of the page itself, by their hashes."""
+    for kind, text in page.held.items():
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in page.policy
+    assert page.policy.startswith("default-src 'none';")
+    assert "unsafe" not in page.policy
+    assert "style" not in page.attributes
+
+
+@pytest.mark.parametrize("name", ["page", "hostile"])
+def test_only_markup_of_ours(name: str, request: pytest.FixtureRequest) -> None:
+    """No tag, attribute or comment that a rollout brought along."""
+    seen: Read = request.getfixturevalue(name)
+    assert set(seen.tags) <= TAGS
+    assert not [name for name in seen.attributes if name.startswith("on") or name == "src"]
+    assert seen.tags["script"] == seen.tags["style"] == 1
+    assert "runs?run_id=x#n" not in seen.figures
+
+
+def test_hostile_text_is_shown_as_it_is(hostile: Read) -> None:
+    """Nothing is lost: what cannot be shown is escaped visibly."""
+    words = "".join(hostile.words)
+    assert "<script>alert(1)</script>" in words
+    assert "\\u202e" in words
+    assert "\x1b" not in words
+    assert "\u202e" not in words
+
+
+def test_sizes(demo: Path) -> None:
+    """The demo's page is well under two megabytes."""
+    assert (demo.parent / "report.html").stat().st_size < 2_000_000
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("44.0%<!--blade:a?b=c#d--> of", '<data data-figure="a?b=c#d">44.0%</data> of'),
+        ("(5<!--blade:a?b=c#d-->)", '(<data data-figure="a?b=c#d">5</data>)'),
+        ("a <b> & \\*c\\*", "a &lt;b&gt; &amp; *c*"),
+        ("<!--blade:a?b=c#d-->", ""),
+        ("`x<y`", "<code>x&lt;y</code>"),
+        ("[a](javascript:b)", "a"),
+        ("![a](http://x.example/y.png)", "a"),
+    ],
+)
+def test_lines(markdown: str, expected: str) -> None:
+    """A line of Markdown as HTML: figures are marked, everything else is text."""
+    assert body.inline(markdown) == expected
+
+
+def test_blocks() -> None:
+    """Charts and curators' places stand where their comments did; other HTML is text."""
+    writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0"}))
+    told = writer.section(
+        "`r/1:0#3` and `r/2:0`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
+        "<!-- curate: look -->\n\n<div onclick=x>\n\n### `a`\n\n#### one\n\ntext\n\n#### one\n",
+        name="s",
+    )
+    assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in told
+    assert "[funnel?run_id=a]" in told
+    assert "<b>Curate</b> look" in told
+    assert "&lt;div onclick=x&gt;" in told
+    assert 'id="s/a/one"' in told
+    assert 'id="s/a/one~2"' in told
+    assert told.count("<details") == told.count("</details>") == 2
+
+
+@needs_corpus
+def test_the_corpus_is_a_page_too(corpus: Path) -> None:
+    """Real rollouts: well-formed, linked, under ten megabytes."""
+    seen = read(corpus.parent)
+    assert set(seen.tags) <= TAGS
+    assert {unquote(link[1:]) for link in seen.links if link.startswith("#")} <= set(seen.ids)
+    assert len(seen.ids) == len(set(seen.ids))
+    assert (corpus.parent / "report.html").stat().st_size < 10_000_000
