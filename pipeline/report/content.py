@@ -12,11 +12,13 @@ from pipeline.report.tables import Source, Table, rows
 HEADLINES = Table("headlines", "run_metrics", ("run_id",))
 OF_RUNS = (
     Table("curves", "pass_curve", ("run_id", "k")),
+    Table("bands", "estimates", ("run_id", "metric", "k")),
     Table("uncertainties", "estimates", ("run_id", "metric", "k")),
     Table("policies", "denominators", ("run_id", "policy")),
     Table("failure_classes", "report.failure_classes", ("run_id", "failure_class")),
     Table("components", "reward_components", ("run_id", "component")),
     Table("resources", "resource_stats", ("run_id", "outcome", "measure")),
+    Table("histograms", "report.histograms", ("run_id", "measure", "outcome", "bin_no")),
     Table("slices", "slice_metrics", ("run_id", "slice_key", "slice_value")),
     Table("reported", "report.reported", ("run_id", "status", "reason")),
     Table("funnels", "funnel", ("run_id", "stage_no")),
@@ -48,11 +50,13 @@ class RunContent:
 
     headline: Row
     curves: list[Row]
+    bands: list[Row]
     uncertainties: list[Row]
     policies: list[Row]
     failure_classes: list[Row]
     components: list[Row]
     resources: list[Row]
+    histograms: list[Row]
     slices: list[Row]
     reported: list[Row]
     funnels: list[Row]
