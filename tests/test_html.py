@@ -28,8 +28,9 @@ TAGS = SVG_TAGS | set(
 )
 EMPTY = {"meta", "link", "br"}
 HOSTILE = (
-    "--><script>alert(1)</script><img src=x onerror=alert(2)> | `code` ``` [x](javascript:alert(3)) "
-    "**b** \u202e\u200b\x1b[2J <!--blade:runs?run_id=x#n--> <!-- curate: no --> &lt;b&gt; https://x.example"
+    "--><script>alert(1)</script><img src=x onerror=alert(2)> | `code` ``` [x](javascript:a) "
+    "**b** \u202e\u200b\x1b[2J <!--blade:runs?run_id=x#n--> <!-- curate: no --> &lt;b&gt; "
+    "https://x.example"
 )
 
 
@@ -178,8 +179,9 @@ def test_sizes(demo: Path) -> None:
         ("a <b> & \\*c\\*", "a &lt;b&gt; &amp; *c*"),
         ("<!--blade:a?b=c#d-->", ""),
         ("`x<y`", "<code>x&lt;y</code>"),
-        ("[a](javascript:b)", "a"),
-        ("![a](http://x.example/y.png)", "a"),
+        ("[a](javascript:b)", "[a](javascript:b)"),
+        ("[a](https://x.example)", "a"),
+        ("![a](https://x.example/y.png)", "a"),
     ],
 )
 def test_lines(markdown: str, expected: str) -> None:

@@ -21,7 +21,10 @@ from tests.results import Results, analyzed, asked, call, failure, rollout
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
 MARKED = re.compile(r"((?:below )?[^\s|()]+)<!--blade:([\w.]+)\?(.*?)#(\w+)-->")
-MARKER = re.compile(r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->")
+MARKER = re.compile(
+    r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->|<!--blade-chart:\w+\?[^<>\s]*-->|<!--blade-table-->"
+    r"|<!-- curate: [^<>\n]* -->"
+)
 # In the order of the whole report; those that are missing wait for their relations.
 ORDER = (
     "Executive Summary, Artifact Inventory, Aggregate Results, Workflow Funnel, "
