@@ -13,7 +13,7 @@ from pipeline.report.content import Content, RunContent
 from pipeline.report.figures import Row
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 706, 14, 264
-LEGEND, ROW = 316, 20
+LEGEND, ROW = 324, 20
 MOST_RUNS = 8
 # More bands than this lie on top of each other, and none can be read.
 MOST_BANDS = 3

@@ -14,7 +14,9 @@ from pipeline.report.figures import Row
 MEASURES = {"output_tokens": "output tokens", "turns": "turns"}
 ABOVE, BELOW, UNSETTLED = "passed", "failed", "unsettled"
 TOP, MIDDLE, BOTTOM, HEIGHT = 44, 134, 224, 252
-GAP, LEFT, RIGHT = 24, 34, 10
+GAP, LEFT, RIGHT = 20, 40, 8
+# Of whole numbers side by side: fewer would be as wide as walls.
+FEWEST = 6
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def geometry(key: Mapping[str, str], content: Content) -> Resources | None:
 
 def _panel(measure: str, rows: list[Row], run: RunContent, left: float, width: float) -> Panel:
     low, high = min(row.low.value for row in rows), max(row.high.value for row in rows)
+    high = max(high, low + FEWEST - 1)
     is_log = rows[0].is_log
     start, end = left + LEFT, left + width - RIGHT
     # A bin of whole numbers reaches halfway to its neighbours.

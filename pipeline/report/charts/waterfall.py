@@ -19,7 +19,7 @@ HEAD, FOOT = 32, 30
 # What adds up to a change but for the last bits.
 SAME = 1e-9
 # Bars begin at 0 where they would not hide the changes; else the axis is cut.
-SHORTEST = 0.25
+SHORTEST = 0.4
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _end(figure: Figure, run: str, metric: str, x: Scale, origin: float, y: floa
         x=start,
         width=round(end - start, 1),
         y=y,
-        is_cut=origin != 0,
+        is_cut=origin == x.low > 0,
         link=f"M{x.at(value):g} {y + BAR:g}V{y + ROW:g}",
         labels=(
             labels.named(LEFT - 8, y + BAR - 3, run, LEFT - 12, anchor="end", kind="strong"),
@@ -214,7 +214,8 @@ def _frame(
             )
         )
         caption += text(_title(each.ledger), ": the bars add up to ", total, f"{unit}, from ")
-        caption += text(start, " to ", end, f" over {each.over}. ")
+        caption += text(start, " to ", end, f" over {each.over}")
+        caption += text(". " if _adds_up(start, total, end) else " (each rounded by itself). ")
     caption += text("Hatched bars take, plain ones give.")
     if any(_is_cut(each, metric) for each in told):
         caption += text(" The axis does not begin at 0.")
@@ -229,6 +230,12 @@ def _frame(
         desc=". ".join(desc) + ".",
         caption=tuple(caption),
     )
+
+
+def _adds_up(start: Part, total: Part, end: Part) -> bool:
+    """Whether a reader who adds what is printed gets the other end."""
+    before, moved, after = (float(each.text.rstrip("%")) for each in (start, total, end))
+    return abs(before + moved - after) < SAME * max(1, abs(after))
 
 
 def _is_cut(told: Told, metric: str) -> bool:

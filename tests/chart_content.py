@@ -1,0 +1,176 @@
+"""Content of a report made by hand, a few rows each, for charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from pipeline.report.comparisons import Change, Comparison, Ledger
+from pipeline.report.content import Content, RunContent
+from pipeline.report.figures import Row
+
+BENCHMARK = "desk"
+
+
+def row(relation: str, key: str, **values: Any) -> Row:
+    """A row of a relation by its key."""
+    return Row(relation, tuple(key.split()), values)
+
+
+def run(run_id: str = "a", *, pass_at_1: float | None = 0.5, **tables: list[Row]) -> RunContent:
+    """A run with these tables, all others empty."""
+    head = row(
+        "run_metrics",
+        "run_id",
+        run_id=run_id,
+        benchmark=BENCHMARK,
+        pass_at_1=pass_at_1,
+        mean_reward=0.5 if pass_at_1 is None else pass_at_1,
+        n_tasks=20,
+    )
+    empty: dict[str, list[Row]] = {
+        each.name: [] for each in fields(RunContent) if each.name != "headline"
+    }
+    return RunContent(head, **{**empty, **tables})
+
+
+def content(runs: Sequence[RunContent] = (), found: Sequence[Comparison] = ()) -> Content:
+    """Of these runs and comparisons."""
+    return Content(list(runs), list(found), [], [], [], [], [], {}, {})
+
+
+def bands(
+    run_id: str, at: Sequence[float | None], hat: Sequence[float | None] = (), *, spread: Any = None
+) -> list[Row]:
+    """pass@k and pass^k from k = 1."""
+    return [
+        row(
+            "estimates",
+            "run_id metric k",
+            run_id=run_id,
+            metric=metric,
+            k=k,
+            value=value,
+            n_tasks=20,
+            ci_new_tasks_low=None if spread is None or value is None else value - spread,
+            ci_new_tasks_high=None if spread is None or value is None else value + spread,
+        )
+        for metric, values in (("pass_at", at), ("pass_hat", hat))
+        for k, value in enumerate(values, 1)
+    ]
+
+
+def funnel(run_id: str, reached: Sequence[int], *, names: Sequence[str] = ()) -> list[Row]:
+    """Stages with so many rollouts."""
+    lost = [before - n for before, n in zip([reached[0], *reached], reached, strict=False)]
+    return [
+        row(
+            "funnel",
+            "run_id stage_no",
+            run_id=run_id,
+            stage_no=place + 1,
+            stage=names[place] if names else f"stage {place + 1}",
+            n_reached=n,
+            n_lost=lost[place],
+            reach_rate=n / reached[0] if reached[0] else None,
+            is_largest_drop=lost[place] == max(lost) > 0,
+        )
+        for place, n in enumerate(reached)
+    ]
+
+
+def buckets(run_id: str, *counts: int | None) -> list[Row]:
+    """Tasks that always, sometimes and never passed, and missing ones."""
+    names = ("always", "sometimes", "never", "missing")
+    return [
+        row("bucket_counts", "run_id bucket", run_id=run_id, bucket=name, n_tasks=n)
+        for name, n in zip(names, counts, strict=True)
+    ]
+
+
+def slices(run_id: str, values: Sequence[float | None], *, name: str = "mail") -> list[Row]:
+    """A slice a value."""
+    return [
+        row(
+            "slice_metrics",
+            "run_id slice_key slice_value",
+            run_id=run_id,
+            slice_key="category",
+            slice_value=f"{name} {place}",
+            pass_at_1=value,
+            mean_reward=value,
+            n_scored_tasks=4,
+            ci_new_tasks_low=None if value is None else value / 2,
+            ci_new_tasks_high=None if value is None else (1 + value) / 2,
+        )
+        for place, value in enumerate(values)
+    ]
+
+
+def histograms(run_id: str, bins: Sequence[tuple[str, int, int, int]]) -> list[Row]:
+    """Turns by outcome: from, to, and how many."""
+    return [
+        row(
+            "report.histograms",
+            "run_id measure outcome bin_no",
+            run_id=run_id,
+            measure="turns",
+            outcome=outcome,
+            bin_no=place,
+            low=low,
+            high=high,
+            n_rollouts=n,
+            is_log=False,
+            n_unknown=2,
+        )
+        for place, (outcome, low, high, n) in enumerate(bins, 1)
+    ]
+
+
+def ledger(name: str, lines: Sequence[tuple[str, float]], *, explains: str) -> Ledger:
+    """Lines with their amounts, which are shown as they are."""
+    total = sum(amount for _, amount in lines)
+    return Ledger(
+        name,
+        "dropped",
+        "",
+        [
+            row(
+                "report.ledgers",
+                "ledger line_no",
+                ledger=name,
+                line_no=place,
+                line=line,
+                effect="",
+                amount=amount,
+                shown=round(amount, 3),
+                total_shown=round(total, 3),
+                explains=explains,
+                n_others=None,
+                is_shown=True,
+            )
+            for place, (line, amount) in enumerate(lines, 1)
+        ],
+    )
+
+
+def compared(
+    ledgers: Sequence[Ledger], values: tuple[Any, Any], common: tuple[Any, Any], **names: str
+) -> Comparison:
+    """Base and candidate by pass@1: over all tasks of each, and over those of both."""
+    pair = {"base": "a", "candidate": "b", **names}
+    told = row(
+        "comparisons",
+        "base candidate metric",
+        **pair,
+        metric="pass_at_1",
+        base_value=values[0],
+        candidate_value=values[1],
+        base_common=common[0],
+        candidate_common=common[1],
+    )
+    change = Change(told, list(ledgers), [])
+    return Comparison(
+        **pair, changes=[change], settings=[], transitions=[], refused=[], metrics=[], flips=[]
+    )
