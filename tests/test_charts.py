@@ -163,7 +163,7 @@ def test_curves_left_out_are_counted() -> None:
     single = run("single", bands=bands("single", [0.5]))
     drawn = draw("pass_curve", OF_BENCHMARK, content([*many, single]))
     assert drawn.count('class="line run-') == 16
-    assert "The first 8 runs; 392 more are left out." in drawn and "are known: 1." in drawn
+    assert "The first 8 of 400 runs." in drawn and "are known: 1." in drawn
     assert draw("pass_curve", OF_BENCHMARK, content([single])) == ""
 
 
@@ -209,7 +209,7 @@ def test_buckets_unknown_are_left_out() -> None:
     unsettled = run("u", buckets=buckets("u", None, None, None, 1))
     many = [run(f"r{n}", buckets=buckets(f"r{n}", 1, 2, 3, 0)) for n in range(400)]
     drawn = draw("buckets", OF_BENCHMARK, content([*many, unsettled]))
-    assert "The first 40 runs; 360 more" in drawn and "nothing is known: 1." in drawn
+    assert "The first 40 of 400 runs." in drawn and "nothing is known: 1." in drawn
     assert draw("buckets", OF_BENCHMARK, content([unsettled])) == ""
     assert draw("buckets", OF_BENCHMARK, content([run(buckets=buckets("a", 0, 0, 0, 0))])) == ""
 
@@ -369,9 +369,19 @@ def test_ends_of_values() -> None:
     huge = run(pass_at_1=None, slices=slices("a", [1.7e308, -1.7e308]))
     assert draw("slices", OF_RUN, content([huge])) == ""
     many = draw("slices", OF_RUN, content([run(slices=slices("a", [0.5] * 400))]))
-    assert "The first 40 slices; 360 more are left out." in many
+    assert "The first 40 of 400 slices." in many
     unknown = content([run("a", bands=bands("a", [None, None], [None, None]))])
     assert draw("pass_curve", OF_BENCHMARK, unknown) == ""
+
+
+def test_long_names_keep_both_ends() -> None:
+    """Names that differ in their last letters only are still told apart, and stand in full too."""
+    name = "a_model_with_quite_a_long_name_at_checkpoint_{}"
+    runs = [run(name.format(n), buckets=buckets("x", 1, 1, 1, 0)) for n in range(2)]
+    drawn = draw("buckets", OF_BENCHMARK, content(runs))
+    shown = [text for text in written(drawn) if "…" in text]
+    assert [text.partition("…")[2].partition("a_model")[0][-2:] for text in shown] == ["_0", "_1"]
+    assert drawn.count(f"<title>{name.format(1)}</title>") == 1
 
 
 def test_ticks() -> None:

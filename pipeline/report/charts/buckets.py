@@ -111,7 +111,7 @@ def _frame(
         "Tasks by how their scored attempts ended: all passed, some did, none did, none scored."
     )
     if n_more:
-        caption += f" The first {len(shown)} runs; {n_more} more are in the table."
+        caption += f" The first {len(shown)} of {len(shown) + n_more} runs."
     if n_unknown:
         caption += (
             f" Left out, since it is not settled what passes or nothing is known: {n_unknown}."

@@ -48,7 +48,7 @@ def geometry(key: Mapping[str, str], content: Content) -> Funnel | None:
     # Where rows come out of order more may reach a stage than the first.
     scale = Scale(0, max(row.n_reached.value + row.n_lost.value for row in rows), 0, RIGHT - LEFT)
     return Funnel(
-        frame=_frame(key, run.run_id, rows, n_left=len(run.funnels) - len(rows)),
+        frame=_frame(key, run.run_id, rows, n_stages=len(run.funnels)),
         left=LEFT,
         bar=BAR,
         heads=(
@@ -76,7 +76,7 @@ def _stage(row: Row, y: float, scale: Scale) -> Stage:
     return Stage(y, reached, round(end - reached, 1), row.is_largest_drop, tuple(written))
 
 
-def _frame(key: Mapping[str, str], run_id: str, rows: list[Row], *, n_left: int) -> Frame:
+def _frame(key: Mapping[str, str], run_id: str, rows: list[Row], *, n_stages: int) -> Frame:
     first, last = rows[0], rows[-1]
     told = [
         f"Of {labels.count(first.n_reached).text} rollouts {labels.count(last.n_reached).text} "
@@ -88,10 +88,10 @@ def _frame(key: Mapping[str, str], run_id: str, rows: list[Row], *, n_left: int)
             told.append(
                 f"Most are lost at {labels.name(row.stage)}: {labels.count(row.n_lost).text}."
             )
-            caption += text("Most are lost at ", labels.name(row.stage), ": ")
+            caption += text("Most are lost at ", labels.brief(row.stage), ": ")
             caption += text(labels.count(row.n_lost), ".")
-    if n_left:
-        caption += text(f" The first {len(rows)} stages; {n_left} more are in the table.")
+    if n_stages > len(rows):
+        caption += text(f" The first {len(rows)} of {n_stages} stages.")
     return Frame(
         id=labels.figure_id("funnel", key),
         name="funnel",

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 from pipeline.report import wording
 from pipeline.report.charts.scale import Tick
@@ -17,6 +18,7 @@ from pipeline.text import one_line
 
 WIDTH = 720
 LONGEST = 200
+BRIEF = 300
 # Letters are about so wide, in pixels at 12: no font is named, so none can be measured.
 NARROW, USUAL, BROAD, SQUARE = 4.2, 6.6, 8.6, 12.4
 # No XML has these, and no name needs them.
@@ -121,6 +123,11 @@ def name(untrusted: str) -> str:
     return one_line(NO_XML.sub("\N{REPLACEMENT CHARACTER}", untrusted), LONGEST)
 
 
+def brief(untrusted: str) -> str:
+    """The same in a sentence."""
+    return fitted(name(untrusted), BRIEF)
+
+
 def named(x: float, y: float, untrusted: str, width: float, **more: str) -> Label:
     """A name where there is only so much room."""
     whole = name(untrusted)
@@ -130,16 +137,11 @@ def named(x: float, y: float, untrusted: str, width: float, **more: str) -> Labe
 
 @lru_cache(maxsize=10_000)
 def fitted(whole: str, width: float) -> str:
-    """As much of a text as has room, then an ellipsis."""
+    """As much of both ends as has room: names of runs often differ in their last letters."""
     if wide(whole) <= width:
         return whole
-    kept, room = "", width - SQUARE
-    for letter in whole:
-        room -= _letter(letter)
-        if room < 0:
-            break
-        kept += letter
-    return kept + "…"
+    room = (width - SQUARE) / 2
+    return _fitting(whole, room) + "…" + _fitting(whole[::-1], room)[::-1]
 
 
 def wide(written: str) -> float:
@@ -167,6 +169,12 @@ def axis_left(
         Label(left - 6, place(tick.value) + 4, text(tick.text), "end", "tick") for tick in ticks
     )
     return Axis(grid, tuple(labels))
+
+
+def _fitting(written: str, room: float) -> str:
+    """The letters from the first on that have room."""
+    widths = accumulate(_letter(letter) for letter in written)
+    return written[: sum(width <= room for width in widths)]
 
 
 def _letter(letter: str) -> float:

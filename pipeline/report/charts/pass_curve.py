@@ -133,12 +133,17 @@ def _line(rows: Sequence[Row], x: Scale, y: Scale) -> str:
     return "M" + "L".join(places) if rows else ""
 
 
-def _band(rows: Sequence[Row], x: Scale, y: Scale) -> str:
-    known = [
+def _bounded(rows: Sequence[Row]) -> list[Row]:
+    """Those with an interval."""
+    return [
         row
         for row in rows
         if labels.is_known(row.ci_new_tasks_low) and labels.is_known(row.ci_new_tasks_high)
     ]
+
+
+def _band(rows: Sequence[Row], x: Scale, y: Scale) -> str:
+    known = _bounded(rows)
     if len(known) < 2:
         return ""
     up = [f"{x.at(row.k.value):g} {y.at(row.ci_new_tasks_high.value):g}" for row in known]
@@ -178,12 +183,12 @@ def _frame(key: Mapping[str, str], shown: list[Points], *, n_single: int, n_more
 
 def _caption(shown: list[Points], *, n_single: int, n_more: int) -> str:
     told = "Solid: any of k attempts passes (pass@k). Dashed: all of them pass (pass^k)."
-    if len(shown) <= MOST_BANDS:
+    if len(shown) <= MOST_BANDS and any(len(_bounded(found.at)) > 1 for found in shown):
         told += " Shaded: the 95% interval of pass@k for new tasks."
     if any(len({row.n_tasks.value for row in found.at}) > 1 for found in shown):
         told += " Where repeats are ragged, the tasks behind each k differ."
     if n_more:
-        told += f" The first {len(shown)} runs; {n_more} more are left out."
+        told += f" The first {len(shown)} of {len(shown) + n_more} runs."
     if n_single:
         told += f" Without a curve, since it has no repeats or no passes are known: {n_single}."
     return told

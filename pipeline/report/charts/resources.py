@@ -13,7 +13,7 @@ from pipeline.report.figures import Row
 
 MEASURES = {"output_tokens": "output tokens", "turns": "turns"}
 ABOVE, BELOW, UNSETTLED = "passed", "failed", "unsettled"
-TOP, MIDDLE, BOTTOM, HEIGHT = 44, 134, 224, 252
+TOP, MIDDLE, BOTTOM, HEIGHT = 58, 138, 218, 246
 GAP, LEFT, RIGHT = 20, 40, 8
 # Of whole numbers side by side: fewer would be as wide as walls.
 FEWEST = 6
@@ -102,7 +102,7 @@ def _outcome(
     )
     median = _median(run, measure, name)
     edge = y.at(-y.high) if sign < 0 else y.at(y.high)
-    head = Label(x.end, 14 if sign > 0 else 30, _named(name, median), "end", "outcome-" + name)
+    head = Label(x.start, 30 if sign > 0 else 46, _named(name, median), "start", "outcome-" + name)
     if median is None:
         return Outcome(name, steps, "", (head,))
     return Outcome(name, steps, f"M{x.at(median.median.value):g} {MIDDLE}V{edge:g}", (head,))
@@ -132,8 +132,9 @@ def _frame(key: Mapping[str, str], run: RunContent, known: Mapping[str, list[Row
             if row is not None
         ]
         told.append(f"Median {MEASURES[measure]}: {', '.join(parts) or 'n/a'}.")
-    caption = text("Rollouts by what they took, passes above the line, failures below; ")
-    caption += text("the dashed lines are medians.")
+    is_settled = any(row.outcome != UNSETTLED for rows in known.values() for row in rows)
+    sides = "passes above the line, failures below" if is_settled else "what passes is not settled"
+    caption = text(f"Rollouts by what they took, {sides}; dashed lines are medians.")
     for measure, rows in known.items():
         if rows[0].n_unknown.value:
             unknown = labels.count(rows[0].n_unknown)

@@ -134,9 +134,8 @@ def _frame(
     caption += "tasks of each slice; the upright line is the run's own."
     if metric == "pass_at_1":
         caption += " Level lines are 95% intervals for new tasks."
-    n_left = len(run.slices) - len(shown)
-    if n_left:
-        caption += f" The first {len(shown)} slices; {n_left} more are left out."
+    if len(run.slices) > len(shown):
+        caption += f" The first {len(shown)} of {len(run.slices)} slices."
     return Frame(
         id=labels.figure_id("slices", key),
         name="slices",

@@ -192,7 +192,7 @@ def _name(row: Row) -> str:
 
 
 def _title(ledger: Ledger) -> str:
-    by = f" by {labels.name(ledger.slice_key)}" if ledger.slice_key else ""
+    by = f" by {labels.brief(ledger.slice_key)}" if ledger.slice_key else ""
     return ledger.name.capitalize() + by
 
 
