@@ -21,15 +21,16 @@ OF_RUNS = (
     Table("histograms", "report.histograms", ("run_id", "measure", "outcome", "bin_no")),
     Table("slices", "slice_metrics", ("run_id", "slice_key", "slice_value")),
     Table("reported", "report.reported", ("run_id", "status", "reason")),
-    Table("funnels", "funnel", ("run_id", "stage_no")),
+    Table("funnels", "report.funnels", ("run_id", "stage_no")),
     Table("buckets", "bucket_counts", ("run_id", "bucket")),
     Table("bucket_tasks", "task_outcomes", ("run_id", "task_id")),
     Table("modes", "report.modes", ("run_id", "mode")),
     Table("signatures", "error_signatures", ("run_id", "source", "signature")),
     Table("causes", "report.causes", ("run_id", "cause")),
-    Table("separators", "separators", ("run_id", "feature")),
+    Table("separators", "report.separators", ("run_id", "feature")),
     Table("contrasts", "report.contrasts", ("run_id", "task_id")),
     Table("dives", "report.dives", ("run_id", "task_id")),
+    Table("never_counts", "report.never_counts", ("run_id",)),
     Table("interventions", "interventions", ("run_id", "intervention")),
     Table("suspects", "report.suspects", ("run_id", "task_id", "rule")),
     Table("ablations", "ablation", ("run_id", "step_no")),
@@ -39,7 +40,13 @@ OF_RUNS = (
     Table("health_checks", "report.health_checks", ("run_id", "scope", "check_id")),
 )
 SERIES = Table("series", "report.series", ("series", "place_no"))
-MATRIX = Table("matrix_counts", "report.matrix_counts", ("benchmark", "bucket_across"))
+# Of all runs together; a report on one run says the same from its own tables.
+TOTALS = (
+    Table("task_totals", "report.task_totals", ("benchmark",)),
+    Table("mode_totals", "report.mode_totals", ("mode",)),
+    Table("never_totals", "report.never_totals", ("benchmark",)),
+    Table("intervention_totals", "report.intervention_totals", ("intervention",)),
+)
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
 INPUTS = Table("inputs", "artifacts", ("path",))
 
@@ -68,6 +75,7 @@ class RunContent:
     separators: list[Row]
     contrasts: list[Row]
     dives: list[Row]
+    never_counts: list[Row]
     interventions: list[Row]
     suspects: list[Row]
     ablations: list[Row]
@@ -94,7 +102,10 @@ class Content:
     runs: list[RunContent]
     comparisons: list[Comparison]
     series: list[Row]
-    matrix: list[Row]
+    task_totals: list[Row]
+    mode_totals: list[Row]
+    never_totals: list[Row]
+    intervention_totals: list[Row]
     inventory: list[Row]
     inputs: list[Row]
     notices: list[Mapping[str, str]]
@@ -132,7 +143,10 @@ class Content:
                     key=lambda found: found.candidate != run.run_id,
                 ),
                 series=[],
-                matrix=[],
+                task_totals=[],
+                mode_totals=[],
+                never_totals=[],
+                intervention_totals=[],
                 inventory=run.run_inventory,
                 inputs=own,
                 notices=[notice for notice in self.notices if notice["subject"] in subjects],
@@ -151,7 +165,7 @@ def collect(
         runs=runs(source),
         comparisons=comparisons(source),
         series=rows(source, SERIES),
-        matrix=rows(source, MATRIX),
+        **{table.name: rows(source, table) for table in TOTALS},
         inventory=rows(source, INVENTORY),
         inputs=rows(source, INPUTS),
         notices=notices,

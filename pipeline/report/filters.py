@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from types import SimpleNamespace
 from typing import Any
 
-from pipeline.report import sentences, wording
-from pipeline.report.comparisons import Change, Comparison, grids
+from pipeline.report import wording
+from pipeline.report.comparisons import grids
 from pipeline.report.figures import Figure, Row
 from pipeline.text import markdown_cell, one_line
 
 EXCERPT = 120
 MOST_NAMES = 8
-# Rates that print alike.
-SAME = 0.0005
 LONGEST = 400
 # Text that needs no escape inside backquotes: citations and most names are made of it.
 PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
@@ -25,33 +22,33 @@ PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
 
 def pct(figure: Figure) -> str:
     """A rate as a percentage with one digit."""
-    return _marked(figure, lambda value: f"{100 * value:.1f}%")
+    return marked(figure, lambda value: f"{100 * value:.1f}%")
 
 
 def chance(figure: Figure) -> str:
     """A p or q: small ones are not 0."""
-    return _marked(figure, wording.chance)
+    return marked(figure, wording.chance)
 
 
 def points(figure: Figure) -> str:
     """A difference of rates in percentage points, with its sign."""
-    told = _marked(figure, wording.points)
+    told = marked(figure, wording.points)
     return told if figure.value is None else f"{told} points"
 
 
 def signed(figure: Figure) -> str:
     """A difference of rewards, with its sign."""
-    return _marked(figure, wording.signed)
+    return marked(figure, wording.signed)
 
 
 def signed_amount(figure: Figure) -> str:
     """A difference of amounts, with its sign."""
-    return _marked(figure, wording.signed_amount)
+    return marked(figure, wording.signed_amount)
 
 
 def change(row: Row, figure: Figure) -> str:
     """A difference in the unit of the row's metric, without its name: for a table."""
-    return _marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
+    return marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
 
 
 def change_span(row: Row, low: Figure, high: Figure) -> str:
@@ -61,24 +58,9 @@ def change_span(row: Row, low: Figure, high: Figure) -> str:
     return f"{change(row, low)} to {change(row, high)}"
 
 
-def statements(told: Change) -> list[sentences.Statement]:
-    """What one metric of a comparison says, each sentence with its sources."""
-    return sentences.statements(told, VOICE)
-
-
-def line_name(line: Row) -> str:
-    """What a line of a ledger is about."""
-    return sentences.line_name(line, VOICE)
-
-
-def headline(comparison: Comparison) -> str:
-    """What changed, in one sentence."""
-    return sentences.headline(comparison, VOICE)
-
-
 def count(figure: Figure) -> str:
     """A count, thousands apart."""
-    return _marked(figure, lambda value: f"{value:,}")
+    return marked(figure, lambda value: f"{value:,}")
 
 
 def many(figure: Figure, noun: str) -> str:
@@ -88,12 +70,12 @@ def many(figure: Figure, noun: str) -> str:
 
 def num(figure: Figure) -> str:
     """A reward or a variance with four digits after the point, without idle zeros."""
-    return _marked(figure, lambda value: wording.short(f"{value:.4f}"))
+    return marked(figure, lambda value: wording.short(f"{value:.4f}"))
 
 
 def amount(figure: Figure) -> str:
     """An amount of tokens, turns or seconds, one digit after the point."""
-    return _marked(figure, lambda value: wording.short(f"{value:,.1f}"))
+    return marked(figure, lambda value: wording.short(f"{value:,.1f}"))
 
 
 def plain_count(figure: Figure) -> str:
@@ -110,38 +92,6 @@ def span(low: Figure, high: Figure, format_: str) -> str:
     """An interval in the format of its figures; n/a once where it is undefined."""
     formatted = {"pct": pct, "num": num, "amount": amount}[format_]
     return formatted(low) if low.value is None else f"{formatted(low)} to {formatted(high)}"
-
-
-def interval(head: Row, metric: str, format_: str) -> str:
-    """The interval of a headline figure for new tasks, in brackets, where there is one."""
-    low, high = (getattr(head, f"{metric}_ci_new_tasks_{end}") for end in ("low", "high"))
-    if low.value is None:
-        return ""
-    return f" (95% interval for new tasks {span(low, high, format_)})"
-
-
-def bracket(row: Row) -> str:
-    """What mending something could return, from the least to the most."""
-    if row.gain_low.value is None:
-        return points(row.gain_low)
-    if abs(row.gain_high.value - row.gain_low.value) < SAME:
-        return points(row.gain_high)
-    low = points(row.gain_low).removesuffix(" points")
-    return f"{low} to {points(row.gain_high)}"
-
-
-def odds(row: Row) -> str:
-    """The odds ratio of a behaviour with its interval; a side without bound says so."""
-    if row.kind != "binary":
-        return ""
-    if row.is_unbounded:
-        return f"from {num(row.odds_ratio_low)} up"
-    return f"{num(row.odds_ratio)} ({span(row.odds_ratio_low, row.odds_ratio_high, 'num')})"
-
-
-def parting(difference: str) -> str:
-    """In what a pass and a failure first differ, in words."""
-    return wording.PARTINGS[difference]
 
 
 def listed(names: list[str]) -> str:
@@ -187,35 +137,17 @@ def excerpt(text: str | Figure) -> str:
     return markdown_cell(one_line(" ".join(text.split()), EXCERPT))
 
 
-def by_benchmark(rows: Iterable[Row]) -> list[tuple[str, SimpleNamespace]]:
-    """Counts by bucket for each benchmark; a bucket without a row is n/a, not 0."""
-    found: dict[str, dict[str, Figure]] = {}
-    for row in rows:
-        found.setdefault(row.benchmark, {})[row.bucket_across] = row.n_tasks
-    return [(name, SimpleNamespace(**counts)) for name, counts in found.items()]
-
-
-def _marked(figure: Figure, formatted: Callable[[float], str]) -> str:
+def marked(figure: Figure, formatted: Callable[[float], str]) -> str:
+    """The number in its format, n/a where there is none, and its source."""
     # A sum of rewards near the largest float may be none.
     is_number = figure.value is not None and math.isfinite(figure.value)
     text = formatted(figure.value) if is_number and figure.value is not None else "n/a"
     return text + figure.marker
 
 
-VOICE = sentences.Voice(
-    percent=pct,
-    points=lambda figure: _marked(figure, wording.points),
-    number=num,
-    signed=signed,
-    count=count,
-    chance=chance,
-    name=ref,
-)
-
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "amount": amount,
     "bare": bare,
-    "by_benchmark": by_benchmark,
     "cell": cell,
     "chance": chance,
     "cite": cite,
@@ -223,27 +155,19 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "count": count,
     "excerpt": excerpt,
     "grids": grids,
-    "line_name": line_name,
     "listed": listed,
     "many": many,
-    "measure": wording.MEASURES.__getitem__,
     "num": num,
-    "parting": parting,
     "pct": pct,
     "plain_count": plain_count,
     "points": points,
     "ref": ref,
     "signed": signed,
     "signed_amount": signed_amount,
-    "statements": statements,
     "words": words,
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
-    "bracket": bracket,
     "change": change,
     "change_span": change_span,
-    "headline": headline,
-    "interval": interval,
-    "odds": odds,
     "span": span,
 }

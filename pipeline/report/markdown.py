@@ -21,6 +21,7 @@ LIMITS = {
     "detailed_runs": 20,
     "most_notices": 20,
     "most_slices": 40,
+    "most_benchmarks": 8,
     "most_modes": 12,
     "most_ablations": 12,
     "most_inputs": 100,
@@ -79,14 +80,23 @@ def document(
 def comparison_page(found: list[Comparison]) -> str:
     """The section on comparisons alone, for what was asked on the spot."""
     template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
-    told = SimpleNamespace(comparisons=found, series=[])
-    page = template.render(content=told, **{**LIMITS, "detailed_comparisons": len(found)})
+    told = SimpleNamespace(comparisons=found, leading_comparisons=found, series=[])
+    # What was asked on the spot stands in no warehouse, and is nobody's report yet.
+    unmarked = dict.fromkeys(marks.GLOBALS, lambda *_, **__: "")
+    page = template.render(
+        content=told, **unmarked, **{**LIMITS, "detailed_comparisons": len(found)}
+    )
     return _tidy(f"# {COMPARISON.title}\n\n{page}") + "\n"
 
 
 def _tidy(text: str) -> str:
-    """One blank line between blocks: loops and conditions leave more, or none before a heading."""
+    """One blank line between blocks: loops and conditions leave more, or none before a heading.
+
+    A line that begins with one space goes on with the sentence before it.
+    """
     apart = re.sub(r"\n(#{2,4} )", r"\n\n\1", text)
+    apart = re.sub(r"(?<=\S)\n (?=\S)", " ", apart)
+    apart = re.sub(r"(?<=\n\n) (?=\S)", "", apart)
     while "\n\n\n" in apart:
         apart = apart.replace("\n\n\n", "\n\n")
     return apart.strip("\n")

@@ -7,18 +7,22 @@ from pathlib import Path
 
 import jinja2
 
-from pipeline.report import filters, marks
+from pipeline.report import filters, marks, openings, phrases
 from pipeline.report.figures import Figure, Row
 
 OURS = Path(__file__).resolve().parent.parent.parent / "report_templates"
+
+# What writes a line of Markdown; a page has the same, as HTML.
+FILTERS = {**filters.FILTERS, **phrases.FILTERS, **openings.FILTERS}
+GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS, **openings.GLOBALS}
 
 
 @cache
 def markdown(folder: Path | None = None) -> jinja2.Environment:
     """For Markdown: each filter makes its own output inert."""
     made = environment("markdown", folder, autoescape=False)
-    made.filters |= filters.FILTERS
-    made.globals |= {**filters.GLOBALS, **marks.GLOBALS}
+    made.filters |= FILTERS
+    made.globals |= {**GLOBALS, **marks.GLOBALS}
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
     "tool": "they call different tools",
@@ -26,6 +28,85 @@ MEASURES = {
     "n_tool_calls": "tool calls",
     "n_tool_errors": "tool errors",
     "duration_s": "seconds",
+}
+# What a rollout did, where a pass and a failure of one task are told apart by it.
+BEHAVIOURS = {
+    "is_truncated": "is cut off at a limit",
+    "has_action": "does something",
+    "has_feedback": "gets a result back",
+    "has_answer": "has an answer that was found",
+    "is_refusal": "declines",
+    "n_tool_errors > 0": "meets a tool error",
+    "longest_error_streak > 1": "meets tool errors in a row",
+    "ends_in_error": "ends on an error",
+    "ends_on_tool": "ends on a tool call",
+    "n_repeated_calls > 0": "repeats a call",
+    "n_malformed_calls > 0": "makes a malformed call",
+    "has_guessed_address": "uses an address it never read",
+    "self_check = 'passed'": "checks itself and finds it right",
+    "n_matched_actions = n_expected_actions": "makes every expected change",
+    "n_unexpected_calls > 0": "makes a change that is not expected",
+    "n_turns": "turns",
+    "n_tool_calls": "tool calls",
+    "n_tool_errors": "tool errors",
+    "n_tools": "different tools",
+    "output_tokens": "output tokens",
+    "input_tokens": "input tokens",
+    "duration_s": "seconds",
+    "n_final_characters": "characters of the last words",
+    "final_chars": "characters of the last words",
+}
+CALLS = "calls "
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What an intervention means: what to do, what shows that it worked, what to check before."""
+
+    short: str
+    action: str
+    worked: str
+    check: str
+
+
+# By BLADE: what fits knowledge gaps, unreliable knowledge, behaviour, tasks, infrastructure, data.
+ADVICE = {
+    "prompt": Advice(
+        "a change of the prompt or the tools' descriptions",
+        "say what the task needs in the prompt, the tools' descriptions or its documents",
+        "these modes become rarer at the same tasks, and no other task loses",
+        "whether the model can do it and was not told (BI), or lacks the knowledge (KG)",
+    ),
+    "harness": Advice(
+        "a change of the harness",
+        "change the agent loop: its limits, how it reads calls and errors, when it may stop",
+        "fewer rollouts are lost before the verdict, at the same tokens a rollout",
+        "whether the limit or the loop is at fault (TI), or the model would fail anyway (BI)",
+    ),
+    "training": Advice(
+        "training",
+        "train on what separates passes from failures of a task, or on what no attempt knows",
+        "pass^k rises with pass@1 at these tasks, and at tasks that were held out",
+        "luck or knowledge (UK), and for tasks that never pass whether it is a gap at all (KG)",
+    ),
+    "verifier repair": Advice(
+        "repair of the task or its verifier",
+        "repair the task or its verifier, then run the baselines again",
+        "the verifier's errors are gone in every run, and passes of before still pass",
+        "the reference and the verifier's words by hand, for each task cited (TI)",
+    ),
+    "infrastructure": Advice(
+        "a mended infrastructure",
+        "mend or isolate the service, and run the lost rows again",
+        "coverage reaches 100% and no failed attempt is left; pass@1 may go either way",
+        "that the loss is not the model's doing, such as output without end (IR)",
+    ),
+    "data": Advice(
+        "corrected data",
+        "correct the data and make it again before anything is compared",
+        "no two tasks contradict each other, and every line of the files can be read",
+        "which of the rows is right; a figure that rests on the others is not to be quoted (DA)",
+    ),
 }
 SMALLEST_CHANCE = 0.0001
 

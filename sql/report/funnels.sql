@@ -6,6 +6,9 @@ final as (
 
     select
         *,
+        first_value(n_reached) over (partition by run_id order by stage_no) as n_all,
+        n_lost / nullif(first_value(n_reached) over (partition by run_id order by stage_no), 0)
+            as lost_rate,
         coalesce(drop_rank = 1, false) as is_largest_drop,
         coalesce(
             drop_rank = min(case when stage <> 'passed' then drop_rank end) over (partition by run_id),

@@ -22,6 +22,7 @@ TABLE_SOURCE = "<!--blade-table-->"
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
 LONG = 36
+SHORT = 26
 TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
 
 Draw = Callable[[str], str]
@@ -52,8 +53,11 @@ class Body:
                 level, title = int(token.tag[1]), tokens[at + 1]
                 if is_carded:
                     yield "</details>\n"
-                is_carded = level > 3
-                if level <= 3:
+                # What is about a task is evidence: folded, to be opened.
+                is_carded = level > 3 and _names_something(title)
+                if level > 3 and not is_carded:
+                    yield f'<h4 class="plain">{self.inline(title)}</h4>\n'
+                elif level <= 3:
                     if is_parted:
                         yield "</section>\n"
                     is_parted = True
@@ -160,10 +164,11 @@ def _anchor(to: str) -> str:
 
 
 def _looks(cell: Token, inner: Token) -> str:
-    """Numbers stand right; long words get room."""
+    """Numbers stand right; few words stay on a line, many get room."""
     if "right" in str(cell.attrs.get("style", "")):
         return ' class="n"'
-    return ' class="w"' if len(COMMENT.sub("", inner.content)) > LONG else ""
+    n_characters = len(COMMENT.sub("", inner.content))
+    return ' class="w"' if n_characters > LONG else ' class="s"' if n_characters < SHORT else ""
 
 
 def _figure(token: Token | None) -> str | None:
@@ -181,6 +186,10 @@ def _marked(text: str, source: str) -> str:
         return escape(text)
     told = f'<data data-figure="{escape(source)}">{escape(word[0])}</data>'
     return escape(text[: word.start()]) + told
+
+
+def _names_something(heading: Token) -> bool:
+    return any(each.type == "code_inline" for each in heading.children or [])
 
 
 def _plain(token: Token) -> str:

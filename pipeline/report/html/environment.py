@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import filters, templates
+from pipeline.report import templates
 from pipeline.report.html import body
 from pipeline.report.html.texts import FILTERS
 
@@ -19,9 +19,9 @@ from pipeline.report.html.texts import FILTERS
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
     made = templates.environment("html", folder, autoescape=True)
-    made.filters |= {name: _inlined(written) for name, written in filters.FILTERS.items()}
+    made.filters |= {name: _inlined(written) for name, written in templates.FILTERS.items()}
     made.filters |= FILTERS
-    made.globals |= {name: _inlined(written) for name, written in filters.GLOBALS.items()}
+    made.globals |= {name: _inlined(written) for name, written in templates.GLOBALS.items()}
     return made
 
 

@@ -1,0 +1,107 @@
+"""Rows -> phrases of a page: what an interval, a gain or a comparison says, with its sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pipeline.report import sentences, wording
+from pipeline.report.comparisons import Change, Comparison, Ledger
+from pipeline.report.figures import Row
+from pipeline.report.filters import cell, chance, count, marked, num, pct, points, ref, signed, span
+
+# Rates that print alike.
+SAME = 0.0005
+
+VOICE = sentences.Voice(
+    percent=pct,
+    points=lambda figure: marked(figure, wording.points),
+    number=num,
+    signed=signed,
+    count=count,
+    chance=chance,
+    name=ref,
+)
+
+
+def statements(told: Change) -> list[sentences.Statement]:
+    """What one metric of a comparison says, each sentence with its sources."""
+    return sentences.statements(told, VOICE)
+
+
+def line_name(line: Row) -> str:
+    """What a line of a ledger is about."""
+    return sentences.line_name(line, VOICE)
+
+
+def headline(comparison: Comparison) -> str:
+    """What changed, in one sentence."""
+    return sentences.headline(comparison, VOICE)
+
+
+def extremes(ledger: Ledger) -> str:
+    """The lines of a ledger that gave and took most."""
+    return sentences.extremes(ledger, VOICE)
+
+
+def interval(head: Row, metric: str, format_: str) -> str:
+    """The interval of a headline figure for new tasks, in brackets, where there is one."""
+    low, high = (getattr(head, f"{metric}_ci_new_tasks_{end}") for end in ("low", "high"))
+    if low.value is None:
+        return ""
+    return f" (95% interval for new tasks {span(low, high, format_)})"
+
+
+def bracket(row: Row) -> str:
+    """What mending something could return, from the least to the most."""
+    if row.gain_low.value is None:
+        return points(row.gain_low)
+    if abs(row.gain_high.value - row.gain_low.value) < SAME:
+        return points(row.gain_high)
+    low = points(row.gain_low).removesuffix(" points")
+    return f"{low} to {points(row.gain_high)}"
+
+
+def odds(row: Row) -> str:
+    """The odds ratio of a behaviour with its interval; a side without bound says so."""
+    if row.kind != "binary":
+        return ""
+    if row.is_unbounded:
+        return f"from {num(row.odds_ratio_low)} up"
+    return f"{num(row.odds_ratio)} ({span(row.odds_ratio_low, row.odds_ratio_high, 'num')})"
+
+
+def parting(difference: str) -> str:
+    """In what a pass and a failure first differ, in words."""
+    return wording.PARTINGS[difference]
+
+
+def behaviour(feature: str) -> str:
+    """What a feature of rollouts asks, in words."""
+    if feature.startswith(wording.CALLS):
+        return wording.CALLS + ref(feature.removeprefix(wording.CALLS))
+    return wording.BEHAVIOURS.get(feature) or cell(feature)
+
+
+def differences(told: str) -> str:
+    """What else differs between two rollouts, its names in words."""
+    parts = [part.partition(" ") for part in told.split("; ")]
+    return "; ".join(f"{behaviour(name)} {cell(values)}" for name, _, values in parts)
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "advice": wording.ADVICE.__getitem__,
+    "behaviour": behaviour,
+    "differences": differences,
+    "extremes": extremes,
+    "line_name": line_name,
+    "measure": wording.MEASURES.__getitem__,
+    "parting": parting,
+    "statements": statements,
+}
+GLOBALS: Mapping[str, Callable[..., str]] = {
+    "bracket": bracket,
+    "headline": headline,
+    "interval": interval,
+    "odds": odds,
+}

@@ -1,0 +1,62 @@
+-- Of each benchmark the tasks that some run never passes, and how many of them another run does.
+-- grain: benchmark
+with
+
+tasks as (
+
+    select
+        outcomes.benchmark,
+        dives.task_id,
+        bool_or(dives.n_passing_runs > 0) as is_passed
+
+    from main.never_dives as dives
+
+    inner join main.task_outcomes as outcomes using (run_id, task_id)
+
+    group by all
+
+),
+
+scored as (
+
+    select
+        benchmark,
+        count(*) as n_scored_tasks
+
+    from main.bucket_matrix
+
+    where n_scored > 0
+
+    group by all
+
+),
+
+counted as (
+
+    select
+        benchmark,
+        count(*) as n_tasks,
+        count(*) filter (where is_passed) as n_passed_elsewhere,
+        count(*) filter (where not is_passed) as n_passed_nowhere
+
+    from tasks
+
+    group by all
+
+),
+
+final as (
+
+    select
+        counted.*,
+        scored.n_scored_tasks
+
+    from counted
+
+    inner join scored using (benchmark)
+
+    order by counted.benchmark
+
+)
+
+select * from final
