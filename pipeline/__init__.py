@@ -5,6 +5,7 @@ import pipeline
 pipeline.analyze("results/", out="blade_out")
 warehouse = pipeline.open_warehouse("blade_out/warehouse.duckdb")
 frame = warehouse.sql("from rollouts where not is_pass")
+page = pipeline.render("blade_out/warehouse.duckdb", as_html=True)
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from pipeline.warehouse import Warehouse
 
 __version__ = "0.1.0"
-__all__ = ["BladeError", "InputError", "UsageError", "analyze", "open_warehouse"]
+__all__ = ["BladeError", "InputError", "UsageError", "analyze", "open_warehouse", "render"]
 
 
 def analyze(
@@ -32,6 +33,7 @@ def analyze(
     benchmark: str | None = None,
     baselines: str | Sequence[str] = (),
     pass_threshold: float | None = None,
+    templates: str | Path | None = None,
 ) -> Analysis:
     """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
     from pipeline.run import run
@@ -46,6 +48,7 @@ def analyze(
         benchmark=benchmark,
         baselines=(baselines,) if isinstance(baselines, str) else tuple(baselines),
         pass_threshold=pass_threshold,
+        templates=None if templates is None else Path(templates),
     )
     return run(settings)
 
@@ -55,3 +58,25 @@ def open_warehouse(path: str | Path = "blade_out/warehouse.duckdb") -> Warehouse
     from pipeline.warehouse import open_warehouse as open_
 
     return open_(path)
+
+
+def render(
+    path: str | Path = "blade_out/warehouse.duckdb",
+    *,
+    runs: str | Sequence[str] = (),
+    sections: str | Sequence[str] = (),
+    as_html: bool = False,
+    templates: str | Path | None = None,
+    labels: str | Path | None = None,
+) -> str:
+    """The report of a warehouse again, as Markdown or HTML; all runs and sections by default."""
+    from pipeline.again import render as render_
+
+    return render_(
+        Path(path),
+        runs=[runs] if isinstance(runs, str) else runs,
+        sections=[sections] if isinstance(sections, str) else sections,
+        as_html=as_html,
+        templates=None if templates is None else Path(templates),
+        labels=None if labels is None else Path(labels),
+    ).text

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
-from pipeline import __version__, diagnose, discover, load, outputs, profile, report, warehouse
+from pipeline import diagnose, discover, load, outputs, profile, provenance, report, warehouse
 from pipeline.artifact import Artifact
 from pipeline.errors import InputError
 from pipeline.load.records import Progress
 from pipeline.profile import Profile
 from pipeline.relation import Relation
-from pipeline.settings import (
-    DEFAULT_MAX_LINE_BYTES,
-    MANIFEST_NAME,
-    SQL_DIR,
-    WAREHOUSE_NAME,
-    Settings,
-)
+from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
 
 AMPLE_MEMORY = "6GB"
 # A row of features joins a dozen signs: of a million rollouts they do not fit what a load needs.
 RELATIONS_MEMORY = "1GB"
 SMALL_BYTES = 16 << 20
-LIBRARIES = ("duckdb", "numpy", "scipy")
 
 
 # What a comparison is told from.
@@ -72,6 +61,7 @@ class Analysis:
 def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
     diagnose.warm_up()
+    report.check_templates(settings.templates)
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
     try:
@@ -157,12 +147,16 @@ def _build(
             load.artifacts(db, found, settings, progress=progress)
             profile.check_fields(db, chosen)
             profile.write(db, chosen)
+            provenance.write(db, chosen, settings)
             if memory != AMPLE_MEMORY:
                 db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
             warehouse.create_relations(db, SQL_DIR, made_relations(chosen))
             warnings = warehouse.run_checks(db)
-            texts = report.texts(db, _content(db, chosen, settings, warnings))
-            texts[MANIFEST_NAME] = _manifest(db, chosen, settings, texts)
+            provenance.write_notices(db, warnings)
+            texts = report.texts(db, report.collect(db), folder=settings.templates)
+            texts[MANIFEST_NAME] = provenance.manifest(
+                db, chosen, settings, texts, templates=report.replaced(settings.templates)
+            )
             outputs.write(beside, settings.out, texts)
         outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
@@ -172,77 +166,3 @@ def _fitting_threads(found: list[Artifact]) -> int | None:
     """One where the files are small: handing rows around takes longer than working on them."""
     n_bytes = sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
     return 1 if n_bytes < SMALL_BYTES else None
-
-
-def _content(
-    db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings, warnings: list[Notice]
-) -> report.Content:
-    return report.collect(
-        db,
-        notices=[vars(warning) for warning in warnings],
-        settings={"command": _command(chosen, settings), **_choices(chosen, settings)},
-        versions={"blade": __version__, **{name: version(name) for name in LIBRARIES}},
-    )
-
-
-def _choices(chosen: Profile, settings: Settings) -> dict[str, str]:
-    """What was chosen, in words; no clock, host, user or absolute path."""
-    return {
-        "profile": Path(chosen.name).name if chosen.name else "none",
-        "benchmark": chosen.benchmark or "from the files",
-        "baseline": ", ".join(chosen.baselines) or "none",
-        "pass threshold": (
-            "1.0, unless rewards leave 0..1"
-            if chosen.pass_threshold is None
-            else str(chosen.pass_threshold)
-        ),
-        "longest line": f"{settings.max_line_bytes:,} bytes",
-    }
-
-
-def _command(chosen: Profile, settings: Settings) -> str:
-    """The command that makes this output again, with names for the folders."""
-    words = ["blade", "analyze", "RESULTS", "--out", "DIR"]
-    if settings.profile is not None:
-        words += ["--profile", Path(chosen.name).name]
-    if settings.benchmark is not None:
-        words += ["--benchmark", settings.benchmark]
-    for name in settings.baselines:
-        words += ["--baseline", name]
-    if settings.pass_threshold is not None:
-        words += ["--pass-threshold", str(settings.pass_threshold)]
-    if settings.max_line_bytes != DEFAULT_MAX_LINE_BYTES:
-        words += ["--max-line-bytes", str(settings.max_line_bytes)]
-    for name, _ in settings.run_names:
-        words += ["--run", f"{name}=PATH"]
-    return shlex.join(words)
-
-
-def _manifest(
-    db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings, texts: Iterable[str]
-) -> str:
-    """Inputs with their hashes, settings, version and what was written."""
-    rows = db.execute("select path, kind, n_bytes, sha256 from main.artifacts order by path")
-    inputs = [
-        dict(zip(("path", "kind", "n_bytes", "sha256"), row, strict=True))
-        for row in rows.fetchall()
-    ]
-    content = {
-        "tool": "blade",
-        "version": __version__,
-        "settings": {
-            "profile": _hashed(Path(chosen.name)) if chosen.name else None,
-            "benchmark": chosen.benchmark,
-            "baselines": list(chosen.baselines),
-            "pass_threshold": chosen.pass_threshold,
-            "max_line_bytes": settings.max_line_bytes,
-            "run_names": [name for name, _ in settings.run_names],
-        },
-        "outputs": sorted([*texts, MANIFEST_NAME]),
-        "inputs": inputs,
-    }
-    return json.dumps(content, indent=2) + "\n"
-
-
-def _hashed(path: Path) -> dict[str, str]:
-    return {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}

@@ -23,6 +23,7 @@ class Settings:
     baselines: tuple[str, ...] = ()
     pass_threshold: float | None = None
     profile: Path | None = None
+    templates: Path | None = None
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
     memory_limit: str = DEFAULT_MEMORY_LIMIT

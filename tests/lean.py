@@ -60,7 +60,7 @@ def only(*names: str) -> Iterator[None]:
 def without_pages() -> Iterator[None]:
     """The warehouse alone, with every relation."""
     with (
-        mock.patch("pipeline.run._content", lambda *_: None),
-        mock.patch("pipeline.run.report.texts", lambda _: {}),
+        mock.patch("pipeline.run.report.collect", lambda _: None),
+        mock.patch("pipeline.run.report.texts", lambda *_, **__: {}),
     ):
         yield

@@ -11,7 +11,7 @@ import pytest
 import pipeline
 from pipeline.errors import InputError, UsageError
 from pipeline.profile import Profile, read
-from pipeline.run import _command
+from pipeline.provenance import command
 from pipeline.settings import Settings
 from tests.lean import only
 from tests.results import Content, Results, analyzed, call, rollout
@@ -165,7 +165,7 @@ def test_the_option(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             pipeline.analyze(tmp_path, baselines="one")
     assert [settings.baselines for settings in asked] == [("a", "b c"), ("one",)]
-    told = _command(Profile(), asked[0])
+    told = command(Profile(), asked[0])
     assert told == "blade analyze RESULTS --out DIR --baseline a --baseline 'b c'"
     empty = call("analyze", tmp_path, "--baseline", " ")
     assert (empty.code, empty.stderr) == (2, "blade: --baseline: the name is empty.\n")

@@ -140,7 +140,7 @@ def test_a_failed_build_leaves_the_old_output(
         "load": (flow.load, "artifacts"),
         "relations": (flow.warehouse, "create_relations"),
         "report": (flow.report, "texts"),
-        "manifest": (flow, "_manifest"),
+        "manifest": (flow.provenance, "manifest"),
         "texts": (flow.outputs, "write"),
     }[step]
     before = _contents(out)

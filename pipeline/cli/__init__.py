@@ -15,6 +15,7 @@ from pipeline.text import neutral
 INTERRUPTED = 130
 COMMANDS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
+    "report": "Render the report again: some runs, some sections, other templates.",
     "metrics": "Print the figures of all runs, or of one.",
     "compare": "Tell what changed between runs, how surely, and why.",
     "failures": "Rank the ways in which runs fail.",
@@ -55,6 +56,7 @@ def blade() -> None:
     \b
     Examples:
       blade analyze results/ --out blade_out
+      blade report --run RUN --out report.html
       blade metrics RUN --format table
       blade compare BASE CANDIDATE
       blade failures RUN

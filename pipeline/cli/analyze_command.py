@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, json_option
+from pipeline.cli.options import DEFAULT_OUT, json_option, templates_option
 from pipeline.errors import UsageError
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 
@@ -74,6 +74,7 @@ class RunName(click.ParamType[tuple[str, Path]]):
     type=click.IntRange(1),
     help="Worker threads.  [default: one a core, one in all for small results]",
 )
+@templates_option
 @json_option
 def analyze(
     results: tuple[Path, ...],
@@ -85,6 +86,7 @@ def analyze(
     pass_threshold: float | None,
     max_line_bytes: int,
     threads: int | None,
+    templates: Path | None,
     as_json: bool,
 ) -> None:
     """Read RESULTS (folders or rollout files) into OUT: warehouse, draft report and metrics.
@@ -116,6 +118,7 @@ def analyze(
         pass_threshold=pass_threshold,
         max_line_bytes=max_line_bytes,
         threads=threads,
+        templates=templates,
     )
     from pipeline.cli import summary
     from pipeline.cli.progress import progress_bar

@@ -21,3 +21,8 @@ warehouse_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for a program to read."
 )
+templates_option = click.option(
+    "--templates",
+    type=click.Path(path_type=Path),
+    help="Folder of templates of your own; a file replaces the one of blade's of the same name.",
+)

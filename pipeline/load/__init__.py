@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import duckdb
+import pyarrow as pa
 
 from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.formats import gym
@@ -17,6 +18,7 @@ FILES = (
     "chunk int, package varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
     "sha256 varchar"
 )
+REJECTS = "record_id bigint, reason varchar, snippet varchar"
 
 
 def artifacts(
@@ -27,7 +29,7 @@ def artifacts(
     progress: Progress = lambda _read, _all: None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse."""
-    db.execute("create table raw.rejects (record_id bigint, reason varchar, snippet varchar)")
+    db.execute(f"create table raw.rejects ({REJECTS})")
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
     by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
@@ -38,6 +40,17 @@ def artifacts(
     _write_files(db, numbered, tallies)
     db.execute("create table raw.id_fields (rank int, name varchar)")
     append(db, "raw.id_fields", list(enumerate(gym.id_names())))
+
+
+def labels_alone(artifact: Artifact, file_no: int, *, max_line_bytes: int) -> dict[str, pa.Table]:
+    """The tables of `raw` that one file of labels fills, as an analysis would have filled them."""
+    with duckdb.connect(":memory:") as db:
+        db.execute(f"create schema raw; create table raw.rejects ({REJECTS})")
+        tallies: dict[int, FileTally] = {}
+        labels.load(db, [(file_no, artifact)], tallies, max_line_bytes=max_line_bytes)
+        _write_files(db, [(file_no, artifact)], tallies)
+        names = ("raw.labels", "raw.label_mentions", "raw.rejects", "raw.files")
+        return {name: db.table(name).to_arrow_table() for name in names}
 
 
 def _write_files(

@@ -9,6 +9,8 @@ from pipeline.report import comparison_json, filters, html, markdown, sentences,
 from pipeline.report.comparisons import TABLES as COMPARISON_TABLES
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, headlines, runs
+from pipeline.report.own_templates import check as check_templates
+from pipeline.report.own_templates import explained, replaced
 from pipeline.report.sections import SECTIONS, Section
 from pipeline.report.tables import Source
 
@@ -22,6 +24,7 @@ __all__ = [
     "RunContent",
     "Section",
     "Source",
+    "check_templates",
     "collect",
     "comparison_json",
     "comparisons",
@@ -29,6 +32,7 @@ __all__ = [
     "html",
     "markdown",
     "page",
+    "replaced",
     "runs",
     "sentences",
     "sidecar",
@@ -39,6 +43,11 @@ __all__ = [
 
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
     """Every text output by its path below the output folder."""
+    with explained(folder):
+        return _texts(source, content, folder)
+
+
+def _texts(source: Source, content: Content, folder: Path | None) -> dict[str, str]:
     sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
     whole = document(content, folder=folder)
     written = {
@@ -65,8 +74,9 @@ def page(
     folder: Path | None = None,
 ) -> str:
     """One report: the sections asked for, by the templates of a folder before ours."""
-    whole = document(content, sections=sections, folder=folder)
-    return html.page(source, content, whole, folder=folder) if as_html else whole.text
+    with explained(folder):
+        whole = document(content, sections=sections, folder=folder)
+        return html.page(source, content, whole, folder=folder) if as_html else whole.text
 
 
 def document(

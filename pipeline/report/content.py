@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from pipeline.report.comparisons import Comparison, comparisons
@@ -49,6 +49,9 @@ TOTALS = (
 )
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
 INPUTS = Table("inputs", "artifacts", ("path",))
+NOTICES = Table("notices", "report.notices", ("no",))
+SETTINGS = Table("settings", "report.settings", ("no",))
+VERSIONS = Table("versions", "report.versions", ("no",))
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ class Content:
     notices: list[Mapping[str, str]]
     settings: Mapping[str, str]
     versions: Mapping[str, str]
+    # The runs asked for, by name; none where all are told.
+    chosen: list[str]
 
     @property
     def benchmarks(self) -> list[str]:
@@ -126,40 +131,45 @@ class Content:
         )
 
     def each(self) -> Iterator[Content]:
-        """The same for each run alone, with the files it was read from and what concerns them."""
-        inputs = _by_run(self.inputs, lambda row: row.values["run_ids"] or [])
+        """The same for each run alone."""
         for run in self.runs:
-            own = inputs.get(run.run_id, [])
-            subjects = {run.run_id, run.benchmark, *(row.values["path"] for row in own)}
-            yield replace(
-                self,
-                runs=[run],
-                comparisons=sorted(
-                    (
-                        found
-                        for found in self.comparisons
-                        if run.run_id in (found.base, found.candidate)
-                    ),
-                    key=lambda found: found.candidate != run.run_id,
-                ),
-                series=[],
-                task_totals=[],
-                mode_totals=[],
-                never_totals=[],
-                intervention_totals=[],
-                inventory=run.run_inventory,
-                inputs=own,
-                notices=[notice for notice in self.notices if notice["subject"] in subjects],
-            )
+            yield self.only([run.run_id])
+
+    def only(self, run_ids: Sequence[str]) -> Content:
+        """These runs, what is said of them alone, the files they were read from and notices."""
+        chosen = [run for run in self.runs if run.run_id in run_ids]
+        if len(chosen) == len(self.runs) > 1:
+            return self
+        names = {run.run_id for run in chosen}
+        inputs = [row for row in self.inputs if not names.isdisjoint(row.values["run_ids"] or [])]
+        subjects = names | {run.benchmark for run in chosen}
+        subjects |= {row.values["path"] for row in inputs}
+        whole = self._whole_benchmarks(names)
+        return replace(
+            self,
+            runs=chosen,
+            comparisons=_own_comparisons(self.comparisons, names),
+            series=_whole(self.series, "series", names),
+            task_totals=[row for row in self.task_totals if row.values["benchmark"] in whole],
+            never_totals=[row for row in self.never_totals if row.values["benchmark"] in whole],
+            # These are of all runs together.
+            mode_totals=[],
+            intervention_totals=[],
+            inventory=[row for run in chosen for row in run.run_inventory],
+            inputs=inputs,
+            notices=[notice for notice in self.notices if notice["subject"] in subjects],
+            chosen=[run.run_id for run in chosen],
+        )
+
+    def _whole_benchmarks(self, names: Set[str]) -> set[str]:
+        """Those of several runs that are all among these: what is said across them still holds."""
+        runs: dict[str, set[str]] = {}
+        for run in self.runs:
+            runs.setdefault(run.benchmark, set()).add(run.run_id)
+        return {name for name, own in runs.items() if len(own) > 1 and own <= names}
 
 
-def collect(
-    source: Source,
-    *,
-    notices: list[Mapping[str, str]],
-    settings: Mapping[str, str],
-    versions: Mapping[str, str],
-) -> Content:
+def collect(source: Source) -> Content:
     """Read every table once; each is ordered down to its key by its relation."""
     return Content(
         runs=runs(source),
@@ -168,9 +178,10 @@ def collect(
         **{table.name: rows(source, table) for table in TOTALS},
         inventory=rows(source, INVENTORY),
         inputs=rows(source, INPUTS),
-        notices=notices,
-        settings=settings,
-        versions=versions,
+        notices=[dict(row.values) for row in rows(source, NOTICES)],
+        settings={row.name: row.value for row in rows(source, SETTINGS)},
+        versions={row.name: row.version for row in rows(source, VERSIONS)},
+        chosen=[],
     )
 
 
@@ -199,3 +210,17 @@ def _by_run(found: list[Row], runs_of: Callable[[Row], list[str]]) -> dict[str, 
         for run_id in runs_of(row):
             lists.setdefault(run_id, []).append(row)
     return lists
+
+
+def _own_comparisons(found: list[Comparison], names: Set[str]) -> list[Comparison]:
+    """Among several runs; of one all that it is part of, those it is the candidate of first."""
+    if len(names) > 1:
+        return [each for each in found if {each.base, each.candidate} <= names]
+    own = [each for each in found if not names.isdisjoint((each.base, each.candidate))]
+    return sorted(own, key=lambda each: each.candidate not in names)
+
+
+def _whole(found: list[Row], group: str, names: Set[str]) -> list[Row]:
+    """The rows of groups whose runs are all among these: each says how it differs from others."""
+    broken = {row.values[group] for row in found if row.values["run_id"] not in names}
+    return [row for row in found if row.values[group] not in broken]

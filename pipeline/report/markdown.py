@@ -9,9 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from pipeline.report import marks, templates
+from pipeline.report.commands import commands
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
 from pipeline.report.marks import Curation
+from pipeline.report.own_templates import replaced
 from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
 # How much of a list a page holds; what is left out is said.
@@ -65,7 +67,13 @@ def document(
 ) -> Document:
     """The sections asked for; templates of a folder, and limits, go before ours."""
     environment = templates.markdown(folder)
-    told = {"content": content, **LIMITS, **limits}
+    told = {
+        "content": content,
+        "commands": commands(content, sections, folder),
+        "replaced": replaced(folder),
+        **LIMITS,
+        **limits,
+    }
     written: list[Written] = []
     # The last section lists what the others leave to a curator.
     curations: list[Curation] = []

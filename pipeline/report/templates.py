@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from pipeline.report import filters, marks, openings, phrases
 from pipeline.report.figures import Figure, Row
@@ -28,7 +29,9 @@ def markdown(folder: Path | None = None) -> jinja2.Environment:
 
 def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.Environment:
     """Templates of one kind; a name that is not given is an error."""
-    return jinja2.Environment(
+    # What is not ours may print what it is given, and reach nothing else.
+    kind_of = ImmutableSandboxedEnvironment if folder else jinja2.Environment
+    return kind_of(
         loader=jinja2.FileSystemLoader([*([folder] if folder else []), OURS / kind]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -41,6 +44,8 @@ def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.E
 
 def _refuse_figures(value: object) -> object:
     """A figure printed without a format would be printed as an object."""
-    if isinstance(value, (Figure, Row)):
-        raise TypeError(f"{value} has no format")
+    if isinstance(value, Figure):
+        raise TypeError(f"the figure {value.source} is printed without a format, such as | num")
+    if isinstance(value, Row):
+        raise TypeError(f"a row of {value.relation} is printed whole: name one of its columns")
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ from pipeline.warehouse.relations import create_macros, create_relation, relatio
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMAS = ("raw", "staging", "report")
+SCHEMAS = ("raw", "staging", "report", "checks")
+RAW_REFERENCE = re.compile(r"\b(?:from|join)\s+(raw\.\w+)")
 
 
 def ask_again(
@@ -25,12 +27,15 @@ def ask_again(
     made: Iterable[Relation],
     *,
     given: Mapping[str, pa.Table],
+    amended: Mapping[str, pa.Table] | None = None,
     emptied: Sequence[str] = (),
     wanted: Sequence[str],
 ) -> Warehouse:
     """The relations wanted, as if those given had stood in the warehouse; nothing is written.
 
-    Those emptied hold nothing that is wanted here, and would take long to make again.
+    Tables of `raw` may be given too. Those amended are read by what is made again, and are no
+    reason to make anything again. Those emptied hold nothing that is wanted here, and would take
+    long to make again.
     """
     every = {relation.name: relation for relation in relations(sql_dir, made)}
     db = attached(path)
@@ -38,7 +43,7 @@ def ask_again(
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
         create_macros(db, sql_dir)
-        _view_raw_tables(db)
+        _create_raw_tables(db, {**given, **(amended or {})})
         _create(db, every, given=given, emptied=emptied, wanted=wanted)
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         db.close()
@@ -66,9 +71,7 @@ def _create(
         if name not in needed:
             continue
         if name in given:
-            db.register("given", given[name])
-            db.execute(f"create table {name} as from given")
-            db.unregister("given")
+            _create_given(db, name, given[name])
         elif name in emptied:
             db.execute(f"create table {name} as from {CATALOG}.{name} limit 0")
         elif name in affected:
@@ -82,15 +85,26 @@ def _affected(every: Mapping[str, Relation], changed: set[str]) -> set[str]:
     """What reads one of these, at any remove; relations come after those they read."""
     affected = set(changed)
     for name, relation in every.items():
-        if not affected.isdisjoint(relation.reads):
+        if not affected.isdisjoint((*relation.reads, *RAW_REFERENCE.findall(relation.query))):
             affected.add(name)
     return affected
 
 
-def _view_raw_tables(db: duckdb.DuckDBPyConnection) -> None:
+def _create_raw_tables(db: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> None:
+    """Those given as tables, the others as views on the warehouse."""
     query = "select table_name from duckdb_tables() where database_name = ? and schema_name = 'raw'"
     for (name,) in db.execute(query, [CATALOG]).fetchall():
-        db.execute(f"create view raw.{name} as from {CATALOG}.raw.{name}")
+        table = f"raw.{name}"
+        if table in given:
+            _create_given(db, table, given[table])
+        else:
+            db.execute(f"create view {table} as from {CATALOG}.{table}")
+
+
+def _create_given(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    db.register("given", rows)
+    db.execute(f"create table {name} as from given")
+    db.unregister("given")
 
 
 def _closure(every: Mapping[str, Relation], wanted: Sequence[str], *, within: Set[str]) -> set[str]:

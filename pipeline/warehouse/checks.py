@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import duckdb
 
 from pipeline.errors import BladeError
+from pipeline.warehouse.reader import Warehouse
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Notice:
     hint: str
 
 
-def run_checks(db: duckdb.DuckDBPyConnection) -> list[Notice]:
+def run_checks(db: duckdb.DuckDBPyConnection | Warehouse) -> list[Notice]:
     """Raise where a `fail_` check has rows; return the rows of the `warn_` checks in order."""
     names = [
         name

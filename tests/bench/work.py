@@ -159,15 +159,15 @@ def _timed(path: str, **options: Any) -> dict[str, float]:
 
     spent: dict[str, float] = {}
 
-    def clocked(name: str, work: Any, *given: Any) -> Any:
+    def clocked(name: str, work: Any, *given: Any, **options: Any) -> Any:
         started = time.perf_counter()
-        result = work(*given)
+        result = work(*given, **options)
         spent[name] = time.perf_counter() - started
         return result
 
     create, texts = relations.create_relation, report.texts
     relations.create_relation = lambda db, relation: clocked(relation.name, create, db, relation)
-    report.texts = lambda content: clocked("texts", texts, content)
+    report.texts = lambda *given, **options: clocked("texts", texts, *given, **options)
     with tempfile.TemporaryDirectory() as folder:
         clocked("all", lambda: pipeline.analyze(path, **{"out": folder, **options}))
     return spent

@@ -1,0 +1,125 @@
+"""How an output was made: settings in words, the command, versions and notices, kept beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import duckdb
+
+from pipeline import __version__
+from pipeline.profile import Profile
+from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
+from pipeline.warehouse import Notice
+
+# What figures, pages and their order come from.
+LIBRARIES = ("duckdb", "numpy", "scipy", "jinja2", "markdown-it-py")
+TABLES = {
+    "report_settings": "no int, name varchar, value varchar",
+    "versions": "no int, name varchar, version varchar",
+    "notices": "no int, check_name varchar, subject varchar, message varchar, hint varchar",
+}
+
+
+def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
+    """What a report tells and no relation holds, so that it can be rendered again."""
+    for table, columns in TABLES.items():
+        db.execute(f"create table raw.{table} ({columns})")
+    told = {"command": command(chosen, settings), **choices(chosen, settings)}
+    _insert(db, "report_settings", list(told.items()))
+    _insert(db, "versions", list(versions().items()))
+
+
+def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:
+    """What the checks found, in their order."""
+    _insert(db, "notices", [tuple(vars(notice).values()) for notice in notices])
+
+
+def _insert(db: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[str, ...]]) -> None:
+    if rows:
+        marks = ", ".join("?" for _ in ("no", *rows[0]))
+        numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
+        db.executemany(f"insert into raw.{table} values ({marks})", numbered)
+
+
+def versions() -> dict[str, str]:
+    """Of blade, of what it computes and writes with, and of the language."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"blade": __version__, **{name: version(name) for name in LIBRARIES}, "python": python}
+
+
+def choices(chosen: Profile, settings: Settings) -> dict[str, str]:
+    """What was chosen, in words; no clock, host, user or absolute path."""
+    return {
+        "profile": Path(chosen.name).name if chosen.name else "none",
+        "benchmark": chosen.benchmark or "from the files",
+        "baseline": ", ".join(chosen.baselines) or "none",
+        "pass threshold": (
+            "1.0, unless rewards leave 0..1"
+            if chosen.pass_threshold is None
+            else str(chosen.pass_threshold)
+        ),
+        "longest line": f"{settings.max_line_bytes:,} bytes",
+    }
+
+
+def command(chosen: Profile, settings: Settings) -> str:
+    """The command that makes this output again, with names for the folders.
+
+    Templates are not part of it: a report says itself which it was rendered by.
+    """
+    words = ["blade", "analyze", "RESULTS", "--out", "DIR"]
+    if settings.profile is not None:
+        words += ["--profile", Path(chosen.name).name]
+    if settings.benchmark is not None:
+        words += ["--benchmark", settings.benchmark]
+    for name in settings.baselines:
+        words += ["--baseline", name]
+    if settings.pass_threshold is not None:
+        words += ["--pass-threshold", str(settings.pass_threshold)]
+    if settings.max_line_bytes != DEFAULT_MAX_LINE_BYTES:
+        words += ["--max-line-bytes", str(settings.max_line_bytes)]
+    for name, _ in settings.run_names:
+        words += ["--run", f"{name}=PATH"]
+    return shlex.join(words)
+
+
+def manifest(
+    db: duckdb.DuckDBPyConnection,
+    chosen: Profile,
+    settings: Settings,
+    texts: Iterable[str],
+    *,
+    templates: Sequence[Mapping[str, str]],
+) -> str:
+    """Inputs with their hashes, settings, version and what was written."""
+    rows = db.execute("select path, kind, n_bytes, sha256 from main.artifacts order by path")
+    inputs = [
+        dict(zip(("path", "kind", "n_bytes", "sha256"), row, strict=True))
+        for row in rows.fetchall()
+    ]
+    content = {
+        "tool": "blade",
+        "version": __version__,
+        "settings": {
+            "profile": _hashed(Path(chosen.name)) if chosen.name else None,
+            "benchmark": chosen.benchmark,
+            "baselines": list(chosen.baselines),
+            "pass_threshold": chosen.pass_threshold,
+            "max_line_bytes": settings.max_line_bytes,
+            "run_names": [name for name, _ in settings.run_names],
+            "templates": list(templates),
+        },
+        "outputs": sorted([*texts, MANIFEST_NAME]),
+        "inputs": inputs,
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _hashed(path: Path) -> dict[str, str]:
+    return {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}

@@ -1,0 +1,127 @@
+"""A user's own folder of templates: what it replaces, and its mistakes with file and line."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jinja2
+
+from pipeline.errors import InputError
+from pipeline.report import templates
+from pipeline.text import one_line
+
+LONGEST = 300
+HINT = "docs/report.md tells what a template can read and which filters there are."
+
+
+def replaced(folder: Path | None) -> list[dict[str, str]]:
+    """The files that go before ours, each with its hash."""
+    return [
+        {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        for path in ([] if folder is None else _files(folder))
+    ]
+
+
+def check(folder: Path | None) -> None:
+    """Every file must replace one of ours and be a template: said before anything takes time."""
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: no such folder of templates.", hint=f"It may hold: {_listed(_ours())}."
+        )
+    found = _files(folder)
+    if not found:
+        raise InputError(f"{folder}: holds no template.", hint=f"It may hold: {_listed(_ours())}.")
+    for path in found:
+        _refuse_unknown(path)
+    # The folder may have changed since templates were last read from it.
+    templates.markdown.cache_clear()
+    templates.html.cache_clear()
+    for path in found:
+        _refuse_broken(folder, path)
+
+
+@contextmanager
+def explained(folder: Path | None) -> Iterator[None]:
+    """What fails in a user's template is theirs to mend; what fails in ours is a bug."""
+    try:
+        yield
+    except Exception as error:
+        place = None if folder is None else _place(error, folder)
+        if place is None:
+            raise
+        told = one_line(_told(error), LONGEST)
+        raise InputError(f"{place}: {told}", hint=HINT) from error
+
+
+def _ours() -> dict[str, str]:
+    """The names of our templates, each with the kind it is of."""
+    return {
+        path.name: kind
+        for kind in ("markdown", "html")
+        for path in sorted((templates.OURS / kind).glob("*.*"))
+    }
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _listed(names: dict[str, str]) -> str:
+    return ", ".join(names)
+
+
+def _refuse_unknown(path: Path) -> None:
+    ours = _ours()
+    if path.name in ours and path.is_file():
+        return
+    close = difflib.get_close_matches(path.name, ours, n=1)
+    meant = f"Did you mean {close[0]}? " if close and close[0] != path.name else ""
+    raise InputError(
+        f"{path}: replaces nothing.", hint=f"{meant}These can be replaced: {_listed(ours)}."
+    )
+
+
+def _refuse_broken(folder: Path, path: Path) -> None:
+    try:
+        path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
+    if path.suffix == ".j2":
+        kind = templates.markdown if _ours()[path.name] == "markdown" else templates.html
+        with explained(folder):
+            kind(folder).get_template(path.name)
+
+
+def _place(error: BaseException, folder: Path) -> str | None:
+    """File and line of the innermost template, where that is the user's."""
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        name, line = error.filename, error.lineno
+    else:
+        name, line = _innermost(error, folder)
+    if name is None or Path(name).parent != folder:
+        return None
+    return f"{name}:{line}"
+
+
+def _innermost(error: BaseException, folder: Path) -> tuple[str | None, int]:
+    places = {folder, *(templates.OURS / kind for kind in ("markdown", "html"))}
+    found: tuple[str | None, int] = (None, 0)
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if Path(name).parent in places:
+            found = (name, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, jinja2.TemplateNotFound):
+        return f"there is no template {error.name}."
+    return str(error.args[0]) if error.args else type(error).__name__
