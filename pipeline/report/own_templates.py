@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ from pipeline.report import templates
 from pipeline.text import one_line
 
 LONGEST = 300
+OBJECT = re.compile(r"'pipeline\.[\w.]*?(\w+) object'")
 HINT = "docs/report.md tells what a template can read and which filters there are."
 
 
@@ -124,4 +126,6 @@ def _innermost(error: BaseException, folder: Path) -> tuple[str | None, int]:
 def _told(error: BaseException) -> str:
     if isinstance(error, jinja2.TemplateNotFound):
         return f"there is no template {error.name}."
-    return str(error.args[0]) if error.args else type(error).__name__
+    # Names of our modules mean nothing to whoever writes a template.
+    told = str(error.args[0]) if error.args else type(error).__name__
+    return OBJECT.sub(r"\1", told)

@@ -1,0 +1,443 @@
+"""`blade report`: the same bytes again, some runs and sections, other templates, other labels."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+import shlex
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import pipeline
+from pipeline import again, provenance, report
+from pipeline.profile import Profile
+from pipeline.report import own_templates
+from pipeline.settings import Settings
+from tests.conftest import DEMO, ROOT
+from tests.results import Outcome, analyzed, call, lines, rollout, write
+
+MARKER = re.compile(r"<!--blade:[^<>\s]+-->")
+DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
+# The shortest: what is said of it is soon rendered.
+FUNNEL = "workflow_funnel"
+
+
+def said(demo: Path, *arguments: str | Path) -> Outcome:
+    return call("report", "--warehouse", demo, *arguments)
+
+
+def text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def headings(page: str) -> list[str]:
+    return re.findall(r"^## (.*)$", page, re.MULTILINE)
+
+
+def templates(folder: Path, **files: str) -> Path:
+    """Sections of one's own, by name."""
+    return write(folder, {f"{name}.md.j2": content for name, content in files.items()})
+
+
+@pytest.fixture(scope="module")
+def collected(demo: Path) -> report.Content:
+    """What the report of the demo is made of, read once."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        return report.collect(warehouse)
+
+
+@pytest.fixture
+def quick(collected: report.Content, monkeypatch) -> None:
+    """For tests of something else than reading: it takes longest."""
+    monkeypatch.setattr(report, "collect", lambda _: collected)
+
+
+def test_the_same_bytes_again(demo: Path) -> None:
+    """Rendered from the warehouse alone, the report is the file that the analysis wrote."""
+    printed = said(demo)
+    assert (printed.code, printed.stderr) == (0, "")
+    assert printed.stdout == text(demo.with_name("report.md"))
+
+
+def test_each_run_again(demo: Path, collected: report.Content) -> None:
+    """One run is its own report, to the byte."""
+    assert said(demo, "--run", BIRCH).stdout == text(demo.parent / "runs" / BIRCH / "report.md")
+    with pipeline.open_warehouse(demo) as warehouse:
+        for run in collected.runs:
+            page = report.page(warehouse, collected.only([run.run_id]), as_html=False)
+            assert page == text(demo.parent / "runs" / run.run_id / "report.md")
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_page_again(demo: Path, tmp_path: Path) -> None:
+    """So is the page; the ending of the file asks for it."""
+    out = tmp_path / "again.html"
+    assert said(demo, "--out", out).stdout == ""
+    assert out.read_bytes() == demo.with_name("report.html").read_bytes()
+
+
+def test_all_runs_named_are_all_runs(collected: report.Content) -> None:
+    """In whatever order they are named."""
+    names = [run.run_id for run in collected.runs]
+    assert collected.only(names[::-1]) is collected
+    assert [part.chosen for part in collected.each()] == [[name] for name in names]
+
+
+def test_some_runs(collected: report.Content) -> None:
+    """Only these, what is said across them, their comparison, files and notices."""
+    office = collected.only([BIRCH, ASTER])
+    assert [run.run_id for run in office.runs] == [ASTER, BIRCH]
+    assert [(each.base, each.candidate) for each in office.comparisons] == [(ASTER, BIRCH)]
+    assert {row.benchmark for row in office.matrix} == {"office_desk"}
+    assert {row.path.split("_rollouts")[0] for row in office.inputs} == {
+        *(ASTER, BIRCH),
+        f"{BIRCH}_config.yaml",
+    }
+    assert {row.run_id for row in office.inventory} == {ASTER, BIRCH}
+    assert [notice["subject"] for notice in office.notices] == [f"{ASTER}_rollouts.jsonl", ASTER]
+    mixed = collected.only([ASTER, "quick_math_aster-8b"])
+    assert (mixed.comparisons, mixed.matrix) == ([], [])
+    assert collected.only(["quick_math_aster-8b"]).notices == []
+
+
+def test_a_series_is_whole_or_left_out(collected: report.Content) -> None:
+    """Each place of it says how it differs from the one before."""
+    row = collected.matrix[0]
+    names = [run.run_id for run in collected.runs]
+    points = [
+        dataclasses.replace(row, values={"series": series, "run_id": run})
+        for series, runs in (("a", names[:2]), ("b", names[1:3]))
+        for run in runs
+    ]
+    along = dataclasses.replace(collected, series=points)
+    assert along.only(names[:2]).series == points[:2]
+    assert along.only(names).series == points
+
+
+@pytest.mark.usefixtures("quick")
+def test_some_sections(demo: Path) -> None:
+    """By name or by title, once each, in the order of the report, and as they stand there."""
+    asked = "Workflow Funnel, artifact_inventory,workflow_funnel,"
+    page = said(demo, "--sections", asked, "--run", ASTER).stdout
+    assert headings(page) == ["Artifact Inventory", "Workflow Funnel"]
+    whole = text(demo.parent / "runs" / ASTER / "report.md")
+    for section in page.split("\n## "):
+        assert section.rstrip("\n") in whole
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("arguments", "code", "told", "hint"),
+    [
+        (
+            ["--sections", "workflow_funel"],
+            2,
+            "workflow_funel: no such section.",
+            "Did you mean workflow_funnel? Sections: executive_summary, artifact_inventory, ",
+        ),
+        (["--sections", " ,"], 2, "--sections: no section is named.", "For example: "),
+        (
+            ["--run", "office_desk_aster-8"],
+            2,
+            "office_desk_aster-8: no such run.",
+            f"Did you mean {ASTER}? Runs: {ASTER}, {BIRCH}, ",
+        ),
+        (["--templates", "nowhere"], 3, "nowhere: no such folder of templates.", "It may hold: "),
+        (["--labels", "nowhere"], 3, "nowhere: no file of labels here", "docs/cli.md"),
+        (["--sections", FUNNEL, "--out", "."], 3, ".: is a folder.", "Name a file"),
+        (
+            ["--sections", FUNNEL, "--out", "no/where.md"],
+            3,
+            "no/where.md: cannot be written (No such file",
+            "Choose another file",
+        ),
+    ],
+)
+def test_wrong_calls_say_what_is_wrong(
+    demo: Path, tmp_path: Path, monkeypatch, arguments: list[str], code: int, told: str, hint: str
+) -> None:
+    """What, where and what there is; nothing is printed or written."""
+    monkeypatch.chdir(tmp_path)
+    ended = said(demo, *arguments)
+    assert (ended.code, ended.stdout) == (code, "")
+    first, second = ended.stderr.splitlines()
+    assert first.startswith(f"blade: {told}") and second.strip().startswith(hint)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
+    """It lacks what a report asks of it; the way out is said."""
+    path = tmp_path / "warehouse.duckdb"
+    with duckdb.connect(str(path)) as db:
+        db.execute("create schema raw; create table raw.events (i int)")
+        db.execute("create table main.runs (run_id varchar, benchmark varchar)")
+    labels = write(tmp_path, {"labels.jsonl": ""}) / "labels.jsonl"
+    for arguments in ((), ("--labels", labels)):
+        ended = said(path, *arguments)
+        assert ended.code == 3
+        assert "does not hold what this version of blade asks of it" in ended.stderr
+        assert "Analyze the results again." in ended.stderr
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_file_is_written_whole_or_not_at_all(demo: Path, tmp_path: Path, monkeypatch) -> None:
+    """Where the move fails the old file stands, and nothing is left beside it."""
+    out = write(tmp_path, {"report.txt": "old"}) / "report.txt"
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "no space left")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", fail)
+        ended = said(demo, "--sections", FUNNEL, "--out", out)
+    assert ended.code == 3 and "no space left" in ended.stderr
+    assert (text(out), list(tmp_path.iterdir())) == ("old", [out])
+    assert said(demo, "--sections", FUNNEL, "--out", out).code == 0
+    # Any other ending is Markdown.
+    assert headings(text(out)) == ["Workflow Funnel"] and list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_commands_in_the_notes_make_it_again(demo: Path, tmp_path: Path) -> None:
+    """Those of a part too; with the folder put in, each runs."""
+    part = ("--run", ASTER, "--sections", "reproducibility_notes")
+    page = said(demo, *part).stdout
+    (line,) = re.findall(r"Render this report again.*: `blade (.*)`", page)
+    words = shlex.split(line.replace("DIR/warehouse.duckdb", str(demo)))
+    assert call(*words).stdout == page
+    (line,) = re.findall(r"Ask for one figure again: `blade (.*)`", page)
+    answer = call(*shlex.split(line.replace("DIR/warehouse.duckdb", str(demo))))
+    assert answer.stdout.split()[-1] == "0.440476"
+    (line,) = re.findall(r"Make everything again: `(.*)`", page)
+    assert line == provenance.command(Profile(), Settings((tmp_path,), tmp_path))
+
+
+@pytest.mark.usefixtures("quick")
+def test_notes_name_no_place_and_all_that_counts(demo: Path) -> None:
+    """Versions, thresholds, policies and hashes; neither a path of this machine nor a clock."""
+    notes = said(demo, "--sections", "reproducibility_notes").stdout
+    plain = MARKER.sub("", notes).replace("\\", "")
+    for name in ("blade", "duckdb", "numpy", "scipy", "jinja2", "markdown-it-py", "python"):
+        assert re.search(rf"^\| {name} \| [\d.]+ \|$", plain, re.MULTILINE), name
+    assert f"| `{ASTER}` | 1 | 4 | inputs |" in plain
+    assert "a change within 0.02 of none is none" in plain
+    for file in DEMO.glob("[!.]*"):
+        assert hashlib.sha256(file.read_bytes()).hexdigest() in plain
+    assert str(demo.parent) not in plain and str(ROOT) not in plain
+    assert "The sections above leave nothing to a curator." in plain
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_section_of_ones_own(demo: Path, tmp_path: Path) -> None:
+    """It replaces ours in both formats; the notes name it, its hash, and the option to give."""
+    folder = templates(
+        tmp_path / "own",
+        workflow_funnel="Ours: {{ content.runs[0].headline.pass_at_1 | pct }}.\n"
+        '{{ curate("Why?") }} {{ curate("Who?") }}\n',
+    )
+    asked = ("--templates", folder, "--sections", f"{FUNNEL},reproducibility_notes")
+    page = said(demo, *asked).stdout
+    marker = f"<!--blade:run_metrics?run_id={ASTER}#pass_at_1-->"
+    assert f"## Workflow Funnel\n\nOurs: 44.0%{marker}.\n" in page
+    sha256 = hashlib.sha256((folder / f"{FUNNEL}.md.j2").read_bytes()).hexdigest()
+    assert f"| template `{FUNNEL}.md.j2` | sha256 `{sha256}` |" in page
+    assert "`blade analyze RESULTS --out DIR --templates TEMPLATES`" in page
+    assert f"--sections {FUNNEL},reproducibility_notes --templates TEMPLATES`" in page
+    listed = page.partition("### Left to a curator")[2]
+    assert listed == "\n\n1. Workflow Funnel: Why?\n2. Workflow Funnel: Who?\n"
+    html = said(demo, *asked, "--format", "html").stdout
+    assert "Ours: " in html and "The largest loss is at" not in html
+    # Another look at the folder sees what has changed there.
+    templates(folder, workflow_funnel="Mine.")
+    assert "\nMine.\n" in said(demo, *asked).stdout
+
+
+@pytest.mark.slow
+def test_an_analysis_with_templates(demo: Path, tmp_path: Path) -> None:
+    """It writes what `blade report` renders by them, and names them in the manifest."""
+    folder = templates(tmp_path / "own", **{FUNNEL: "{{ content.runs | length }} runs."})
+    rows = {"a_rollouts.jsonl": [rollout(0, 0), rollout(1, 0, reward=0.0)]}
+    out = analyzed(tmp_path, rows, templates=folder).path.parent
+    assert said(out / "warehouse.duckdb", "--templates", folder).stdout == text(out / "report.md")
+    assert "\n1 runs.\n" in text(out / "report.md")
+    assert "\n1 runs.\n" in text(out / "runs" / "a" / "report.md")
+    assert json.loads(text(out / "manifest.json"))["settings"]["templates"] == [
+        {
+            "path": f"{FUNNEL}.md.j2",
+            "sha256": hashlib.sha256((folder / f"{FUNNEL}.md.j2").read_bytes()).hexdigest(),
+        }
+    ]
+    assert json.loads(text(demo.with_name("manifest.json")))["settings"]["templates"] == []
+
+
+BROKEN = {
+    "{% for %}": (3, "Expected an expression, got 'end of statement block'"),
+    "{{ 1 | pctt }}": (3, "No filter named 'pctt'."),
+    "\n{{ content.nothing }}": (4, "Content has no attribute 'nothing'"),
+    "{{ nothing }}": (3, "'nothing' is undefined"),
+    "{{ content.runs[0].headline.pass_at_1 }}": (
+        3,
+        f"the figure run_metrics?run_id={ASTER}#pass_at_1 is printed without a format",
+    ),
+    "{{ content.runs[0].headline }}": (3, "a row of run_metrics is printed whole"),
+    "{{ content.runs[0].headline.n_none | pct }}": (3, "Row has no attribute 'n_none'"),
+    "{{ 'text' | pct }}": (3, "'str' object has no attribute 'value'"),
+    "{% include 'nothing' %}": (3, "there is no template nothing."),
+    "{{ content.__class__.__subclasses__() }}": (
+        3,
+        "access to attribute '__class__' of 'Content' object is unsafe.",
+    ),
+    "{{ content.runs.clear() }}": (3, "access to attribute 'clear' of 'list' object is unsafe."),
+}
+
+
+@pytest.mark.parametrize(("broken", "expected"), BROKEN.items(), ids=[str(n) for n in range(11)])
+def test_broken_templates(
+    collected: report.Content, tmp_path: Path, broken: str, expected: tuple[int, str]
+) -> None:
+    """File and line, and what is wrong there."""
+    folder = templates(tmp_path / "own", **{FUNNEL: f"One.\n\n{broken}\n"})
+    sections = [section for section in report.SECTIONS if section.name == FUNNEL]
+    with (
+        duckdb.connect() as unread,
+        pytest.raises(pipeline.InputError) as raised,
+    ):
+        report.check_templates(folder)
+        report.page(unread, collected, as_html=False, sections=sections, folder=folder)
+    line, told = expected
+    assert str(raised.value).startswith(f"{folder / FUNNEL}.md.j2:{line}: {told}")
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_broken_template_ends_the_command(demo: Path, tmp_path: Path) -> None:
+    """With the exit code of an input that cannot be used, and nothing printed."""
+    folder = templates(tmp_path / "own", **{FUNNEL: "{{ nothing }}"})
+    ended = said(demo, "--templates", folder)
+    assert (ended.code, ended.stdout) == (3, "")
+    assert ended.stderr.startswith(f"blade: {folder / FUNNEL}.md.j2:1: 'nothing' is undefined\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"workflow_funel.md.j2": "x"}, "workflow_funel.md.j2: replaces nothing."),
+        ({"sub/workflow_funnel.md.j2": "x"}, "sub: replaces nothing."),
+        ({"opening.md.j2": b"\xff"}, "opening.md.j2: cannot be read as UTF-8 text."),
+        ({".hidden": "x"}, "holds no template."),
+    ],
+)
+def test_folders_that_cannot_be_used(
+    tmp_path: Path, files: dict[str, str | bytes], told: str
+) -> None:
+    """What replaces nothing, or is no text, is told before anything is read."""
+    results = write(tmp_path / "in", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    folder = write(tmp_path / "own", files)
+    ended = call("analyze", results, "--out", tmp_path / "out", "--templates", folder)
+    assert ended.code == 3 and told in ended.stderr
+    assert not (tmp_path / "out").exists()
+    if "replaces" in told:
+        assert "These can be replaced: " in ended.stderr and "opening.md.j2" in ended.stderr
+
+
+def test_our_own_mistakes_stay_ours(tmp_path: Path) -> None:
+    """Only what fails inside a user's template is told as theirs."""
+    with pytest.raises(ZeroDivisionError), own_templates.explained(tmp_path):
+        raise ZeroDivisionError
+
+
+LABELS = lines(
+    [
+        {
+            "run": ASTER,
+            "task": 12,
+            "cause": "DA",
+            "note": "a wrong key",
+            "evidence": f"{ASTER}/12:0",
+        },
+        {"run": BIRCH, "task": 3, "cause": "TI+KG", "intervention": "prompt"},
+        {"run": "nobody", "task": 1, "cause": "BI"},
+        {"run": ASTER, "task": 0, "cause": "WHO"},
+    ]
+)
+REFUSED = [
+    "! labels.jsonl: 2 of 4 lines could not be used",
+    "! labels.jsonl:3: label refused: there is no run nobody",
+    "! labels.jsonl:4: label refused: unknown cause 'WHO'",
+]
+
+
+def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
+    """They change causes and what hangs on them, are told where refused, and leave no trace."""
+    before = hashlib.sha256(demo.read_bytes()).hexdigest()
+    labels = write(tmp_path, {"labels.jsonl": LABELS}) / "labels.jsonl"
+    sections = "dominant_failure_modes,never_pass_deep_dives"
+    ended = said(demo, "--run", ASTER, "--sections", sections, "--labels", labels)
+    page, was = MARKER.sub("", ended.stdout), MARKER.sub("", text(demo.with_name("report.md")))
+    assert f"Cause curated: DA, a wrong key; see `{ASTER}/12:0`." in page
+    assert "Cause curated" not in was
+    # A task of BI less, and one of DA more.
+    assert "\n| BI | 10 |" in page and "\n| BI | 11 |" in was
+    assert "\n| DA | 2 |" in page and "\n| DA | 1 |" in was
+    for line, told in zip(ended.stderr.splitlines(), REFUSED, strict=True):
+        assert line.startswith(told)
+    assert hashlib.sha256(demo.read_bytes()).hexdigest() == before
+    assert sorted(tmp_path.iterdir()) == [labels]
+
+
+@pytest.mark.slow
+def test_labels_given_now_are_those_of_an_analysis(demo: Path, tmp_path: Path) -> None:
+    """The report is the one that analyzing the folder with the file in it writes, to the byte."""
+    files = {path.name: path.read_bytes() for path in DEMO.glob("[!.]*")}
+    out = analyzed(tmp_path / "with", {**files, "labels.jsonl": LABELS}).path.parent
+    labels = tmp_path / "with" / "results" / "labels.jsonl"
+    assert said(demo, "--labels", labels).stdout == text(out / "report.md")
+    page = said(demo, "--labels", labels, "--format", "html").stdout
+    assert page == text(out / "report.html")
+    own = text(out / "runs" / ASTER / "report.md")
+    assert said(demo, "--labels", labels, "--run", ASTER).stdout == own
+    # The other way round: labels given stand for those that were there, none for all of them.
+    none = write(tmp_path, {"labels.jsonl": ""}) / "labels.jsonl"
+    with again.relabel(out / "warehouse.duckdb", none) as opened:
+        assert opened.execute("from labels").fetchall() == []
+        assert opened.execute("from root_causes where not is_suggested").fetchall() == []
+        kept = "select path from artifacts where kind = 'labels'"
+        assert opened.execute(kept).fetchall() == [("labels.jsonl",)]
+
+
+def test_labels_under_a_name_that_is_taken(demo: Path, tmp_path: Path) -> None:
+    """They would be taken for another file of the results."""
+    labels = write(tmp_path, {"notes.md": LABELS}) / "notes.md"
+    ended = said(demo, "--labels", labels)
+    assert ended.code == 3 and "a file of this name that is no file of labels" in ended.stderr
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_example_of_the_document(demo: Path, tmp_path: Path) -> None:
+    """The template of docs/report.md prints what stands below it."""
+    (template,) = re.findall(r"```jinja\n(.*?)```", DOCUMENT, re.DOTALL)
+    (printed,) = re.findall(r"```markdown\n(.*?)```", DOCUMENT, re.DOTALL)
+    folder = templates(tmp_path / "my_templates", **{FUNNEL: template})
+    page = said(demo, "--templates", folder, "--sections", FUNNEL).stdout
+    assert MARKER.sub("", page).endswith(f"\n\n{printed}")
+
+
+def test_the_document_names_what_a_template_can_read() -> None:
+    """Every section, and every field of what templates are given."""
+    told = set(re.findall(r"`([\w.]+)`", DOCUMENT))
+    assert {section.name for section in report.SECTIONS} <= told
+    assert {field.name for field in dataclasses.fields(report.RunContent)} <= told
+    given = {f"content.{field.name}" for field in dataclasses.fields(report.Content)}
+    assert given <= told
+
+
+@pytest.mark.usefixtures("quick")
+def test_from_python(demo: Path) -> None:
+    """`pipeline.render` gives the same text."""
+    text_ = pipeline.render(demo, runs=ASTER, sections="Workflow Funnel")
+    assert text_ == said(demo, "--run", ASTER, "--sections", FUNNEL).stdout
+    assert "<h2>" in pipeline.render(demo, runs=[ASTER], sections=[FUNNEL], as_html=True)
