@@ -29,6 +29,8 @@ REJECTS = f"""
     where record_id >> 40 in (select file_no from ({FILES}))
     order by all
 """
+# They ask about rejects of a run's own files, and labels are no run's.
+KEPT = ("staging.reported_scopes", "main.run_health")
 MOST_NAMES = 12
 LONGEST_NAME = 60
 
@@ -123,12 +125,13 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     with warehouse.open_warehouse(path) as opened, _of_this_version(path):
         files, rejects = opened.arrow(FILES), opened.arrow(REJECTS)
     numbers, names = (files.column(name).to_pylist() for name in ("file_no", "path"))
-    if labels.name in names:
+    name = _printable(labels)
+    if name in names:
         raise InputError(
             f"{labels}: the results hold a file of this name that is no file of labels.",
             hint="Give it another name, such as labels.jsonl.",
         )
-    artifact = Artifact(labels, labels.name, Kind.LABELS)
+    artifact = Artifact(labels, name, Kind.LABELS)
     read = load.labels_alone(
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
@@ -141,6 +144,7 @@ def relabel(path: Path, labels: Path) -> Warehouse:
             "raw.files": pa.concat_tables([files, read["raw.files"]]),
             "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
         },
+        kept=KEPT,
         wanted=_shown(),
     )
 
@@ -165,4 +169,10 @@ def _about(labels: Path | None, notices: list[Notice]) -> list[Notice]:
     """The notices on lines of the file of labels, or on all of it."""
     if labels is None:
         return []
-    return [each for each in notices if f"{each.subject}:".startswith(f"{labels.name}:")]
+    name = _printable(labels)
+    return [each for each in notices if f"{each.subject}:".startswith(f"{name}:")]
+
+
+def _printable(path: Path) -> str:
+    """File names may hold bytes that are not UTF-8; tables cannot."""
+    return path.name.encode("utf-8", "backslashreplace").decode("utf-8")

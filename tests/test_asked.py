@@ -136,3 +136,28 @@ def test_a_warehouse_of_another_version(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this version of blade") as error:
         asked(path, *WANTED)
     assert error.value.hint == "Analyze the results again."
+
+
+def test_tables_of_raw(demo: Path) -> None:
+    """What reads those given is made again; not what reads those amended alone, or is kept."""
+    with duckdb.connect(str(demo), read_only=True) as stored:
+        files = stored.sql("from raw.files limit 1").to_arrow_table()
+        labels = stored.sql("from raw.labels").to_arrow_table()
+    opened = ask_again(
+        demo,
+        SQL_DIR,
+        made_relations(Profile()),
+        given={"raw.labels": labels},
+        amended={"raw.files": files},
+        kept=["main.rejects"],
+        wanted=("main.root_causes", "main.rejects", "main.artifacts", "main.runs"),
+    )
+    with opened:
+        found = kinds(opened)
+        tables = {name for name, kind in found.items() if kind == "table"}
+        assert {"raw.labels", "raw.files", "main.labels", "main.root_causes"} <= tables
+        # By way of the labels, of which it counts the lines; and so by the files as amended.
+        assert "main.artifacts" in tables
+        assert opened.execute("select count(*) from artifacts").fetchall() == [(1,)]
+        assert "FROM warehouse.main.rejects" in found["main.rejects"]
+        assert "FROM warehouse.main.runs" in found["main.runs"]

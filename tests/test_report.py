@@ -21,9 +21,9 @@ from tests.results import Results, analyzed, asked, call, failure, rollout
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
 MARKED = re.compile(r"((?:below )?[^\s|()]+)<!--blade:([\w.]+)\?(.*?)#(\w+)-->")
-# Figures, places of charts, tables and what is left to a curator.
+# Figures, charts, tables, and places for a curator.
 MARKER = re.compile(
-    r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->|<!--blade-chart:\w+\?[^<>\s]*-->|<!--blade-table-->"
+    r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->|<!--blade-chart:[^<>\s]*-->|<!--blade-table-->"
     r"|<!-- curate: [^<>]* -->"
 )
 # In the order of the whole report; those that are missing wait for their relations.

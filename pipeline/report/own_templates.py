@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import jinja2
 
@@ -15,6 +16,7 @@ from pipeline.errors import InputError
 from pipeline.report import templates
 from pipeline.text import one_line
 
+KINDS = ("markdown", "html")
 LONGEST = 300
 OBJECT = re.compile(r"'pipeline\.[\w.]*?(\w+) object'")
 HINT = "docs/report.md tells what a template can read and which filters there are."
@@ -42,8 +44,8 @@ def check(folder: Path | None) -> None:
     for path in found:
         _refuse_unknown(path)
     # The folder may have changed since templates were last read from it.
-    templates.markdown.cache_clear()
-    templates.html.cache_clear()
+    for environment in _environments().values():
+        environment.cache_clear()
     for path in found:
         _refuse_broken(folder, path)
 
@@ -61,12 +63,17 @@ def explained(folder: Path | None) -> Iterator[None]:
         raise InputError(f"{place}: {told}", hint=HINT) from error
 
 
+def _environments() -> dict[str, Any]:
+    # Only here and for a page: other commands should not wait for the parser of Markdown.
+    from pipeline.report.html.environment import environment
+
+    return dict(zip(KINDS, (templates.markdown, environment), strict=True))
+
+
 def _ours() -> dict[str, str]:
     """The names of our templates, each with the kind it is of."""
     return {
-        path.name: kind
-        for kind in ("markdown", "html")
-        for path in sorted((templates.OURS / kind).glob("*.*"))
+        path.name: kind for kind in KINDS for path in sorted((templates.OURS / kind).glob("*.*"))
     }
 
 
@@ -95,9 +102,8 @@ def _refuse_broken(folder: Path, path: Path) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
     if path.suffix == ".j2":
-        kind = templates.markdown if _ours()[path.name] == "markdown" else templates.html
         with explained(folder):
-            kind(folder).get_template(path.name)
+            _environments()[_ours()[path.name]](folder).get_template(path.name)
 
 
 def _place(error: BaseException, folder: Path) -> str | None:
@@ -112,7 +118,7 @@ def _place(error: BaseException, folder: Path) -> str | None:
 
 
 def _innermost(error: BaseException, folder: Path) -> tuple[str | None, int]:
-    places = {folder, *(templates.OURS / kind for kind in ("markdown", "html"))}
+    places = {folder, *(templates.OURS / kind for kind in KINDS)}
     found: tuple[str | None, int] = (None, 0)
     trace = error.__traceback__
     while trace is not None:

@@ -29,13 +29,14 @@ def ask_again(
     given: Mapping[str, pa.Table],
     amended: Mapping[str, pa.Table] | None = None,
     emptied: Sequence[str] = (),
+    kept: Sequence[str] = (),
     wanted: Sequence[str],
 ) -> Warehouse:
     """The relations wanted, as if those given had stood in the warehouse; nothing is written.
 
     Tables of `raw` may be given too. Those amended are read by what is made again, and are no
     reason to make anything again. Those emptied hold nothing that is wanted here, and would take
-    long to make again.
+    long to make again; those kept would come out as they are.
     """
     every = {relation.name: relation for relation in relations(sql_dir, made)}
     db = attached(path)
@@ -44,7 +45,8 @@ def ask_again(
             db.execute(f"create schema {schema}")
         create_macros(db, sql_dir)
         _create_raw_tables(db, {**given, **(amended or {})})
-        _create(db, every, given=given, emptied=emptied, wanted=wanted)
+        affected = _affected(every, {*given, *emptied}, kept)
+        _create(db, every, affected, given=given, emptied=emptied, wanted=wanted)
     except (duckdb.CatalogException, duckdb.BinderException) as error:
         db.close()
         raise InputError(
@@ -58,13 +60,13 @@ def ask_again(
 def _create(
     db: duckdb.DuckDBPyConnection,
     every: Mapping[str, Relation],
+    affected: Set[str],
     *,
     given: Mapping[str, pa.Table],
     emptied: Sequence[str],
     wanted: Sequence[str],
 ) -> None:
     """What is affected anew; of the rest a view on the warehouse, where that is read at all."""
-    affected = _affected(every, {*given, *emptied})
     needed = _closure(every, wanted, within=affected)
     db.execute("begin")
     for name, relation in every.items():
@@ -81,11 +83,12 @@ def _create(
     db.execute("commit")
 
 
-def _affected(every: Mapping[str, Relation], changed: set[str]) -> set[str]:
+def _affected(every: Mapping[str, Relation], changed: set[str], kept: Sequence[str]) -> set[str]:
     """What reads one of these, at any remove; relations come after those they read."""
     affected = set(changed)
     for name, relation in every.items():
-        if not affected.isdisjoint((*relation.reads, *RAW_REFERENCE.findall(relation.query))):
+        reads = (*relation.reads, *RAW_REFERENCE.findall(relation.query))
+        if name not in kept and not affected.isdisjoint(reads):
             affected.add(name)
     return affected
 
