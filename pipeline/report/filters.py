@@ -162,7 +162,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "plain_count": plain_count,
     "points": points,
     "ref": ref,
-    "signed": signed,
     "signed_amount": signed_amount,
     "words": words,
 }
