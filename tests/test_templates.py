@@ -12,6 +12,7 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
+import pipeline
 from pipeline.report import (
     COMPARISON_TABLES,
     filters,
@@ -24,7 +25,6 @@ from pipeline.report import (
 from pipeline.report import content as collected
 from pipeline.report.content import Content, RunContent
 from pipeline.report.tables import Table
-from tests.results import Results
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 TABLES = {
@@ -202,9 +202,10 @@ def test_printed_commands_give_the_rows_of_their_tables(demo: Path) -> None:
     for query in shown:
         asked.setdefault(query.partition(" where ")[0], []).append(query)
     found: dict[str, int] = {}
-    for relation, queries in asked.items():
-        wheres = [query.partition(" where ")[2] or "true" for query in queries]
-        counts = ", ".join(f"count(*) filter (where {where})" for where in wheres)
-        (row,) = Results(demo.parent).rows(f"select {counts} {relation}")
-        found |= zip(queries, row, strict=True)
+    with pipeline.open_warehouse(demo) as warehouse:
+        for relation, queries in asked.items():
+            wheres = [query.partition(" where ")[2] or "true" for query in queries]
+            counts = ", ".join(f"count(*) filter (where {where})" for where in wheres)
+            (row,) = warehouse.sql(f"select {counts} {relation}").rows()
+            found |= zip(queries, row, strict=True)
     assert [query for query in shown if not 1 <= shown[query] <= found[query]] == []

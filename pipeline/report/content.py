@@ -171,11 +171,12 @@ class Content:
 
 def collect(source: Source) -> Content:
     """Read every table once; each is ordered down to its key by its relation."""
+    every = runs(source)
     return Content(
-        runs=runs(source),
+        runs=every,
         comparisons=comparisons(source),
         series=rows(source, SERIES),
-        **{table.name: rows(source, table) for table in TOTALS},
+        **{table.name: rows(source, table) if len(every) > 1 else [] for table in TOTALS},
         inventory=rows(source, INVENTORY),
         inputs=rows(source, INPUTS),
         notices=[dict(row.values) for row in rows(source, NOTICES)],

@@ -8,10 +8,26 @@ from typing import Any
 from pipeline.report import sentences, wording
 from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.figures import Row
-from pipeline.report.filters import cell, chance, count, marked, num, pct, points, ref, signed, span
+from pipeline.report.filters import (
+    cell,
+    chance,
+    count,
+    many,
+    marked,
+    num,
+    pct,
+    points,
+    ref,
+    signed,
+    span,
+)
 
 # Rates that print alike.
 SAME = 0.0005
+MOST_CITED = 3
+UNEXPLAINED = "UNEXPLAINED"
+# What a pass and a failure without a call in common can differ in first.
+AT_ONCE = ("tool", "arguments", "stop")
 
 VOICE = sentences.Voice(
     percent=pct,
@@ -71,11 +87,6 @@ def odds(row: Row) -> str:
     return f"{num(row.odds_ratio)} ({span(row.odds_ratio_low, row.odds_ratio_high, 'num')})"
 
 
-def parting(difference: str) -> str:
-    """In what a pass and a failure first differ, in words."""
-    return wording.PARTINGS[difference]
-
-
 def behaviour(feature: str) -> str:
     """What a feature of rollouts asks, in words."""
     if feature.startswith(wording.CALLS):
@@ -89,6 +100,31 @@ def differences(told: str) -> str:
     return "; ".join(f"{behaviour(name)} {cell(values)}" for name, _, values in parts)
 
 
+def parted(row: Row) -> str:
+    """How a pass and a failure of one task part."""
+    words = wording.PARTINGS[row.difference]
+    if row.n_common_first.value:
+        return f"The two make {many(row.n_common_first, 'call')} alike, then they part: {words}."
+    if row.difference in AT_ONCE:
+        return f"The two part at once: {words}."
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def because(row: Row) -> str:
+    """The cause of a task's failures, how sure it is, the evidence, and what it would take."""
+    if not isinstance(row.cause, str) or row.cause == UNEXPLAINED:
+        return "No rule suggests a cause."
+    told = f"Curated cause **{cell(row.cause)}**"
+    if row.is_suggested:
+        told = f"Suggested cause **{cell(row.cause)}** ({row.confidence}, rule {ref(row.rule)})"
+    told += f": {cell(row.note)}" if isinstance(row.note, str) and row.note else ""
+    cited = ", ".join(ref(citation) for citation in (row.evidence or [])[:MOST_CITED])
+    told += f"; see {cited}." if cited else "."
+    if isinstance(row.intervention, str):
+        told += f" What it would take: {wording.ADVICE[row.intervention].short}."
+    return told
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
     "behaviour": behaviour,
@@ -96,12 +132,13 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "extremes": extremes,
     "line_name": line_name,
     "measure": wording.MEASURES.__getitem__,
-    "parting": parting,
     "statements": statements,
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
+    "because": because,
     "bracket": bracket,
     "headline": headline,
     "interval": interval,
     "odds": odds,
+    "parted": parted,
 }

@@ -24,7 +24,9 @@ by_mode as (
         run_id,
         mode,
         count(*) as n_tasks,
-        row_number() over (partition by run_id order by count(*) desc, mode) as rank
+        row_number() over (
+            partition by run_id order by mode = 'UNEXPLAINED', count(*) desc, mode
+        ) as rank
 
     from dives
 
