@@ -17,6 +17,7 @@ class Leader:
     benchmark: str
     metric: str
     n_runs: int
+    n_tied: int
     first: Row | None
     second: Row | None
     comparison: Comparison | None
@@ -39,11 +40,7 @@ class Leader:
     @property
     def is_tied(self) -> bool:
         """Whether the two are equal."""
-        return (
-            self.value is not None
-            and self.next_value is not None
-            and (self.value.value == self.next_value.value)
-        )
+        return self.n_tied > 1
 
     @property
     def change(self) -> Change | None:
@@ -68,7 +65,8 @@ def _leader(benchmark: str, own: list[Row], pairs: Mapping[frozenset[str], Compa
     first = ranked[0] if ranked else None
     second = ranked[1] if len(ranked) > 1 else None
     pair = frozenset(head.run_id for head in ranked[:2])
-    return Leader(benchmark, metric, len(own), first, second, pairs.get(pair))
+    n_tied = sum(_figure(head, metric).value == _figure(ranked[0], metric).value for head in ranked)
+    return Leader(benchmark, metric, len(own), n_tied, first, second, pairs.get(pair))
 
 
 def largest(rows: Iterable[Row], column: str) -> list[Row]:

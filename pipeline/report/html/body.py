@@ -21,6 +21,7 @@ TABLE_SOURCE = "<!--blade-table-->"
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
+PART = 3
 LONG = 36
 SHORT = 26
 TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
@@ -41,49 +42,53 @@ class Body:
         return "".join(self._blocks(_parser().parse(text), name))
 
     def _blocks(self, tokens: list[Token], name: str) -> Iterator[str]:
-        """Headings of the third level part a section, those of the fourth are cards to open."""
-        is_carded = is_parted = False
-        place = name
-        skip = False
-        for at, token in enumerate(tokens):
-            if skip:
-                skip = token.type != "heading_close"
+        """Headings of the third level part a section; those of the fourth that name a task fold."""
+        ends: list[tuple[int, str]] = []
+        part, n_cards = name, 0
+        at = 0
+        while at < len(tokens):
+            if tokens[at].type != "heading_open":
+                yield self._block(tokens, at)
+                at += 1
                 continue
-            if token.type == "heading_open":
-                level, title = int(token.tag[1]), tokens[at + 1]
-                if is_carded:
-                    yield "</details>\n"
-                # What is about a task is evidence: folded, to be opened.
-                is_carded = level > 3 and _names_something(title)
-                if level > 3 and not is_carded:
-                    yield f'<h4 class="plain">{self.inline(title)}</h4>\n'
-                elif level <= 3:
-                    if is_parted:
-                        yield "</section>\n"
-                    is_parted = True
-                    place = self._id(f"{name}/{_plain(title)}")
-                    yield f'<section class="part" id="{escape(place)}">'
-                    yield f"<h3>{self.inline(title)}{_anchor(place)}</h3>\n"
-                else:
-                    card = self._id(f"{place}/{_plain(title).partition(':')[0]}")
-                    yield f'<details class="card" id="{escape(card)}"><summary><h4>'
-                    yield f"{self.inline(title)}</h4>{_anchor(card)}</summary>\n"
-                skip = True
-                continue
-            yield self._block(token, tokens, at)
-        if is_carded:
-            yield "</details>\n"
-        if is_parted:
-            yield "</section>\n"
+            level, title = int(tokens[at].tag[1]), tokens[at + 1]
+            while ends and ends[-1][0] >= level:
+                yield ends.pop()[1]
+            if level <= PART:
+                part, n_cards = self._id(f"{name}/{_plain(title)}"), 0
+                yield self._part(part, title)
+                ends.append((level, "</section>\n"))
+            elif _names_something(title):
+                n_cards += 1
+                yield self._card(part, title, is_open=n_cards == 1)
+                ends.append((level, "</details>\n"))
+            else:
+                yield f'<h4 class="plain">{self.inline(title)}</h4>\n'
+            at += len(("open", "title", "close"))
+        yield from (end for _, end in reversed(ends))
 
-    def _block(self, token: Token, tokens: list[Token], at: int) -> str:
+    def _part(self, part: str, title: Token) -> str:
+        return (
+            f'<section class="part" id="{escape(part)}">'
+            f"<h3>{self.inline(title)}{_anchor(part)}</h3>\n"
+        )
+
+    def _card(self, part: str, title: Token, *, is_open: bool) -> str:
+        card = self._id(f"{part}/{_plain(title).partition(':')[0]}")
+        return (
+            f'<details class="card" id="{escape(card)}"{" open" if is_open else ""}>'
+            f"<summary><h4>{self.inline(title)}</h4>{_anchor(card)}</summary>\n"
+        )
+
+    def _block(self, tokens: list[Token], at: int) -> str:
+        token = tokens[at]
         kind = token.type
         if kind == "inline":
             return self.inline(token)
         if kind == "html_block":
             return self._comment(token.content.strip())
         if kind in ("paragraph_open", "paragraph_close"):
-            return self._paragraph(token, tokens, at)
+            return self._paragraph(tokens, at)
         if kind == "table_open":
             return '<div class="scroll" tabindex="0"><table>\n'
         if kind == "table_close":
@@ -98,7 +103,8 @@ class Body:
         end = "\n" if token.nesting < 1 or token.tag not in TABLE_TAGS else ""
         return f"<{'/' if token.nesting < 0 else ''}{token.tag}>{end}"
 
-    def _paragraph(self, token: Token, tokens: list[Token], at: int) -> str:
+    def _paragraph(self, tokens: list[Token], at: int) -> str:
+        token = tokens[at]
         if token.hidden:
             return ""
         inner = tokens[at + 1] if token.nesting > 0 else tokens[at - 1]
