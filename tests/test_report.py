@@ -213,6 +213,26 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
     assert "add to blade.toml, for example: `pass_threshold = 0.0`" in text
     assert "`empty`** has no scored rollout: 0 tasks, 0 rollouts recorded" in text
     assert "Nothing says what was expected of these runs" in text
+    assert "`graded` on `graded` has a pass@1 of 25.0% over 1 scored task" in text
+    assert "Rewards are graded: their mean is 0.5, and 1 and more counts as a pass." in text
+    assert "These are 3 of 6 benchmarks; the table has all." in text
+    assert "What passes is not settled, so nothing can be called a failure." in text
+
+
+def test_every_heading_has_a_body_and_every_line_its_words(demo: Path, mixed: Path) -> None:
+    """No heading stands over the next, no sentence has a hole, and one thing is not many."""
+    holes = re.compile(
+        r"\b1 (?:task|run|rollout|attempt|failure|call|check)s\b|,,|, \.|; \.| ,|\(\)"
+    )
+    for page in [*pages(demo.parent), *pages(mixed)]:
+        text = re.sub(r"`[^`]*`", "``", MARKER.sub("", page.read_text(encoding="utf-8")))
+        blocks = [block for block in text.split("\n\n") if block.strip()]
+        levels = [len(re.match("#*", block)[0]) for block in blocks]  # type: ignore[index]
+        # A deeper heading is a body; one of the same level, or the end, is none.
+        bodies = zip(levels, [*levels[1:], 1], strict=True)
+        assert [here for here, after in bodies if here > 1 and 0 < after <= here] == [], page
+        told = [line for line in text.splitlines() if not line.startswith("|")]
+        assert [line for line in told if holes.search(line) or line.endswith(" ")] == [], page
 
 
 def test_sidecars_keep_to_their_schema(demo: Path, mixed: Path) -> None:
@@ -342,6 +362,10 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
             [
                 "has one scored attempt a task: 2 passed, 2 failed",
                 "Scored: 4 of 12 expected rollouts",
+                'is at "recorded": 8 of 12 rollouts (66.7%) come no further.',
+                "No task has two scored attempts, so none can pass sometimes.",
+                "2 of 4 scored tasks never pass.",
+                "Collect repeats too: one attempt a task cannot tell luck from knowledge.",
             ],
         ),
         (
@@ -349,7 +373,14 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 "a_rollouts.jsonl": [rollout(t, 0) for t in range(4)],
                 "a_rollouts_materialized_inputs.jsonl": [asked(0, 0)],
             },
-            ["3 recorded rollouts were not expected", "| 1 of 1 |"],
+            [
+                "3 recorded rollouts were not expected",
+                "| 1 of 1 |",
+                "4 of 4 scored rollouts pass",
+                "No rollout is lost at any stage.",
+                "Every scored task passes at least once.",
+                "No failure asks for an intervention.",
+            ],
         ),
         pytest.param(
             {
@@ -361,6 +392,9 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 "has no scored rollout",
                 "1 with failed attempts only, 1 without a trace",
                 "transient",
+                "No rollout of `a` is scored: there is nothing to aggregate.",
+                "No rollout is scored, so no task can be said to never pass.",
+                "First, **infrastructure**: mend or isolate the service",
             ],
             marks=pytest.mark.slow,
         ),

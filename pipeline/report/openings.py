@@ -50,12 +50,13 @@ class Leader:
 
 
 def leaders(heads: Iterable[Row], comparisons: Sequence[Comparison]) -> list[Leader]:
-    """The first and second run of each benchmark, benchmarks in the order of their runs."""
+    """The first and second run of each benchmark, those with most runs first."""
     pairs = {frozenset((each.base, each.candidate)): each for each in comparisons}
     groups: dict[str, list[Row]] = {}
     for head in heads:
         groups.setdefault(head.benchmark, []).append(head)
-    return [_leader(benchmark, own, pairs) for benchmark, own in groups.items()]
+    found = [_leader(benchmark, own, pairs) for benchmark, own in groups.items()]
+    return sorted(found, key=lambda leader: -leader.n_runs)
 
 
 def _leader(benchmark: str, own: list[Row], pairs: Mapping[frozenset[str], Comparison]) -> Leader:

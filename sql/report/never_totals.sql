@@ -31,6 +31,18 @@ scored as (
 
 ),
 
+runs as (
+
+    select
+        benchmark,
+        count(*) as n_runs
+
+    from main.runs
+
+    group by all
+
+),
+
 counted as (
 
     select
@@ -49,13 +61,16 @@ final as (
 
     select
         counted.*,
-        scored.n_scored_tasks
+        scored.n_scored_tasks,
+        runs.n_runs
 
     from counted
 
     inner join scored using (benchmark)
 
-    order by counted.benchmark
+    inner join runs using (benchmark)
+
+    order by runs.n_runs desc, counted.n_tasks desc, counted.benchmark
 
 )
 

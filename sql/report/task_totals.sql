@@ -49,7 +49,7 @@ final as (
 
     left join counted using (benchmark)
 
-    order by runs.benchmark
+    order by runs.n_runs desc, runs.benchmark
 
 )
 
