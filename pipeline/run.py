@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from pipeline import diagnose, discover, load, outputs, profile, provenance, report, warehouse
 from pipeline.artifact import Artifact
 from pipeline.errors import InputError
-from pipeline.load.records import Progress
+from pipeline.load.records import Read
 from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
@@ -46,6 +46,17 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """Whom an analysis tells how far it is: each stage as it begins, and the bytes as it reads."""
+
+    stage: Callable[[str], None] = lambda _words: None
+    read: Read = lambda _read, _all: None
+
+
+SILENT = Progress()
+
+
+@dataclass(frozen=True)
 class Analysis:
     """What an analysis wrote, and what a reader should know of it."""
 
@@ -58,8 +69,9 @@ class Analysis:
         return self.out / WAREHOUSE_NAME
 
 
-def run(settings: Settings, *, progress: Progress = lambda _read, _all: None) -> Analysis:
+def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
+    progress.stage("finding files")
     diagnose.warm_up()
     report.check_templates(settings.templates)
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
@@ -140,18 +152,31 @@ def _build(
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
     path, memory = settings.out / WAREHOUSE_NAME, settings.memory_limit
-    threads = settings.threads or _fitting_threads(found)
+    n_bytes = sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
+    threads = settings.threads or _fitting_threads(n_bytes)
     with outputs.prepared(settings.out) as beside:
         with warehouse.build(path, memory_limit=memory, threads=threads) as db:
             warehouse.create_macros(db, SQL_DIR)
-            load.artifacts(db, found, settings, progress=progress)
+            progress.stage(
+                f"reading {len(found)} file{'' if len(found) == 1 else 's'}, {_size(n_bytes)}"
+            )
+            load.artifacts(db, found, settings, read=progress.read)
+            if chosen.name:
+                progress.stage(f"checking {Path(chosen.name).name}")
             profile.check_fields(db, chosen)
             profile.write(db, chosen)
             provenance.write(db, chosen, settings)
             if memory != AMPLE_MEMORY:
                 db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
-            warehouse.create_relations(db, SQL_DIR, made_relations(chosen))
+            warehouse.create_relations(
+                db,
+                SQL_DIR,
+                made_relations(chosen),
+                begin=lambda n: progress.stage(f"making {n} relations"),
+            )
+            progress.stage("checking them")
             warnings = warehouse.run_checks(db)
+            progress.stage("writing the report")
             provenance.write_notices(db, warnings)
             texts = report.texts(db, report.collect(db), folder=settings.templates)
             texts[MANIFEST_NAME] = provenance.manifest(
@@ -162,7 +187,14 @@ def _build(
     return Analysis(settings.out, tuple(warnings))
 
 
-def _fitting_threads(found: list[Artifact]) -> int | None:
+def _size(n_bytes: int) -> str:
+    """`1.5 MB`: to one digit, in the largest unit that leaves one before the point."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def _fitting_threads(n_bytes: int) -> int | None:
     """One where the files are small: handing rows around takes longer than working on them."""
-    n_bytes = sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
     return 1 if n_bytes < SMALL_BYTES else None

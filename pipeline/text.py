@@ -17,6 +17,16 @@ ACTIVE = re.compile(
 AUTOLINK = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*|\bwww|\S)(:(?=//)|(?<=www)\.|@)")
 MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
 
+# What stands where something was taken out; the macro is_redacted of sql/macros.sql says the same.
+REDACTION = re.compile(
+    r"(\[|<|\{|\*\*|__)[ \t]*redacted[^\]>}*\n]{0,80}(\]|>|\}|\*\*|__)", re.IGNORECASE
+)
+
+
+def is_redacted(text: str) -> bool:
+    """Whether a placeholder stands where something was taken out."""
+    return REDACTION.search(text) is not None
+
 
 def neutral(text: str) -> str:
     """Control and direction characters as visible escapes."""

@@ -1018,3 +1018,11 @@ create or replace macro natural_order(name) as
         '\1',
         'g'
     );
+
+-- Does a text hold a placeholder where something was taken out? pipeline/text.py says the same.
+create or replace macro is_redacted(text) as
+    regexp_matches(text, '(?i)(\[|<|\{|\*\*|__)[ \t]*redacted[^\]>}*\n]{0,80}(\]|>|\}|\*\*|__)');
+
+-- How many of how many rows of a run lack something.
+create or replace macro lack_of(gap_name, n_lacking, n_all) as
+    struct_pack(gap := gap_name, n_rows := n_lacking::bigint, n_of := n_all::bigint);

@@ -121,9 +121,9 @@ def analyze(
         templates=templates,
     )
     from pipeline.cli import summary
-    from pipeline.cli.progress import progress_bar
+    from pipeline.cli.progress import shown_progress
     from pipeline.run import run
 
-    with progress_bar() as progress:
+    with shown_progress() as progress:
         analysis = run(settings, progress=progress)
     summary.print_json(analysis) if as_json else summary.print_summary(analysis)

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from pipeline import report, run
 from pipeline.cli.lookup import known_run, listed, rows
 from pipeline.cli.options import DEFAULT_WAREHOUSE
-from pipeline.cli.progress import progress_bar
+from pipeline.cli.progress import shown_progress
 from pipeline.errors import UsageError
 from pipeline.report import Comparison
 from pipeline.settings import Settings
@@ -36,7 +36,7 @@ def located(
             hint="Name the runs and the results, or the runs and --warehouse.",
         )
     out = Path(stack.enter_context(TemporaryDirectory(prefix="blade_")))
-    with progress_bar() as progress:
+    with shown_progress() as progress:
         made = run.run(Settings(results=(Path(results),), out=out / "out"), progress=progress)
     return made.warehouse, names
 

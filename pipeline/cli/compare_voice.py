@@ -57,4 +57,5 @@ PLAIN = sentences.Voice(
     count=lambda figure: "n/a" if figure.value is None else f"{figure.value:,}",
     chance=lambda figure: "n/a" if figure.value is None else wording.chance(figure.value),
     name=lambda text: one_line(text, LONGEST_NAME),
+    text=lambda text: one_line(text, LONGEST_NAME),
 )

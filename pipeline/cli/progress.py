@@ -1,26 +1,47 @@
-"""A progress bar on stderr, where stderr is a terminal."""
+"""How far an analysis is, on stderr: drawn on a terminal, a plain line a stage elsewhere."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+
+import click
+
+from pipeline.run import Progress
+from pipeline.text import neutral
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[int, int], None]]:
-    """A callback that takes the bytes just read and the bytes in all."""
-    if not sys.stderr.isatty():
-        yield lambda _read, _all: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+def shown_progress() -> Iterator[Progress]:
+    """Whom to tell; what a terminal was shown is gone at the end."""
+    if sys.stderr.isatty():
+        with _drawn() as progress:
+            yield progress
+    else:
+        # Lines without times: the same analysis says the same.
+        yield Progress(stage=lambda words: click.echo(neutral(words), err=True))
 
-    columns = (TextColumn("reading"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None)
 
-        def advance(n_read: int, n_all: int) -> None:
-            bar.update(task, advance=n_read, total=n_all)
+@contextmanager
+def _drawn() -> Iterator[Progress]:
+    from rich import progress as drawn
+    from rich.console import Console, Group
+    from rich.live import Live
 
-        yield advance
+    stages = drawn.Progress(
+        drawn.SpinnerColumn(), drawn.TextColumn("{task.description}", markup=False)
+    )
+    reading = drawn.Progress(drawn.BarColumn(), drawn.DownloadColumn(), drawn.TransferSpeedColumn())
+    now = stages.add_task("", total=None)
+    bar = reading.add_task("", total=None, visible=False)
+
+    def stage(words: str) -> None:
+        stages.update(now, description=neutral(words))
+        reading.update(bar, visible=False)
+
+    def read(n_read: int, n_all: int) -> None:
+        reading.update(bar, advance=n_read, total=n_all, visible=True)
+
+    with Live(Group(stages, reading), console=Console(stderr=True), transient=True):
+        yield Progress(stage, read)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from pipeline import report
+from pipeline.cli.findings_page import MOST, finding_objects, print_findings
 from pipeline.cli.lookup import Row, rows
 from pipeline.cli.options import DEFAULT_OUT
 from pipeline.cli.tables import print_table
@@ -33,6 +34,7 @@ BAR_WIDTH = 16
 LEGEND = "█ always  ▓ sometimes  ░ never  · missing"
 RAGGED = "*"
 RAGGED_LEGEND = f"{RAGGED} repeats differ: pass@k and pass^k are over the tasks with k scored"
+WRITTEN = ("report.md", "report.html", "metrics.json", "runs/", "warehouse.duckdb", "manifest.json")
 MOST_WARNINGS = 12
 MOST_COMPARED = 4
 LONGEST_NAME = 100
@@ -42,28 +44,32 @@ COMPARED = """
     order by not is_named, n_common_tasks desc, benchmark, pair_no
     limit ?
 """
+INVENTORY = "kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank"
 WIDEST = 400
 
 
 def print_summary(analysis: Analysis) -> None:
-    """Inventory, a row a run, what to know, and what to run next."""
+    """Inventory, a row a run, what matters most, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
         click.echo(_inventory(warehouse))
         runs = [row.values for row in report.headlines(warehouse)]
         compared = rows(warehouse, COMPARED, MOST_COMPARED)
+        told = report.ranked_findings(warehouse)
     several = len({run["benchmark"] for run in runs}) > 1
     headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
     print_table(headings, [_row(run, several=several) for run in runs])
     click.echo(LEGEND)
     if any(run["is_ragged"] for run in runs):
         click.echo(RAGGED_LEGEND)
+    said = {(row.base, row.run_id) for row in told[:MOST] if row.kind == "change"}
     for comparison in compared:
-        click.echo(_changed(comparison))
+        if (comparison["base"], comparison["candidate"]) not in said:
+            click.echo(_changed(comparison))
     path = shlex.quote(str(analysis.warehouse))
     where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
+    print_findings(told, where)
     _print_warnings(analysis, where)
-    out = neutral(str(analysis.out))
-    click.echo(f"wrote {out}/report.md  metrics.json  runs/  warehouse.duckdb  manifest.json")
+    click.echo(f"wrote {neutral(str(analysis.out))}/{'  '.join(WRITTEN)}")
     asked = [*(["compare"] if compared else []), "failures", "health", "sql --schema"]
     click.echo("next  " + "  ·  ".join(f"blade {name}{where}" for name in asked))
 
@@ -83,12 +89,11 @@ def _changed(row: Row) -> str:
 def print_json(analysis: Analysis) -> None:
     """The same, for a program: the runs as metrics.json has them."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        result = warehouse.execute("from report.inventory")
-        names = [column[0] for column in result.description or []]
-        inventory = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        inventory = rows(warehouse, f"select {INVENTORY} from report.inventory")
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
+            "findings": finding_objects(report.ranked_findings(warehouse)),
             "inventory": inventory,
             "warnings": [vars(warning) for warning in analysis.warnings],
         }

@@ -9,7 +9,7 @@ from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.formats import gym
 from pipeline.load import labels, records, sidecars
 from pipeline.load.lines import FileTally
-from pipeline.load.records import Progress
+from pipeline.load.records import Read
 from pipeline.load.tables import append
 from pipeline.settings import Settings
 
@@ -26,14 +26,14 @@ def artifacts(
     found: list[Artifact],
     settings: Settings,
     *,
-    progress: Progress = lambda _read, _all: None,
+    read: Read = lambda _read, _all: None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse."""
     db.execute(f"create table raw.rejects ({REJECTS})")
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
     by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
-    records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, progress=progress)
+    records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read)
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
     labels.load(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     sidecars.load(db, [file for file in numbered if file[0] not in tallies], tallies)

@@ -16,7 +16,7 @@ from pipeline.load.sniff import known_fields
 from pipeline.load.tables import append
 
 NumberedFiles = list[tuple[int, Artifact]]
-Progress = Callable[[int, int], None]  # bytes just read, bytes in all
+Read = Callable[[int, int], None]  # bytes just read, bytes in all
 
 FETCH_ROWS = 1024
 
@@ -27,7 +27,7 @@ def load(
     tallies: dict[int, FileTally],
     *,
     max_line_bytes: int,
-    progress: Progress,
+    read: Read,
 ) -> None:
     """Every line becomes a record, a reject or blank; items of rollouts' output become events."""
     n_bytes = sum(artifact.path.stat().st_size for _, artifact in files)
@@ -37,7 +37,7 @@ def load(
             tally = tallies[file_no] = FileTally()
             for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
                 yield batch
-                progress(batch.nbytes, n_bytes)
+                read(batch.nbytes, n_bytes)
 
     fields = known_fields([artifact for _, artifact in files])
     db.execute(record_sql.EVENTS)

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.report import comparison_json, filters, html, markdown, sentences, sidecar, wording
+from pipeline.report import (
+    comparison_json,
+    filters,
+    findings,
+    html,
+    markdown,
+    sentences,
+    sidecar,
+    wording,
+)
 from pipeline.report.comparisons import TABLES as COMPARISON_TABLES
 from pipeline.report.comparisons import Comparison, comparisons
-from pipeline.report.content import Content, RunContent, collect, headlines, runs
+from pipeline.report.content import Content, RunContent, collect, headlines, ranked_findings, runs
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, replaced
 from pipeline.report.sections import SECTIONS, Section
@@ -28,10 +37,12 @@ __all__ = [
     "collect",
     "comparison_json",
     "comparisons",
+    "findings",
     "headlines",
     "html",
     "markdown",
     "page",
+    "ranked_findings",
     "replaced",
     "runs",
     "sentences",

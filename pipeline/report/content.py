@@ -38,7 +38,9 @@ OF_RUNS = (
     Table("run_inventory", "report.run_inventory", ("run_id", "kind")),
     Table("health", "run_health", ("run_id",)),
     Table("health_checks", "report.health_checks", ("run_id", "scope", "check_id")),
+    Table("gaps", "report.gaps", ("run_id", "gap_no")),
 )
+FINDINGS = Table("findings", "report.findings", ("finding_no",))
 SERIES = Table("series", "report.series", ("series", "place_no"))
 # Of all runs together; a report on one run says the same from its own tables.
 TOTALS = (
@@ -86,6 +88,7 @@ class RunContent:
     run_inventory: list[Row]
     health: list[Row]
     health_checks: list[Row]
+    gaps: list[Row]
 
     @property
     def run_id(self) -> str:
@@ -99,10 +102,23 @@ class RunContent:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """Something that a record lacks, with a row for each run that lacks it."""
+
+    rows: list[Row]
+
+    @property
+    def first(self) -> Row:
+        """A row that says what is missing: all say the same."""
+        return self.rows[0]
+
+
+@dataclass(frozen=True)
 class Content:
     """Everything a report says, sorted; `settings` and `versions` are what it was made with."""
 
     runs: list[RunContent]
+    findings: list[Row]
     comparisons: list[Comparison]
     series: list[Row]
     task_totals: list[Row]
@@ -121,6 +137,34 @@ class Content:
     def benchmarks(self) -> list[str]:
         """The benchmarks the runs were tried at, each once."""
         return sorted({run.benchmark for run in self.runs})
+
+    @property
+    def leaders(self) -> list[Row]:
+        """The headline of the highest run of each benchmark, where any is scored."""
+        scored = [run.headline for run in self.runs if run.headline.mean_reward.value is not None]
+        return [
+            max(
+                (head for head in scored if head.benchmark == name),
+                key=lambda head: (head.values["pass_at_1"] or 0, head.values["mean_reward"]),
+            )
+            for name in sorted({head.benchmark for head in scored})
+        ]
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """What is missing, each thing once with the runs that lack it."""
+        found: dict[int, list[Row]] = {}
+        for run in self.runs:
+            for row in run.gaps:
+                found.setdefault(row.values["gap_no"], []).append(row)
+        return [Gap(found[number]) for number in sorted(found)]
+
+    @property
+    def inventory_totals(self) -> list[Row]:
+        """A row that holds the totals: of all files, or of those of each run chosen."""
+        if len(self.chosen) < 2:
+            return self.inventory[:1]
+        return [run.run_inventory[0] for run in self.runs if run.run_inventory]
 
     @property
     def leading_comparisons(self) -> list[Comparison]:
@@ -148,6 +192,7 @@ class Content:
         return replace(
             self,
             runs=chosen,
+            findings=_own_findings(self.findings, names),
             comparisons=_own_comparisons(self.comparisons, names),
             series=_whole(self.series, "series", names),
             task_totals=[row for row in self.task_totals if row.values["benchmark"] in whole],
@@ -169,11 +214,18 @@ class Content:
         return {name for name, own in runs.items() if len(own) > 1 and own <= names}
 
 
+def _own_findings(found: list[Row], names: Set[str]) -> list[Row]:
+    """Those of these runs: of one run in its own order, of several in that of all."""
+    own = [row for row in found if row.values["run_id"] in names]
+    return own if len(names) > 1 else sorted(own, key=lambda row: int(row.values["run_rank"]))
+
+
 def collect(source: Source) -> Content:
     """Read every table once; each is ordered down to its key by its relation."""
     every = runs(source)
     return Content(
         runs=every,
+        findings=ranked_findings(source),
         comparisons=comparisons(source),
         series=rows(source, SERIES),
         **{table.name: rows(source, table) if len(every) > 1 else [] for table in TOTALS},
@@ -189,6 +241,11 @@ def collect(source: Source) -> Content:
 def headlines(source: Source) -> list[Row]:
     """The headline row of every run, by benchmark and name."""
     return rows(source, HEADLINES)
+
+
+def ranked_findings(source: Source) -> list[Row]:
+    """What matters most in the whole analysis, ranked."""
+    return rows(source, FINDINGS)
 
 
 def runs(source: Source) -> list[RunContent]:

@@ -11,9 +11,10 @@ from typing import Any
 from pipeline.report import wording
 from pipeline.report.comparisons import grids
 from pipeline.report.figures import Figure, Row
-from pipeline.text import markdown_cell, one_line
+from pipeline.text import is_redacted, markdown_cell, one_line
 
 EXCERPT = 120
+LONGEST_PLACEHOLDER = 100
 MOST_NAMES = 8
 LONGEST = 400
 # Text that needs no escape inside backquotes: citations and most names are made of it.
@@ -131,10 +132,13 @@ def words(name: str) -> str:
 
 
 def excerpt(text: str | Figure) -> str:
-    """The beginning of a long text, on one line."""
+    """The beginning of a long text, on one line; said where something was taken out of it."""
     if not isinstance(text, str):
         return ""
-    return markdown_cell(one_line(" ".join(text.split()), EXCERPT))
+    flat = " ".join(text.split())
+    # A placeholder may begin within what is shown and end beyond it.
+    mark = " (redacted)" if is_redacted(flat[: EXCERPT + LONGEST_PLACEHOLDER]) else ""
+    return markdown_cell(one_line(flat, EXCERPT)) + mark
 
 
 def marked(figure: Figure, formatted: Callable[[float], str]) -> str:

@@ -18,8 +18,12 @@ from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
 # How much of a list a page holds; what is left out is said.
 LIMITS = {
-    "summary_comparisons": 4,
-    "summary_runs": 8,
+    "summary_findings": 3,
+    "own_findings": 5,
+    "summary_runs": 7,
+    "summary_leaders": 3,
+    "summary_comparisons": 2,
+    "gap_runs": 3,
     "detailed_runs": 20,
     "most_notices": 20,
     "most_slices": 40,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pipeline.report import sentences, wording
+from pipeline.report import findings, sentences, wording
 from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.figures import Row
 from pipeline.report.filters import (
@@ -37,6 +37,7 @@ VOICE = sentences.Voice(
     count=count,
     chance=chance,
     name=ref,
+    text=cell,
 )
 
 
@@ -53,6 +54,11 @@ def line_name(line: Row) -> str:
 def headline(comparison: Comparison) -> str:
     """What changed, in one sentence."""
     return sentences.headline(comparison, VOICE)
+
+
+def finding(row: Row) -> str:
+    """What matters, in one sentence."""
+    return findings.sentence(row, VOICE)
 
 
 def extremes(ledger: Ledger) -> str:
@@ -130,6 +136,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "behaviour": behaviour,
     "differences": differences,
     "extremes": extremes,
+    "finding": finding,
     "line_name": line_name,
     "measure": wording.MEASURES.__getitem__,
     "statements": statements,

@@ -33,6 +33,7 @@ class Voice:
     count: Callable[[Figure], str]
     chance: Callable[[Figure], str]
     name: Callable[[str], str]
+    text: Callable[[str], str]
 
     def level(self, change: Change, figure: Figure) -> str:
         """A run's figure in the unit of the metric."""
@@ -88,11 +89,12 @@ def _moved(change: Change, voice: Voice) -> str:
         span = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
         parts.append(f"95% interval for new tasks {span}")
     decided = f" ({'; '.join(parts)})" if parts else ""
-    moved = f"{_way(row.delta)} {voice.change(change, row.delta)}"
+    moved = f"{way(row.delta)} {voice.change(change, row.delta)}"
     return f"{METRICS[change.metric]} {moved}{decided}{_mainly(change, voice)}"
 
 
-def _way(delta: Figure) -> str:
+def way(delta: Figure) -> str:
+    """Which way a figure moved."""
     value = delta.value or 0
     return "rises" if value > 0 else "falls" if value < 0 else "does not move:"
 

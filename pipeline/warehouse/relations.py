@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -44,13 +44,22 @@ def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
 
 
 def create_relations(
-    db: duckdb.DuckDBPyConnection, sql_dir: Path, made: Iterable[Relation] = ()
+    db: duckdb.DuckDBPyConnection,
+    sql_dir: Path,
+    made: Iterable[Relation] = (),
+    *,
+    begin: Callable[[int], None] = lambda _n: None,
 ) -> None:
-    """All relations. Public tables lie sorted by their grain: a plain select repeats itself."""
+    """All relations. Public tables lie sorted by their grain: a plain select repeats itself.
+
+    `begin` is told how many there will be.
+    """
+    every = relations(sql_dir, made)
+    begin(len(every))
     db.execute("set preserve_insertion_order = true")
     # One transaction: each of its own would wait for the disk.
     db.execute("begin")
-    for relation in relations(sql_dir, made):
+    for relation in every:
         try:
             create_relation(db, relation)
         except duckdb.Error as error:

@@ -2,7 +2,7 @@
 -- grain: kind
 with
 
-final as (
+counted as (
 
     select
         kind,
@@ -17,6 +17,32 @@ final as (
     from main.artifacts
 
     group by all
+
+),
+
+totalled as (
+
+    select
+        *,
+        cast(sum(n_files) over () as bigint) as n_all_files,
+        cast(sum(n_lines) over () as bigint) as n_all_lines,
+        cast(sum(n_rows) over () as bigint) as n_all_rows,
+        cast(sum(n_rejects) over () as bigint) as n_all_rejects,
+        cast(sum(n_other) over () as bigint) as n_all_other,
+        cast(sum(n_blank) over () as bigint) as n_all_blank
+
+    from counted
+
+),
+
+-- A page opens with the totals, which any row may be asked for.
+final as (
+
+    select
+        *,
+        n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
+
+    from totalled
 
     order by kind
 

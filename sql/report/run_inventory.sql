@@ -18,7 +18,7 @@ per_run as (
 
 ),
 
-final as (
+counted as (
 
     select
         run_id,
@@ -34,6 +34,32 @@ final as (
     from per_run
 
     group by all
+
+),
+
+totalled as (
+
+    select
+        *,
+        cast(sum(n_files) over (partition by run_id) as bigint) as n_all_files,
+        cast(sum(n_lines) over (partition by run_id) as bigint) as n_all_lines,
+        cast(sum(n_rows) over (partition by run_id) as bigint) as n_all_rows,
+        cast(sum(n_rejects) over (partition by run_id) as bigint) as n_all_rejects,
+        cast(sum(n_other) over (partition by run_id) as bigint) as n_all_other,
+        cast(sum(n_blank) over (partition by run_id) as bigint) as n_all_blank
+
+    from counted
+
+),
+
+-- A page opens with the totals, which any row may be asked for.
+final as (
+
+    select
+        *,
+        n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
+
+    from totalled
 
     order by run_id, kind
 
