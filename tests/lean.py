@@ -31,7 +31,10 @@ DIAGNOSIS = (
 
 @contextmanager
 def only(*names: str) -> Iterator[None]:
-    """Relations of `main` by name, whatever they read, and the checks that can then be asked."""
+    """Relations of `main` by name, whatever they read, and the checks that can then be asked.
+
+    A name with a schema is of that one.
+    """
     whole = relations.relations
 
     def pruned(sql_dir: Path, made: Any = ()) -> list[Relation]:
@@ -39,7 +42,7 @@ def only(*names: str) -> Iterator[None]:
         by_name = {relation.name: relation for relation in every}
         wanted: set[str] = set()
         # The manifest lists the inputs.
-        todo = [f"main.{name}" for name in ("artifacts", *names)]
+        todo = [name if "." in name else f"main.{name}" for name in ("artifacts", *names)]
         while todo:
             name = todo.pop()
             if name not in wanted:

@@ -27,10 +27,9 @@ def real(corpus: Path) -> Iterator[Warehouse]:
         yield warehouse
 
 
-@pytest.fixture(scope="module")
-def summary(corpus: Path) -> list[str]:
-    """The lines of the report's summary, without the places that numbers came from."""
-    text = (corpus.parent / "report.md").read_text(encoding="utf-8")
+def summary(corpus: Path, run: str) -> list[str]:
+    """The lines of a run's summary, without the places that numbers came from."""
+    text = (corpus.parent / "runs" / run / "report.md").read_text(encoding="utf-8")
     section = text.partition("## Executive Summary")[2].partition("\n## ")[0]
     return re.sub(r"<!--.*?-->", "", section).splitlines()
 
@@ -54,9 +53,10 @@ def test_structeval_slices(corpus: Path) -> None:
     assert [row["pairing"]["verified"] for row in rows] == [5, 5]
 
 
-def test_structeval_in_the_summary(summary: list[str]) -> None:
-    """The report opens with both: the reward that XML lost, the passes that TOML gained."""
-    (line,) = (line for line in summary if "against **`structeval`**" in line)
+def test_structeval_in_the_summary(corpus: Path) -> None:
+    """The run's summary has both: the reward that XML lost, the passes that TOML gained."""
+    lines = summary(corpus, "structeval_nonrenderable_example")
+    (line,) = (line for line in lines if "Against **`structeval`**" in line)
     assert "mean reward falls -0.116" in line and "`XML` -0.126" in line
     assert "pass@1 rises +20.0 points" in line and "`TOML` +20.0 points" in line
 
@@ -74,7 +74,7 @@ def test_harnesses_share_one_task(corpus: Path) -> None:
         assert row["p_value"] == pytest.approx(132 / 252)
 
 
-def test_harnesses_say_nothing_of_other_tasks(corpus: Path, summary: list[str]) -> None:
+def test_harnesses_say_nothing_of_other_tasks(corpus: Path) -> None:
     """What differs on this task is told, and that nothing follows for others."""
     text = call("compare", *HARNESSES[:2], "--warehouse", corpus).stdout
     words = " ".join(text.split())
@@ -84,7 +84,8 @@ def test_harnesses_say_nothing_of_other_tasks(corpus: Path, summary: list[str]) 
     # It takes half the calls and no error: that much differs, and where both part.
     assert re.search(r"tool errors\s+1\s+7\.6\s+0\.4\s+-7\.2", text)
     assert "example_hermes/0:0#2" in words and "example_opencode/0:0#2" in words
-    (line,) = (line for line in summary if line.startswith("- **`example_opencode`** against"))
+    lines = summary(corpus, "example_opencode")
+    (line,) = (line for line in lines if line.startswith("- Against **`example_hermes`**"))
     assert line.endswith("on 1 task of both; of other tasks this says nothing.")
 
 

@@ -212,7 +212,7 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
     assert "Rewards go from -19 to 0, so what passes is not settled" in text
     assert "add to blade.toml, for example: `pass_threshold = 0.0`" in text
     assert "`empty`** has no scored rollout: 0 tasks, 0 rollouts recorded" in text
-    assert "Nothing says what was expected of these runs" in text
+    assert "| what was expected: no materialized inputs, no `[expected]` in blade.toml |" in text
     assert "`graded` on `graded` has a pass@1 of 25.0% over 1 scored task" in text
     assert "Rewards are graded: their mean is 0.5, and 1 and more counts as a pass." in text
     assert "These are 3 of 6 benchmarks; the table has all." in text

@@ -17,9 +17,17 @@ from pipeline.warehouse import create_macros
 from pipeline.warehouse.relations import relations
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
-QUERIES = {
-    relation.name: relation.query for relation in relations(SQL_DIR, made_relations(Profile()))
-}
+RELATIONS = {relation.name: relation for relation in relations(SQL_DIR, made_relations(Profile()))}
+QUERIES = {name: relation.query for name, relation in RELATIONS.items()}
+# Views of `report` are asked for their columns only where a case stands on them.
+PAGES = sorted(
+    {
+        name
+        for path in CASES
+        for name in RELATIONS[path.parent.name].reads
+        if name.startswith("report.")
+    }
+)
 
 
 def case_id(path: Path) -> str:
@@ -39,9 +47,9 @@ def columns(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         """).fetchall()
         db.execute("use memory")
         create_macros(db, SQL_DIR)
-        db.execute("create schema raw; create schema staging")
+        db.execute("create schema raw; create schema staging; create schema report")
         db.execute("use demo")
-        for (table,) in tables:
+        for table in [*(table for (table,) in tables), *PAGES]:
             db.execute(f"create table memory.{table} as from demo.{table} limit 0")
         db.execute("use memory; detach demo")
         yield db

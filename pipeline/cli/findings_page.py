@@ -17,7 +17,6 @@ from pipeline.text import neutral
 
 MOST = 3
 DIFFERING = "from reported_checks where status = 'differs'"
-UNSCORED = "from rollouts where not is_scored"
 # The event of a citation: why tells of attempts.
 EVENT = re.compile(r"#[0-9]+$")
 
@@ -42,9 +41,7 @@ def command(row: Row) -> list[str]:
         return ["compare", row.base, name]
     if row.kind == "reported":
         return ["sql", DIFFERING]
-    if row.kind == "unscored":
-        return ["sql", UNSCORED]
-    if row.kind in ("missing", "unhealthy", "unknown"):
+    if row.kind in ("unscored", "missing", "unhealthy", "unknown"):
         return ["health", name]
     if row.kind == "unsettled":
         return []

@@ -125,6 +125,11 @@ def _mode(row: Row, voice: Voice) -> str:
     )
 
 
+def _unexplained(row: Row, voice: Voice) -> str:
+    share = _share(row, "failure", voice)
+    return f"No rule explains {share}{_such(row, voice)}: read some of them."
+
+
 def _retries(row: Row, voice: Voice) -> str:
     passes = "passes" if row.n_concerned.value == 1 else "pass"
     return (
@@ -178,6 +183,7 @@ SENTENCES: dict[str, Callable[[Row, Voice], str]] = {
     "unhealthy": _unhealthy,
     "funnel": _funnel,
     "mode": _mode,
+    "unexplained": _unexplained,
     "intervention": _intervention,
     "retries": _retries,
 }

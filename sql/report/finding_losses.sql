@@ -1,4 +1,4 @@
--- Where a run loses most, and what could return most: stage, failure mode, retries, intervention.
+-- Where a run loses most, and what could return most: stage, mode, retries, intervention.
 -- The stake is the middle of what it could return; where only the most is known, half of that.
 -- grain: run_id, kind
 with
@@ -80,6 +80,23 @@ modes as (
 
 ),
 
+unexplained as (
+
+    select
+        run_id,
+        'unexplained' as kind,
+        (gain_low + gain_high) / 2 as stake,
+        n_rollouts as n_concerned,
+        n_failures as n_total,
+        share_of_failures as share,
+        example
+
+    from report.modes
+
+    where is_unexplained
+
+),
+
 retries as (
 
     select
@@ -131,6 +148,8 @@ final as (
     select * from funnel
     union all by name
     select * from modes
+    union all by name
+    select * from unexplained
     union all by name
     select * from retries
     union all by name

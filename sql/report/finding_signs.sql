@@ -61,16 +61,42 @@ differing as (
 
 ),
 
+-- Of recorded rollouts: a check may also find what left no row to open.
+found as (
+
+    select
+        run_id,
+        unnest(findings) as check_id,
+        run_id || '/' || task_id || ':' || rollout_index as example
+
+    from main.rollout_health
+
+    where health = 'unhealthy'
+
+),
+
 checks as (
 
     select
         run_id,
-        arg_min(check_id, (-n_findings, check_id)) as subject,
-        arg_min(examples[1], (-n_findings, check_id)) as example
+        check_id,
+        count(*) as n_rollouts,
+        arg_min(example, (length(example), example)) as example
 
-    from report.health_checks
+    from found
 
-    where scope = 'rollout'
+    group by all
+
+),
+
+commonest as (
+
+    select
+        run_id,
+        arg_min(check_id, (-n_rollouts, check_id)) as subject,
+        arg_min(example, (-n_rollouts, check_id)) as example
+
+    from checks
 
     group by all
 
@@ -83,15 +109,15 @@ unhealthy as (
         'unhealthy' as kind,
         false as is_overturning,
         1 - health.clean_rate as stake,
-        checks.subject,
+        commonest.subject,
         health.n_unhealthy as n_concerned,
         health.n_rollouts as n_total,
         1 - health.clean_rate as share,
-        checks.example
+        commonest.example
 
     from report.health as health
 
-    inner join checks using (run_id)
+    inner join commonest using (run_id)
 
     where health.n_unhealthy > 0
 
@@ -104,7 +130,11 @@ suspected as (
         run_id,
         task_id,
         arg_min(cause, (-n_with, cause, rule)) as cause,
-        arg_min(evidence[1], (-n_with, cause, rule)) as example,
+        -- Other runs may bear witness; what is cited is of this one.
+        arg_min(
+            list_filter(evidence, lambda cited: starts_with(cited, run_id || '/'))[1],
+            (-n_with, cause, rule)
+        ) as example,
         max(n_with) as n_with
 
     from main.suspicions

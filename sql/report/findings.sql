@@ -16,8 +16,9 @@ kinds as (
         (8, 'unhealthy'),
         (9, 'funnel'),
         (10, 'mode'),
-        (11, 'intervention'),
-        (12, 'retries')
+        (11, 'unexplained'),
+        (12, 'intervention'),
+        (13, 'retries')
     ) as kinds (kind_no, kind)
 
 ),

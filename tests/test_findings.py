@@ -1,0 +1,454 @@
+"""What matters most, what a report cannot say, and how an analysis tells how far it is."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from pipeline import open_warehouse, report
+from pipeline.cli.compare_voice import PLAIN
+from pipeline.cli.findings_page import command, finding_objects, print_findings
+from pipeline.cli.progress import shown_progress
+from pipeline.report import findings, markdown
+from pipeline.report.figures import Row
+from pipeline.run import Progress, run
+from pipeline.settings import SQL_DIR, Settings
+from pipeline.text import is_redacted
+from pipeline.warehouse import create_macros
+from tests.lean import only
+from tests.results import Results, asked, rollout, write
+
+MARKER = re.compile(r"<!--.*?-->")
+LONGEST = 220
+# What a finding may hold, all null; a test names what it is about.
+NOTHING: dict[str, Any] = dict.fromkeys(
+    "subject title base verdict value ours low high n_concerned n_total share n_tasks n_pairs "
+    "n_alike example".split()
+)
+
+
+def finding(kind: str, **values: Any) -> Row:
+    """A finding by hand."""
+    given = {**NOTHING, "finding_no": 1, "kind": kind, "run_id": "a", "metric": "pass_at_1"}
+    return Row("report.findings", ("finding_no",), {**given, **values})
+
+
+SENTENCES = [
+    (
+        finding("unscored", n_total=3, n_alike=1),
+        "a has no scored rollout, 3 recorded: nothing can be said of how well it does; "
+        "so for 1 other run.",
+        ["health", "a"],
+    ),
+    (
+        finding("unsettled", low=-1.0, high=2.5, n_total=5),
+        "What passes is not settled for a: its 5 rewards go from -1 to 2.5, so a pass_threshold "
+        "is needed.",
+        [],
+    ),
+    (
+        finding("unknown", n_tasks=1, n_concerned=2, n_total=6),
+        "Nothing says what was expected of a, with 1 task of other runs not in it and 2 attempts "
+        "with failures only: its 6 rollouts may be the easier part.",
+        ["health", "a"],
+    ),
+    (
+        finding("reported", subject="mean/reward", value=0.75, ours=0.5, n_concerned=1, n_total=4),
+        "1 of 4 figures that a reported of itself differs from its rows: mean/reward is 0.75 "
+        "there, 0.5 by the rows.",
+        ["sql", "from reported_checks where status = 'differs'"],
+    ),
+    (
+        finding(
+            "change",
+            base="b",
+            verdict="regressed",
+            value=-0.25,
+            low=-0.5,
+            high=-0.125,
+            n_total=8,
+            example="a/1:0",
+        ),
+        "a against b: pass@1 falls -25.0 points (regressed; 95% interval -50.0 to -12.5) on 8 "
+        "tasks of both, most at a/1:0.",
+        ["compare", "b", "a"],
+    ),
+    (
+        finding(
+            "change",
+            metric="mean_reward",
+            base="b",
+            value=0.5,
+            low=0.1,
+            high=0.9,
+            n_total=1,
+            n_pairs=3,
+        ),
+        "a against b: mean reward rises +0.5 (95% interval +0.1 to +0.9) on 1 task of both, the "
+        "largest of 3 pairs.",
+        ["compare", "b", "a"],
+    ),
+    (
+        finding("missing", value=0.5, low=0.25, high=0.625, n_concerned=2, n_total=10),
+        "2 of 10 rollouts of a are missing or unscored: its pass@1 of 50.0% could be anything "
+        "from 25.0% to 62.5%.",
+        ["health", "a"],
+    ),
+    (
+        finding("suspect", subject="DA, TI", n_concerned=4, n_total=8, share=0.5, n_tasks=2),
+        "4 of 8 failures of a (50.0%), at 2 tasks, may come from the data (DA) or the task or its "
+        "verifier (TI) and not from the model.",
+        ["failures", "a"],
+    ),
+    (
+        finding(
+            "unhealthy",
+            subject="model_call_failed",
+            n_concerned=1,
+            n_total=8,
+            share=0.125,
+            example="a/1:0",
+        ),
+        "1 of 8 rollouts of a (12.5%) is unhealthy whatever the reward, most often by "
+        "model_call_failed, such as a/1:0.",
+        ["health", "a"],
+    ),
+    (
+        finding("funnel", subject="wrote", n_concerned=2, n_total=12, share=1 / 6, example="a/0:1"),
+        'The largest loss of a before the verdict is at "wrote": 2 of 12 attempts that came so far '
+        "(16.7%), such as a/0:1.",
+        ["why", "a/0:1"],
+    ),
+    (
+        finding(
+            "mode",
+            subject="LOOP",
+            title="went round",
+            n_concerned=5,
+            n_total=8,
+            share=0.625,
+            example="a/3:0#2",
+        ),
+        "Failures of a are most often LOOP (went round): 5 of 8 (62.5%), such as a/3:0#2.",
+        ["why", "a/3:0"],
+    ),
+    (
+        finding("unexplained", n_concerned=2, n_total=8, share=0.25, example="a/4:0"),
+        "No rule explains 2 of 8 failures of a (25.0%), such as a/4:0: read some of them.",
+        ["why", "a/4:0"],
+    ),
+    (
+        finding("retries", value=0.5, low=0.25, high=0.75, n_concerned=4, n_total=8),
+        "Retries are worth up to +50.0 points to a: 4 of 8 tasks pass only sometimes (pass@1 "
+        "25.0%, any pass 75.0%).",
+        ["failures", "a"],
+    ),
+    (
+        finding(
+            "intervention",
+            subject="prompt",
+            low=0.25,
+            high=0.5,
+            n_concerned=6,
+            n_total=8,
+            share=0.75,
+            example="a/3:0",
+        ),
+        "What could return most to a is prompt: +25.0 to +50.0 points, from 6 of 8 failures "
+        "(75.0%), such as a/3:0.",
+        ["failures", "a"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("row", "said", "words"), SENTENCES, ids=[row.kind for row, _, _ in SENTENCES]
+)
+def test_sentence(row: Row, said: str, words: list[str]) -> None:
+    """One sentence with the denominator of every share, and what to run to see more."""
+    assert findings.sentence(row, PLAIN) == said
+    assert command(row) == words
+
+
+def test_every_kind_has_a_sentence() -> None:
+    """The kinds of the relation and of the sentences are the same, and each is tried above."""
+    query = (SQL_DIR / "report" / "findings.sql").read_text(encoding="utf-8")
+    kinds = re.findall(r"\(\d+, '(\w+)'\)", query)
+    assert (
+        sorted(kinds) == sorted(findings.SENTENCES) == sorted({row.kind for row, _, _ in SENTENCES})
+    )
+
+
+@pytest.fixture(scope="module")
+def content(demo: Path) -> Iterator[report.Content]:
+    """What the pages of the demo are made of."""
+    with open_warehouse(demo) as warehouse:
+        yield report.collect(warehouse, notices=[], settings={"command": ""}, versions={})
+
+
+def test_a_page_says_what_a_terminal_says(content: report.Content) -> None:
+    """The same words but for markup, short enough to be read, each figure with its place."""
+    for row in content.findings:
+        told = markdown.finding(row)
+        plain = findings.sentence(row, PLAIN)
+        assert re.sub(r"[`\\]", "", MARKER.sub("", told)) == plain
+        assert len(plain) <= LONGEST and plain.count(". ") == 0
+        assert f"<!--blade:report.findings?finding_no={row.values['finding_no']}#" in told
+
+
+def test_examples_can_be_opened(content: report.Content, demo: Path) -> None:
+    """Every rollout that a finding cites was recorded."""
+    cited = {row.example.partition("#")[0] for row in content.findings if row.values["example"]}
+    known = set(Results(demo.parent).column("select run_id || '/' || rollout_id from rollouts"))
+    assert len(cited) > 10 and cited <= known
+
+
+def summary(content: report.Content) -> list[str]:
+    """The lines of the executive summary that are not blank."""
+    page = markdown.section_text("Executive Summary", content)
+    return [MARKER.sub("", line) for line in page.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("n_runs", [1, 2, 40])
+def test_the_summary_has_twelve_lines(content: report.Content, n_runs: int) -> None:
+    """At most, whatever the number of runs, with the findings and what was left out."""
+    runs = (content.runs * 10)[:n_runs]
+    lines = summary(replace(content, runs=runs))
+    assert len(lines) <= 12
+    assert "**What matters most**" in lines
+    assert sum(line[:3] in ("1. ", "2. ", "3. ", "4. ", "5. ") for line in lines) == (
+        5 if n_runs == 1 else 3
+    )
+    assert (f"- The other runs, {n_runs} in all, are in the tables below." in lines) == (n_runs > 7)
+
+
+def test_the_summary_opens_with_the_named_baseline(content: report.Content) -> None:
+    """What changed by it, with the verdict; where none is named, with the leading figures."""
+    assert summary(content)[0].startswith("Highest on `office_desk`: **`office_desk_birch-70b`**")
+    first, *others = content.comparisons
+    row = first.lead.row
+    decided = replace(row, values={**row.values, "is_named": True, "verdict": "improved"})
+    named = replace(first, changes=[replace(first.lead, row=decided), *first.changes[1:]])
+    lines = summary(replace(content, comparisons=[*others, named]))
+    assert lines[0].startswith(f"**`{first.candidate}`** against **`{first.base}`**: pass@1 rises")
+    assert "(improved; 95% interval" in lines[0]
+
+
+def test_gaps_that_runs_share_are_told_once(content: report.Content) -> None:
+    """A line a gap, with how many more runs lack the same."""
+    page = MARKER.sub("", markdown.section_text("Artifact Inventory", content))
+    (line,) = (line for line in page.splitlines() if line.startswith("| causes that a person"))
+    assert "all 4 runs, such as `office_desk_aster-8b` (20 of 20 tasks)" in line
+    assert page.lstrip().startswith("20 files with 4,482 lines: 836 rows used, 4 lines rejected")
+    assert "every line is accounted for" in page and "a failures file" not in page
+
+
+PLACEHOLDERS = [
+    ("key [REDACTED] here", True),
+    ("<redacted>", True),
+    ("[redacted:api key]", True),
+    ("***REDACTED***", True),
+    ("{{ Redacted }}", True),
+    ("__REDACTED_EMAIL__", True),
+    ("[ redacted by policy 7 ]", True),
+    ("the text was redacted", False),
+    ("[was redacted]", False),
+    ("[redacted\n]", False),
+    ("", False),
+]
+
+
+def test_redaction_is_seen_alike_in_sql_and_python() -> None:
+    """The macro and the function agree on what a placeholder is."""
+    with duckdb.connect() as db:
+        create_macros(db, SQL_DIR)
+        for text, is_so in PLACEHOLDERS:
+            (found,) = db.execute("select is_redacted(?)", [text]).fetchone() or (None,)
+            assert (found, is_redacted(text)) == (is_so, is_so), text
+
+
+def test_redacted_evidence_is_marked() -> None:
+    """After the excerpt; not where the placeholder lies beyond it."""
+    assert markdown.excerpt("key [REDACTED]").endswith("\\[REDACTED\\] (redacted)")
+    assert markdown.excerpt("all of it") == "all of it"
+    assert not markdown.excerpt("x" * 300 + "[REDACTED]").endswith("(redacted)")
+
+
+def test_progress_is_plain_lines_where_no_one_watches() -> None:
+    """One a stage on stderr, without control characters; stdout stays clean."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), shown_progress() as progress:
+        progress.stage("reading 2 files, 1.5 MB")
+        progress.read(10, 20)
+        progress.stage("checking x\x1b[2J.toml")
+    assert (out.getvalue(), err.getvalue()) == (
+        "",
+        "reading 2 files, 1.5 MB\nchecking x\\x1b[2J.toml\n",
+    )
+
+
+def test_the_end_names_three_findings(
+    content: report.Content, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbered, each with a command; for a program there are all of them."""
+    print_findings(content.findings, " --warehouse w")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "What matters most" and max(map(len, lines)) <= 100
+    assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]
+    assert (
+        lines.count("    blade compare quick_math_aster-8b quick_math_birch-70b --warehouse w") == 1
+    )
+    told = finding_objects(content.findings)
+    assert len(told) == len(content.findings)
+    assert list(told[0]) == ["kind", "run_id", "stake", "sentence", "example"]
+    assert json.loads(json.dumps(told)) == told
+
+
+def attempts(
+    name: str,
+    reward: Callable[[int], float],
+    said: Callable[[int, int], list[Any]],
+    *,
+    question: str = "",
+) -> dict[str, Any]:
+    """A run of eight tasks tried twice, that knows what was expected of it."""
+    pairs = [(task, index) for task in range(8) for index in range(2)]
+    ask = question or name
+    return {
+        f"{name}_rollouts.jsonl": [
+            rollout(t, i, ask=f"{ask} {t}", reward=reward(t), output=said(t, i)) for t, i in pairs
+        ],
+        f"{name}_rollouts_materialized_inputs.jsonl": [
+            asked(t, i, ask=f"{ask} {t}") for t, i in pairs
+        ],
+    }
+
+
+def spoken(task: int, index: int) -> list[dict[str, Any]]:
+    """An answer without a call."""
+    return [{"type": "message", "role": "assistant", "content": f"answer {task}{index}"}]
+
+
+def called(task: int, index: int, number: int = 0) -> list[dict[str, Any]]:
+    """A call with its result."""
+    name, given = f"c{task}{index}{number}", json.dumps({"x": [task, number]})
+    return [
+        {"type": "function_call", "name": "look", "arguments": given, "call_id": name},
+        {"type": "function_call_output", "call_id": name, "output": f"seen {name}"},
+    ]
+
+
+def acted(task: int, index: int) -> list[dict[str, Any]]:
+    """A call, and an answer."""
+    return [*called(task, index), *spoken(task, index)]
+
+
+def talked(task: int, index: int) -> list[dict[str, Any]]:
+    """The first two tasks as they should be, the others without a call."""
+    return acted(task, index) if task < 2 else spoken(task, index)
+
+
+def circled(task: int, index: int) -> list[dict[str, Any]]:
+    """The first two tasks as they should be, the others with three calls."""
+    more = [] if task < 2 else [*called(task, index, 1), *called(task, index, 2)]
+    return [*more, *acted(task, index)]
+
+
+PROFILE = """
+baseline = "hills_old"
+[[failure_mode]]
+mode = "CIRCLED"
+title = "called three times"
+when = "n_tool_calls = 3"
+cause = "BI"
+intervention = "prompt"
+"""
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str]]:
+    """Runs with one thing each that matters most, and what was said while they were analyzed."""
+    lossy = attempts("lossy", lambda _: 1.0, acted)
+    recorded = lossy["lossy_rollouts.jsonl"]
+    lossy["lossy_rollouts.jsonl"] = [row for row in recorded if row["_ng_task_index"] < 4]
+    reported = [{"agent_ref": {"name": "agent"}, "agent_metrics": {"mean/reward": 0.9}}]
+    files = {
+        **attempts("circling", lambda task: float(task < 2), circled),
+        **attempts("odd", lambda task: float(task < 2), acted),
+        **attempts("talking", lambda task: float(task < 2), talked),
+        **lossy,
+        **attempts("lying", lambda task: float(task < 4), acted),
+        "lying_rollouts_aggregate_metrics.json": json.dumps(reported),
+        **attempts("loose", float, acted),
+        "empty_rollouts.jsonl": "",
+        **attempts("hills_old", lambda task: float(task > 0), acted, question="hills"),
+        **attempts("hills_new", lambda task: float(task > 6), acted, question="hills"),
+        "blade.toml": PROFILE,
+    }
+    folder, stages = tmp_path_factory.mktemp("planted"), list[str]()
+    settings = Settings(results=(write(folder / "results", files),), out=folder / "out")
+    with only("report.findings", "report.gaps"):
+        run(settings, progress=Progress(stage=stages.append))
+    return Results(folder / "out"), stages
+
+
+PLANTED = {
+    "circling": "mode",
+    "odd": "unexplained",
+    "talking": "funnel",
+    "lossy": "missing",
+    "lying": "reported",
+    "loose": "unsettled",
+    "empty": "unscored",
+    "hills_new": "change",
+    "hills_old": "unexplained",
+}
+
+
+@pytest.mark.slow
+def test_what_is_planted_comes_first(planted: tuple[Results, list[str]]) -> None:
+    """Of each run the finding that was planted; of all of them doubt, of three kinds."""
+    results, _ = planted
+    found = results.rows("select run_id, kind from report.findings where run_rank = 1")
+    assert dict(found) == PLANTED
+    first = results.column("select kind from report.findings where finding_no <= 3")
+    assert first == ["unscored", "unsettled", "reported"]
+
+
+@pytest.mark.slow
+def test_gaps_are_there_where_something_is_missing(planted: tuple[Results, list[str]]) -> None:
+    """Rows without a failures file, rewards without a threshold, and no run that was expected."""
+    results, _ = planted
+    for gap, names in (
+        ("failures", ["lossy"]),
+        ("settled", ["loose"]),
+        ("expected", []),
+        ("redacted", []),
+        ("rejects", []),
+    ):
+        query = f"select run_id from report.gaps where gap = '{gap}' order by run_id"
+        assert results.column(query) == names
+
+
+@pytest.mark.slow
+def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> None:
+    """In order, each once."""
+    _, stages = planted
+    words = [re.sub(r"[\d.]+ kB|\d+", "N", stage) for stage in stages]
+    assert words == [
+        "finding files",
+        "reading N files, N",
+        "checking blade.toml",
+        "making N relations",
+        "checking them",
+        "writing the report",
+    ]
