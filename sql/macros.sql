@@ -1019,9 +1019,11 @@ create or replace macro natural_order(name) as
         'g'
     );
 
--- Does a text hold a placeholder where something was taken out? pipeline/text.py says the same.
+-- Does a text hold a placeholder where something was taken out? pipeline/text.py says the same. The
+-- word alone is asked first: it is found seven times as fast.
 create or replace macro is_redacted(text) as
-    regexp_matches(text, '(?i)(\[|<|\{|\*\*|__)[ \t]*redacted[^\]>}*\n]{0,80}(\]|>|\}|\*\*|__)');
+    regexp_matches(text, '(?i)redacted')
+    and regexp_matches(text, '(?i)(\[|<|\{|\*\*|__)[ \t]*redacted[^\]>}*\n]{0,80}(\]|>|\}|\*\*|__)');
 
 -- How many of how many rows of a run lack something.
 create or replace macro lack_of(gap_name, n_lacking, n_all) as

@@ -37,7 +37,8 @@ def run(run_id: str = "a", *, pass_at_1: float | None = 0.5, **tables: list[Row]
 
 def content(runs: Sequence[RunContent] = (), found: Sequence[Comparison] = ()) -> Content:
     """Of these runs and comparisons."""
-    return Content(list(runs), list(found), [], [], [], [], [], {}, {})
+    empty: dict[str, Any] = {each.name: [] for each in fields(Content)}
+    return Content(**{**empty, "runs": list(runs), "comparisons": list(found)})
 
 
 def bands(

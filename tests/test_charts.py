@@ -69,7 +69,7 @@ def written(drawn: str) -> list[str]:
 def told(demo: Path) -> Content:
     """The demo's content."""
     with pipeline.open_warehouse(demo) as warehouse:
-        return report.collect(warehouse, notices=[], settings={}, versions={})
+        return report.collect(warehouse)
 
 
 def points(path: str) -> list[tuple[float, float]]:

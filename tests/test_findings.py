@@ -18,7 +18,7 @@ from pipeline import open_warehouse, report
 from pipeline.cli.compare_voice import PLAIN
 from pipeline.cli.findings_page import command, finding_objects, print_findings
 from pipeline.cli.progress import shown_progress
-from pipeline.report import findings, markdown
+from pipeline.report import findings, phrases
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
@@ -192,13 +192,13 @@ def test_every_kind_has_a_sentence() -> None:
 def content(demo: Path) -> Iterator[report.Content]:
     """What the pages of the demo are made of."""
     with open_warehouse(demo) as warehouse:
-        yield report.collect(warehouse, notices=[], settings={"command": ""}, versions={})
+        yield report.collect(warehouse)
 
 
 def test_a_page_says_what_a_terminal_says(content: report.Content) -> None:
     """The same words but for markup, short enough to be read, each figure with its place."""
     for row in content.findings:
-        told = markdown.finding(row)
+        told = phrases.finding(row)
         plain = findings.sentence(row, PLAIN)
         assert re.sub(r"[`\\]", "", MARKER.sub("", told)) == plain
         assert len(plain) <= LONGEST and plain.count(". ") == 0
@@ -212,9 +212,15 @@ def test_examples_can_be_opened(content: report.Content, demo: Path) -> None:
     assert len(cited) > 10 and cited <= known
 
 
+def section_text(title: str, content: report.Content) -> str:
+    """One section alone."""
+    (written,) = report.document(content, sections=[report.Section(title)]).sections
+    return written.text
+
+
 def summary(content: report.Content) -> list[str]:
     """The lines of the executive summary that are not blank."""
-    page = markdown.section_text("Executive Summary", content)
+    page = section_text("Executive Summary", content)
     return [MARKER.sub("", line) for line in page.splitlines() if line.strip()]
 
 
@@ -245,7 +251,7 @@ def test_the_summary_opens_with_the_named_baseline(content: report.Content) -> N
 
 def test_gaps_that_runs_share_are_told_once(content: report.Content) -> None:
     """A line a gap, with how many more runs lack the same."""
-    page = MARKER.sub("", markdown.section_text("Artifact Inventory", content))
+    page = MARKER.sub("", section_text("Artifact Inventory", content))
     (line,) = (line for line in page.splitlines() if line.startswith("| causes that a person"))
     assert "all 4 runs, such as `office_desk_aster-8b` (20 of 20 tasks)" in line
     assert page.lstrip().startswith("20 files with 4,482 lines: 836 rows used, 4 lines rejected")

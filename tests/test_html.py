@@ -194,7 +194,7 @@ def test_blocks() -> None:
     writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0"}))
     told = writer.section(
         "`r/1:0#3` and `r/2:0`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
-        "<!-- curate: look -->\n\n<div onclick=x>\n\n### `a`\n\n#### one\n\ntext\n\n#### one\n",
+        "<!-- curate: look -->\n\n<div onclick=x>\n\n### `a`\n\n#### `one`: 1\n\ntext\n\n#### `one`\n\n#### two\n",
         name="s",
     )
     assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in told
@@ -204,6 +204,8 @@ def test_blocks() -> None:
     assert 'id="s/a/one"' in told
     assert 'id="s/a/one~2"' in told
     assert told.count("<details") == told.count("</details>") == 2
+    assert told.count(" open>") == 1
+    assert '<h4 class="plain">two</h4>' in told
 
 
 @needs_corpus

@@ -90,12 +90,6 @@ def document(
     return Document(title, _tidy(environment.get_template("opening.md.j2").render(**told)), written)
 
 
-def section_text(title: str, content: Content) -> str:
-    """One section alone."""
-    template = _environment().get_template(Section(title).template)
-    return _tidy(template.render(content=content, **LIMITS))
-
-
 def comparison_page(found: list[Comparison]) -> str:
     """The section on comparisons alone, for what was asked on the spot."""
     template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
