@@ -210,6 +210,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "manifest.json",
         "metrics.json",
+        "report.html",
         "report.md",
         "runs",
         "warehouse.duckdb",

@@ -18,7 +18,7 @@ from pipeline import open_warehouse, report
 from pipeline.cli.compare_voice import PLAIN
 from pipeline.cli.findings_page import command, finding_objects, print_findings
 from pipeline.cli.progress import shown_progress
-from pipeline.report import findings, phrases
+from pipeline.report import filters, findings, phrases
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
@@ -163,7 +163,8 @@ SENTENCES = [
             share=0.75,
             example="a/3:0",
         ),
-        "What could return most to a is prompt: +25.0 to +50.0 points, from 6 of 8 failures "
+        "What could return most to a is a change of the prompt or the tools' descriptions: "
+        "+25.0 to +50.0 points, from 6 of 8 failures "
         "(75.0%), such as a/3:0.",
         ["failures", "a"],
     ),
@@ -234,7 +235,7 @@ def test_the_summary_has_twelve_lines(content: report.Content, n_runs: int) -> N
     assert sum(line[:3] in ("1. ", "2. ", "3. ", "4. ", "5. ") for line in lines) == (
         5 if n_runs == 1 else 3
     )
-    assert (f"- The other runs, {n_runs} in all, are in the tables below." in lines) == (n_runs > 7)
+    assert (f"- The other runs, {n_runs} in all, are in the tables below." in lines) == (n_runs > 6)
 
 
 def test_the_summary_opens_with_the_named_baseline(content: report.Content) -> None:
@@ -284,9 +285,9 @@ def test_redaction_is_seen_alike_in_sql_and_python() -> None:
 
 def test_redacted_evidence_is_marked() -> None:
     """After the excerpt; not where the placeholder lies beyond it."""
-    assert markdown.excerpt("key [REDACTED]").endswith("\\[REDACTED\\] (redacted)")
-    assert markdown.excerpt("all of it") == "all of it"
-    assert not markdown.excerpt("x" * 300 + "[REDACTED]").endswith("(redacted)")
+    assert filters.excerpt("key [REDACTED]").endswith("\\[REDACTED\\] (redacted)")
+    assert filters.excerpt("all of it") == "all of it"
+    assert not filters.excerpt("x" * 300 + "[REDACTED]").endswith("(redacted)")
 
 
 def test_progress_is_plain_lines_where_no_one_watches() -> None:

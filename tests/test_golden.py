@@ -46,6 +46,11 @@ def test_report(demo: Path) -> None:
     compare("report.md", demo.with_name("report.md").read_text(encoding="utf-8"))
 
 
+def test_page(demo: Path) -> None:
+    """The same as one page, whole."""
+    compare("report.html", demo.with_name("report.html").read_text(encoding="utf-8"))
+
+
 def test_metrics(demo: Path) -> None:
     """The sidecar of one run, whole."""
     path = demo.parent / "runs" / "quick_math_aster-8b" / "metrics.json"

@@ -12,6 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.report.html import body
 from tests.conftest import needs_corpus
@@ -189,12 +191,29 @@ def test_lines(markdown: str, expected: str) -> None:
     assert body.inline(markdown) == expected
 
 
+@given(
+    st.lists(
+        st.tuples(
+            st.text("aZ09 .,:;()+%=/-_*<&`", max_size=12),
+            st.sampled_from(["", "<!--blade:a?b=c#d-->"]),
+        ),
+        max_size=4,
+    )
+)
+def test_plain_lines_need_no_parser(parts: list[tuple[str, str]]) -> None:
+    """What goes past the parser of Markdown comes out as it would have come from it."""
+    text = "".join(text + marker for text, marker in parts)
+    (token,) = body._parser().parseInline(text)
+    assert body.inline(text) == body.Body(lambda _: "", frozenset()).inline(token)
+
+
 def test_blocks() -> None:
     """Charts and curators' places stand where their comments did; other HTML is text."""
     writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0"}))
     told = writer.section(
         "`r/1:0#3` and `r/2:0`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
-        "<!-- curate: look -->\n\n<div onclick=x>\n\n### `a`\n\n#### `one`: 1\n\ntext\n\n#### `one`\n\n#### two\n",
+        "<!-- curate: look -->\n\n<div onclick=x>\n\n"
+        "### `a`\n\n#### `one`: 1\n\ntext\n\n#### `one`\n\n#### two\n",
         name="s",
     )
     assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in told

@@ -41,6 +41,8 @@ PROPERTIES = {
     "leaders": "runs",
     "leading_comparisons": "comparisons",
 }
+# Of runs, read through a property of content.
+THROUGH = {"gaps"}
 RUN_PROPERTIES = {"run_id": "headline", "benchmark": "headline"}
 # Fields that no template prints.
 UNPRINTED = {
@@ -111,6 +113,7 @@ class Template:
         """The relations of `report` behind all it uses."""
         of_content = {PROPERTIES.get(name, name) for name in self.of_content}
         used = {name for name in of_content if name in TABLES}
+        used |= THROUGH & self.of_content
         for name in self.of_runs:
             field = RUN_PROPERTIES.get(name, name)
             used.add("headlines" if field == "headline" else field)
@@ -159,6 +162,7 @@ def test_every_field_is_printed() -> None:
     of_content = {PROPERTIES.get(name, name) for each in EVERY for name in each.of_content}
     assert of_content == {field.name for field in fields(Content)}
     of_runs = {RUN_PROPERTIES.get(name, name) for each in EVERY for name in each.of_runs}
+    of_runs |= THROUGH & {name for each in EVERY for name in each.of_content}
     assert of_runs | set(UNPRINTED) == {field.name for field in fields(RunContent)}
     assert not of_runs & set(UNPRINTED)
 

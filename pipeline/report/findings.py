@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pipeline.report.figures import Figure, Row
 from pipeline.report.sentences import METRICS, Voice, way
+from pipeline.report.wording import ADVICE
 from pipeline.text import one_line
 
 # Words of a profile may be of any length.
@@ -142,7 +143,7 @@ def _retries(row: Row, voice: Voice) -> str:
 
 def _intervention(row: Row, voice: Voice) -> str:
     return (
-        f"What could return most to {voice.name(row.run_id)} is {voice.text(row.subject)}: "
+        f"What could return most to {voice.name(row.run_id)} is {ADVICE[row.subject].short}: "
         f"{voice.points(row.low)} to {voice.points(row.high)} points, from "
         f"{voice.count(row.n_concerned)} of {_many(row.n_total, 'failure', voice)} "
         f"({voice.percent(row.share)}){_such(row, voice)}."

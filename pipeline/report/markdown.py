@@ -20,7 +20,7 @@ from pipeline.report.sections import COMPARISON, SECTIONS, Section
 LIMITS = {
     "summary_findings": 3,
     "own_findings": 5,
-    "summary_runs": 7,
+    "summary_runs": 6,
     "summary_leaders": 3,
     "summary_comparisons": 2,
     "gap_runs": 3,

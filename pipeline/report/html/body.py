@@ -21,6 +21,8 @@ TABLE_SOURCE = "<!--blade-table-->"
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
+# What a parser of Markdown might take for more than text.
+ACTIVE = re.compile(r"[^A-Za-z0-9 .,:;()+%=/-]")
 PART = 3
 LONG = 36
 SHORT = 26
@@ -58,7 +60,7 @@ class Body:
                 part, n_cards = self._id(f"{name}/{_plain(title)}"), 0
                 yield self._part(part, title)
                 ends.append((level, "</section>\n"))
-            elif _names_something(title):
+            elif _named(title):
                 n_cards += 1
                 yield self._card(part, title, is_open=n_cards == 1)
                 ends.append((level, "</details>\n"))
@@ -74,7 +76,7 @@ class Body:
         )
 
     def _card(self, part: str, title: Token, *, is_open: bool) -> str:
-        card = self._id(f"{part}/{_plain(title).partition(':')[0]}")
+        card = self._id(f"{part}/{_named(title)}")
         return (
             f'<details class="card" id="{escape(card)}"{" open" if is_open else ""}>'
             f"<summary><h4>{self.inline(title)}</h4>{_anchor(card)}</summary>\n"
@@ -161,6 +163,11 @@ class Body:
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
+    if not ACTIVE.search(FIGURE.sub("", text)):
+        # Thousands of them are a word or two and a marker: no parser is needed for those.
+        *marked, rest = FIGURE.split(text)
+        pairs = zip(marked[::2], marked[1::2], strict=True)
+        return "".join(_marked(*pair) for pair in pairs) + escape(rest)
     (token,) = _parser().parseInline(text)
     return Body(draw=lambda _: "", cited=frozenset()).inline(token)
 
@@ -194,8 +201,10 @@ def _marked(text: str, source: str) -> str:
     return escape(text[: word.start()]) + told
 
 
-def _names_something(heading: Token) -> bool:
-    return any(each.type == "code_inline" for each in heading.children or [])
+def _named(heading: Token) -> str | None:
+    """The first name in a heading: the task that a card is about."""
+    names = (each.content for each in heading.children or [] if each.type == "code_inline")
+    return next(names, None)
 
 
 def _plain(token: Token) -> str:
