@@ -245,6 +245,9 @@ def test_the_summary_opens_with_the_named_baseline(content: report.Content) -> N
     row = first.lead.row
     decided = replace(row, values={**row.values, "is_named": True, "verdict": "improved"})
     named = replace(first, changes=[replace(first.lead, row=decided), *first.changes[1:]])
+    several = summary(replace(content, runs=content.runs * 10, comparisons=[named] * 5))
+    assert sum("against" in line for line in several) == 3
+    assert len(several) == 12
     lines = summary(replace(content, comparisons=[*others, named]))
     assert lines[0].startswith(f"**`{first.candidate}`** against **`{first.base}`**: pass@1 rises")
     assert "(improved; 95% interval" in lines[0]

@@ -140,14 +140,15 @@ class Content:
 
     @property
     def leaders(self) -> list[Row]:
-        """The headline of the highest run of each benchmark, where any is scored."""
-        scored = [run.headline for run in self.runs if run.headline.mean_reward.value is not None]
+        """The highest run of each benchmark that has several, or of every one where none has."""
+        scored: dict[str, list[Row]] = {}
+        for run in self.runs:
+            if run.headline.values["mean_reward"] is not None:
+                scored.setdefault(run.benchmark, []).append(run.headline)
+        several = {name: heads for name, heads in scored.items() if len(heads) > 1}
         return [
-            max(
-                (head for head in scored if head.benchmark == name),
-                key=lambda head: (head.values["pass_at_1"] or 0, head.values["mean_reward"]),
-            )
-            for name in sorted({head.benchmark for head in scored})
+            max(heads, key=lambda head: (head.values["pass_at_1"] or 0, head.values["mean_reward"]))
+            for _, heads in sorted((several or scored).items())
         ]
 
     @property

@@ -21,6 +21,7 @@ LIMITS = {
     "summary_findings": 3,
     "own_findings": 5,
     "summary_runs": 6,
+    "summary_named": 3,
     "summary_leaders": 3,
     "summary_comparisons": 2,
     "gap_runs": 3,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content, RunContent
 from pipeline.report.figures import Row
 
+MOST_BENCHMARKS = 4
 MOST_RUNS = 6
 MOST_COMPARISONS = 3
 BUCKETS = ("always", "sometimes", "never", "missing")
@@ -34,20 +35,31 @@ class Benchmark:
 
 
 def benchmarks(content: Content) -> list[Benchmark]:
-    """Each benchmark with its first runs and leading comparisons."""
-    found = []
-    for name in content.benchmarks:
-        own = [run for run in content.runs if run.benchmark == name]
-        compared = [each for each in content.leading_comparisons if each.benchmark == name]
-        found.append(
-            Benchmark(
-                name,
-                [Tile(run.run_id, run.headline, _shares(run)) for run in own[:MOST_RUNS]],
-                len(own),
-                compared[:MOST_COMPARISONS],
-            )
+    """Each benchmark with its first runs and leading comparisons; what was decided stands first."""
+    found = [_benchmark(content, name) for name in content.benchmarks]
+    most = MOST_COMPARISONS if len(found) == 1 else 1
+    return [
+        replace(each, comparisons=each.comparisons[:most])
+        for each in sorted(
+            found,
+            key=lambda each: (
+                not any(pair.is_named for pair in each.comparisons),
+                not each.comparisons,
+                -each.n_runs,
+                each.name,
+            ),
         )
-    return found
+    ]
+
+
+def _benchmark(content: Content, name: str) -> Benchmark:
+    own = [run for run in content.runs if run.benchmark == name]
+    return Benchmark(
+        name,
+        [Tile(run.run_id, run.headline, _shares(run)) for run in own[:MOST_RUNS]],
+        len(own),
+        [each for each in content.leading_comparisons if each.benchmark == name],
+    )
 
 
 def _shares(run: RunContent) -> list[tuple[str, float, float]]:

@@ -16,7 +16,7 @@ from pipeline.report.content import Content
 from pipeline.report.html import body
 from pipeline.report.html.environment import environment as templates
 from pipeline.report.html.evidence import Evidence, cited, collect
-from pipeline.report.html.header import Benchmark, benchmarks
+from pipeline.report.html.header import MOST_BENCHMARKS, Benchmark, benchmarks
 from pipeline.report.html.strips import strips
 from pipeline.report.markdown import Document
 from pipeline.report.tables import Source
@@ -41,7 +41,7 @@ class Page:
     title: Markup
     opening: Markup
     benchmarks: list[Benchmark]
-    n_runs: int
+    most_benchmarks: int
     parts: list[Part]
     evidence: list[Evidence]
     n_cited: int
@@ -75,7 +75,7 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
         benchmarks=benchmarks(content),
-        n_runs=len(content.runs),
+        most_benchmarks=MOST_BENCHMARKS,
         parts=[
             Part(
                 each.section.name,
