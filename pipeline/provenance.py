@@ -18,7 +18,7 @@ from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
 from pipeline.warehouse import Notice
 
 # What figures, pages and their order come from.
-LIBRARIES = ("duckdb", "numpy", "scipy", "jinja2", "markdown-it-py")
+LIBRARIES = ("duckdb", "pyarrow", "numpy", "scipy", "jinja2", "markdown-it-py")
 TABLES = {
     "report_settings": "no int, name varchar, value varchar",
     "versions": "no int, name varchar, version varchar",

@@ -1,0 +1,54 @@
+"""A report on many tasks: rendered in seconds, and small enough to be mailed."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline import render
+from tests.results import analyzed, rollout
+
+N_TASKS = 5000
+N_REPEATS = 4
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs at five thousand tasks, four times each: their warehouse."""
+    chance = random.Random(5)
+    rates = [chance.betavariate(0.7, 0.7) for _ in range(N_TASKS)]
+    files = {
+        f"{run}_rollouts.jsonl": [
+            rollout(
+                task,
+                index,
+                reward=float(chance.random() < rates[task] * skill),
+                ask=f"Answer question {task}. " + "All that is said about it. " * 20,
+                category=f"kind {task % 12}",
+            )
+            for task in range(N_TASKS)
+            for index in range(N_REPEATS)
+        ]
+        for run, skill in (("base", 0.8), ("candidate", 1.0))
+    }
+    return analyzed(tmp_path_factory.mktemp("large"), files).path
+
+
+def test_it_is_rendered_in_seconds(large: Path) -> None:
+    """Both formats, each from the warehouse, in under ten seconds."""
+    for as_html in (False, True):
+        begun = time.perf_counter()
+        render(large, as_html=as_html)
+        assert time.perf_counter() - begun < 10
+
+
+def test_it_is_small(large: Path) -> None:
+    """Under ten megabytes with a row for each task of both runs."""
+    page = large.with_name("report.html").read_text(encoding="utf-8")
+    assert len(page.encode()) < 10_000_000
+    assert page.count('<tr id="task/') == N_TASKS
+    assert len(large.with_name("report.md").read_bytes()) < 1_000_000

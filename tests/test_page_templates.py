@@ -1,0 +1,71 @@
+"""The templates of the page and what they are given: each field is printed, each name known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import jinja2
+import pytest
+from jinja2 import meta, nodes
+
+from pipeline.report import templates
+from pipeline.report.html.environment import environment
+from pipeline.report.html.evidence import Evidence
+from pipeline.report.html.header import Benchmark, Tile
+from pipeline.report.html.render import Page, Part
+from pipeline.report.html.strips import Cell, Strip, Task
+from pipeline.report.html.texts import FILTERS
+from pipeline.settings import SQL_DIR
+
+FILES = sorted((templates.OURS / "html").glob("*.html.j2"))
+TREES = {path.name: environment().parse(path.read_text(encoding="utf-8")) for path in FILES}
+# By the name that templates call each.
+GIVEN = {
+    "page": Page,
+    "part": Part,
+    "benchmark": Benchmark,
+    "tile": Tile,
+    "strip": Strip,
+    "task": Task,
+    "cell": Cell,
+    "each": Evidence,
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_fields_given_are_names_used(name: str) -> None:
+    """What templates read of each value is what it has."""
+    used = {
+        node.attr
+        for tree in TREES.values()
+        for node in tree.find_all(nodes.Getattr)
+        if isinstance(node.node, nodes.Name) and node.node.name == name
+    }
+    assert used == {field.name for field in fields(GIVEN[name])}
+
+
+def test_nothing_else_is_read() -> None:
+    """A template gets the page, or the strip, and its functions."""
+    names = {
+        name: meta.find_undeclared_variables(tree) - set(environment().globals)
+        for name, tree in TREES.items()
+    }
+    assert names.pop("strip.html.j2") == {"strip"}
+    assert set().union(*names.values()) == {"page"}
+    assert environment().undefined is jinja2.StrictUndefined
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_needs_name_relations(path: Path) -> None:
+    """The first line names what is needed, and relations that exist."""
+    (needs,) = re.findall(r"\A\{# Needs: (.*) #\}\n", path.read_text(encoding="utf-8"))
+    for relation in re.findall(r"report\.(\w+)", needs):
+        assert (SQL_DIR / "report" / f"{relation}.sql").is_file()
+
+
+def test_filters_are_used() -> None:
+    """Each filter of the page's own is used by one of its templates."""
+    used = {node.name for tree in TREES.values() for node in tree.find_all(nodes.Filter)}
+    assert set(FILTERS) <= used
