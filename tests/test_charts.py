@@ -15,10 +15,11 @@ import pytest
 
 import pipeline
 from pipeline import report
-from pipeline.report.charts import NAMES, TEMPLATES, draw, pass_curve, resources, scale, waterfall
+from pipeline.report.charts import NAMES, draw, pass_curve, resources, scale, waterfall
 from pipeline.report.charts import buckets as buckets_chart
 from pipeline.report.charts import funnel as funnel_chart
 from pipeline.report.content import Content
+from pipeline.report.templates import OURS
 from pipeline.settings import SQL_DIR
 from tests.chart_content import (
     BENCHMARK,
@@ -34,6 +35,7 @@ from tests.chart_content import (
     slices,
 )
 
+TEMPLATES = OURS / "html" / "charts"
 PAIR = {"base": "a", "candidate": "b", "metric": "pass_at_1"}
 OF_RUN = {"run_id": "a"}
 OF_BENCHMARK = {"benchmark": BENCHMARK}

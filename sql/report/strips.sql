@@ -68,7 +68,6 @@ final as (
         outcomes.run_id,
         tasks.task_no,
         tasks.n_tasks,
-        tasks.n_runs,
         outcomes.bucket,
         outcomes.n_scored,
         outcomes.n_passed,

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from pipeline.report import templates
 from pipeline.report.charts import buckets, funnel, pass_curve, resources, slices, waterfall
 from pipeline.report.charts.labels import WIDTH
 from pipeline.report.charts.scale import px
 from pipeline.report.content import Content
-from pipeline.report.figures import Figure, Row
-
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
-TEMPLATES = ROOT / "report_templates" / "html" / "charts"
 
 Geometry = Callable[[Mapping[str, str], Content], Any]
 CHARTS: Mapping[str, Geometry] = {
@@ -42,22 +38,7 @@ def draw(name: str, key: Mapping[str, str], content: Content) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,
-        autoescape=True,
-        finalize=_refuse_figures,
-    )
+    environment = templates.environment("html/charts", None, autoescape=True)
     environment.filters["px"] = px
     environment.globals["WIDTH"] = WIDTH
     return environment
-
-
-def _refuse_figures(value: object) -> object:
-    """A figure printed without a format would be printed as an object."""
-    if isinstance(value, (Figure, Row)):
-        raise TypeError(f"{value} has no format")
-    return value

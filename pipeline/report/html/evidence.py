@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline import citation
 from pipeline.citation import Citation
+from pipeline.report.content import Content
 from pipeline.report.figures import Row
+from pipeline.report.markdown import Document
 from pipeline.report.tables import Source, Table, rows_of
 
 ROLLOUT = ("run_id", "task_id", "rollout_index")
@@ -32,19 +33,17 @@ class Evidence:
     cited_events: frozenset[int]
 
 
-def cited(texts: Iterable[str], runs: frozenset[str]) -> dict[Citation, set[int]]:
-    """The rollouts that texts cite, in order, and which of their events."""
+def cited(document: Document, content: Content) -> dict[Citation, set[int]]:
+    """The rollouts that a report cites, in order, and which of their events."""
+    runs = {run.run_id for run in content.runs}
     found: dict[Citation, set[int]] = {}
-    for text in texts:
-        for code in CODE.findall(text):
-            each = citation.parse(code)
-            if each is None or each.run_id not in runs:
-                continue
-            events = found.setdefault(
-                Citation(each.run_id, each.task_id, each.rollout_index, None), set()
-            )
-            if each.seq is not None:
-                events.add(each.seq)
+    for code in (code for part in document.sections for code in CODE.findall(part.text)):
+        each = citation.parse(code)
+        if each is None or each.run_id not in runs:
+            continue
+        events = found.setdefault(replace(each, seq=None), set())
+        if each.seq is not None:
+            events.add(each.seq)
     return found
 
 

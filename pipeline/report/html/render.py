@@ -11,14 +11,14 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import marks
+from pipeline.report import charts, marks
 from pipeline.report.content import Content
 from pipeline.report.html import body
 from pipeline.report.html.environment import environment as templates
 from pipeline.report.html.evidence import Evidence, cited, collect
 from pipeline.report.html.header import MOST_BENCHMARKS, Benchmark, benchmarks
 from pipeline.report.html.strips import strips
-from pipeline.report.markdown import Document
+from pipeline.report.markdown import Document, Written
 from pipeline.report.tables import Source
 
 STYLES = ("style.css", "charts.css")
@@ -53,37 +53,19 @@ class Page:
 
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
-    runs = frozenset(run.run_id for run in content.runs)
-    wanted = cited([each.text for each in document.sections], runs)
-    evidence = collect(source, wanted)
     environment = templates(folder)
-    drawn = strips(source)
-
-    def draw(mark: str) -> str:
-        name, key = marks.chart_key(mark)
-        if name == "strip":
-            strip = drawn.get(key["benchmark"])
-            return environment.get_template("strip.html.j2").render(strip=strip) if strip else ""
-        from pipeline.report import charts
-
-        return charts.draw(name, key, content)
-
-    writer = body.Body(draw, frozenset(each.citation for each in evidence))
-    style = _read(environment, STYLES)
-    script = _read(environment, [SCRIPT])
+    wanted = cited(document, content)
+    evidence = collect(source, wanted)
+    writer = body.Body(
+        _drawing(source, content, environment), frozenset(each.citation for each in evidence)
+    )
+    style, script = _read(environment, STYLES), _read(environment, [SCRIPT])
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
         benchmarks=benchmarks(content),
         most_benchmarks=MOST_BENCHMARKS,
-        parts=[
-            Part(
-                each.section.name,
-                each.section.title,
-                Markup(writer.section(each.text, name=each.section.name)),
-            )
-            for each in document.sections
-        ],
+        parts=[_part(each, writer) for each in document.sections],
         evidence=evidence,
         n_cited=len(wanted),
         style=style,
@@ -92,6 +74,26 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
         script_hash=_hash(script),
     )
     return environment.get_template("page.html.j2").render(page=told)
+
+
+def _part(written: Written, writer: body.Body) -> Part:
+    name = written.section.name
+    return Part(name, written.section.title, Markup(writer.section(written.text, name=name)))
+
+
+def _drawing(source: Source, content: Content, environment: jinja2.Environment) -> body.Draw:
+    """What stands for the mark of a chart: a picture, or the table of tasks by runs."""
+    found = strips(source, content)
+    template = environment.get_template("strip.html.j2")
+
+    def draw(mark: str) -> str:
+        name, key = marks.chart_key(mark)
+        if name != "strip":
+            return charts.draw(name, key, content)
+        strip = found.get(key["benchmark"])
+        return template.render(strip=strip) if strip else ""
+
+    return draw
 
 
 def _read(environment: jinja2.Environment, names: Sequence[str]) -> Markup:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
+from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.report.tables import Source, Table, rows
 
@@ -57,26 +59,27 @@ class Strip:
     width: int
 
 
-def strips(source: Source) -> dict[str, Strip]:
-    """The strip of each benchmark."""
-    found = rows(source, STRIPS)
+def strips(source: Source, content: Content) -> dict[str, Strip]:
+    """The strip of each benchmark, of the runs that the report is about."""
+    told = {run.run_id for run in content.runs}
+    found = [row for row in rows(source, STRIPS) if row.values["run_id"] in told]
+    counts = Counter(run.benchmark for run in content.runs)
     return {
-        benchmark: _strip(benchmark, list(own))
+        benchmark: _strip(benchmark, list(own), n_runs=counts[benchmark])
         for benchmark, own in groupby(found, key=lambda row: row.values["benchmark"])
     }
 
 
-def _strip(benchmark: str, found: list[Row]) -> Strip:
+def _strip(benchmark: str, found: list[Row], *, n_runs: int) -> Strip:
     runs = sorted({row.values["run_id"] for row in found})
     by_task = [list(own) for _, own in groupby(found, key=lambda row: row.values["task_id"])]
     prompts = _apart([own[0].values["prompt"] for own in by_task])
-    first = found[0].values
     return Strip(
         benchmark,
         runs,
         [_task(own, runs, prompt) for own, prompt in zip(by_task, prompts, strict=True)],
-        first["n_tasks"],
-        first["n_runs"],
+        found[0].values["n_tasks"],
+        n_runs,
         STEP * max(len(row.values["marks"] or "") for row in found) + 1,
     )
 
