@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 import pipeline
+from pipeline.settings import WAREHOUSE_NAME
 
 # Machines are shared: time is no property of an answer, and what fails once must fail again.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -22,11 +25,32 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo, analyzed once: the path of its warehouse."""
-    return pipeline.analyze(DEMO, out=tmp_path_factory.mktemp("demo")).warehouse
+    """The demo, analyzed once: the path of its warehouse, for reading only."""
+    return analyzed_once(DEMO, shared_folder(tmp_path_factory) / "demo")
 
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The corpus, analyzed once: the path of its warehouse."""
-    return pipeline.analyze(CORPUS, out=tmp_path_factory.mktemp("corpus")).warehouse
+    """The corpus, analyzed once: the path of its warehouse, for reading only."""
+    return analyzed_once(CORPUS, shared_folder(tmp_path_factory) / "corpus")
+
+
+def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this test run that all of its workers see."""
+    own = tmp_path_factory.getbasetemp()
+    # Only a worker's folder lies in one of the whole run.
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def analyzed_once(results: Path, out: Path) -> Path:
+    """The warehouse of these results: made by the first worker that asks, awaited by the others."""
+    done = out.with_suffix(".done")
+    with out.with_suffix(".lock").open("w") as lock:
+        # The system lets go of it even where a worker is killed.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            pipeline.analyze(results, out=out)
+            done.touch()
+    return out / WAREHOUSE_NAME
