@@ -439,6 +439,7 @@ def test_a_template_cannot_print_what_it_was_not_given() -> None:
             environment.from_string(template).render(row=row)
 
 
+@pytest.mark.slow
 def test_analysis_from_python_writes_the_same(demo: Path, tmp_path: Path) -> None:
     """`pipeline.analyze` writes what the command does."""
     out = pipeline.analyze(ROOT / "data_samples" / "demo", out=tmp_path / "out").out
