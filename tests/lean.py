@@ -28,6 +28,9 @@ DIAGNOSIS = (
     "health_findings rollout_health task_health run_health".split()
 )
 
+# What every check asks, for a test of which notices there are.
+CHECKED = (*LOADED, "reported_checks", "staging.constant_rewards")
+
 
 @contextmanager
 def only(*names: str) -> Iterator[None]:

@@ -9,16 +9,19 @@ import pyarrow
 import pytest
 
 import pipeline
+from tests.lean import only
 from tests.results import rollout, write
 
 
-@pytest.fixture
-def analysis(tmp_path: Path):
+@pytest.fixture(scope="module")
+def analysis(tmp_path_factory: pytest.TempPathFactory):
     """Two tasks, one passing, one not."""
+    folder = tmp_path_factory.mktemp("api")
     rows = [rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.0)]
-    return pipeline.analyze(
-        write(tmp_path / "in", {"m_rollouts.jsonl": rows}), out=tmp_path / "out"
-    )
+    with only("rollouts"):
+        return pipeline.analyze(
+            write(folder / "in", {"m_rollouts.jsonl": rows}), out=folder / "out"
+        )
 
 
 def test_analyze_then_query(analysis) -> None:
@@ -40,9 +43,10 @@ def test_parameters_are_bound(analysis) -> None:
 def test_options(tmp_path: Path) -> None:
     """Runs can be named, the benchmark and the threshold set."""
     path = write(tmp_path / "in", {"x.jsonl": [rollout(0, 0, reward=0.6)]}) / "x.jsonl"
-    analysis = pipeline.analyze(
-        [], out=tmp_path / "out", run_names={"base": path}, benchmark="b", pass_threshold=0.5
-    )
+    with only("rollouts", "runs"):
+        analysis = pipeline.analyze(
+            [], out=tmp_path / "out", run_names={"base": path}, benchmark="b", pass_threshold=0.5
+        )
     with pipeline.open_warehouse(analysis.warehouse) as warehouse:
         rows = warehouse.sql("select run_id, benchmark, pass_threshold from runs").rows()
         assert rows == [("base", "b", 0.5)]

@@ -11,7 +11,8 @@ from tests.cause_attempts import DONE, FINE, SENT, THRASH, calls, fails, says
 from tests.cause_cases import PROFILE, RULES
 from tests.cause_results import KINDS, Case, files, numbered
 from tests.cause_wholes import WHOLES
-from tests.results import Results, Row, analyzed, asked, diagnosed, failure, rollout
+from tests.lean import without_pages
+from tests.results import Results, Row, analyzed, asked, failure, rollout
 from tests.test_sql import broken_grains
 
 CASES = [*RULES, *WHOLES]
@@ -35,7 +36,8 @@ HOSTILE = "</td><script>alert(1)</script>\x1b[31m" + "x" * 5000
 def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All cases in one folder, analysed once."""
     given = {**files(CASES), "blade.toml": PROFILE}
-    return analyzed(tmp_path_factory.mktemp("causes"), given)
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("causes"), given)
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +186,7 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
     rule = "repeated_failing_call"
     shown = ["desk_a/2:0#3", "desk_a/2:1#5"]
     told = "ends on three or more identical failing calls"
-    assert diagnosed(tmp_path, given).rows(query) == [
+    assert analyzed(tmp_path, given, needs=["root_causes"]).rows(query) == [
         (
             "TI",
             False,
@@ -249,7 +251,8 @@ def test_odd_rows(tmp_path: Path) -> None:
             for index in range(2)
         ],
     }
-    results = analyzed(tmp_path, given)
+    with without_pages():
+        results = analyzed(tmp_path, given)
     assert broken_grains(results.path) == []
     assert missing_citations(results) == []
     # Of what has no settled verdict only what is missing is explained.
@@ -276,7 +279,7 @@ def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
         Case("", "", "desk", [fails(SENT, sandbox_error=HOSTILE)] * 2, None),
         Case("", "", "desk", [fails(SENT, extracted_answer=HOSTILE)] * 2, None),
     ]
-    results = diagnosed(tmp_path, files(cases))
+    results = analyzed(tmp_path, files(cases), needs=["root_causes", "suspicions", "never_dives"])
     notes = results.column("select note from root_causes union all select note from suspicions")
     rules = set(results.column("select rule from root_causes"))
     assert {"missing_step", "dropped_argument", "infrastructure"} <= rules

@@ -21,6 +21,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.conftest import ROOT
+from tests.lean import without_pages
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
 
 RELATIONS = (
@@ -38,7 +39,8 @@ RELATIONS = (
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two tasks of one run."""
     rows = [rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.0)]
-    return analyzed(tmp_path_factory.mktemp("cli"), {"a_rollouts.jsonl": rows})
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("cli"), {"a_rollouts.jsonl": rows})
 
 
 def _sql(results: Results, *arguments: str | Path, stdin: str = "") -> Outcome:

@@ -13,10 +13,11 @@ import pytest
 import pipeline
 from pipeline import discover
 from tests import results
-from tests.lean import LOADED, METRICS
+from tests.lean import CHECKED, LOADED, only
 from tests.results import Content, Results, asked, failure, lines, rollout, write
 
-analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
+analyzed = partial(results.analyzed, needs=LOADED)
+measured = partial(results.analyzed, needs=(*LOADED, "run_metrics"))
 
 ROWS = [rollout(0, 0), rollout(1, 0)]
 UNRELATED: dict[str, Content] = {
@@ -257,7 +258,7 @@ def test_each_agent_of_a_file_is_a_run(tmp_path: Path) -> None:
         {"agent_ref": {"name": "a/gent"}, "agent_metrics": {"mean/reward": 0.5}},
         {"agent_ref": {"name": "slow"}, "agent_metrics": {"mean/reward": 1.0}},
     ]
-    results = analyzed(
+    results = measured(
         tmp_path,
         {
             "two_rollouts.jsonl": [
@@ -356,7 +357,8 @@ def test_names_can_be_set(tmp_path: Path) -> None:
         },
     )
     names = {"base": folder / "1", "Candidate.v2": folder / "2/rollouts.jsonl"}
-    pipeline.analyze(folder, out=tmp_path / "out", run_names=names, benchmark="evalplus")
+    with only("rollouts", "runs", "expected"):
+        pipeline.analyze(folder, out=tmp_path / "out", run_names=names, benchmark="evalplus")
     named = dict(
         Results(tmp_path / "out").rows("""
             select source_file, run_id from rollouts join runs using (run_id)
@@ -426,7 +428,8 @@ def test_forced_verification_is_pointed_out(tmp_path: Path) -> None:
     folder = write(
         tmp_path / "results", {"unsafe_x_rollouts.jsonl": ROWS, "x_rollouts.jsonl": ROWS}
     )
-    (warning,) = pipeline.analyze(folder, out=tmp_path / "out").warnings
+    with only(*CHECKED):
+        (warning,) = pipeline.analyze(folder, out=tmp_path / "out").warnings
     assert (warning.check, warning.subject) == ("warn_unsafe", "unsafe_x")
 
 
@@ -435,7 +438,8 @@ def test_no_name_hides_forced_verification(tmp_path: Path) -> None:
     files = ["a/unsafe_rollouts.jsonl", "b/unsafe_y.jsonl", "c/unsafe_z.jsonl", "d/unsafe_z.jsonl"]
     folder = write(tmp_path / "results", dict.fromkeys(files, ROWS))
     names = {"good": folder / "b"}
-    analysis = pipeline.analyze(folder, out=tmp_path / "out", run_names=names)
+    with only(*CHECKED):
+        analysis = pipeline.analyze(folder, out=tmp_path / "out", run_names=names)
     assert [warning.check for warning in analysis.warnings] == ["warn_unsafe"] * 4
 
 
@@ -453,7 +457,7 @@ def staged(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "t_rollouts.jsonl": rows,
         "t_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in (0, 1)],
     }
-    return analyzed(tmp_path_factory.mktemp("staged"), files)
+    return measured(tmp_path_factory.mktemp("staged"), files)
 
 
 def test_stages_are_part_of_the_key(staged: Results) -> None:
@@ -481,7 +485,7 @@ def test_a_line_end_in_a_file_name_is_no_matter(tmp_path: Path) -> None:
 
 def test_empty_rollout_files_and_inputs_alone_are_runs(tmp_path: Path) -> None:
     """A run whose rollouts were all killed is still a run, with what it was asked to do."""
-    results = analyzed(
+    results = measured(
         tmp_path,
         {
             "done_rollouts.jsonl": [rollout(0, 0, ask="other")],
@@ -496,7 +500,7 @@ def test_empty_rollout_files_and_inputs_alone_are_runs(tmp_path: Path) -> None:
 
 def test_failures_keep_every_attempt(tmp_path: Path) -> None:
     """Retries, keys that succeeded later and stale rows are failures; none of them is expected."""
-    results = analyzed(
+    results = measured(
         tmp_path,
         {
             "f_rollouts.jsonl": [rollout(0, 0), rollout(1, 0, _ng_attempt_index=2)],
@@ -546,7 +550,7 @@ def test_rows_of_another_kind_in_a_rollout_file_are_recognised(tmp_path: Path) -
 
 def test_what_is_missing_is_known_inferred_or_unknown(tmp_path: Path) -> None:
     """Inputs say it; other runs hint at it where half of their tasks are there; else nobody."""
-    results = analyzed(
+    results = measured(
         tmp_path,
         {
             "m_told_rollouts.jsonl": [rollout(task, 0) for task in (0, 1, 2)],

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from pipeline import open_warehouse
 from pipeline.cli import COMMANDS, blade
+from tests import lean
 from tests.conftest import ROOT
 from tests.results import Row, analyzed, asked, failure, rollout
 
@@ -113,7 +114,8 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [{"agent_ref": {"name": "a"}, "agent_metrics": {"mean/reward": 0.5}}]
         ),
     }
-    return analyzed(tmp_path_factory.mktemp("example"), files).path
+    needs = (*lean.METRICS, *lean.DIAGNOSIS)
+    return analyzed(tmp_path_factory.mktemp("example"), files, needs=needs).path
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from pipeline import open_warehouse
 from tests import features_reference, odd_rows
 from tests.conftest import CORPUS, DEMO, needs_corpus
 from tests.reference import Row, clean
-from tests.results import diagnosed
+from tests.results import analyzed
 
 
 def compared(path: Path, base: Path) -> tuple[list[str], dict[str, int]]:
@@ -79,7 +79,7 @@ def test_odd_features(tmp_path: Path) -> None:
         "odd_rollouts.jsonl": odd_rows.rows(11, 600),
         "acting_rollouts.jsonl": odd_rows.acting_rows(12, 60),
     }
-    found = diagnosed(tmp_path, files)
+    found = analyzed(tmp_path, files, needs=["rollouts", "rollout_features"])
     wrong, shown = compared(found.path, tmp_path / "results")
     assert wrong == []
     assert [name for name in shown if shown[name] < 5] == []

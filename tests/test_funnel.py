@@ -17,12 +17,13 @@ from pipeline.warehouse import Warehouse
 from tests import metrics_reference, results
 from tests.conftest import CORPUS, DEMO, needs_corpus
 from tests.generated_runs import folder
-from tests.lean import LOADED, METRICS
 from tests.metrics_reference import Facts
 from tests.reference import clean, events
 from tests.results import asked, rollout
 
-analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
+analyzed = partial(
+    results.analyzed, needs=("expected", "funnel", "rollout_stages", "rollouts", "runs")
+)
 
 FACTS = ("has_output", "has_action", "has_feedback", "is_truncated")
 STAGES = {

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from pipeline.cli import blade
 from tests.conftest import DEMO
+from tests.lean import without_pages
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -31,7 +32,8 @@ def compare(name: str, got: str) -> None:
 def test_analyze(tmp_path: Path, monkeypatch) -> None:
     """`blade analyze` on the demo prints its inventory, a row a run, and what to know."""
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(blade, ["analyze", str(DEMO)])
+    with without_pages():
+        done = CliRunner().invoke(blade, ["analyze", str(DEMO)])
     assert done.exit_code == 0
     compare("analyze.txt", done.output)
 

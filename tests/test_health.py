@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pipeline
+from tests import results as written
 from tests.health_cases import CASES, UNOBSERVED
-from tests.results import Results, analyzed, asked, call, diagnosed, failure, rollout
+from tests.results import Results, asked, call, failure, rollout
 from tests.test_simulate import simulate
 
+HEALTH = ("health_findings", "rollout_health", "report.health", "report.health_checks")
+analyzed = partial(written.analyzed, needs=HEALTH)
 OBSERVED_RUN = "office_desk_birch-70b"
 
 
@@ -31,7 +35,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "found_rollouts.jsonl": numbered([row for row, _ in CASES.values()]),
         "unobserved_rollouts.jsonl": numbered([row for row, _ in UNOBSERVED.values()]),
     }
-    return diagnosed(tmp_path_factory.mktemp("judged"), files)
+    return analyzed(tmp_path_factory.mktemp("judged"), files)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +72,7 @@ def test_reward_plays_no_part(tmp_path: Path) -> None:
         f"reward{reward}_rollouts.jsonl": numbered([{**row, "reward": reward} for row in rows])
         for reward in (0, 1)
     }
-    results = diagnosed(tmp_path, files)
+    results = analyzed(tmp_path, files)
     passed, failed = (
         results.rows(f"""
             select task_id, health, findings, unobserved_checks from rollout_health
@@ -98,7 +102,7 @@ def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
         for row in sound
         for _ in range(9)
     ]
-    results = diagnosed(tmp_path, {"run_rollouts.jsonl": numbered(rows)})
+    results = analyzed(tmp_path, {"run_rollouts.jsonl": numbered(rows)})
     assert results.one("select count(*) from rollout_health") == len(rows)
     assert results.one("select count(distinct health) from rollout_health") == 3
     assert (
@@ -216,7 +220,7 @@ def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
         "run_rollouts.jsonl": [rollout(0, 0)],
         "run_rollouts_failures.jsonl": [failure(0, 0, "transient"), failure(5, 0, "transient")],
     }
-    assert diagnosed(tmp_path, files).one("select n_stale_failures from run_health") == 1
+    assert analyzed(tmp_path, files).one("select n_stale_failures from run_health") == 1
 
 
 @pytest.mark.parametrize(

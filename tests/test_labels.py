@@ -14,11 +14,11 @@ import pytest
 from pipeline import citation
 from pipeline.formats import labels
 from tests import results as written
-from tests.lean import LOADED
+from tests.lean import without_pages
 from tests.results import Content, Outcome, Results, Row, asked, call, lines, rollout, write
 from tests.test_security import ACTIVE, EVIL, TERMINAL_ACTIVE
 
-analyzed = partial(written.analyzed, needs=(*LOADED, "task_outcomes", "root_causes"))
+analyzed = partial(written.analyzed, needs=("labels", "rejects", "runs"))
 
 ODD_TASK = "pkg/mod.py:3#2"
 SAID = "run_id, task_id, cause, intervention, note, evidence, said_by"
@@ -281,7 +281,8 @@ def test_hostile_text(tmp_path: Path) -> None:
 def test_over_long_lines(tmp_path: Path) -> None:
     """The limit on a line holds for labels too."""
     files = {**runs(), "labels.jsonl": [label(0, note="x" * 2000), label(1)]}
-    results, _ = told(tmp_path, files, "--max-line-bytes", "1000")
+    with without_pages():
+        results, _ = told(tmp_path, files, "--max-line-bytes", "1000")
     assert reasons(results) == {1: "line is longer than 1000 bytes"}
     assert results.column("select task_id from labels") == ["1"]
 

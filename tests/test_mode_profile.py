@@ -16,7 +16,7 @@ from pipeline.profile.features import FEATURE_COLUMNS, LONG_COLUMNS
 from pipeline.profile.rules import rules
 from tests.conftest import ROOT
 from tests.mode_cases import no, ok
-from tests.results import call, diagnosed, rollout, write
+from tests.results import analyzed, call, rollout, write
 
 
 def read(folder: Path, content: str) -> Profile:
@@ -227,7 +227,7 @@ def test_own_modes(tmp_path: Path) -> None:
         rollout(3, 0, **no(paid, "Paid.", log="x" * 400)),
     ]
     files = {"a_rollouts.jsonl": rows, "blade.toml": content}
-    found = diagnosed(tmp_path, files)
+    found = analyzed(tmp_path, files, needs=["rollout_modes", "failure_modes"])
     told = found.rows("""
         select task_id, mode, cause, severity, intervention, evidence_seq, left(snippet, 9),
             length(snippet), n_characters

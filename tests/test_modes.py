@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,10 @@ from pipeline.profile.failure_modes import built_in
 from tests import mode_cases
 from tests.conftest import needs_corpus
 from tests.mode_cases import answers, no, ok
-from tests.results import Results, Row, asked, diagnosed, failure, rollout
+from tests.results import Results, Row, analyzed, asked, failure, rollout
+
+MODES = "rollout_modes failure_modes error_signatures rollout_features events".split()
+diagnosed = partial(analyzed, needs=(*MODES, "staging.mode_signals"))
 
 # By these a mode is the primary one of several: the worst, then the first.
 RANKS = {mode.mode: (-mode.severity, number) for number, mode in enumerate(built_in())}

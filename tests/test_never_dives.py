@@ -6,7 +6,7 @@ import pytest
 
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
-from tests.results import Results, diagnosed
+from tests.results import Results, analyzed
 
 WROTE = calls("write", path="main.py")
 
@@ -46,7 +46,7 @@ TASKS = [(GRADED, [passes(SENT), passes(SENT)]), (EVEN, [fails(SENT)]), (MIXED, 
 def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """The three tasks, analysed."""
     cases = [Case("", "", "code", a, None, b) for a, b in TASKS]
-    return diagnosed(tmp_path_factory.mktemp("never"), files(cases))
+    return analyzed(tmp_path_factory.mktemp("never"), files(cases), needs=["never_dives"])
 
 
 def dive(found: Results, task: int, columns: str) -> tuple[object, ...]:

@@ -15,10 +15,10 @@ from pipeline.profile import ROLLOUT_COLUMNS, Profile, Stage
 from pipeline.profile.funnel import PREDICATES, stages
 from pipeline.profile.values import BUILT_IN_STAGES
 from tests import results
-from tests.lean import LOADED, METRICS
+from tests.lean import only, without_pages
 from tests.results import Content, Results, asked, call, rollout, write
 
-analyzed = partial(results.analyzed, needs=(*LOADED, *METRICS))
+analyzed = partial(results.analyzed, needs=("rollouts", "runs", "expected"))
 
 ROWS = [
     rollout(
@@ -44,7 +44,9 @@ def with_profile(folder: Path, text: str, rows: Content = ROWS, **options: Any) 
 
 def test_names_and_threshold(tmp_path: Path) -> None:
     """The benchmark's name and the pass threshold come from the profile."""
-    results = with_profile(tmp_path, 'benchmark = "mine"\npass_threshold = 0.0\n')
+    results = with_profile(
+        tmp_path, 'benchmark = "mine"\npass_threshold = 0.0\n', needs=["run_metrics"]
+    )
     assert results.rows("select benchmark, pass_threshold, pass_at_1 from run_metrics") == [
         ("mine", 0.0, 1.0)
     ]
@@ -71,7 +73,7 @@ def test_field_paths(tmp_path: Path) -> None:
         reward = "score.points"
         answer = "choice"
     """
-    results = with_profile(tmp_path, profile)
+    results = with_profile(tmp_path, profile, needs=["rollouts", "pass_curve"])
     assert results.rows(
         "select task_id, rollout_index, reward, is_pass, answer from rollouts "
         "where task_id in ('i0', 'i1') order by all"
@@ -105,8 +107,9 @@ def test_rows_with_nothing_but_the_named_reward_are_rollouts(tmp_path: Path) -> 
 def test_groups_cluster_the_error(tmp_path: Path) -> None:
     """Rates 1, 1, 0, 0 in two groups: SE = sqrt(2/1 * (1 + 1)) / 4 = 0.5, not 0.289."""
     rows = [{**row, "reward": float(row["_ng_task_index"] < 2)} for row in ROWS]
-    plain = with_profile(tmp_path / "plain", "", rows)
-    grouped = with_profile(tmp_path / "grouped", '[fields]\ngroup = "instance.repo"\n', rows)
+    by_repo = '[fields]\ngroup = "instance.repo"\n'
+    plain = with_profile(tmp_path / "plain", "", rows, needs=["estimates"])
+    grouped = with_profile(tmp_path / "grouped", by_repo, rows, needs=["estimates"])
     query = "select n_groups, se_new_tasks from estimates where metric = 'pass_at' and k = 1"
     assert plain.rows(query) == [(4, pytest.approx((1 / 3) ** 0.5 / 2))]
     assert grouped.rows(query) == [(2, pytest.approx(0.5))]
@@ -115,15 +118,16 @@ def test_groups_cluster_the_error(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_slices_are_those_named(tmp_path: Path) -> None:
     """Any field may be one; what varies within a task says so; an empty list turns them off."""
-    named = with_profile(tmp_path / "named", 'slices = ["instance.repo", "choice"]\n')
+    sliced = partial(with_profile, needs=["slice_metrics"])
+    named = sliced(tmp_path / "named", 'slices = ["instance.repo", "choice"]\n')
     query = "select slice_key, slice_value, n_tasks from slice_metrics order by all"
     assert named.rows(query) == [
         ("choice", "(varies)", 4),
         ("instance.repo", "a", 2),
         ("instance.repo", "b", 2),
     ]
-    assert with_profile(tmp_path / "none", "slices = []\n").rows(query) == []
-    assert with_profile(tmp_path / "found", "").rows(query) == [
+    assert sliced(tmp_path / "none", "slices = []\n").rows(query) == []
+    assert sliced(tmp_path / "found", "").rows(query) == [
         ("hard", "h0", 2),
         ("hard", "h1", 2),
     ]
@@ -143,7 +147,8 @@ def test_what_is_expected(
     tmp_path: Path, expected: str, n_expected: int, missing: list[str], coverage: float
 ) -> None:
     """A number of tasks or their names, and repeats: what is missing follows from them."""
-    results = with_profile(tmp_path, f"[expected]\n{expected}\n")
+    needs = ["runs", "run_metrics", "task_outcomes"]
+    results = with_profile(tmp_path, f"[expected]\n{expected}\n", needs=needs)
     found = """
         select n_expected, expected_source, coverage
         from runs join run_metrics using (run_id, n_expected)
@@ -187,7 +192,7 @@ when = "cast(rollout_id as integer) > 0"
 
 def test_stages_of_the_profile(tmp_path: Path) -> None:
     """They stand between recorded and passed; one that fails on a value does not hold."""
-    results = with_profile(tmp_path, FUNNEL)
+    results = with_profile(tmp_path, FUNNEL, needs=["funnel", "rollout_stages"])
     assert results.rows("select stage, n_reached, n_observed, n_implied from funnel") == [
         ("recorded", 8, 8, 0),
         ("produced output", 8, 8, 0),
@@ -297,7 +302,8 @@ def test_profiles_that_do_not_count(tmp_path: Path) -> None:
 def test_a_file_named_alone_has_its_profile_beside_it(tmp_path: Path) -> None:
     """As it has its sidecars."""
     folder = write(tmp_path, {"a_rollouts.jsonl": ROWS, "blade.toml": 'benchmark = "b"\n'})
-    out = pipeline.analyze(folder / "a_rollouts.jsonl", out=tmp_path / "out").out
+    with only("runs"):
+        out = pipeline.analyze(folder / "a_rollouts.jsonl", out=tmp_path / "out").out
     assert Results(out).column("select benchmark from runs") == ["b"]
 
 
@@ -305,10 +311,12 @@ def test_unsettled_rewards_say_the_line_to_add(tmp_path: Path) -> None:
     """And that line settles them."""
     rows = [rollout(task, 0, reward=float(2 * task)) for task in range(3)]
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows})
-    said = call("analyze", folder, "--out", tmp_path / "out")
+    with without_pages():
+        said = call("analyze", folder, "--out", tmp_path / "out")
     assert "pass_threshold = 4.0" in said.stderr
     (folder / "blade.toml").write_text("pass_threshold = 4.0\n")
-    assert call("analyze", folder, "--out", tmp_path / "out").code == 0
+    with only("run_metrics"):
+        pipeline.analyze(folder, out=tmp_path / "out")
     assert Results(tmp_path / "out").one("select pass_at_1 from run_metrics") == pytest.approx(
         1 / 3
     )
@@ -321,7 +329,7 @@ def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
         stage = "x"
         when = "case when agent is not null then 'a' end = 'x'"
     """
-    results = with_profile(tmp_path, profile)
+    results = with_profile(tmp_path, profile, needs=["rollouts", "funnel"])
     query = "select count(*) from rollouts where case when agent is not null then 'a' end = 'x'"
     assert results.one(query) == 0
     with duckdb.connect(str(results.path), read_only=True) as plain, pytest.raises(duckdb.Error):

@@ -10,13 +10,18 @@ import pty
 import re
 import shutil
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
 import pipeline
-from tests.results import BLADE, Results, analyzed, blade, call, lines, rollout
+from tests import results as written
+from tests.lean import CHECKED, LOADED, only, without_pages
+from tests.results import BLADE, Results, call, lines, rollout
+
+analyzed = partial(written.analyzed, needs=LOADED)
 
 # Colour, a link, a C1 control, a bidi override, an invisible character, a bell, a backspace.
 ACTIVE = "\x1b[31m\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\\x9b31m\u202egnp.exe\u200b\x07\b"
@@ -247,7 +252,8 @@ def test_show_is_inert(evil: Results, citation: str) -> None:
 def test_a_summary_is_inert(evil: Results, tmp_path: Path) -> None:
     """File names, agents and rejects of the results are printed by the analysis itself."""
     results = evil.path.parent.parent / "results"
-    said = blade("analyze", results, "--out", tmp_path / "out")
+    with without_pages():
+        said = call("analyze", results, "--out", tmp_path / "out")
     assert said.code == 0
     assert not TERMINAL_ACTIVE.search(said.stdout + said.stderr)
     assert "1 of 2 lines could not be used" in said.stderr
@@ -259,7 +265,8 @@ def test_a_command_that_is_suggested_is_safe_to_run(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     folder.mkdir()
     (folder / name).write_text("not JSON\n")
-    analysis = pipeline.analyze(folder, out=tmp_path / "out")
+    with only(*CHECKED):
+        analysis = pipeline.analyze(folder, out=tmp_path / "out")
     (hint,) = (warning.hint for warning in analysis.warnings if warning.hint)
     stub = 'blade() { printf "%s" "$2" >said; }; '
     subprocess.run(["sh", "-c", stub + hint], cwd=tmp_path, check=True, timeout=10)

@@ -17,7 +17,7 @@ from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from tests import separation_reference as reference
 from tests.behaviours import Seen, acts, drawn_runs, measured, separators
-from tests.results import diagnosed, rollout
+from tests.results import analyzed, rollout
 from tests.separation_reference import Table
 from tests.test_separation import BERKELEY
 
@@ -256,7 +256,8 @@ def test_behaviours_of_rollouts(tmp_path) -> None:
         for task, numbers in tokens.items()
         for index, (number, seconds) in enumerate(zip(numbers, (1.5, 1e300), strict=True))
     ]
-    results = diagnosed(tmp_path, {"x_rollouts.jsonl": [*rows, rollout(0, 2, reward=None)]})
+    files = {"x_rollouts.jsonl": [*rows, rollout(0, 2, reward=None)]}
+    results = analyzed(tmp_path, files, needs=["separators"])
     found = results.rows(
         "select feature, n_tasks, n_passed, n_failed, mean_difference from separators"
     )

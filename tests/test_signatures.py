@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from tests.mode_cases import no, ok
-from tests.results import diagnosed, failure, rollout
+from tests.results import analyzed, failure, rollout
 
 Macro = Callable[..., object]
 
@@ -175,7 +175,7 @@ def test_error_signatures(tmp_path: Path) -> None:
         "a_rollouts_failures.jsonl": failures,
         "b_rollouts.jsonl": [{**row, "reward": -5.0} for row in unsettled],
     }
-    found = diagnosed(tmp_path, files)
+    found = analyzed(tmp_path, files, needs=["error_signatures"])
     assert found.rows("from error_signatures order by run_id, source, signature") == [
         (
             "a",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pipeline import open_warehouse
-from tests.results import Outcome, Results, Row, analyzed, asked, call, failure, rollout
+from tests.results import Outcome, Results, Row, asked, call, diagnosed, failure, rollout
 from tests.test_security import EVIL, TERMINAL_ACTIVE
 
 LONG = "word " * 40_000
@@ -75,7 +75,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
             }
         ],
     }
-    return analyzed(tmp_path_factory.mktemp("desk"), files, benchmark="desk")
+    return diagnosed(tmp_path_factory.mktemp("desk"), files, benchmark="desk")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
         for name in names
         for index, reward in ((0, -1.0), (1, 2.0))
     ]
-    return analyzed(tmp_path_factory.mktemp("odd"), {"r_rollouts.jsonl": rows})
+    return diagnosed(tmp_path_factory.mktemp("odd"), {"r_rollouts.jsonl": rows})
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Results:
     ]
     label = {"run": "evil", "task": name, "cause": "BI", "note": hostile[:9000], "by": EVIL}
     files = {"evil_rollouts.jsonl": rows, "labels.jsonl": [label]}
-    return analyzed(tmp_path_factory.mktemp("evil"), files)
+    return diagnosed(tmp_path_factory.mktemp("evil"), files)
 
 
 def said(results: Results, *arguments: str) -> Outcome:
