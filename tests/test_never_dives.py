@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
-from tests.results import Results, analyzed
+from tests.results import Results, analyzed, diagnosed, rollout
 
 WROTE = calls("write", path="main.py")
 
@@ -98,3 +100,33 @@ def test_other_runs(found: Results) -> None:
         (0, 2),
         (0, 1),
     ]
+
+
+@pytest.mark.slow
+def test_another_question_is_another_task(tmp_path: Path) -> None:
+    """What another run passes under the same id, but asks differently, is no pass of this task."""
+    runs = {"a": ("say", 0.0), "b": ("tell", 1.0)}
+    found = analyzed(
+        tmp_path,
+        {
+            f"{name}_rollouts.jsonl": [
+                rollout(
+                    task, ask=f"{verb if task < 1 else 'do'} {task}", reward=reward * (task < 2)
+                )
+                for task in range(6)
+            ]
+            for name, (verb, reward) in runs.items()
+        },
+        needs=("report.dives", "report.bucket_tasks"),
+    )
+    query = (
+        "select task_id, prompt, n_passing_runs, n_runs, passing from report.dives "
+        "where run_id = 'a' and task_id < '3' order by task_id"
+    )
+    assert found.rows(query) == [
+        ("0", "say 0", 0, 1, None),
+        ("1", "do 1", 1, 2, "b/1:0#1"),
+        ("2", "do 2", 0, 2, None),
+    ]
+    asked = "select prompt from report.bucket_tasks where run_id = 'a' and task_id = '0'"
+    assert found.column(asked) == ["say 0"]

@@ -51,7 +51,7 @@ final as (
 
     from outcomes
 
-    inner join staging.task_passes as passes using (benchmark, task_id)
+    inner join staging.question_passes as passes using (run_id, task_id)
 
     inner join staging.never_bests as bests using (run_id, task_id)
 

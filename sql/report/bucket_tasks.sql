@@ -58,13 +58,13 @@ final as (
         chosen.n_passed,
         chosen.mean_reward,
         chosen.max_reward,
-        left(tasks.prompt, 200) as prompt,
+        left(questions.prompt, 200) as prompt,
         chosen.run_id || '/' || chosen.task_id || ':' || examples.passing_index as passing,
         chosen.run_id || '/' || chosen.task_id || ':' || examples.failing_index as failing
 
     from chosen
 
-    inner join main.tasks as tasks using (benchmark, task_id)
+    left join staging.run_questions as questions using (run_id, task_id)
 
     left join examples using (run_id, task_id)
 

@@ -7,7 +7,7 @@ joined as (
     select
         dives.*,
         outcomes.benchmark,
-        tasks.prompt,
+        questions.prompt,
         causes.cause,
         causes.confidence,
         causes.is_suggested,
@@ -21,7 +21,7 @@ joined as (
 
     inner join main.task_outcomes as outcomes using (run_id, task_id)
 
-    inner join main.tasks as tasks using (benchmark, task_id)
+    left join staging.run_questions as questions using (run_id, task_id)
 
     left join main.root_causes as causes
         on causes.run_id = dives.run_id

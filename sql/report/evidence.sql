@@ -18,8 +18,8 @@ final as (
         rollouts.n_tool_errors,
         rollouts.output_tokens,
         rollouts.duration_s,
-        left(tasks.prompt, 400) as prompt,
-        length(tasks.prompt) as n_prompt_characters,
+        left(questions.prompt, 400) as prompt,
+        length(questions.prompt) as n_prompt_characters,
         left(rollouts.final_text, 600) as final_text,
         length(rollouts.final_text) as n_characters,
         modes.mode,
@@ -30,11 +30,7 @@ final as (
 
     from main.rollouts as rollouts
 
-    inner join main.runs as runs using (run_id)
-
-    inner join main.tasks as tasks
-        on tasks.benchmark = runs.benchmark
-        and tasks.task_id = rollouts.task_id
+    left join main.task_prompts as questions using (run_id, task_id, prompt_sha)
 
     left join main.rollout_modes as modes
         on modes.run_id = rollouts.run_id

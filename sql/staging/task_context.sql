@@ -61,8 +61,6 @@ everywhere as (
     select
         benchmark,
         task_id,
-        sum(n_passed) as n_passed,
-        count(*) filter (where n_passed > 0) as n_passing_runs,
         count(*) filter (where n_verifier_errors > 0 and n_verifier_errors = n_judged)
             as n_verifier_error_runs,
         min(reference) as reference
@@ -91,8 +89,7 @@ final as (
             as is_same_wrong_answer,
         here.n_verifier_errors > 0 and here.n_verifier_errors = here.n_judged as is_verifier_error_for_all,
         everywhere.n_verifier_error_runs,
-        cast(everywhere.n_passed - here.n_passed as bigint) as n_passed_elsewhere,
-        everywhere.n_passing_runs,
+        passes.n_passed_elsewhere,
         limits.token_limit,
         limits.is_limit_for_all,
         twins.twin_task_id,
@@ -101,6 +98,8 @@ final as (
     from here
 
     inner join everywhere using (benchmark, task_id)
+
+    inner join staging.question_passes as passes using (run_id, task_id)
 
     inner join staging.task_limits as limits using (run_id, task_id)
 

@@ -8,11 +8,8 @@ final as (
     select
         run_benchmarks.benchmark,
         attempts.task_id,
-        count(*) filter (where attempts.is_recorded) as n_recorded,
         count(*) filter (where attempts.is_pass) as n_passed,
-        count(*) filter (where attempts.is_scored and not attempts.is_pass) as n_failed,
-        count(distinct attempts.run_id) filter (where attempts.is_pass) as n_passing_runs,
-        count(distinct attempts.run_id) as n_runs
+        count(*) filter (where attempts.is_scored and not attempts.is_pass) as n_failed
 
     from staging.attempts as attempts
 
