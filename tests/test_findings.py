@@ -56,6 +56,12 @@ SENTENCES = [
         [],
     ),
     (
+        finding("unsettled", low=0.0, high=1.0, n_total=5, n_alike=1),
+        "What passes is not settled for a: its 5 rewards go from 0 to 1, those of other runs "
+        "beyond 0 and 1, so a pass_threshold is needed; so for 1 other run.",
+        [],
+    ),
+    (
         finding("unknown", n_tasks=1, n_concerned=2, n_total=6),
         "Nothing says what was expected of a, with 1 task of other runs not in it and 2 attempts "
         "with failures only: its 6 rollouts may be the easier part.",
@@ -78,8 +84,8 @@ SENTENCES = [
             n_total=8,
             example="a/1:0",
         ),
-        "a against b: pass@1 falls -25.0 points (regressed; 95% interval -50.0 to -12.5) on 8 "
-        "tasks of both, most at a/1:0.",
+        "a against b: pass@1 falls -25.0 points (regressed; 95% interval for new tasks -50.0 to "
+        "-12.5) on 8 tasks of both, most at a/1:0.",
         ["compare", "b", "a"],
     ),
     (
@@ -93,8 +99,8 @@ SENTENCES = [
             n_total=1,
             n_pairs=3,
         ),
-        "a against b: mean reward rises +0.5 (95% interval +0.1 to +0.9) on 1 task of both, the "
-        "largest of 3 pairs.",
+        "a against b: mean reward rises +0.5 (95% interval for new tasks +0.1 to +0.9) on 1 task "
+        "of both, the largest settled change of 3 pairs.",
         ["compare", "b", "a"],
     ),
     (
@@ -118,8 +124,8 @@ SENTENCES = [
             share=0.125,
             example="a/1:0",
         ),
-        "1 of 8 rollouts of a (12.5%) is unhealthy whatever the reward, most often by "
-        "model_call_failed, such as a/1:0.",
+        "1 of 8 rollouts of a (12.5%) is unhealthy whatever the reward, such as a/1:0 by "
+        "model_call_failed.",
         ["health", "a"],
     ),
     (
@@ -138,7 +144,8 @@ SENTENCES = [
             share=0.625,
             example="a/3:0#2",
         ),
-        "Failures of a are most often LOOP (went round): 5 of 8 (62.5%), such as a/3:0#2.",
+        "5 of 8 failures of a (62.5%) have the mode LOOP (went round), such as a/3:0#2; no mode is "
+        "commoner.",
         ["why", "a/3:0"],
     ),
     (

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
-from tests.results import Results, analyzed, diagnosed, rollout
+from tests.results import Results, analyzed, rollout
 
 WROTE = calls("write", path="main.py")
 
@@ -130,3 +130,37 @@ def test_another_question_is_another_task(tmp_path: Path) -> None:
     ]
     asked = "select prompt from report.bucket_tasks where run_id = 'a' and task_id = '0'"
     assert found.column(asked) == ["say 0"]
+
+
+@pytest.mark.slow
+def test_what_is_equally_common_is_named_together(tmp_path: Path) -> None:
+    """Two causes of two tasks each; and of runs, the one in which a mode is found most often."""
+    said = {"type": "message", "role": "assistant"}
+    limit = {"incomplete_details": {"reason": "max_output_tokens"}}
+    cut = {"response": {"output": [{**said, "content": "so"}], **limit}}
+    found = analyzed(
+        tmp_path,
+        {
+            "a_rollouts.jsonl": [
+                *(rollout(t, i, reward=0.0, output=[]) for t in (0, 1) for i in (0, 1)),
+                *(rollout(t, i, reward=0.0, **cut) for t in (2, 3) for i in (0, 1)),
+                *(rollout(t, i, reward=0.0) for t in (4, 5, 6) for i in (0, 1)),
+            ],
+            "b_rollouts.jsonl": [
+                *(rollout(t, i, reward=0.0, output=[]) for t in (0,) for i in (0, 1)),
+                *(
+                    rollout(t, i, output=[{**said, "content": "yes"}])
+                    for t in range(1, 7)
+                    for i in (0, 1)
+                ),
+            ],
+        },
+        needs=("report.never_counts", "report.mode_totals"),
+    )
+    (row,) = found.rows(
+        "select modes, n_with_mode, n_tasks from report.never_counts where run_id = 'a'"
+    )
+    assert row == (["EMPTY_OUTPUT", "TRUNCATED"], 2, 7)
+    columns = "n_rollouts, n_runs, most_in, n_in_most"
+    query = f"select {columns} from report.mode_totals where mode = 'EMPTY_OUTPUT'"
+    assert found.rows(query) == [(6, 2, "a", 4)]

@@ -379,7 +379,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 "4 of 4 scored rollouts pass",
                 "No rollout is lost at any stage.",
                 "Every scored task passes at least once.",
-                "No failure asks for an intervention.",
+                "No attempt failed, so there is nothing to mend.",
             ],
         ),
         pytest.param(
@@ -414,6 +414,38 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 ]
             },
             ["All tasks have one and the same pass rate"],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {
+                f"{name}_rollouts.jsonl": [rollout(t, 0, reward=float(t < 3)) for t in range(6)]
+                for name in "abc"
+            },
+            [
+                "Highest on `a`: 3 of 3 runs, such as **`a`** with a pass@1 of 50.0%",
+                "Of 6 scored tasks of `a`, 3 pass in every attempt of its 3 runs",
+                "\n\nNo rule explains 9 of 9 attempts that did not pass (100.0%).",
+                "3 of 6 scored tasks never pass. No rule names a mode of them.",
+                "pass@1 does not move: +0.0 points (95% interval for new tasks -45.9 to +45.9 "
+                "points), on 6 tasks of both.",
+                "No rule suggests what to do about the failures: read some of them;",
+                "| reference run `b` | 50.0% | +0.0 points |",
+            ],
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            {
+                "a_rollouts.jsonl": [rollout(t, i, reward="?") for t in range(3) for i in (0, 1)],
+                "b_rollouts.jsonl": [
+                    rollout(t, i, reward=t - 2.5) for t in range(3) for i in (0, 1)
+                ],
+            },
+            [
+                "| a usable reward | `a` (6 of 6 rollouts) |",
+                "What passes is not settled, so no task can be said to pass sometimes.",
+                "What passes is not settled, so no task can be said to never pass.",
+                "What passes is not settled, so nothing can be called a failure: settle it",
+            ],
             marks=pytest.mark.slow,
         ),
     ],

@@ -38,7 +38,6 @@ PROPERTIES = {
     "benchmarks": "runs",
     "gaps": "runs",
     "inventory_totals": "inventory",
-    "leaders": "runs",
     "leading_comparisons": "comparisons",
 }
 # Of runs, read through a property of content.

@@ -139,19 +139,6 @@ class Content:
         return sorted({run.benchmark for run in self.runs})
 
     @property
-    def leaders(self) -> list[Row]:
-        """The highest run of each benchmark that has several, or of every one where none has."""
-        scored: dict[str, list[Row]] = {}
-        for run in self.runs:
-            if run.headline.values["mean_reward"] is not None:
-                scored.setdefault(run.benchmark, []).append(run.headline)
-        several = {name: heads for name, heads in scored.items() if len(heads) > 1}
-        return [
-            max(heads, key=lambda head: (head.values["pass_at_1"] or 0, head.values["mean_reward"]))
-            for _, heads in sorted((several or scored).items())
-        ]
-
-    @property
     def gaps(self) -> list[Gap]:
         """What is missing, each thing once with the runs that lack it."""
         found: dict[int, list[Row]] = {}

@@ -35,10 +35,13 @@ def _recorded(figure: Figure, voice: Voice) -> str:
 
 
 def _unsettled(row: Row, voice: Voice) -> str:
+    # What passes is settled for a benchmark, whichever run goes beyond 0 and 1.
+    is_within = (row.low.value or 0) >= 0 and (row.high.value or 0) <= 1
+    others = ", those of other runs beyond 0 and 1" if is_within else ""
     return (
         f"What passes is not settled for {voice.name(row.run_id)}: its {voice.count(row.n_total)} "
-        f"rewards go from {voice.number(row.low)} to {voice.number(row.high)}, so a pass_threshold "
-        f"is needed{_alike(row, voice)}."
+        f"rewards go from {voice.number(row.low)} to {voice.number(row.high)}{others}, so a "
+        f"pass_threshold is needed{_alike(row, voice)}."
     )
 
 
@@ -70,10 +73,12 @@ def _change(row: Row, voice: Voice) -> str:
     unit = " points" if is_rate else ""
     parts = [row.verdict] if isinstance(row.verdict, str) else []
     if row.low.value is not None:
-        parts.append(f"95% interval {told(row.low)} to {told(row.high)}")
+        parts.append(f"95% interval for new tasks {told(row.low)} to {told(row.high)}")
     settled = f" ({'; '.join(parts)})" if parts else ""
     many = row.n_pairs.value or 0
-    largest = f", the largest of {voice.count(row.n_pairs)} pairs" if many > 1 else ""
+    largest = (
+        f", the largest settled change of {voice.count(row.n_pairs)} pairs" if many > 1 else ""
+    )
     example = f", most at {voice.name(row.example)}" if isinstance(row.example, str) else ""
     return (
         f"{voice.name(row.run_id)} against {voice.name(row.base)}: {METRICS[row.metric]} "
@@ -103,8 +108,8 @@ def _suspect(row: Row, voice: Voice) -> str:
 def _unhealthy(row: Row, voice: Voice) -> str:
     are = "is" if row.n_concerned.value == 1 else "are"
     return (
-        f"{_share(row, 'rollout', voice)} {are} unhealthy whatever the reward, most often by "
-        f"{voice.name(row.subject)}{_such(row, voice)}."
+        f"{_share(row, 'rollout', voice)} {are} unhealthy whatever the reward{_such(row, voice)} "
+        f"by {voice.name(row.subject)}."
     )
 
 
@@ -119,10 +124,10 @@ def _funnel(row: Row, voice: Voice) -> str:
 
 def _mode(row: Row, voice: Voice) -> str:
     title = voice.text(one_line(row.title, LONGEST_TITLE))
+    have = "has" if row.n_concerned.value == 1 else "have"
     return (
-        f"Failures of {voice.name(row.run_id)} are most often {voice.text(row.subject)} ({title}): "
-        f"{voice.count(row.n_concerned)} of {voice.count(row.n_total)} "
-        f"({voice.percent(row.share)}){_such(row, voice)}."
+        f"{_share(row, 'failure', voice)} {have} the mode {voice.text(row.subject)} ({title})"
+        f"{_such(row, voice)}; no mode is commoner."
     )
 
 

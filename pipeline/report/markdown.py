@@ -31,7 +31,7 @@ LIMITS = {
     "opening_benchmarks": 3,
     "most_benchmarks": 8,
     "most_modes": 12,
-    "most_ablations": 12,
+    "most_ablations": 8,
     "most_inputs": 100,
     "most_comparisons": 40,
     "widest_grid": 12,
@@ -113,4 +113,4 @@ def _tidy(text: str) -> str:
     apart = re.sub(r"(?<=\n\n) (?=\S)", "", apart)
     while "\n\n\n" in apart:
         apart = apart.replace("\n\n\n", "\n\n")
-    return apart.strip("\n")
+    return apart.strip()

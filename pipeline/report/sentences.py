@@ -103,7 +103,7 @@ def _mainly(change: Change, voice: Voice) -> str:
     """The one slice or task that moves it most, the way it moved."""
     is_up = (change.row.delta.value or 0) > 0
     tasks = change.gains if is_up else change.losses
-    if not tasks:
+    if not tasks or not change.row.delta.value:
         return ""
     best = max(
         (

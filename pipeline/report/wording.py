@@ -10,8 +10,8 @@ PARTINGS = {
     "arguments": "the same tool is called with other arguments",
     "result": "the same call gets another result",
     "stop": "one of them calls nothing more",
-    "answer": "the calls are the same and results begin alike, the last words are not",
-    "nothing": "the calls and last words are the same, and results begin alike",
+    "answer": "no call differs and results begin alike, but the last words differ",
+    "nothing": "neither a call nor the last words differ, and results begin alike",
 }
 
 MEASURES = {

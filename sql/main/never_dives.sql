@@ -42,6 +42,7 @@ final as (
         stages.shared_answer,
         bests.reward as best_reward,
         bests.citation as best_rollout,
+        bests.n_best,
         bests.n_checks_passed,
         bests.n_checks,
         bests.n_matched_actions,

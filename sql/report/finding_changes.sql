@@ -78,6 +78,7 @@ final as (
         and examples.candidate = comparisons.candidate
         and examples.metric = comparisons.metric
         and examples.is_gain = (comparisons.delta > 0)
+        and comparisons.delta <> 0
 
     where comparisons.rank = 1
 

@@ -75,7 +75,7 @@ lacking as (
         heads.run_id,
         unnest([
             lack_of('expected', case when heads.is_expected_unknown then heads.n_rollouts end, heads.n_rollouts),
-            lack_of('failures', case when failures.run_id is null then heads.n_missing end, heads.n_expected),
+            lack_of('failures', heads.n_missing, heads.n_expected),
             lack_of('repeats', case when heads.is_single_repeat then heads.n_scored_tasks end, heads.n_scored_tasks),
             lack_of('model', recorded.n_model, heads.n_rollouts),
             lack_of('tokens', recorded.n_tokens, heads.n_rollouts),
@@ -84,6 +84,7 @@ lacking as (
             lack_of('trajectory', unobserved.n_rollouts, heads.n_rollouts),
             lack_of('slices', case when slices.run_id is null then heads.n_tasks end, heads.n_tasks),
             lack_of('verifier', recorded.n_verifier, heads.n_rollouts),
+            lack_of('scores', heads.n_unscored, heads.n_rollouts),
             lack_of('settled', case when heads.is_unsettled then heads.n_scored end, heads.n_scored),
             lack_of('rewards', constant.n_rollouts, heads.n_scored),
             lack_of('labels', case when causes.n_curated = 0 then causes.n_tasks end, causes.n_tasks),
@@ -105,8 +106,6 @@ lacking as (
     left join staging.constant_rewards as constant using (run_id)
 
     left join (select distinct run_id from report.slices) as slices using (run_id)
-
-    left join (select run_id from report.run_inventory where kind = 'failures') as failures using (run_id)
 
     left join (
         select run_id, cast(sum(n_lines) as bigint) as n_lines from report.run_inventory

@@ -20,6 +20,8 @@ final as (
         totals.most_repeats > 1 as has_lost_repeats,
         metrics.k_min < metrics.k_max as is_ragged,
         metrics.n_scored > 0 and metrics.pass_threshold is null as is_unsettled,
+        metrics.pass_threshold is null and metrics.min_reward >= 0 and metrics.max_reward <= 1
+            as is_unsettled_by_others,
         runs.n_expected is null as is_expected_unknown,
         metrics.n_scored_tasks = 1 as is_single_task,
         coalesce(metrics.n_unexpected, 0) > 0 as has_unexpected,

@@ -10,8 +10,9 @@ counted as (
         any_value(modes.default_cause order by modes.run_id) as default_cause,
         cast(sum(modes.n_rollouts) as bigint) as n_rollouts,
         count(*) as n_runs,
-        arg_max(modes.run_id, (modes.share_of_failures, modes.run_id)) as most_in,
-        arg_max(modes.example, (modes.share_of_failures, modes.run_id)) as example
+        max(modes.n_rollouts) as n_in_most,
+        arg_min(modes.run_id, (-modes.n_rollouts, modes.run_id)) as most_in,
+        arg_min(modes.example, (-modes.n_rollouts, modes.run_id)) as example
 
     from main.failure_modes as modes
 

@@ -24,11 +24,11 @@ by_mode as (
         run_id,
         mode,
         count(*) as n_tasks,
-        row_number() over (
-            partition by run_id order by mode = 'UNEXPLAINED', count(*) desc, mode
-        ) as rank
+        rank() over (partition by run_id order by count(*) desc) as rank
 
     from dives
+
+    where mode <> 'UNEXPLAINED'
 
     group by run_id, mode
 
@@ -40,15 +40,44 @@ by_cause as (
         run_id,
         cause,
         count(*) as n_tasks,
-        row_number() over (
-            partition by run_id order by cause = 'UNEXPLAINED', count(*) desc, cause
-        ) as rank
+        rank() over (partition by run_id order by count(*) desc) as rank
 
     from dives
 
-    where cause is not null
+    where cause <> 'UNEXPLAINED'
 
     group by run_id, cause
+
+),
+
+-- Several may be equally common.
+modes as (
+
+    select
+        run_id,
+        list(mode order by mode) as modes,
+        max(n_tasks) as n_tasks
+
+    from by_mode
+
+    where rank = 1
+
+    group by all
+
+),
+
+causes as (
+
+    select
+        run_id,
+        list(cause order by cause) as causes,
+        max(n_tasks) as n_tasks
+
+    from by_cause
+
+    where rank = 1
+
+    group by all
 
 ),
 
@@ -71,20 +100,17 @@ final as (
         counted.run_id,
         counted.n_tasks,
         counted.n_passed_elsewhere,
-        by_mode.mode,
-        by_mode.n_tasks as n_with_mode,
-        by_cause.cause,
-        by_cause.n_tasks as n_with_cause
+        modes.run_id is null as is_unexplained,
+        coalesce(modes.modes, []) as modes,
+        modes.n_tasks as n_with_mode,
+        coalesce(causes.causes, []) as causes,
+        causes.n_tasks as n_with_cause
 
     from counted
 
-    inner join by_mode
-        on by_mode.run_id = counted.run_id
-        and by_mode.rank = 1
+    left join modes using (run_id)
 
-    left join by_cause
-        on by_cause.run_id = counted.run_id
-        and by_cause.rank = 1
+    left join causes using (run_id)
 
     order by counted.run_id
 

@@ -15,7 +15,10 @@ ranked as (
                 n_matched_actions desc nulls last,
                 last_stage_no desc nulls last,
                 rollout_index
-        ) as rank
+        ) as rank,
+        count(*) over (
+            partition by run_id, task_id, reward, n_checks_passed, n_matched_actions, last_stage_no
+        ) as n_best
 
     from staging.never_rollouts
 
@@ -31,7 +34,8 @@ final as (
         n_checks_passed,
         n_checks_passed + n_checks_failed as n_checks,
         n_matched_actions,
-        n_expected_actions
+        n_expected_actions,
+        n_best
 
     from ranked
 
