@@ -13,8 +13,10 @@ import pytest
 
 from pipeline import citation
 from pipeline.formats import labels
+from pipeline.run import run
+from pipeline.settings import Settings
 from tests import results as written
-from tests.lean import without_pages
+from tests.lean import only
 from tests.results import Content, Outcome, Results, Row, asked, call, lines, rollout, write
 from tests.test_security import ACTIVE, EVIL, TERMINAL_ACTIVE
 
@@ -281,8 +283,10 @@ def test_hostile_text(tmp_path: Path) -> None:
 def test_over_long_lines(tmp_path: Path) -> None:
     """The limit on a line holds for labels too."""
     files = {**runs(), "labels.jsonl": [label(0, note="x" * 2000), label(1)]}
-    with without_pages():
-        results, _ = told(tmp_path, files, "--max-line-bytes", "1000")
+    given = (write(tmp_path / "results", files),)
+    with only("labels", "rejects"):
+        run(Settings(results=given, out=tmp_path / "out", max_line_bytes=1000))
+    results = Results(tmp_path / "out")
     assert reasons(results) == {1: "line is longer than 1000 bytes"}
     assert results.column("select task_id from labels") == ["1"]
 
