@@ -20,7 +20,14 @@ from tests.results import BLADE, Results, analyzed, blade, rollout, write
 pytestmark = pytest.mark.slow
 
 SIMULATOR = Path(__file__).resolve().parent.parent / "data_samples" / "simulate.py"
-OUTPUT = ["manifest.json", "metrics.json", "report.md", "runs", "warehouse.duckdb"]
+OUTPUT = [
+    "manifest.json",
+    "metrics.json",
+    "report.html",
+    "report.md",
+    "runs",
+    "warehouse.duckdb",
+]
 BUILDING = ".warehouse.duckdb.building"
 
 

@@ -194,6 +194,7 @@ def test_notices_are_bounded(refused: Results) -> None:
     assert message == f"{len(BAD)} of {len(BAD)} lines could not be used"
 
 
+@pytest.mark.slow
 def test_a_bad_line_spoils_no_other(tmp_path: Path) -> None:
     """The labels around it count, and the analysis tells which line was refused and why."""
     given = [label(0), label(9), label(1)]

@@ -368,7 +368,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 "Collect repeats too: one attempt a task cannot tell luck from knowledge.",
             ],
         ),
-        (
+        pytest.param(
             {
                 "a_rollouts.jsonl": [rollout(t, 0) for t in range(4)],
                 "a_rollouts_materialized_inputs.jsonl": [asked(0, 0)],
@@ -381,6 +381,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 "Every scored task passes at least once.",
                 "No attempt failed, so there is nothing to mend.",
             ],
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             {
