@@ -10,11 +10,11 @@ from typing import Any
 
 # Everything a terminal may act on, or that reorders or hides what is read; not tab and newline.
 ACTIVE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff"
-    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-# What some readers make a link of without any markup: schemes, www. and addresses.
-AUTOLINK = re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*|\bwww|\S)(:(?=//)|(?<=www)\.|@)")
+# What some readers make a link of without any markup: schemes, www., addresses and people.
+AUTOLINK = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
 MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
 
 # What stands where something was taken out; the macro is_redacted of sql/macros.sql says the same.
@@ -42,7 +42,7 @@ def one_line(text: str, limit: int) -> str:
 def markdown_cell(text: str) -> str:
     """Text that no Markdown reader takes for markup, a link or another cell."""
     escaped = MARKDOWN_ACTIVE.sub(r"\\\1", neutral(text).replace("\n", " ").replace("\t", " "))
-    return AUTOLINK.sub(lambda match: f"{match[1]}&#{ord(match[2])};", escaped)
+    return AUTOLINK.sub(lambda match: f"&#{ord(match[0])};", escaped)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:

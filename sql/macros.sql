@@ -201,6 +201,10 @@ create or replace macro as_json(text) as text::json;
 create or replace macro safe_name(name) as
     regexp_replace(name, '[^A-Za-z0-9._-]+', '-', 'g');
 
+-- A name that is a key, or printed with every figure: of a very long one the beginning and a hash.
+create or replace macro bounded_name(name) as
+    case when length(name) > 500 then left(name, 480) || '… ' || left(md5(name), 16) else name end;
+
 -- A name and a value as they stand in a JSON object: a number bare, anything else as a string.
 create or replace macro json_pair(name, value) as
     json_quote(name)::varchar || ': '

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from pipeline.report.html import body
 from tests.conftest import needs_corpus
-from tests.results import analyzed, rollout
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
 SVG_TAGS = {"svg", "g", "path", "rect", "line", "circle", "text", "tspan", "title", "desc"} | {
@@ -28,12 +27,13 @@ TAGS = SVG_TAGS | set(
     "h1 h2 h3 h4 ul ol li dl dt dd table thead tbody tr th td code pre data details summary figure "
     "figcaption q strong em br".split()
 )
-EMPTY = {"meta", "link", "br"}
-HOSTILE = (
-    "--><script>alert(1)</script><img src=x onerror=alert(2)> | `code` ``` [x](javascript:a) "
-    "**b** \u202e\u200b\x1b[2J <!--blade:runs?run_id=x#n--> <!-- curate: no --> &lt;b&gt; "
-    "https://x.example"
+ATTRIBUTES = set(
+    "aria-hidden aria-label aria-labelledby aria-live charset class content cx cy d data-do "
+    "data-figure data-sort fill font-size height hidden href http-equiv id lang name open "
+    "patternunits preserveaspectratio r rel role scope tabindex text-anchor type viewbox width x y"
+    "".split()
 )
+EMPTY = {"meta", "link", "br"}
 
 
 @dataclass
@@ -102,27 +102,6 @@ def page(demo: Path) -> Read:
     return read(demo.parent)
 
 
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> Read:
-    """A page of rollouts whose every text tries to be markup."""
-    rows = [
-        rollout(
-            None,
-            index,
-            ask=f"{HOSTILE}{task}",
-            reward=float((task + index) % 2),
-            task_id=f"{HOSTILE}{task}",
-            category=f"{HOSTILE}{task % 2}",
-            model=HOSTILE,
-            error=HOSTILE,
-        )
-        for task in range(4)
-        for index in range(2)
-    ]
-    out = analyzed(tmp_path_factory.mktemp("hostile"), {"a_rollouts.jsonl": rows}).path.parent
-    return read(out)
-
-
 def test_every_figure_of_the_markdown_is_in_the_page(demo: Path, page: Read) -> None:
     """With its source, at least as often."""
     told = Counter(MARKER.findall((demo.parent / "report.md").read_text(encoding="utf-8")))
@@ -149,23 +128,11 @@ def test_the_policy_lets_through_what_is_there(page: Read) -> None:
     assert "style" not in page.attributes
 
 
-@pytest.mark.parametrize("name", ["page", "hostile"])
-def test_only_markup_of_ours(name: str, request: pytest.FixtureRequest) -> None:
-    """No tag, attribute or comment that a rollout brought along."""
-    seen: Read = request.getfixturevalue(name)
-    assert set(seen.tags) <= TAGS
-    assert not [name for name in seen.attributes if name.startswith("on") or name == "src"]
-    assert seen.tags["script"] == seen.tags["style"] == 1
-    assert "runs?run_id=x#n" not in seen.figures
-
-
-def test_hostile_text_is_shown_as_it_is(hostile: Read) -> None:
-    """Nothing is lost: what cannot be shown is escaped visibly."""
-    words = "".join(hostile.words)
-    assert "<script>alert(1)</script>" in words
-    assert "\\u202e" in words
-    assert "\x1b" not in words
-    assert "\u202e" not in words
+def test_only_markup_of_ours(page: Read) -> None:
+    """No tag or attribute that a page of ours does not use."""
+    assert set(page.tags) <= TAGS
+    assert page.attributes <= ATTRIBUTES
+    assert page.tags["script"] == page.tags["style"] == 1
 
 
 def test_sizes(demo: Path) -> None:

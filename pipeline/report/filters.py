@@ -17,8 +17,9 @@ EXCERPT = 120
 LONGEST_PLACEHOLDER = 100
 MOST_NAMES = 8
 LONGEST = 400
-# Text that needs no escape inside backquotes: citations and most names are made of it.
-PLAIN = re.compile(r"[A-Za-z0-9._:/#@+=, -]{1,200}")
+# Text that needs no escape inside backquotes: citations and most names are made of it, in any
+# language.
+PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& -]{1,200}")
 
 
 def pct(figure: Figure) -> str:
@@ -122,8 +123,8 @@ def cite(citation: str | Figure) -> str:
 
 
 def code(text: str) -> str:
-    """A command inside backquotes, which it must not end."""
-    return one_line(text, 1000).replace("`", "'")
+    """A command inside backquotes, which it must not end; nothing in it reads as a mark."""
+    return one_line(text, 1000).replace("`", "'").replace("<!--", "<! --")
 
 
 def words(name: str) -> str:

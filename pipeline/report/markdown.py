@@ -59,7 +59,7 @@ class Document:
     def text(self) -> str:
         """The whole file."""
         told = [f"# {self.title}\n\n{self.opening}"]
-        told += [f"## {each.section.title}\n\n{each.text}" for each in self.sections]
+        told += [f"## {each.section.title}\n\n{_in_steps(each.text)}" for each in self.sections]
         return "\n\n".join(told) + "\n"
 
 
@@ -101,6 +101,12 @@ def comparison_page(found: list[Comparison]) -> str:
         content=told, **unmarked, **{**LIMITS, "detailed_comparisons": len(found)}
     )
     return _tidy(f"# {COMPARISON.title}\n\n{page}") + "\n"
+
+
+def _in_steps(text: str) -> str:
+    """Cards that stand below no part, as of an only run, are one level higher: none is left out."""
+    above, part, rest = f"\n{text}".partition("\n### ")
+    return (above.replace("\n#### ", "\n### ") + part + rest)[1:]
 
 
 def _tidy(text: str) -> str:

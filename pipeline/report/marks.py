@@ -11,6 +11,7 @@ from pipeline.text import one_line
 
 # Values that stand in a command as they are, between quotes of SQL inside those of a shell.
 QUOTABLE = re.compile(r"[A-Za-z0-9._:/@+=, -]+")
+DASHES = re.compile("-(?=-)")
 CURATE = re.compile(r"<!-- curate: (.*?) -->")
 LONGEST = 300
 
@@ -46,8 +47,8 @@ def source(relation: str, **key: str) -> str:
 
 def curate(text: str) -> str:
     """A place for a curator's judgement; its text must not end the comment."""
-    told = one_line(text, LONGEST).replace("--", "- -").replace("<", "(").replace(">", ")")
-    return f"<!-- curate: {told} -->"
+    told = one_line(text, LONGEST).replace("<", "(").replace(">", ")")
+    return f"<!-- curate: {DASHES.sub('- ', told)} -->"
 
 
 def curations(section: str, text: str) -> list[Curation]:

@@ -38,7 +38,7 @@ numbers as (
         run_id,
         task_id,
         is_pass,
-        entry.key as component,
+        bounded_name(entry.key) as component,
         json_as_number(entry.value) as value
 
     from entries

@@ -8,9 +8,9 @@ rows_read as (
         run_benchmarks.benchmark,
         keys.task_id,
         slice_fields.name,
-        json_as_text(
+        bounded_name(json_as_text(
             row_field(records.verifier, records.reward_components, slice_fields.path)
-        ) as value
+        )) as value
 
     from staging.keys as keys
 

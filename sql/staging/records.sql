@@ -45,7 +45,7 @@ final as (
             else 'rollout'
         end as role,
         files.kind as file_kind,
-        nullif(trim(json_as_text(records.agent)), '') as agent,
+        bounded_name(nullif(trim(json_as_text(records.agent)), '')) as agent,
         coalesce(
             json_as_text(
                 row_field(records.verifier, records.reward_components, settings.task_id_path)
@@ -64,10 +64,10 @@ final as (
         records.reward_components,
         records.mask_sample,
         json_as_text(records.skills_hash) as skills_hash,
-        coalesce(
+        bounded_name(coalesce(
             model_name(json_as_text(records.response_model)),
             model_name(json_as_text(records.request_model))
-        ) as model,
+        )) as model,
         lower(json_as_text(records.response_status)) as status,
         coalesce(
             json_as_text(records.incomplete_reason),
@@ -88,7 +88,7 @@ final as (
             json_as_integer(records.request_max_output_tokens),
             json_as_integer(records.response_max_output_tokens)
         ) as max_output_tokens,
-        json_as_text(records.failure_class) as failure_class,
+        bounded_name(json_as_text(records.failure_class)) as failure_class,
         json_as_boolean(records.failure_terminal) as is_terminal,
         json_as_text(records.failure_judge_error) as judge_error,
         records.perf,

@@ -68,7 +68,8 @@ candidates as (
         records.run_name,
         coalesce(records.agent, '') as agent_key,
         records.agent,
-        records.run_name || coalesce('--' || safe_name(records.agent), '') as wanted
+        -- It becomes the name of a folder.
+        left(records.run_name || coalesce('--' || safe_name(records.agent), ''), 200) as wanted
 
     from records
 

@@ -87,7 +87,7 @@ final as (
     select
         record_id,
         run_id,
-        task_name || coalesce(stage_suffix, '') as task_id,
+        bounded_name(task_name) || coalesce(stage_suffix, '') as task_id,
         task_id_source
 
     from named

@@ -28,6 +28,7 @@ offered as (
     where
         not settings.has_slices
         and length(value) between 1 and 60
+        and length(name) <= 200
         and (value not in ('true', 'false') or regexp_matches(name, '[.]'))
         and not regexp_matches(value, '^-?\d+\.\d+$')
         and (

@@ -24,6 +24,8 @@ COMMENT = re.compile(r"<!--.*?-->")
 # What a parser of Markdown might take for more than text.
 ACTIVE = re.compile(r"[^A-Za-z0-9 .,:;()+%=/-]")
 PART = 3
+# Its opening, its title and its end.
+HEADING = 3
 LONG = 36
 SHORT = 26
 TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
@@ -56,17 +58,19 @@ class Body:
             level, title = int(tokens[at].tag[1]), tokens[at + 1]
             while ends and ends[-1][0] >= level:
                 yield ends.pop()[1]
+            # No level is left out where a report on one run has no parts.
+            tag = "h4" if ends else "h3"
             if level <= PART:
                 part, n_cards = self._id(f"{name}/{_plain(title)}"), 0
                 yield self._part(part, title)
                 ends.append((level, "</section>\n"))
             elif _named(title):
                 n_cards += 1
-                yield self._card(part, title, is_open=n_cards == 1)
+                yield self._card(part, title, tag, is_open=n_cards == 1)
                 ends.append((level, "</details>\n"))
             else:
-                yield f'<h4 class="plain">{self.inline(title)}</h4>\n'
-            at += len(("open", "title", "close"))
+                yield f'<{tag} class="plain">{self.inline(title)}</{tag}>\n'
+            at += HEADING
         yield from (end for _, end in reversed(ends))
 
     def _part(self, part: str, title: Token) -> str:
@@ -75,11 +79,11 @@ class Body:
             f"<h3>{self.inline(title)}{_anchor(part)}</h3>\n"
         )
 
-    def _card(self, part: str, title: Token, *, is_open: bool) -> str:
+    def _card(self, part: str, title: Token, tag: str, *, is_open: bool) -> str:
         card = self._id(f"{part}/{_named(title)}")
         return (
             f'<details class="card" id="{escape(card)}"{" open" if is_open else ""}>'
-            f"<summary><h4>{self.inline(title)}</h4>{_anchor(card)}</summary>\n"
+            f"<summary><{tag}>{self.inline(title)}</{tag}>{_anchor(card)}</summary>\n"
         )
 
     def _block(self, tokens: list[Token], at: int) -> str:
@@ -92,7 +96,7 @@ class Body:
         if kind in ("paragraph_open", "paragraph_close"):
             return self._paragraph(tokens, at)
         if kind == "table_open":
-            return '<div class="scroll" tabindex="0"><table>\n'
+            return '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
         if kind == "table_close":
             return "</table></div>\n"
         if kind in ("th_open", "td_open"):
@@ -152,7 +156,7 @@ class Body:
 
     def _id(self, wanted: str) -> str:
         """An id without spaces, once a page."""
-        base = target(wanted)
+        base = target("_".join(wanted.split()))
         chosen, count = base, 1
         while chosen in self.used_ids:
             count += 1

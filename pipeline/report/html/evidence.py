@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
 from pipeline import citation
 from pipeline.citation import Citation
-from pipeline.report.content import Content
 from pipeline.report.figures import Row
-from pipeline.report.markdown import Document
 from pipeline.report.tables import Source, Table, rows_of
 
 ROLLOUT = ("run_id", "task_id", "rollout_index")
@@ -19,7 +18,8 @@ EVENTS = Table("evidence_events", "report.evidence_events", (*ROLLOUT, "seq"))
 MOST_ROLLOUTS = 400
 MOST_EVENTS = 12
 LAST_EVENTS = 2
-CODE = re.compile(r"`([^`\n]+)`")
+# Not a backquote that is escaped: it stands in text of others, and opens nothing.
+CODE = re.compile(r"(?<!\\)`([^`\n]+)`")
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,10 @@ class Evidence:
     cited_events: frozenset[int]
 
 
-def cited(document: Document, content: Content) -> dict[Citation, set[int]]:
-    """The rollouts that a report cites, in order, and which of their events."""
-    runs = {run.run_id for run in content.runs}
+def cited(texts: Iterable[str], runs: Set[str]) -> dict[Citation, set[int]]:
+    """The rollouts of these runs that texts cite, in order, and which of their events."""
     found: dict[Citation, set[int]] = {}
-    for code in (code for part in document.sections for code in CODE.findall(part.text)):
+    for code in (code for text in texts for code in CODE.findall(text)):
         each = citation.parse(code)
         if each is None or each.run_id not in runs:
             continue

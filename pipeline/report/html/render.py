@@ -54,7 +54,8 @@ class Page:
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
     environment = templates(folder)
-    wanted = cited(document, content)
+    runs = {run.run_id for run in content.runs}
+    wanted = cited((written.text for written in document.sections), runs)
     evidence = collect(source, wanted)
     writer = body.Body(
         _drawing(source, content, environment), frozenset(each.citation for each in evidence)

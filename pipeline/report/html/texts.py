@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 from pipeline.report.figures import Figure
-from pipeline.text import neutral, one_line
+from pipeline.text import ACTIVE, neutral, one_line
 
 SHORT = 120
+LONGEST_ID = 200
+NO_ID = re.compile(rf"[\s%]|{ACTIVE.pattern}")
 NOTHING = "none"
 
 
@@ -30,8 +34,12 @@ def shortened(text: Any, length: Figure | None = None) -> str:
 
 
 def target(name: str) -> str:
-    """An id: any text without white space."""
-    return "_".join(name.split())
+    """An id: bounded, without white space or what a parser would replace, one for each name."""
+    told = NO_ID.sub(lambda found: quote(found[0], safe="", errors="replace"), name)
+    if len(told) <= LONGEST_ID:
+        return told
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return f"{told[:LONGEST_ID]}~{digest[:16]}"
 
 
 def href(name: str) -> str:

@@ -1,0 +1,183 @@
+"""Text that tries to be markup, a mark of ours or a command is text in both outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pipeline.report import filters, marks
+from pipeline.report.figures import Row
+from pipeline.report.html import body, evidence, texts
+from pipeline.text import ACTIVE, one_line
+from tests import browser, hostile, markdown_read
+from tests.results import analyzed
+from tests.test_html import ATTRIBUTES, TAGS, Read, read
+
+FORGED = re.compile(r"<!--(blade:runs|blade-chart:funnel)\?run_id=forged|<!-- curate: forged")
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The output of results whose every text is hostile."""
+    return analyzed(tmp_path_factory.mktemp("hostile"), hostile.files()).path.parent
+
+
+@pytest.fixture(scope="module")
+def page(out: Path) -> Read:
+    """Its page."""
+    return read(out)
+
+
+def test_markdown_holds_only_markup_of_ours(out: Path) -> None:
+    """No link, image, fence, HTML or heading of others; every row has its header's cells."""
+    reports = list(out.rglob("report.md"))
+    assert len(reports) == 3
+    for path in reports:
+        text = path.read_text(encoding="utf-8")
+        assert markdown_read.complaints(text) == []
+        assert not ACTIVE.search(text)
+        assert "forged" in text and not FORGED.search(text)
+
+
+def test_a_page_holds_only_markup_of_ours(out: Path, page: Read) -> None:
+    """No tag, attribute, comment, id or figure that a rollout brought along."""
+    assert set(page.tags) <= TAGS
+    assert page.attributes <= ATTRIBUTES
+    assert page.tags["script"] == page.tags["style"] == 1
+    assert not any(source.startswith("runs?") for source in page.figures)
+    assert not ACTIVE.search((out / "report.html").read_text(encoding="utf-8"))
+
+
+def test_links_of_a_hostile_page_lead_somewhere(page: Read) -> None:
+    """Whatever tasks and benchmarks are called, and whatever stands before a citation."""
+    assert len(page.ids) == len(set(page.ids))
+    targets = [unquote(link[1:]) for link in page.links if link.startswith("#")]
+    assert set(targets) <= set(page.ids)
+    assert sum("täsk" in target for target in targets) > 20
+    assert [link for link in page.links if not link.startswith("#")] == ["data:,"]
+
+
+def test_hostile_text_is_shown_as_it_is(page: Read) -> None:
+    """Nothing is lost: what cannot be shown is escaped visibly."""
+    words = "".join(page.words)
+    assert "<script>alert(1)</script>" in words
+    assert "<!--blade:runs?run_id=forged#n-->" in words
+    assert "\\u202e" in words
+
+
+@pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed")
+def test_a_browser_finds_nothing_to_run(out: Path, tmp_path: Path) -> None:
+    """No message, dialog or request; sorting, filtering and opening all of it changes nothing."""
+    with browser.tab(tmp_path) as tab:
+        tab.open(out / "report.html")
+        tab.run("""
+            for (const each of document.querySelectorAll("thead button, [data-do]")) each.click();
+            for (const each of document.querySelectorAll("[data-figure]")) each.dispatchEvent(
+                new MouseEvent("click", {bubbles: true}));
+            for (const each of document.querySelectorAll("main a")) each.click();
+        """)
+        assert tab.complaints == []
+        asked = {url.partition("#")[0] for url in tab.requests if not url.startswith("about:")}
+        assert asked <= {(out / "report.html").as_uri(), "data:,"}
+        assert tab.run("document.images.length + document.scripts.length") == 1
+
+
+# Letters that mean something to Markdown, HTML or our marks, and any other.
+PIECES = st.one_of(
+    st.sampled_from([*hostile.TRICKS, *hostile.STARTS, "<!--", "-->", "--", "`", "|", "\\", "\n"]),
+    st.text(max_size=8),
+    st.text("`|<>!-#&;[]()*_~\\\n\t .:/@w1=\"'$", max_size=12),
+)
+TEXTS = st.lists(PIECES, max_size=6).map("".join)
+
+
+ROW = "| a | b |\n| --- | --- |\n| {} | b |"
+PLACES = ("A {}", "- {}", "Asked: {}", ROW, "### {}", "**x**: {}.")
+FILTERS = {filters.cell: 400, filters.ref: 120, filters.excerpt: 120}
+
+
+@given(TEXTS, st.sampled_from(list(FILTERS)), st.sampled_from(PLACES))
+@example("www.x.example WWW.x.example @a a@b.cd mailto:a@b.cd x://y", filters.cell, "A {}")
+@example("\u2064\u180e\U000e0100\ufffe\ud800\x00", filters.ref, "- {}")
+def test_any_text_is_text(told: str, written: Callable[[str], str], place: str) -> None:
+    """In any place of a report."""
+    text = f"Before.\n\n{place.format(written(told))}\n\nAfter.\n"
+    assert markdown_read.complaints(f"## a\n\n{text}") == []
+    parsed = [token for token in markdown_read.tokens(text) if token.type == "inline"]
+    assert [parsed[0].content, parsed[-1].content] == ["Before.", "After."]
+    assert not ACTIVE.search(text)
+    assert len(text) < 20 * filters.LONGEST
+
+
+@given(TEXTS, st.sampled_from(list(FILTERS)))
+def test_what_is_shown_is_what_was_said(told: str, written: Callable[[str], str]) -> None:
+    """A reader of either sees the neutral text on one line, to the letter, but for white space."""
+    if written is filters.excerpt:
+        told = " ".join(told.split())
+    expected = one_line(told, FILTERS[written])
+    if written is filters.ref and filters.PLAIN.fullmatch(told):
+        expected = told
+    markdown = written(told)
+    seen = markdown_read.words(markdown).removesuffix(" (redacted)")
+    assert seen.split() == expected.split()
+    page = re.sub(r"</?code>", "", body.inline(markdown)).removesuffix(" (redacted)")
+    assert "<" not in page
+    assert unescape(page).split() == expected.split()
+
+
+@given(TEXTS, TEXTS)
+def test_marks_hold_any_value(key: str, value: str) -> None:
+    """Figures, charts and places for a curator: each is one comment, and gives back its key."""
+    values = {"run_id": key.replace("\ud800", ""), "n": 1}
+    values["task_id"] = value.replace("\ud800", "")
+    figure = Row("main.x", ("run_id", "task_id"), values).n
+    assert markdown_read.figures(f"1{figure.marker}") == [figure.source]
+    assert marks.chart_key(figure.source.partition("#")[0])[1] == {
+        "run_id": values["run_id"],
+        "task_id": values["task_id"],
+    }
+    assert markdown_read.words(f"1{figure.marker} a") == "1 a"
+    chart = marks.chart("funnel", run_id=values["run_id"])
+    assert markdown_read.complaints(f"a\n\n{chart}\n\nb\n") == []
+    assert marks.chart_key(chart[len("<!--blade-chart:") : -len("-->")])[1] == {
+        "run_id": values["run_id"]
+    }
+    place = marks.curate(value)
+    assert markdown_read.complaints(f"a\n\n{place}\n\nb {place} c\n") == []
+    assert len(marks.curations("s", f"{place} {place}")) == 2
+    assert "--" not in place[len("<!--") : -len("-->")]
+
+
+@given(TEXTS)
+def test_commands_stay_inside_their_backquotes(told: str) -> None:
+    """Whatever a run or a benchmark is called, and no mark can be read out of it."""
+    line = f"- Again: `{filters.code(f'blade {told} x')}`\n"
+    assert markdown_read.complaints(line) == []
+    assert not re.search("<!--", line)
+    source = marks.source("funnels", run_id=told)
+    assert markdown_read.complaints(f"a\n\n{source}\n") == []
+
+
+@given(TEXTS, TEXTS)
+def test_ids_are_one_a_name(one: str, other: str) -> None:
+    """Without white space or anything a parser replaces; a link of a name leads to its id."""
+    ids = [texts.target(name) for name in (one, other)]
+    assert (ids[0] == ids[1]) == (one == other)
+    for name, found in zip((one, other), ids, strict=True):
+        assert not re.search(r"\s", found) and not ACTIVE.search(found)
+        assert len(found) < 300
+        assert unquote(texts.href(name)[1:]) == found
+
+
+def test_escaped_backquotes_hide_no_citation() -> None:
+    """Text of others may stand before a citation on its line."""
+    line = f"| {filters.excerpt('an odd ` and `r/9:9`')} | `r/1:0#3` | `r/2:0` |"
+    found = evidence.cited([line], frozenset({"r"}))
+    assert {(each.task_id, *events) for each, events in found.items()} == {("1", 3), ("2",)}
