@@ -38,7 +38,8 @@ def write(beside: Path, out: Path, texts: Mapping[str, str]) -> None:
     for folder in {(beside / name).parent for name in texts}:
         folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        (beside / name).write_text(text, encoding="utf-8", newline="\n")
+        # Only a template of the user's can bring along what no file can hold.
+        (beside / name).write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
 
 
 def put_in_place(beside: Path, out: Path, names: Iterable[str]) -> None:

@@ -16,7 +16,7 @@ import pytest
 from pipeline import open_warehouse
 from pipeline.run import run
 from pipeline.settings import Settings
-from tests.conftest import DEMO
+from tests.conftest import CORPUS, DEMO, ROOT, needs_corpus
 from tests.lean import only
 from tests.pairs_found import NEEDED
 from tests.planted_pairs import BASE, FEWER, SAME, run_files
@@ -94,18 +94,53 @@ def test_place_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", list("01234"))
 def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path, seed: str) -> None:
     """Nor do locale, time zone and the day of the process."""
-    environment = {
-        **os.environ,
-        "PYTHONHASHSEED": seed,
-        "TZ": ["UTC", "Asia/Tokyo"][int(seed) % 2],
-        "LC_ALL": ["C", "C.UTF-8"][int(seed) % 2],
-    }
+    environment = {**os.environ, "PYTHONHASHSEED": seed, **elsewhere(tmp_path, int(seed))}
     command = [BLADE, "analyze", DEMO, "--out", tmp_path / "out"]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert texts(tmp_path / "out") == texts(one_thread)
     again = [BLADE, "compare", *DESK, "--json", "--warehouse", tmp_path / "out/warehouse.duckdb"]
     told = subprocess.run(again, env=environment, check=True, capture_output=True, encoding="utf-8")
     assert told.stdout == compared(one_thread, *DESK)
+    for ending in ("md", "html"):
+        rendered = [BLADE, "report", "--warehouse", tmp_path / "out/warehouse.duckdb"]
+        rendered += ["--out", tmp_path / f"again.{ending}"]
+        subprocess.run(rendered, env=environment, check=True, capture_output=True)
+        page = (tmp_path / f"again.{ending}").read_text(encoding="utf-8")
+        assert page == texts(one_thread)[f"report.{ending}"]
+
+
+def elsewhere(folder: Path, number: int) -> dict[str, str]:
+    """Another time zone, language and, where the machine can pretend so, another day."""
+    given = {
+        "TZ": ["UTC", "Asia/Tokyo"][number % 2],
+        "LC_ALL": ["C", "C.UTF-8"][number % 2],
+        "LANGUAGE": ["tr", "de"][number % 2],
+        "COLUMNS": str(40 + number),
+    }
+    if number % 2 and shutil.which("localedef"):
+        # Turkish: commas in numbers, and an i that is no I.
+        made = ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "locales/tr_TR.UTF-8"]
+        (folder / "locales").mkdir()
+        if subprocess.run(made, capture_output=True).returncode == 0:
+            given |= {"LOCPATH": str(folder / "locales"), "LC_ALL": "tr_TR.UTF-8"}
+    for library in Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"):
+        given |= {"LD_PRELOAD": str(library), "FAKETIME": f"+{100 * number}d"}
+    return given
+
+
+CLOCKS = re.compile(
+    r"^\s*(import|from) (time|datetime|locale|getpass|socket|platform|uuid|secrets)\b"
+    r"|\b(now|today|random|uuid|gen_random_uuid|get_current_time|current_user)\(\)"
+    r"|\bcurrent_(date|time|timestamp)\b(?! is)",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def test_nothing_asks_the_time() -> None:
+    """Neither code nor SQL knows of a clock, a host, a user, a language or chance."""
+    paths = [*ROOT.glob("pipeline/**/*.py"), *ROOT.glob("sql/**/*.sql")]
+    assert len(paths) > 400
+    assert not [path for path in paths if CLOCKS.search(path.read_text(encoding="utf-8"))]
 
 
 def without_places(relations: dict[str, Any]) -> dict[str, Any]:
@@ -117,17 +152,37 @@ def without_places(relations: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
-    """Files written in another order, rows shuffled: only hashes and line numbers differ."""
+def in_another_order(source: Path, folder: Path) -> Path:
+    """A copy whose files were written in another order, with their rows shuffled."""
     shuffle = random.Random(7)
-    folder = tmp_path / "shuffled"
-    folder.mkdir()
-    for path in sorted(DEMO.glob("[!.]*"), reverse=True):
+    for path in sorted(source.rglob("[!.]*"), reverse=True):
+        if path.is_dir():
+            continue
         content = path.read_bytes()
         if path.name.endswith(ROWS):
             *rows, rest = content.split(b"\n")
             content = b"".join(row + b"\n" for row in _shuffled(rows, shuffle)) + rest
-        (folder / path.name).write_bytes(content)
+        place = folder / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return folder
+
+
+@needs_corpus
+@pytest.mark.slow
+def test_order_changes_nothing_on_the_corpus(corpus: Path, tmp_path: Path) -> None:
+    """Real rows with and without ids: every text, hashes and line numbers aside."""
+    folder = in_another_order(CORPUS, tmp_path / "shuffled")
+    other = texts(run(Settings((folder,), tmp_path / "out")).out)
+    expected = texts(corpus.parent)
+    assert {name: _unhashed(other[name]) for name in other} == {
+        name: _unhashed(expected[name]) for name in expected
+    }
+
+
+def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
+    """Files written in another order, rows shuffled: only hashes and line numbers differ."""
+    folder = in_another_order(DEMO, tmp_path / "shuffled")
     other = run(Settings((folder,), tmp_path / "out")).out
     assert without_places(contents(other)) == without_places(contents(one_thread))
     expected = {name: _unhashed(text) for name, text in texts(one_thread).items()}

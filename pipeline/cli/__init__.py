@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import sys
@@ -9,10 +10,11 @@ import sys
 import click
 
 from pipeline import __version__
-from pipeline.errors import BladeError, is_interrupt
-from pipeline.text import neutral
+from pipeline.errors import BladeError, InputError, is_interrupt
+from pipeline.text import neutral, one_line
 
 INTERRUPTED = 130
+LONGEST_NAME = 100
 COMMANDS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "report": "Render the report again: some runs, some sections, other templates.",
@@ -80,6 +82,13 @@ def main() -> None:
         if error.hint:
             click.echo(f"       {neutral(error.hint)}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        # Whatever is asked of such a name fails, in many places.
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        told = one_line(str(error.filename), LONGEST_NAME)
+        click.echo(f"blade: {told}: too long for the name of a file.", err=True)
+        sys.exit(InputError.exit_code)
     except Exception as error:
         if not is_interrupt(error):
             raise

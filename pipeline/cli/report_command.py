@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -93,13 +94,19 @@ def _write(out: Path, text: str) -> None:
     """Beside, then renamed: a reader sees the old file or the new one."""
     if out.is_dir():
         raise InputError(f"{out}: is a folder.", hint="Name a file with --out.")
-    beside = out.with_name(f".{out.name}.writing")
+    # A device or a pipe is written to, never replaced.
+    is_stream = out.exists() and not out.is_file()
+    beside = out if is_stream else out.with_name(f".{out.name}.writing")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(out)
+        # Only a template of the user's can bring along what no file can hold.
+        beside.write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
+        if not is_stream:
+            beside.replace(out)
     except OSError as error:
         raise InputError(
             f"{out}: cannot be written ({error.strerror}).", hint="Choose another file with --out."
         ) from error
     finally:
-        beside.unlink(missing_ok=True)
+        if not is_stream:
+            with suppress(OSError):
+                beside.unlink()

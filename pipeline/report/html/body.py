@@ -51,7 +51,8 @@ class Body:
         part, n_cards = name, 0
         at = 0
         while at < len(tokens):
-            if tokens[at].type != "heading_open":
+            # One inside a list or a quotation, of a user's own, parts nothing.
+            if tokens[at].type != "heading_open" or tokens[at].level:
                 yield self._block(tokens, at)
                 at += 1
                 continue

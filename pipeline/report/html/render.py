@@ -91,7 +91,7 @@ def _drawing(source: Source, content: Content, environment: jinja2.Environment) 
         name, key = marks.chart_key(mark)
         if name != "strip":
             return charts.draw(name, key, content)
-        strip = found.get(key["benchmark"])
+        strip = found.get(key.get("benchmark", ""))
         return template.render(strip=strip) if strip else ""
 
     return draw
