@@ -16,8 +16,8 @@ from pipeline.report import filters, marks
 from pipeline.report.figures import Row
 from pipeline.report.html import body, evidence, texts
 from pipeline.text import ACTIVE, one_line
-from tests import browser, hostile, markdown_read
-from tests.results import analyzed
+from tests import browser, hostile, markdown_read, results
+from tests.results import analyzed, failure, rollout
 from tests.test_html import ATTRIBUTES, TAGS, Read, read
 
 FORGED = re.compile(r"<!--(blade:runs|blade-chart:funnel)\?run_id=forged|<!-- curate: forged")
@@ -181,3 +181,106 @@ def test_escaped_backquotes_hide_no_citation() -> None:
     line = f"| {filters.excerpt('an odd ` and `r/9:9`')} | `r/1:0#3` | `r/2:0` |"
     found = evidence.cited([line], frozenset({"r"}))
     assert {(each.task_id, *events) for each, events in found.items()} == {("1", 3), ("2",)}
+
+
+BIG = "y" * 10_000_000
+
+
+def test_names_are_bounded(tmp_path: Path) -> None:
+    """What is a key and longer than a page can hold keeps its beginning, and stays apart."""
+    long = "n" * 1000
+    rows = [
+        rollout(
+            None,
+            index,
+            agent=f"{long}{index}",
+            model=long,
+            task_id=f"{long}{task}",
+            reward=float(task),
+            reward_components={long: 1.0},
+            verifier_metadata={long: "ab"[task % 2]},
+            category=f"{long}{task % 2}",
+        )
+        for task in range(4)
+        for index in range(2)
+    ]
+    files = {
+        "a_rollouts.jsonl": rows,
+        "a_rollouts_failures.jsonl": [failure(None, 1, long, task_id="t9") | {"agent_ref": None}],
+        "blade.toml": 'slices = ["category"]\n',
+    }
+    needs = ["runs", "rollouts", "failures", "reward_components", "slice_metrics"]
+    found = analyzed(tmp_path, files, needs=needs)
+    lengths = """
+        select max(length(run_id)), max(length(task_id)), max(length(model)), max(length(agent))
+        from rollouts
+    """
+    assert found.rows(lengths) == [(207, 498, 498, 498)]
+    assert found.one("select count(distinct task_id) from rollouts") == 4
+    assert found.one("select count(distinct run_id) from rollouts") == 2
+    assert found.one("select max(length(failure_class)) from failures") == 498
+    assert found.column("select distinct length(component) from reward_components") == [498]
+    assert found.column("select distinct length(slice_value) from slice_metrics") == [498]
+
+
+def _long_rows() -> list[results.Row]:
+    """A field of ten megabytes in each, another one each time."""
+    call = {"type": "function_call", "name": "t", "call_id": "c", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": "c", "output": "Error: no"}
+    done = {"type": "message", "role": "assistant", "content": "done"}
+    outputs = [
+        [{**call, "name": BIG}, answer, done],
+        [{**call, "arguments": BIG}, answer, done],
+        [call, {**answer, "output": f"Error: {BIG}"}, done],
+        [call, answer, {**done, "content": BIG}],
+        [{"type": BIG}, done],
+    ]
+    rows = [rollout(None, 0, reward=0.0, task_id=f"o{n}", output=o) for n, o in enumerate(outputs)]
+    fields: list[results.Row] = [
+        {"reason": BIG},
+        {BIG: 1.5},
+        {"reward_components": {BIG: 0.5}},
+        {"category": BIG},
+        {"verifier_metadata": {BIG: "a"}},
+        {"error": BIG},
+        {"task_id": BIG},
+        {"_ng_failure_class": BIG},
+    ]
+    rows += [
+        rollout(None, 0, reward=0.0, **{"task_id": f"f{n}", **f}) for n, f in enumerate(fields)
+    ]
+    rows += [rollout(None, 0, reward=0.0, task_id="p", ask=BIG)]
+    rows += [rollout(None, 0, reward=0.0, task_id="m", model=BIG)]
+    rows += [rollout(None, index, reward=float(index), task_id="s") for index in range(2)]
+    return rows
+
+
+@pytest.mark.slow
+def test_ten_megabytes_in_each_field(tmp_path: Path) -> None:
+    """Pages and sidecars stay small, and what was cut ends in an ellipsis or says its length."""
+    rows = _long_rows()
+    files = {"a_rollouts.jsonl": rows, "b_rollouts.jsonl": rows[-6:]}
+    files["labels.jsonl"] = [
+        {"run": "a", "task": "o0", "cause": "BI", "note": BIG[: len(BIG) // 2]}
+    ]
+    out = analyzed(tmp_path, files).path.parent
+    for path in out.rglob("*"):
+        if path.suffix in (".md", ".html", ".json"):
+            assert path.stat().st_size < 1_000_000, path
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert markdown_read.complaints(text) == []
+    # What is left of such a field never ends without saying so.
+    shown = markdown_read.COMMENT.sub("", text)
+    assert {cut for cut in re.findall(r"y{100,}(.)", shown)} == {"…"}
+    assert not re.search("y{501}", text)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "of 10,000,000 characters" in page
+
+
+@pytest.mark.slow
+def test_ten_megabytes_of_an_agent(tmp_path: Path) -> None:
+    """It becomes the name of a run, and of a folder."""
+    rows = [rollout(0, 0, agent=BIG), rollout(0, 0, agent="b")]
+    out = analyzed(tmp_path, {"a_rollouts.jsonl": rows}).path.parent
+    assert sorted(len(path.name) for path in (out / "runs").iterdir()) == [4, 200]
+    assert max(path.stat().st_size for path in out.rglob("*.[mhj]*")) < 1_000_000

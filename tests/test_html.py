@@ -194,6 +194,16 @@ def test_blocks() -> None:
     assert '<h4 class="plain">two</h4>' in told
 
 
+def test_headings_leave_no_level_out() -> None:
+    """Cards of an only run stand right below the section; a quotation's heading parts nothing."""
+    writer = body.Body(draw=lambda _: "", cited=frozenset())
+    told = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
+    assert "<summary><h3>Task <code>a</code>: 1</h3>" in told
+    assert '<h3 class="plain">two</h3>' in told
+    assert "<blockquote>\n<h3>\nquoted</h3>\n</blockquote>\n" in told
+    assert "<section" not in told
+
+
 @needs_corpus
 def test_the_corpus_is_a_page_too(corpus: Path) -> None:
     """Real rollouts: well-formed, linked, under ten megabytes."""

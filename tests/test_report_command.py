@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import re
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -200,6 +202,48 @@ def test_a_file_is_written_whole_or_not_at_all(demo: Path, tmp_path: Path, monke
     assert said(demo, "--sections", FUNNEL, "--out", out).code == 0
     # Any other ending is Markdown.
     assert headings(text(out)) == ["Workflow Funnel"] and list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.usefixtures("quick")
+def test_names_that_are_too_long(demo: Path, tmp_path: Path, monkeypatch) -> None:
+    """Of anything a person can name: told as such, and nothing is left behind."""
+    monkeypatch.chdir(tmp_path)
+    for option in ("--out", "--templates", "--labels", "--warehouse"):
+        ended = said(demo, "--sections", FUNNEL, option, "a" * 300)
+        assert ended.code == 3 and "aaaa" in ended.stderr and "too long" in ended.stderr
+    # Long enough that only the file beside it cannot be made.
+    ended = said(demo, "--sections", FUNNEL, "--out", "a" * 250)
+    assert ended.code == 3 and "cannot be written (File name too long)" in ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_stream_is_written_to(demo: Path, tmp_path: Path) -> None:
+    """A pipe or a device that --out names is still one afterwards."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(text, pipe)
+        assert said(demo, "--sections", FUNNEL, "--out", pipe).code == 0
+        assert headings(read.result(timeout=10)) == ["Workflow Funnel"]
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.usefixtures("quick")
+def test_odd_templates_are_rendered(demo: Path, tmp_path: Path) -> None:
+    """Charts without a key or of no such name draw nothing; half a character is written out."""
+    odd = """{{ chart("strip") }}
+
+<!--blade-chart:%%%?=&&=-->
+
+{{ chart("waterfall", base="x", metric="y") }} {{ "\\ud800" }}
+"""
+    folder = templates(tmp_path / "own", **{FUNNEL: odd})
+    for ending in ("md", "html"):
+        out = tmp_path / f"report.{ending}"
+        ended = said(demo, "--sections", FUNNEL, "--templates", folder, "--out", out)
+        assert (ended.code, ended.stderr) == (0, "")
+        assert "\\ud800" in text(out)
 
 
 @pytest.mark.usefixtures("quick")
