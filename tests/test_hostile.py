@@ -72,6 +72,7 @@ def test_hostile_text_is_shown_as_it_is(page: Read) -> None:
     assert "\\u202e" in words
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed")
 def test_a_browser_finds_nothing_to_run(out: Path, tmp_path: Path) -> None:
     """No message, dialog or request; sorting, filtering and opening all of it changes nothing."""
@@ -271,7 +272,7 @@ def test_ten_megabytes_in_each_field(tmp_path: Path) -> None:
     assert markdown_read.complaints(text) == []
     # What is left of such a field never ends without saying so.
     shown = markdown_read.COMMENT.sub("", text)
-    assert {cut for cut in re.findall(r"y{100,}(.)", shown)} == {"…"}
+    assert set(re.findall(r"y{100,}(.)", shown)) == {"…"}
     assert not re.search("y{501}", text)
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "of 10,000,000 characters" in page
