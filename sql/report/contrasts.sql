@@ -1,5 +1,6 @@
 -- The most telling contrasts of each run: a pass and a failure of one task, side by side.
 -- grain: run_id, task_id
+-- kind: table
 with
 
 closest as (

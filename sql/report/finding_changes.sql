@@ -13,7 +13,7 @@ comparisons as (
             order by abs(delta) desc, pair_no
         ) as rank
 
-    from report.comparisons
+    from main.comparisons
 
     where is_lead and delta is not null and (is_named or ci_new_tasks_low > 0 or ci_new_tasks_high < 0)
 
@@ -40,7 +40,7 @@ pairs as (
         benchmark,
         count(*) as n_pairs
 
-    from report.comparisons
+    from main.comparisons
 
     where is_lead
 

@@ -100,7 +100,7 @@ missing as (
         policies.n_left_out as n_concerned,
         policies.n_left_out + policies.n_rollouts as n_total
 
-    from report.policies as policies
+    from main.denominators as policies
 
     where policies.policy = 'dropped' and policies.n_left_out > 0 and policies.n_rollouts > 0
 

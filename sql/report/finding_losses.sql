@@ -18,7 +18,7 @@ stages as (
             order by stage in ('recorded', 'passed') or drop_rank is null, drop_rank, stage_no
         ) as rank
 
-    from report.funnels
+    from main.funnel
 
 ),
 
@@ -59,16 +59,15 @@ funnel as (
 
 ),
 
+-- What no rule explains is told apart from what most have.
 modes as (
 
     select
         run_id,
-        'mode' as kind,
+        case when is_unexplained then 'unexplained' else 'mode' end as kind,
         (gain_low + gain_high) / 2 as stake,
         mode as subject,
         title,
-        gain_low as low,
-        gain_high as high,
         n_rollouts as n_concerned,
         n_failures as n_total,
         share_of_failures as share,
@@ -76,24 +75,7 @@ modes as (
 
     from report.modes
 
-    where is_dominant
-
-),
-
-unexplained as (
-
-    select
-        run_id,
-        'unexplained' as kind,
-        (gain_low + gain_high) / 2 as stake,
-        n_rollouts as n_concerned,
-        n_failures as n_total,
-        share_of_failures as share,
-        example
-
-    from report.modes
-
-    where is_unexplained
+    where is_dominant or is_unexplained
 
 ),
 
@@ -134,9 +116,9 @@ interventions as (
         interventions.n_rollouts / nullif(failures.n_failures, 0) as share,
         interventions.citations[1] as example
 
-    from report.interventions as interventions
+    from main.interventions as interventions
 
-    inner join (select run_id, max(n_failures) as n_failures from report.modes group by all) as failures
+    inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as failures
         using (run_id)
 
     where interventions.rank = 1
@@ -148,8 +130,6 @@ final as (
     select * from funnel
     union all by name
     select * from modes
-    union all by name
-    select * from unexplained
     union all by name
     select * from retries
     union all by name

@@ -8,7 +8,7 @@ attempts as (
         run_id,
         max(n_reached) as n_attempts
 
-    from report.funnels
+    from main.funnel
 
     group by all
 
@@ -115,7 +115,7 @@ unhealthy as (
         1 - health.clean_rate as share,
         commonest.example
 
-    from report.health as health
+    from main.run_health as health
 
     inner join commonest using (run_id)
 
@@ -164,7 +164,7 @@ suspects as (
 
     inner join attempts using (run_id)
 
-    inner join (select run_id, max(n_failures) as n_failures from report.modes group by all) as modes
+    inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as modes
         using (run_id)
 
     group by suspected.run_id

@@ -40,7 +40,6 @@ weighed as (
 
     select
         found.* exclude (is_decided, is_overturning),
-        coalesce(found.is_overturning, false) as is_overturning,
         case
             when found.is_overturning then 1
             when found.is_decided then 2
@@ -118,7 +117,6 @@ final as (
         run_id,
         benchmark,
         coalesce(metric, 'pass_at_1') as metric,
-        is_overturning,
         stake,
         subject,
         title,

@@ -60,10 +60,10 @@ causes as (
 
     select
         run_id,
-        cast(sum(n_tasks) as bigint) as n_tasks,
-        cast(sum(n_curated) as bigint) as n_curated
+        count(*) as n_tasks,
+        count(*) filter (where not is_suggested) as n_curated
 
-    from report.causes
+    from main.root_causes
 
     group by all
 
@@ -101,11 +101,11 @@ lacking as (
 
     left join causes using (run_id)
 
-    left join report.health as health using (run_id)
+    left join main.run_health as health using (run_id)
 
     left join staging.constant_rewards as constant using (run_id)
 
-    left join (select distinct run_id from report.slices) as slices using (run_id)
+    left join (select distinct run_id from main.slice_metrics) as slices using (run_id)
 
     left join (
         select run_id, cast(sum(n_lines) as bigint) as n_lines from report.run_inventory

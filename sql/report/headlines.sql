@@ -1,5 +1,6 @@
 -- The headline row of each run, with what decides how it is worded.
 -- grain: run_id
+-- kind: table
 with
 
 metrics as (
@@ -33,8 +34,7 @@ final as (
         coalesce(abs(metrics.rollout_pass_rate - metrics.pass_at_1) > 1e-9, false) as has_two_rates,
         metrics.n_scored < metrics.n_rollouts
             or coalesce(metrics.coverage < 1, false)
-            as is_incomplete,
-        runs.is_unsafe
+            as is_incomplete
 
     from metrics
 

@@ -6,7 +6,6 @@ ranked as (
 
     select
         *,
-        count(*) over (partition by run_id) as n_signatures,
         row_number() over (
             partition by run_id order by n_failed desc, n_rollouts desc, source, signature
         ) as rank

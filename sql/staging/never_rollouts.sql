@@ -1,5 +1,6 @@
 -- The recorded rollouts of tasks that never pass, with how far each got.
 -- grain: run_id, task_id, rollout_index
+-- kind: table
 with
 
 final as (

@@ -1,5 +1,6 @@
 -- Where a rollout with these facts stopped: before the first stage it does not show, unless it passed.
 -- grain: run_id, facts, is_pass
+-- kind: table
 with
 
 ends as (

@@ -1,5 +1,6 @@
 -- The stages of each run's funnel, without those that none of its benchmark's rollouts can show.
 -- grain: run_id, stage_no
+-- kind: table
 with
 
 stages as (
