@@ -20,6 +20,10 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--disable-extensions", "--hide-scrollbars", "--remote-debugging-pipe"),
 )
+COMPLAINTS = (
+    *("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"),
+    *("Page.javascriptDialogOpening", "Page.windowOpen", "Page.downloadWillBegin"),
+)
 
 
 @dataclass
@@ -95,7 +99,7 @@ class Tab:
         method, given = told.get("method"), told.get("params", {})
         if method == "Network.requestWillBeSent":
             self.requests.append(given["request"]["url"])
-        elif method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
+        elif method in COMPLAINTS:
             self.complaints.append(json.dumps(given))
 
 
