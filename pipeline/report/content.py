@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from pipeline.report.comparisons import Comparison, comparisons
@@ -238,10 +238,7 @@ def ranked_findings(source: Source) -> list[Row]:
 
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
-    tables = {
-        table.name: _by_run(rows(source, table), lambda row: [row.values["run_id"]])
-        for table in OF_RUNS
-    }
+    tables = {table.name: _by_run(rows(source, table)) for table in OF_RUNS}
     return [
         RunContent(
             headline, **{name: found.get(headline.run_id, []) for name, found in tables.items()}
@@ -250,11 +247,10 @@ def runs(source: Source) -> list[RunContent]:
     ]
 
 
-def _by_run(found: list[Row], runs_of: Callable[[Row], list[str]]) -> dict[str, list[Row]]:
+def _by_run(found: list[Row]) -> dict[str, list[Row]]:
     lists: dict[str, list[Row]] = {}
     for row in found:
-        for run_id in runs_of(row):
-            lists.setdefault(run_id, []).append(row)
+        lists.setdefault(row.run_id, []).append(row)
     return lists
 
 

@@ -58,7 +58,6 @@ together as (
         n_tasks_by_noise,
         amount_by_noise,
         explains,
-        null as n_others,
         n_lines <= 9 or line_no <= 8 as is_shown,
         total,
         total_shown,
@@ -67,32 +66,11 @@ together as (
 
     from lines
 
-    union all
+    union all by name
 
     select
-        base,
-        candidate,
-        metric,
-        policy,
-        ledger,
-        slice_key,
-        line_no,
-        null as line,
-        null as effect,
-        amount,
-        shown,
-        null as ci_low,
-        null as ci_high,
-        null as n_tasks,
-        null as n_tasks_by_noise,
-        null as amount_by_noise,
-        explains,
-        n_others,
-        true as is_shown,
-        total,
-        total_shown,
-        is_reversal,
-        null as example
+        *,
+        true as is_shown
 
     from rest
 

@@ -18,62 +18,45 @@ dives as (
 
 ),
 
-by_mode as (
+named as (
 
     select
         run_id,
-        mode,
-        count(*) as n_tasks,
-        rank() over (partition by run_id order by count(*) desc) as rank
+        unnest(['mode', 'cause']) as kind,
+        unnest([mode, cause]) as name
 
     from dives
-
-    where mode <> 'UNEXPLAINED'
-
-    group by run_id, mode
-
-),
-
-by_cause as (
-
-    select
-        run_id,
-        cause,
-        count(*) as n_tasks,
-        rank() over (partition by run_id order by count(*) desc) as rank
-
-    from dives
-
-    where cause <> 'UNEXPLAINED'
-
-    group by run_id, cause
 
 ),
 
 -- Several may be equally common.
-modes as (
+ranked as (
 
     select
         run_id,
-        list(mode order by mode) as modes,
-        max(n_tasks) as n_tasks
+        kind,
+        name,
+        count(*) as n_tasks,
+        rank() over (partition by run_id, kind order by count(*) desc) as rank
 
-    from by_mode
+    from named
 
-    where rank = 1
+    where name <> 'UNEXPLAINED'
 
-    group by all
+    group by run_id, kind, name
 
 ),
 
-causes as (
+commonest as (
 
     select
         run_id,
-        list(cause order by cause) as causes,
-        max(n_tasks) as n_tasks
+        list(name order by name) filter (where kind = 'mode') as modes,
+        max(n_tasks) filter (where kind = 'mode') as n_with_mode,
+        list(name order by name) filter (where kind = 'cause') as causes,
+        max(n_tasks) filter (where kind = 'cause') as n_with_cause
 
-    from by_cause
+    from ranked
 
     where rank = 1
 
@@ -100,17 +83,14 @@ final as (
         counted.run_id,
         counted.n_tasks,
         counted.n_passed_elsewhere,
-        modes.run_id is null as is_unexplained,
-        coalesce(modes.modes, []) as modes,
-        modes.n_tasks as n_with_mode,
-        coalesce(causes.causes, []) as causes,
-        causes.n_tasks as n_with_cause
+        coalesce(commonest.modes, []) as modes,
+        commonest.n_with_mode,
+        coalesce(commonest.causes, []) as causes,
+        commonest.n_with_cause
 
     from counted
 
-    left join modes using (run_id)
-
-    left join causes using (run_id)
+    left join commonest using (run_id)
 
     order by counted.run_id
 
