@@ -424,7 +424,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
             },
             [
                 "Highest on `a`: 3 of 3 runs, such as **`a`** with a pass@1 of 50.0%",
-                "Of 6 scored tasks of `a`, 3 pass in every attempt of its 3 runs",
+                "Of 6 scored tasks of `a`, 3 pass in every scored attempt of its 3 runs",
                 "\n\nNo rule explains 9 of 9 attempts that did not pass (100.0%).",
                 "3 of 6 scored tasks never pass. No rule names a mode of them.",
                 "pass@1 does not move: +0.0 points (95% interval for new tasks -45.9 to +45.9 "

@@ -64,9 +64,9 @@ returns as (
         intervention,
         count(*) as n_runs,
         sorted_sum(gain_low + gain_high) as worth,
-        arg_max(run_id, (gain_low + gain_high, gain_high, run_id)) as most_in,
-        arg_max(gain_low, (gain_low + gain_high, gain_high, run_id)) as gain_low,
-        arg_max(gain_high, (gain_low + gain_high, gain_high, run_id)) as gain_high,
+        arg_min(run_id, (-gain_low - gain_high, -gain_high, run_id)) as most_in,
+        arg_min(gain_low, (-gain_low - gain_high, -gain_high, run_id)) as gain_low,
+        arg_min(gain_high, (-gain_low - gain_high, -gain_high, run_id)) as gain_high,
         flatten(list(citations[:1] order by gain_low + gain_high desc, run_id))[:3] as citations
 
     from main.interventions
