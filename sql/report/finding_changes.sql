@@ -2,20 +2,37 @@
 -- grain: run_id
 with
 
+compared as (
+
+    select
+        *,
+        count(*) filter (where not is_named) over () as n_pairs
+
+    from main.comparisons
+
+    where is_lead
+
+),
+
 comparisons as (
 
     select
         *,
         coalesce(verdict in ('improved', 'regressed'), true) as is_decided,
         row_number() over (
-            -- Of pairs that nobody asked about one a benchmark: the largest of many is no surprise.
             partition by benchmark, case when is_named then candidate else '' end
             order by abs(delta) desc, pair_no
         ) as rank
 
-    from main.comparisons
+    from compared
 
-    where is_lead and delta is not null and (is_named or ci_new_tasks_low > 0 or ci_new_tasks_high < 0)
+    -- Of twenty pairs that nobody asked about one looks changed by chance: all are tests of one.
+    where
+        delta is not null
+        and (
+            is_named
+            or ((ci_new_tasks_low > 0 or ci_new_tasks_high < 0) and p_value * n_pairs <= 0.05)
+        )
 
 ),
 
@@ -31,20 +48,6 @@ examples as (
     from report.changed_tasks
 
     where rank = 1
-
-),
-
-pairs as (
-
-    select
-        benchmark,
-        count(*) as n_pairs
-
-    from main.comparisons
-
-    where is_lead
-
-    group by all
 
 ),
 
@@ -66,12 +69,10 @@ final as (
         comparisons.ci_new_tasks_low as low,
         comparisons.ci_new_tasks_high as high,
         comparisons.n_common_tasks as n_total,
-        case when not comparisons.is_named then pairs.n_pairs end as n_pairs,
+        case when not comparisons.is_named then comparisons.n_pairs end as n_pairs,
         examples.candidate_example as example
 
     from comparisons
-
-    inner join pairs using (benchmark)
 
     left join examples
         on examples.base = comparisons.base
