@@ -144,9 +144,13 @@ SENTENCES = [
             share=0.625,
             example="a/3:0#2",
         ),
-        "5 of 8 failures of a (62.5%) have the mode LOOP (went round), such as a/3:0#2; no mode is "
-        "commoner.",
+        "5 of 8 failures of a (62.5%) have the mode LOOP (went round), such as a/3:0#2.",
         ["why", "a/3:0"],
+    ),
+    (
+        finding("mode", subject="LOOP", title="went round", n_concerned=1, n_total=8, share=0.125),
+        "1 of 8 failures of a (12.5%) has the mode LOOP (went round); no mode is commoner.",
+        ["failures", "a"],
     ),
     (
         finding("unexplained", n_concerned=2, n_total=8, share=0.25, example="a/4:0"),

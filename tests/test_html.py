@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.html import body
+from pipeline.report.figures import Row
+from pipeline.report.html import body, evidence
 from tests.conftest import needs_corpus
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
@@ -212,3 +213,12 @@ def test_the_corpus_is_a_page_too(corpus: Path) -> None:
     assert {unquote(link[1:]) for link in seen.links if link.startswith("#")} <= set(seen.ids)
     assert len(seen.ids) == len(set(seen.ids))
     assert (corpus.parent / "report.html").stat().st_size < 10_000_000
+
+
+def test_events_that_are_cited_are_shown() -> None:
+    """However many: links lead to them. Others fill what room is left, the last first."""
+    row = Row("report.evidence", (), {"n_events": 40, "evidence_seq": 9})
+    assert evidence._telling(row, set()) == [8, 9, 39, 40]
+    assert evidence._telling(row, {1, 3}) == [1, 2, 3, 8, 9, 39, 40]
+    many = set(range(1, 30, 2))
+    assert evidence._telling(row, many) == sorted(many)

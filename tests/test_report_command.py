@@ -104,7 +104,18 @@ def test_some_runs(collected: report.Content) -> None:
     assert [notice["subject"] for notice in office.notices] == [f"{ASTER}_rollouts.jsonl", ASTER]
     mixed = collected.only([ASTER, "quick_math_aster-8b"])
     assert (mixed.comparisons, mixed.task_totals) == ([], [])
+    assert {row.base for row in mixed.findings if row.kind == "change"} == set()
     assert collected.only(["quick_math_aster-8b"]).notices == []
+
+
+def test_some_runs_are_told_of_truly(collected: report.Content) -> None:
+    """What is said of all runs together is left out, and nothing false stands in its place."""
+    told = report.document(collected.only([ASTER, "quick_math_birch-70b"])).text
+    page = MARKER.sub("", told)
+    assert "known to have failed" not in page
+    assert "No rule suggests what to do" not in page
+    assert f"`{ASTER}`: Of 22 tasks, 2 pass in every scored attempt" in page
+    assert f"- `{ASTER}`: 4 files with 1,012 lines" in page
 
 
 def test_a_series_is_whole_or_left_out(collected: report.Content) -> None:

@@ -203,8 +203,15 @@ class Content:
 
 
 def _own_findings(found: list[Row], names: Set[str]) -> list[Row]:
-    """Those of these runs: of one run in its own order, of several in that of all."""
-    own = [row for row in found if row.values["run_id"] in names]
+    """Those of these runs: of one run in its own order, of several in that of all.
+
+    What changed against a run that is not among them is not told.
+    """
+    own = [
+        row
+        for row in found
+        if row.values["run_id"] in names and row.values["base"] in (None, *names)
+    ]
     return own if len(names) > 1 else sorted(own, key=lambda row: int(row.values["run_rank"]))
 
 

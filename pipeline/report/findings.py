@@ -125,9 +125,11 @@ def _funnel(row: Row, voice: Voice) -> str:
 def _mode(row: Row, voice: Voice) -> str:
     title = voice.text(one_line(row.title, LONGEST_TITLE))
     have = "has" if row.n_concerned.value == 1 else "have"
+    # What most failures have needs no such word.
+    rank = "" if row.share.value > 0.5 else "; no mode is commoner"
     return (
         f"{_share(row, 'failure', voice)} {have} the mode {voice.text(row.subject)} ({title})"
-        f"{_such(row, voice)}; no mode is commoner."
+        f"{_such(row, voice)}{rank}."
     )
 
 

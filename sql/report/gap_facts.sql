@@ -69,6 +69,22 @@ causes as (
 
 ),
 
+-- Of files that are read row by row, and of any other that could not be read.
+lines as (
+
+    select
+        run_id,
+        cast(sum(n_rejects) as bigint) as n_rejects,
+        cast(sum(n_lines) as bigint) as n_lines
+
+    from report.run_inventory
+
+    where kind in ('rollouts', 'inputs', 'failures') or n_rejects > 0
+
+    group by all
+
+),
+
 lacking as (
 
     select
@@ -89,7 +105,7 @@ lacking as (
             lack_of('rewards', constant.n_rollouts, heads.n_scored),
             lack_of('labels', case when causes.n_curated = 0 then causes.n_tasks end, causes.n_tasks),
             lack_of('redacted', recorded.n_redacted, heads.n_rollouts),
-            lack_of('rejects', health.n_rejects, lines.n_lines)
+            lack_of('rejects', lines.n_rejects, lines.n_lines)
         ], recursive := true),
         unobserved.n_checks
 
@@ -101,16 +117,11 @@ lacking as (
 
     left join causes using (run_id)
 
-    left join main.run_health as health using (run_id)
-
     left join staging.constant_rewards as constant using (run_id)
 
     left join (select distinct run_id from main.slice_metrics) as slices using (run_id)
 
-    left join (
-        select run_id, cast(sum(n_lines) as bigint) as n_lines from report.run_inventory
-        where kind in ('rollouts', 'inputs', 'failures') group by all
-    ) as lines using (run_id)
+    left join lines using (run_id)
 
 ),
 

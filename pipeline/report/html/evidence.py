@@ -70,12 +70,14 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
 
 
 def _telling(row: Row, cited_events: set[int]) -> list[int]:
-    """The events cited or that show the mode, each with the one before, and the last ones."""
+    """The events cited, since links lead to them; then those before, of the mode, and the last."""
     n_events = row.values["n_events"] or 0
     marked = cited_events | ({row.values["evidence_seq"]} - {None})
     around = {seq - back for seq in marked for back in (0, 1)}
     last = set(range(n_events - LAST_EVENTS + 1, n_events + 1))
-    return sorted(seq for seq in around | last if seq >= 1)[-MOST_EVENTS:]
+    others = sorted(seq for seq in (around | last) - cited_events if seq >= 1)
+    room = max(0, MOST_EVENTS - len(cited_events))
+    return sorted({*cited_events, *(others[-room:] if room else [])})
 
 
 def _of(row: Row) -> tuple[str, str, int]:

@@ -36,7 +36,10 @@ class Benchmark:
 
 def benchmarks(content: Content) -> list[Benchmark]:
     """Each benchmark with its first runs and leading comparisons; what was decided stands first."""
-    found = [_benchmark(content, name) for name in content.benchmarks]
+    compared: dict[str, list[Comparison]] = {}
+    for each in content.leading_comparisons:
+        compared.setdefault(each.benchmark, []).append(each)
+    found = [_benchmark(content, name, compared.get(name, [])) for name in content.benchmarks]
     most = MOST_COMPARISONS if len(found) == 1 else 1
     return [
         replace(each, comparisons=each.comparisons[:most])
@@ -52,13 +55,13 @@ def benchmarks(content: Content) -> list[Benchmark]:
     ]
 
 
-def _benchmark(content: Content, name: str) -> Benchmark:
+def _benchmark(content: Content, name: str, compared: list[Comparison]) -> Benchmark:
     own = [run for run in content.runs if run.benchmark == name]
     return Benchmark(
         name,
         [Tile(run.run_id, run.headline, _shares(run)) for run in own[:MOST_RUNS]],
         len(own),
-        [each for each in content.leading_comparisons if each.benchmark == name],
+        compared,
     )
 
 
