@@ -29,7 +29,11 @@ found as (
     union all by name
     select * from report.finding_doubts
     union all by name
-    select * from report.finding_signs
+    select * from report.finding_reported
+    union all by name
+    select * from report.finding_health
+    union all by name
+    select * from report.finding_suspects
     union all by name
     select * from report.finding_losses
 
