@@ -15,7 +15,7 @@ from pipeline.text import neutral, one_line
 
 INTERRUPTED = 130
 LONGEST_NAME = 100
-COMMANDS = {
+ANALYSIS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "report": "Render the report again: some runs, some sections, other templates.",
     "metrics": "Print the figures of all runs, or of one.",
@@ -26,6 +26,17 @@ COMMANDS = {
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
 }
+PACKAGE = {
+    "init": "Lay out a benchmark's package, and draft its skill and reports from the data.",
+    "verify": "Hold every figure and citation of a report against the data.",
+    "extract-anchor-facts": "Draft the facts that a report is scored by.",
+    "make-shallow": "Write a report's negative control: headings and tables, no diagnosis.",
+    "score": "Score a report by the anchor facts of a golden one.",
+    "calibrate": "Show that the score tells a golden report from look-alikes.",
+    "sanitize": "Take credentials, names and private data out of what is shared.",
+    "validate": "Check a package: skill, rollouts, golden reports.",
+}
+COMMANDS = {**ANALYSIS, **PACKAGE}
 
 
 class LazyGroup(click.Group):
@@ -39,15 +50,16 @@ class LazyGroup(click.Group):
         """Import the module of one command."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"pipeline.cli.{cmd_name}_command")
-        command = getattr(module, cmd_name)
+        name = cmd_name.replace("-", "_")
+        command = getattr(importlib.import_module(f"pipeline.cli.{name}_command"), name)
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands from the table above, without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """The lists of commands from the tables above, without importing any."""
+        for title, commands in (("Commands", ANALYSIS), ("Commands of a package", PACKAGE)):
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
 
 
 @click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,0 +1,78 @@
+"""The folder of a package: where its skill, rollouts and golden reports stand."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+SKILLS = ("skill/SKILL.md", "SKILL.md")
+ROLLOUTS = "rollouts"
+GOLDEN_REPORTS = "golden_reports"
+DRAFTS = "drafts"
+# `<model>_golden_report.md` or `<model>-golden-report.md`.
+GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden(?P=sep)report\.md")
+# What stands beside rollouts and is none itself.
+SIDECARS = re.compile(
+    r"(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)\.jsonl?$"
+)
+
+
+@dataclass(frozen=True)
+class Golden:
+    """A golden report and what belongs to it, whether it is there or not."""
+
+    report: Path
+    model: str
+    metrics: Path
+    anchor_facts: Path
+    shallow: Path
+
+    @property
+    def is_comparison(self) -> bool:
+        """A comparison of models needs neither metrics nor facts."""
+        return "_vs_" in self.report.name
+
+
+@dataclass(frozen=True)
+class Package:
+    """What stands in a package's folder; nothing of it has been read."""
+
+    folder: Path
+    skill: Path | None
+    rollouts: tuple[Path, ...]
+    goldens: tuple[Golden, ...]
+
+    @property
+    def results(self) -> Path:
+        """The folder that an analysis reads."""
+        folder = self.folder / ROLLOUTS
+        return folder if folder.is_dir() else self.folder / "data"
+
+
+def package(folder: Path) -> Package:
+    """The parts of a package, in the order of their names."""
+    skill = next((folder / name for name in SKILLS if (folder / name).is_file()), None)
+    reports = sorted((folder / GOLDEN_REPORTS).glob("*.md"))
+    goldens = [golden(path) for path in reports if GOLDEN_NAME.fullmatch(path.name)]
+    return Package(folder, skill, tuple(_rollouts(folder)), tuple(goldens))
+
+
+def golden(report: Path) -> Golden:
+    """What belongs to a golden report, by its name; any other report's name is its model."""
+    match = GOLDEN_NAME.fullmatch(report.name)
+    model, sep = (match["model"], match["sep"]) if match else (report.stem, "_")
+    beside = report.parent
+    return Golden(
+        report=report,
+        model=model,
+        metrics=beside / f"{report.stem}{sep}metrics.json",
+        anchor_facts=beside / f"{model}{sep}anchor{sep}facts.json",
+        shallow=beside / f"{model}{sep}shallow.md",
+    )
+
+
+def _rollouts(folder: Path) -> list[Path]:
+    found = sorted((folder / ROLLOUTS).glob("*.jsonl"))
+    found = found or sorted((folder / "data").glob("*rollout*.jsonl"))
+    return [path for path in found if not SIDECARS.search(path.name)]

@@ -1,0 +1,1 @@
+"""What must not be shared -> placeholders, and a log without the secrets."""

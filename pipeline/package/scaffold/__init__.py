@@ -1,0 +1,1 @@
+"""Rollouts -> the drafts a package begins with."""

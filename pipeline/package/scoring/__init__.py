@@ -1,0 +1,1 @@
+"""Report and anchor facts -> a score, and its calibration against look-alikes."""

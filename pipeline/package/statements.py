@@ -1,0 +1,184 @@
+"""What a report states, sentence by sentence and row by row: figures, what it cites, yes or no."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from pipeline import citation
+from pipeline.citation import Citation
+from pipeline.package.numbers import QUOTED, Number, numbers
+from pipeline.package.reading import Block, Reading, Row, Section, Table
+
+# A citation that stands in plain text: no blank, and a run that looks like one.
+BARE_CITATION = re.compile(r"(?<![\w/])[\w.-]+/[^\s/|()\[\]\"',;]+:\d+(?:#\d+)?(?![\w/:])")
+TASK_NAMED = re.compile(
+    r"\btasks?\s+(?P<first>[\w.-]*\d[\w.-]*\b)(?P<rest>(?:(?:,| and|, and| or)\s+\d[\w-]*\b)*)",
+    re.IGNORECASE,
+)
+# MODE_NAMES and the labels of causes.
+CAPITALS = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{5,}|KG|UK|BI|TI|IR|DA)\b")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(\u201c`])|\n\s*\n")
+ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|no|approx|etc|resp)\.$", re.IGNORECASE)
+WORD = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
+NEGATION = re.compile(
+    r"\b(?:no|not|none|never|neither|nor|nothing|nobody|without|cannot|can't|don't|doesn't|didn't"
+    r"|isn't|aren't|wasn't|weren't|won't|hasn't|haven't|fails? to|failed to|lacks?|rather than)\b",
+    re.IGNORECASE,
+)
+STOP_WORDS = frozenset(
+    "the and for are was were has have had that this these those with from into onto over under "
+    "than then they them their its his her but our your you all any each every some such same "
+    "other more most less least very also only just both either which who whom whose what when "
+    "where why how will would can could may might must should shall been being does did done one "
+    "two three four per via out off not about after before while because since there here".split()
+)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence, a list item or a row of a table, with what it is about."""
+
+    section: Section
+    line: int
+    text: str
+    numbers: tuple[Number, ...]
+    citations: tuple[Citation, ...]
+    # Tasks by name, those of citations included.
+    tasks: tuple[str, ...]
+    # Code spans that are no citation, and words in capitals: tools, modes, fields, causes.
+    names: tuple[str, ...]
+    quotes: tuple[str, ...]
+    is_row: bool
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The stems of the words that carry meaning."""
+        return stems(self.text)
+
+    @cached_property
+    def n_negations(self) -> int:
+        """How often it says no."""
+        return len(NEGATION.findall(self.text))
+
+
+def statements(reading: Reading) -> list[Statement]:
+    """All statements of a report in order, without headings and fences."""
+    return [each for section in reading.sections for each in of_section(section)]
+
+
+def of_section(section: Section) -> Iterator[Statement]:
+    """The statements below one heading."""
+    for part in section.parts:
+        if isinstance(part, Table):
+            for row in part.rows:
+                yield _of_row(section, row)
+        elif part.kind != "fence":
+            yield from _of_block(section, part)
+
+
+def of_text(text: str) -> Statement:
+    """A sentence on its own, such as a fact."""
+    block = Block("paragraph", 1, *_without_backquotes(text))
+    section = Section("", 0, 1, (), (block,))
+    return _statement(section, 1, [(block, 0, len(block.text))], is_row=False)
+
+
+def stems(text: str) -> frozenset[str]:
+    """Words without their endings, and without those that say nothing."""
+    found = (word.lower() for word in WORD.findall(text))
+    return frozenset(_stem(word) for word in found if word not in STOP_WORDS)
+
+
+def sentences(block: Block) -> list[tuple[int, int]]:
+    """Where each sentence of a text begins and ends; code spans are never cut."""
+    spans, start = [], 0
+    for match in SENTENCE_END.finditer(block.text):
+        if block.is_code(match.start()) or ABBREVIATED.search(block.text, start, match.start()):
+            continue
+        spans.append((start, match.start()))
+        start = match.end()
+    spans.append((start, len(block.text)))
+    return [(start, end) for start, end in spans if block.text[start:end].strip()]
+
+
+def _of_block(section: Section, block: Block) -> Iterator[Statement]:
+    for start, end in sentences(block):
+        yield _statement(section, block.line_at(start), [(block, start, end)], is_row=False)
+
+
+def _of_row(section: Section, row: Row) -> Statement:
+    cells = [(cell, 0, len(cell.text)) for cell in row.cells]
+    return _statement(section, row.line, cells, is_row=True)
+
+
+def _statement(
+    section: Section, line: int, pieces: list[tuple[Block, int, int]], *, is_row: bool
+) -> Statement:
+    text = " | ".join(block.text[start:end].strip() for block, start, end in pieces)
+    cited = [each for piece in pieces for each in citations(*piece)]
+    named = [each for piece in pieces for each in _tasks(*piece)]
+    return Statement(
+        section,
+        line,
+        text,
+        tuple(
+            number
+            for block, start, end in pieces
+            for number in numbers(block)
+            if start <= number.start < end
+        ),
+        tuple(dict.fromkeys(cited)),
+        tuple(dict.fromkeys([*named, *(each.task_id for each in cited)])),
+        tuple(dict.fromkeys(each for piece in pieces for each in _names(*piece))),
+        tuple(match[0][1:-1] for match in QUOTED.finditer(text)),
+        is_row,
+    )
+
+
+def citations(block: Block, start: int = 0, end: int | None = None) -> list[Citation]:
+    """The citations in a piece of text: code spans that are one, and those in plain text."""
+    end = len(block.text) if end is None else end
+    spans = [(from_, to) for from_, to in block.codes if start <= from_ < end]
+    spans += [
+        match.span()
+        for match in BARE_CITATION.finditer(block.text, start, end)
+        if not block.is_code(match.start())
+    ]
+    found = (citation.parse(block.text[from_:to]) for from_, to in sorted(spans))
+    return [each for each in found if each is not None]
+
+
+def _tasks(block: Block, start: int, end: int) -> Iterator[str]:
+    for match in TASK_NAMED.finditer(block.text, start, end):
+        yield match["first"].rstrip(".-")
+        yield from re.findall(r"\d[\w-]*", match["rest"])
+
+
+def _names(block: Block, start: int, end: int) -> Iterator[str]:
+    for from_, to in block.codes:
+        span = block.text[from_:to]
+        if start <= from_ < end and citation.parse(span) is None:
+            yield span
+    for match in CAPITALS.finditer(block.text, start, end):
+        if not block.is_code(match.start()):
+            yield match[0]
+
+
+def _without_backquotes(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """A text that may hold code spans, as a reader sees it, and where they stand."""
+    seen, codes = "", []
+    for place, piece in enumerate(text.split("`")):
+        if place % 2:
+            codes.append((len(seen), len(seen) + len(piece)))
+        seen += piece
+    return seen, tuple(codes)
+
+
+def _stem(word: str) -> str:
+    for ending in ("ations", "ation", "ings", "ing", "edly", "ies", "ed", "es", "ly", "s", "e"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word[: -len(ending)]
+    return word

@@ -1,0 +1,1 @@
+"""Report and data -> every figure and citation verified, contradicted or unverifiable."""
