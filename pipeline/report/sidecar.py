@@ -49,6 +49,7 @@ def run_object(run: RunContent) -> dict[str, Any]:
         "resources": _nested(run.resources, ("measure", "outcome"), RESOURCE),
         "reward_components": _nested(run.components, ("component",), COMPONENT),
         **_failures(run),
+        **{name: headline[column] for name, column in ALSO_CALLED.items()},
     }
 
 
@@ -92,6 +93,13 @@ COUNTS = {
     "missing_tasks": "n_missing_tasks",
     "inferred_missing_tasks": "n_inferred_missing_tasks",
     "partial_tasks": "n_partial_tasks",
+}
+# Published sidecars have these names for the same figures.
+ALSO_CALLED = {
+    "model": "model",
+    "num_tasks": "n_tasks",
+    "num_rollouts": "n_rollouts",
+    "always_fail_tasks": "n_never_tasks",
 }
 UNCERTAINTY = (
     "pass_at_1_se_new_tasks pass_at_1_ci_new_tasks_low pass_at_1_ci_new_tasks_high "
