@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -22,6 +23,7 @@ AMPLE_MEMORY = "6GB"
 # A row of features joins a dozen signs: of a million rollouts they do not fit what a load needs.
 RELATIONS_MEMORY = "1GB"
 SMALL_BYTES = 16 << 20
+T = TypeVar("T")
 
 
 # What a comparison is told from.
@@ -76,13 +78,24 @@ def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
     report.check_templates(settings.templates)
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
+    return _with_memory(settings, lambda fitting: _build(found, chosen, fitting, progress))
+
+
+def part(settings: Settings, wanted: Sequence[str]) -> Path:
+    """A warehouse of these relations alone and of what they read; no checks, no pages."""
+    found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
+    chosen = _profile(settings)
+    return _with_memory(settings, lambda fitting: _build_part(found, chosen, fitting, wanted))
+
+
+def _with_memory(settings: Settings, built: Callable[[Settings], T]) -> T:
     try:
-        return _build(found, chosen, settings, progress)
+        return built(settings)
     except duckdb.OutOfMemoryException:
         # Reading a row takes many times its length, and only reading it shows how long it is.
         ample = replace(settings, memory_limit=AMPLE_MEMORY, threads=1)
     try:
-        return _build(found, chosen, ample, progress)
+        return built(ample)
     except duckdb.OutOfMemoryException as error:
         raise InputError(
             f"a row is too long to be read in {AMPLE_MEMORY} of memory.",
@@ -147,12 +160,29 @@ def _profile(settings: Settings) -> Profile:
     )
 
 
+def _build_part(
+    found: list[Artifact], chosen: Profile, settings: Settings, wanted: Sequence[str]
+) -> Path:
+    path, memory = settings.out / WAREHOUSE_NAME, settings.memory_limit
+    threads = settings.threads or _fitting_threads(_n_bytes(found))
+    with warehouse.build(path, memory_limit=memory, threads=threads) as db:
+        warehouse.create_macros(db, SQL_DIR)
+        load.artifacts(db, found, settings)
+        profile.check_fields(db, chosen)
+        profile.write(db, chosen)
+        provenance.write(db, chosen, settings)
+        if memory != AMPLE_MEMORY:
+            db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+        warehouse.create_relations(db, SQL_DIR, made_relations(chosen), wanted=wanted)
+    return path
+
+
 def _build(
     found: list[Artifact], chosen: Profile, settings: Settings, progress: Progress
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
     path, memory = settings.out / WAREHOUSE_NAME, settings.memory_limit
-    n_bytes = sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
+    n_bytes = _n_bytes(found)
     threads = settings.threads or _fitting_threads(n_bytes)
     with outputs.prepared(settings.out) as beside:
         with warehouse.build(path, memory_limit=memory, threads=threads) as db:
@@ -185,6 +215,10 @@ def _build(
             outputs.write(beside, settings.out, texts)
         outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
+
+
+def _n_bytes(found: list[Artifact]) -> int:
+    return sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
 
 
 def _size(n_bytes: int) -> str:

@@ -13,20 +13,32 @@ from pipeline.profile.paths import json_path, names
 from pipeline.profile.values import Profile
 
 PROFILE_NAME = "blade.toml"
+# Where a package keeps its rollouts.
+PACKAGED = ("rollouts", "data")
 SAMPLED_ROWS = 2000
 MOST_LISTED = 40
 
 
 def beside(inputs: list[Path]) -> Path | None:
-    """The blade.toml in the folders that were given, or beside the files."""
+    """The blade.toml in the folders that were given, or beside the files.
+
+    That of a package stands beside its folder of rollouts.
+    """
     folders = dict.fromkeys(path if path.is_dir() else path.parent for path in inputs)
-    found = [folder / PROFILE_NAME for folder in folders if (folder / PROFILE_NAME).is_file()]
+    found = list(dict.fromkeys(path for folder in folders for path in _in_folder(folder)))
     if len(found) > 1:
         listing = ", ".join(str(path) for path in found)
         raise UsageError(
             f"several profiles: {listing}.", hint="Name the one that counts with --profile."
         )
     return found[0] if found else None
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    named = folder if folder.name else folder.absolute()
+    places = [folder, named.parent] if named.name in PACKAGED else [folder]
+    found = [place / PROFILE_NAME for place in places if (place / PROFILE_NAME).is_file()]
+    return found[:1]
 
 
 def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:

@@ -20,7 +20,7 @@ SETTINGS = (
 
 RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
-    "severity bigint, intervention varchar, is_words boolean, is_profile boolean"
+    "severity bigint, intervention varchar, is_words boolean, is_profile boolean, evidence varchar"
 )
 
 
@@ -48,7 +48,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     listed = [
         (
             *(number, rule.mode, rule.title, rule.when, rule.cause, rule.severity),
-            *(rule.intervention, rule.is_words, rule in own),
+            *(rule.intervention, rule.is_words, rule in own, rule.evidence),
         )
         for number, rule in enumerate(rules(profile), start=1)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -48,13 +48,17 @@ def create_relations(
     sql_dir: Path,
     made: Iterable[Relation] = (),
     *,
+    wanted: Collection[str] = (),
     begin: Callable[[int], None] = lambda _n: None,
 ) -> None:
     """All relations. Public tables lie sorted by their grain: a plain select repeats itself.
 
-    `begin` is told how many there will be.
+    Where some are `wanted`, they and what they read are all; `begin` is told how many.
     """
     every = relations(sql_dir, made)
+    if wanted:
+        needed = _needed(every, wanted)
+        every = [relation for relation in every if relation.name in needed]
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
     # One transaction: each of its own would wait for the disk.
@@ -66,6 +70,19 @@ def create_relations(
             error.add_note(f"in {relation.name}")
             raise
     db.execute("commit")
+
+
+def _needed(every: Iterable[Relation], wanted: Collection[str]) -> set[str]:
+    """These relations and all that they read, at any remove."""
+    reads = {relation.name: relation.reads for relation in every}
+    needed: set[str] = set()
+    waiting = list(wanted)
+    while waiting:
+        name = waiting.pop()
+        if name not in needed:
+            needed.add(name)
+            waiting += reads[name]
+    return needed
 
 
 def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
