@@ -14,7 +14,7 @@ DRAFTS = "drafts"
 GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden(?P=sep)report\.md")
 # What stands beside rollouts and is none itself.
 SIDECARS = re.compile(
-    r"(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)\.jsonl?$"
+    r"^labels\.jsonl$|(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)\.jsonl?$"
 )
 
 
