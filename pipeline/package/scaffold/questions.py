@@ -1,0 +1,163 @@
+"""The queries behind the draft of a skill: each ordered down to a unique key."""
+
+from __future__ import annotations
+
+RUNS = """
+    select runs.run_id, runs.model, runs.agent, runs.n_tasks, runs.n_rollouts, runs.n_repeats,
+        runs.expected_source, runs.sampling::varchar as sampling, metrics.n_expected,
+        metrics.n_scored, metrics.n_unscored, metrics.n_missing, metrics.n_failed_attempts,
+        metrics.n_passed, metrics.pass_threshold, metrics.pass_at_1, metrics.pass_at_k, metrics.k,
+        metrics.mean_reward, metrics.is_graded, metrics.min_reward, metrics.max_reward,
+        metrics.n_scored_tasks, metrics.n_always_tasks, metrics.n_sometimes_tasks,
+        metrics.n_never_tasks, metrics.n_missing_tasks
+    from main.runs as runs inner join main.run_metrics as metrics using (run_id)
+    order by run_id
+"""
+SHAPE = """
+    with sizes as (
+        select count(*) as n_tasks, min(length(prompt)) as shortest,
+            cast(median(length(prompt)) as bigint) as middle, max(length(prompt)) as longest,
+            count(*) filter (where n_prompts > 1) as n_ambiguous
+        from main.tasks
+    ),
+    turns as (
+        select count(*) as n_rollouts, cast(median(n_turns) as bigint) as turns,
+            max(n_turns) as most_turns, cast(median(n_tool_calls) as bigint) as calls,
+            max(n_tool_calls) as most_calls,
+            count(*) filter (where n_tool_calls > 0) as n_with_calls,
+            count(answer) as n_answers, count(final_text) as n_texts
+        from main.rollouts
+    ),
+    users as (
+        select count(distinct (run_id, task_id, rollout_index)) as n_with_users
+        from main.events where kind = 'message' and role = 'user'
+    ),
+    checks as (
+        select count(*) filter (where n_checks_failed is not null) as n_with_checks,
+            count(verifier_error) as n_verifier_errors,
+            count(*) filter (where n_expected_actions is not null) as n_with_actions,
+            count(*) filter (where has_reference) as n_with_reference,
+            min(verifier_error) as verifier_error
+        from main.rollout_features
+    )
+    from sizes, turns, users, checks
+"""
+PROMPTS = """
+    select task_id, prompt, array_to_string(list_transform(
+        map_entries(slices), lambda entry: entry.key || ' ' || entry.value), ', ') as slices
+    from main.tasks
+    where prompt is not null and trim(prompt) != ''
+    qualify row_number() over (
+        partition by slices order by try_cast(task_id as bigint), task_id
+    ) = 1
+    order by try_cast(task_id as bigint), task_id
+    limit ?
+"""
+SYSTEMS = """
+    select system_prompt, cast(sum(n_rows) as bigint) as n_rows,
+        count(*) over () as n_systems
+    from main.task_prompts
+    where system_prompt is not null and trim(system_prompt) != ''
+    group by system_prompt
+    order by n_rows desc, system_prompt
+    limit 1
+"""
+REWARDS = """
+    select reward, count(*) as n_rollouts, count(*) filter (where is_pass) as n_passed
+    from main.rollouts where is_scored
+    group by reward order by n_rollouts desc, reward
+"""
+TOOLS = """
+    select calls.tool, count(*) as n_calls, count(*) filter (where calls.is_error) as n_errors,
+        count(distinct calls.record_id) as n_rollouts,
+        count(distinct calls.record_id) filter (where rollouts.is_pass) as n_passed
+    from staging.calls as calls inner join main.rollouts as rollouts using (record_id)
+    where calls.tool is not null
+    group by calls.tool order by n_calls desc, calls.tool
+"""
+EVENTS = """
+    select kind, coalesce(role, '') as role, count(*) as n_events,
+        count(distinct (run_id, task_id, rollout_index)) as n_rollouts,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index || '#' || seq,
+            (run_id, task_id, rollout_index, seq)) as example
+    from main.events
+    group by kind, coalesce(role, '') order by n_events desc, kind, role
+"""
+TASK_IDS = """
+    select distinct run_id, task_id_source from staging.task_keys
+    inner join main.rollouts using (record_id, run_id) order by run_id, task_id_source
+"""
+FILES = """
+    select kind, count(*) as n_files, cast(sum(n_rows) as bigint) as n_rows,
+        cast(sum(n_rejects) as bigint) as n_rejects, min(path) as example
+    from main.artifacts group by kind order by kind
+"""
+SLICES = """
+    select slice_key, slice_value, max(n_tasks) as n_tasks
+    from main.slice_metrics group by slice_key, slice_value
+    order by slice_key, n_tasks desc, slice_value
+"""
+FUNNEL = """
+    select stage, min(stage_no) as stage_no,
+        map_from_entries(list((run_id, n_reached) order by run_id)) as reached,
+        map_from_entries(list((run_id, n_lost) order by run_id)) as lost,
+        map_from_entries(list((run_id, drop_rank) order by run_id)) as ranks
+    from main.funnel group by stage order by min(stage_no)
+"""
+MODES = """
+    select modes.mode, any_value(modes.title) as title,
+        any_value(modes.default_cause) as cause, any_value(modes.intervention) as intervention,
+        any_value(modes.severity) as severity, any_value(rules.predicate) as predicate,
+        cast(sum(modes.n_rollouts) as bigint) as n_rollouts,
+        cast(sum(modes.n_matched) as bigint) as n_matched,
+        map_from_entries(list((modes.run_id, modes.n_rollouts) order by modes.run_id)) as by_run,
+        min(modes.example) as example,
+        arg_min(modes.snippet, modes.example) as snippet
+    from main.failure_modes as modes
+    left join raw.failure_rules as rules using (mode)
+    group by modes.mode
+    order by n_rollouts desc, n_matched desc, modes.mode
+"""
+ERRORS = """
+    select source, signature, cast(sum(n_rollouts) as bigint) as n_rollouts,
+        cast(sum(n_failed) as bigint) as n_failed, min(example) as example
+    from main.error_signatures
+    group by source, signature order by n_rollouts desc, source, signature limit ?
+"""
+CAUSES = """
+    select cause, count(*) as n_tasks,
+        map_from_entries(list((run_id, n) order by run_id)) as by_run
+    from (select run_id, cause, count(*) as n from main.root_causes group by run_id, cause)
+    group by cause order by cause
+"""
+SUSPICIONS = """
+    select run_id, task_id, rule, cause, confidence, note, n_with, n_failing
+    from main.suspicions where cause in ('TI', 'DA')
+    order by case confidence when 'strong' then 0 when 'moderate' then 1 else 2 end,
+        n_with desc, run_id, task_id, rule
+    limit ?
+"""
+CONTRASTS = """
+    select run_id, task_id, rollout_index, passing_index, difference, seq, passing_seq
+    from main.contrasts where is_closest
+    qualify row_number() over (
+        partition by run_id
+        order by n_common_first desc, try_cast(task_id as bigint), task_id
+    ) <= ?
+    order by run_id, try_cast(task_id as bigint), task_id
+"""
+NEVERS = """
+    select run_id, task_id, mode, n_with_mode, n_scored, last_stage, best_rollout
+    from main.never_dives
+    qualify row_number() over (
+        partition by run_id order by n_scored desc, try_cast(task_id as bigint), task_id
+    ) <= ?
+    order by run_id, try_cast(task_id as bigint), task_id
+"""
+GAPS = """
+    select gap_no, any_value(missing) as missing, any_value(claims) as claims,
+        any_value(collect) as collect, list(run_id order by run_id) as runs,
+        any_value(unit) as unit, cast(sum(n_rows) as bigint) as n_rows,
+        cast(sum(n_of) as bigint) as n_of
+    from report.gaps group by gap_no order by gap_no
+"""

@@ -1,0 +1,79 @@
+"""The templates of a package: what is not ours comes out inert."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import jinja2
+
+from pipeline.report import filters, marks
+from pipeline.report.templates import environment
+from pipeline.text import markdown_cell, one_line
+
+EXAMPLE = 60
+QUOTED = 300
+# Text that stands between backquotes in a table as it is.
+PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& -]{1,200}")
+
+
+def rendered(template: str, **values: Any) -> str:
+    """One template, ending in one line end."""
+    return _environment().get_template(template).render(values).rstrip("\n") + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    made = environment("package", None, autoescape=False)
+    made.filters |= {
+        "ref": filters.ref,
+        "cell": filters.cell,
+        "code": cell_code,
+        "count": count,
+        "example": example,
+        "number": number,
+        "pct": pct,
+        "quote": quote,
+        "words": filters.words,
+    }
+    made.globals |= {"curate": marks.curate, "share": share}
+    return made
+
+
+def cell_code(text: str) -> str:
+    """Code of a rule in a table."""
+    return f"`{filters.code(text)}`".replace("|", "\\|")
+
+
+def count(value: int | None) -> str:
+    """A count, thousands apart."""
+    return "n/a" if value is None else f"{value:,}"
+
+
+def pct(value: float | None) -> str:
+    """A rate as a percentage with one digit."""
+    return "n/a" if value is None else f"{100 * value:.1f}%"
+
+
+def number(value: float | None) -> str:
+    """A number with four digits after the point, without idle zeros."""
+    return "n/a" if value is None else f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def share(part: int, whole: int) -> str:
+    """`3 of 4 (75.0%)`."""
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f}%)" if whole else "")
+
+
+def example(text: str | None) -> str:
+    """A short value: between backquotes where it is plain, else escaped."""
+    if text is None:
+        return ""
+    shown = one_line(" ".join(text.split()), EXAMPLE)
+    return f"`{shown}`" if PLAIN.fullmatch(shown) else markdown_cell(shown)
+
+
+def quote(text: str | None) -> str:
+    """The beginning of a longer text, escaped."""
+    return markdown_cell(one_line(" ".join((text or "").split()), QUOTED))

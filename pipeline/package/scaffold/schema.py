@@ -1,0 +1,283 @@
+"""The fields of the rows: their names, types, how many rows have them, and what each is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.package.scaffold.asking import asked
+from pipeline.report import Source
+
+# Paths of the format's own fields, by their columns of raw.records, and what each is for.
+OWNED = (
+    ("_ng_task_index", "task_index", "task id"),
+    ("_ng_rollout_index", "rollout_index", "rollout id: the repeat"),
+    ("_ng_attempt_index", "attempt_index", "the try, where a rollout was tried again"),
+    ("stage_index", "stage_index", "stage of a task in several stages"),
+    ("agent_ref.name", "agent", "the agent"),
+    ("skills_ref.hash", "skills_hash", "which skills the agent had"),
+    ("responses_create_params.input", "prompt", "what was asked; here its user's side"),
+    ("responses_create_params.max_output_tokens", "request_max_output_tokens", "limit"),
+    ("responses_create_params.temperature", "request_temperature", "sampling"),
+    ("response.model", "response_model", "the model"),
+    ("response.status", "response_status", "how the response ended"),
+    ("response.incomplete_details.reason", "incomplete_reason", "why it ended early"),
+    ("response.error", "response_error", "error of the model's call"),
+    ("response.output", "final_text", "output: its items are events; here the last text"),
+    ("response.usage", "usage", "tokens"),
+    ("reward", "reward", "reward"),
+    ("reward_components", "reward_components", "parts of the reward"),
+    ("mask_sample", "mask_sample", "not to be trained on"),
+    ("ng_perf", "perf", "timing"),
+    ("ng_trajectory", "trajectory", "model calls, for the health checks"),
+)
+# Values stored as bare text, not as JSON.
+TEXTS = frozenset({"prompt", "final_text"})
+LONGEST = 200
+MOST_VALUES = 12
+MOST_FIELDS = 60
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the rows. `rows` have it with a value other than null.
+
+    `side` says whose it is: the task's, the attempt's, or unknown; `verdict` what it has to do
+    with the reward.
+    """
+
+    path: str
+    use: str
+    types: str
+    rows: int
+    example: str | None
+    side: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Fields of the format, and all others; `rows` is the number of rollouts."""
+
+    rows: int
+    owned: tuple[Field, ...]
+    others: tuple[Field, ...]
+    n_left_out: int
+
+
+def schema(source: Source) -> Schema:
+    """Every field that some rollout has, the format's first."""
+    ((n_rows,),) = source.execute("select count(*) from main.rollouts").fetchall()
+    fields = _others(source)
+    fields.sort(key=lambda field: (-field.rows, field.path))
+    return Schema(
+        n_rows,
+        tuple(_owned(source)),
+        tuple(sorted(fields[:MOST_FIELDS], key=lambda field: (field.side, field.path))),
+        max(0, len(fields) - MOST_FIELDS),
+    )
+
+
+def _owned(source: Source) -> list[Field]:
+    asked_for = ", ".join(
+        f"""
+        count(*) filter (where {_present(column)}) as n_{column},
+        list(distinct {_type(column)}) filter (where {_present(column)}) as types_{column},
+        arg_min(left({column}, {LONGEST}), record_id) filter (where {_present(column)})
+            as example_{column}
+        """
+        for _, column, _ in OWNED
+    )
+    (row,) = asked(
+        source,
+        f"select {asked_for} from raw.records semi join main.rollouts using (record_id)",
+    )
+    return [
+        Field(
+            path,
+            use,
+            _types(row[f"types_{column}"]) if path != "response.output" else "list",
+            row[f"n_{column}"],
+            _unquoted(row[f"example_{column}"]),
+        )
+        for path, column, use in OWNED
+        if row[f"n_{column}"]
+    ]
+
+
+def _present(column: str) -> str:
+    return f"{column} is not null" + ("" if column in TEXTS else f" and {column} != 'null'")
+
+
+def _type(column: str) -> str:
+    return "'VARCHAR'" if column in TEXTS else f"try(json_type({column}))"
+
+
+def _others(source: Source) -> list[Field]:
+    """Fields that the format does not own: at the top, and one level below."""
+    rows = asked(source, FIELDS, [LONGEST])
+    in_inputs = {row["path"] for row in asked(source, INPUT_FIELDS)}
+    verdicts = _verdicts(source)
+    slices = {row["slice_key"] for row in asked(source, "select slice_key from main.slice_metrics")}
+    return [
+        Field(
+            path=row["path"],
+            use=_use(row, slices),
+            types=_types(row["types"]),
+            rows=row["n_rows"],
+            example=_unquoted(row["example"]),
+            side=_side(row, in_inputs),
+            verdict=verdicts.get(row["path"], ""),
+        )
+        for row in rows
+    ]
+
+
+def _use(row: dict[str, Any], slices: set[str]) -> str:
+    if row["path"] in slices:
+        return "slice"
+    return "reference" if row["is_truth"] else ""
+
+
+def _side(row: dict[str, Any], in_inputs: set[str]) -> str:
+    """Whose a field is: what the inputs have, or no two repeats say differently, is the task's."""
+    if row["n_varying_tasks"]:
+        return "attempt"
+    if in_inputs:
+        return "task" if row["path"] in in_inputs else "attempt"
+    return "task" if row["n_repeated_tasks"] else "unknown"
+
+
+def _verdicts(source: Source) -> dict[str, str]:
+    """What fields say of the reward: each value by passes and failures, or the middle of each."""
+    told = {
+        row["path"]: f"median {row['passed']:g} in passes, {row['failed']:g} in failures"
+        for row in asked(source, MEDIANS)
+    }
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in asked(source, VALUES, [MOST_VALUES]):
+        found.setdefault(row["path"], []).append(row)
+    for path, values in found.items():
+        if len(values) < 2:
+            continue
+        passing = [row for row in values if row["n_passed"]]
+        failing = [row for row in values if row["n_failed"]]
+        if not passing or not failing:
+            continue
+        if all(not row["n_failed"] for row in passing):
+            told[path] = "decides: no value has both passes and failures"
+        elif len(values) == 2:
+            told[path] = "; ".join(
+                f"{row['value'][:20]}: {row['n_passed']} pass, {row['n_failed']} fail"
+                for row in values
+            )
+    return told
+
+
+def _types(types: list[str | None] | None) -> str:
+    names = {
+        "VARCHAR": "text",
+        "BOOLEAN": "boolean",
+        "BIGINT": "integer",
+        "UBIGINT": "integer",
+        "DOUBLE": "number",
+        "OBJECT": "object",
+        "ARRAY": "list",
+    }
+    found = {names.get(kind, kind.lower()) for kind in types or () if kind and kind != "NULL"}
+    return " or ".join(sorted(found)) or "null"
+
+
+def _unquoted(text: str | None) -> str | None:
+    return text[1:-1] if text and len(text) > 1 and text[0] == text[-1] == '"' else text
+
+
+ENTRIES = """
+    rows_read as (
+        select rollouts.run_id, rollouts.task_id, rollouts.is_pass, records.record_id,
+            json_fields(records.verifier) as fields
+        from raw.records as records
+        inner join main.rollouts as rollouts using (record_id)
+    ),
+    top as (
+        select * exclude (fields), unnest(map_entries(fields)) as entry from rows_read
+    ),
+    entries as (
+        select * exclude (entry), entry.key as path, entry.value as value from top
+        union all
+        select * exclude (entry, parent), parent || '.' || entry.key, entry.value
+        from (
+            select * exclude (entry), entry.key as parent,
+                unnest(map_entries(json_fields(entry.value))) as entry
+            from top
+            where entry.key in ('verifier_metadata', 'metadata')
+                and json_type(entry.value) = 'OBJECT'
+        )
+    )
+"""
+FIELDS = f"""
+    with {ENTRIES},
+    tasks as (
+        select path, run_id, task_id, count(distinct hash(value)) as n_values, count(*) as n_rows
+        from entries group by all
+    ),
+    constancy as (
+        select path,
+            count(*) filter (where n_values > 1) as n_varying_tasks,
+            count(*) filter (where n_rows > 1) as n_repeated_tasks
+        from tasks group by all
+    ),
+    seen as (
+        select path,
+            count(*) filter (where json_type(value) != 'NULL') as n_rows,
+            list(distinct json_type(value)) as types,
+            arg_min(left(value::varchar, ?), record_id)
+                filter (where json_type(value) != 'NULL') as example
+        from entries group by all
+    )
+    select seen.*, constancy.n_varying_tasks, constancy.n_repeated_tasks,
+        regexp_matches(lower(split_part(path, '.', -1)), '^(expected_.*|ground_truth.*|gt|gold.*|'
+            || 'reference|reference_.*|answer|answer_key|correct_answer|label|solution|target)$')
+            as is_truth
+    from seen inner join constancy using (path)
+    order by path
+"""
+INPUT_FIELDS = """
+    with read as (
+        select json_fields(verifier) as fields from raw.records
+        where not has_reward and not has_response
+    ),
+    top as (select unnest(map_entries(fields)) as entry from read)
+    select distinct entry.key as path from top
+    union
+    select distinct entry.key || '.' || unnest(map_keys(json_fields(entry.value))) from top
+    where entry.key in ('verifier_metadata', 'metadata') and json_type(entry.value) = 'OBJECT'
+"""
+VALUES = f"""
+    with {ENTRIES},
+    valued as (
+        select path, left(value::varchar, 60) as value,
+            count(*) filter (where is_pass) as n_passed,
+            count(*) filter (where not is_pass) as n_failed
+        from entries
+        where is_pass is not null and json_type(value) in ('BOOLEAN', 'BIGINT', 'UBIGINT', 'DOUBLE')
+        group by all
+    )
+    select * from valued
+    where path in (select path from valued group by path having count(*) <= ?)
+    order by path, value
+"""
+MEDIANS = f"""
+    with {ENTRIES},
+    numbers as (
+        select path, is_pass, try_cast(value::varchar as double) as number
+        from entries
+        where is_pass is not null and json_type(value) in ('BIGINT', 'UBIGINT', 'DOUBLE')
+    )
+    select path, median(number) filter (where is_pass) as passed,
+        median(number) filter (where not is_pass) as failed
+    from numbers
+    group by path
+    having passed is not null and failed is not null and passed != failed
+    order by path
+"""

@@ -1,0 +1,153 @@
+"""Which files of a results folder belong into a benchmark's package, and under which names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from pipeline.errors import InputError
+from pipeline.package.scaffold.asking import asked
+from pipeline.report import Source
+from pipeline.text import one_line
+
+# Files that belong to a run by their rows or by their names.
+OF_RUNS = frozenset(
+    "rollouts inputs failures reward_profile aggregate_metrics agent_metrics stage_journal".split()
+)
+# What tells how runs were made, or what a curator found.
+DOCUMENTS = frozenset("config limits checkpoint notes labels".split())
+READABLE = re.compile(r"\.jsonl(\.gz|\.zst)?\Z", re.IGNORECASE)
+PACKED = re.compile(r"\.(gz|zst)\Z", re.IGNORECASE)
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+WIDEST = 100
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A file of the results, and its name in the package's folder of rollouts."""
+
+    source: Path
+    name: str
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The files to take. `benchmark` is what the results call it, where all are of one.
+
+    `notes` is what a person should know of the choice.
+    """
+
+    files: tuple[Incoming, ...]
+    benchmark: str | None
+    notes: tuple[str, ...]
+
+
+def select(source: Source, folder: Path, benchmark: str) -> Selection:
+    """The runs of the benchmark where the results know its name, else all runs."""
+    runs = asked(source, "select run_id, benchmark from main.runs order by run_id")
+    found = sorted({row["benchmark"] for row in runs})
+    chosen = benchmark if benchmark in found else None
+    names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
+    files = asked(
+        source,
+        """
+        select artifacts.path, artifacts.kind, artifacts.run_ids, files.run_name, files.folder
+        from main.artifacts as artifacts
+        inner join raw.files as files using (path)
+        order by artifacts.path
+        """,
+    )
+    taken, left = _chosen_files(files, names)
+    incoming = [Incoming(folder / path, name) for path, name in taken]
+    _refuse_equal_names(incoming)
+    notes = [*_choice(found, chosen, benchmark, len(names)), *_left(left), *_packed(incoming)]
+    return Selection(
+        tuple(incoming), chosen or (found[0] if len(found) == 1 else None), tuple(notes)
+    )
+
+
+def _chosen_files(
+    files: Sequence[Mapping[str, Any]], names: set[str]
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Paths with their new names, and the documents that fit neither all runs nor one."""
+    own = [row for row in files if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
+    homes = {row["run_name"]: row["folder"] for row in own if row["kind"] == "rollouts"}
+    taken = [(row["path"], _name(row)) for row in own]
+    left = []
+    for row in files:
+        if row["kind"] not in DOCUMENTS:
+            continue
+        if row["run_name"] is not None:
+            if row["run_name"] in homes:
+                taken.append((row["path"], _name(row)))
+            continue
+        below = [name for name, home in homes.items() if _is_below(home, row["folder"])]
+        base = PurePosixPath(row["path"]).name
+        if below and len(below) == len(homes):
+            taken.append((row["path"], base))
+        elif len(below) == 1:
+            taken.append((row["path"], f"{below[0]}_{base}"))
+        elif below:
+            left.append(row["path"])
+    return sorted(taken), left
+
+
+def _is_below(folder: str, above: str) -> bool:
+    return not above or folder == above or folder.startswith(f"{above}/")
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    """The file's own name where it begins with its run's, else with the run's in front."""
+    base, run = PurePosixPath(row["path"]).name, str(row["run_name"])
+    if row["kind"] == "rollouts" and not READABLE.search(base):
+        base += ".jsonl"
+    if UNSAFE.sub("-", base).lstrip("-.").startswith(run):
+        return base
+    # A run's name is made longer by its folders where two would read the same.
+    for place in (match.end() for match in re.finditer("-", run)):
+        if base.startswith(run[place:]):
+            return run + base[len(run) - place :]
+    return f"{run}_{base}"
+
+
+def _refuse_equal_names(files: Sequence[Incoming]) -> None:
+    seen: dict[str, Path] = {}
+    for file in files:
+        other = seen.setdefault(file.name.casefold(), file.source)
+        if other != file.source:
+            raise InputError(
+                f"{file.source}: would be called {one_line(file.name, WIDEST)} in the package, "
+                f"as {other} is.",
+                hint="Rename one of them, or give --results one run at a time.",
+            )
+
+
+def _choice(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> list[str]:
+    """What was left out, or why nothing was."""
+    listing = ", ".join(one_line(name, WIDEST) for name in found)
+    if len(found) == 1:
+        return []
+    if chosen is None:
+        return [
+            f"the results hold {len(found)} benchmarks ({listing}), none called "
+            f"{one_line(benchmark, WIDEST)}: all {n_runs} runs were taken as it"
+        ]
+    others = ", ".join(one_line(name, WIDEST) for name in found if name != chosen)
+    return [f"left out, as runs of other benchmarks: {others}"]
+
+
+def _left(paths: Sequence[str]) -> list[str]:
+    return [
+        f"{one_line(path, WIDEST)}: speaks of some of the runs and was left out" for path in paths
+    ]
+
+
+def _packed(files: Sequence[Incoming]) -> list[str]:
+    return [
+        f"{one_line(file.name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
+        for file in files
+        if PACKED.search(file.name)
+    ]
