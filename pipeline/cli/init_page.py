@@ -25,7 +25,10 @@ def page(made: LaidOut) -> str:
     ]
     places = _places(made)
     lines += ["", "Left to a person:"]
-    lines += [f"  {n:>3} places to curate in {one_line(name, WIDEST)}" for name, n in places]
+    lines += [
+        f"  {n:>3} place{'' if n == 1 else 's'} to curate in {one_line(name, WIDEST)}"
+        for name, n in places
+    ]
     lines += ["", "Next:", *(f"  {command}" for command in _next(made))]
     return "\n".join(lines)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pipeline.profile.failure_modes import built_in
 from pipeline.profile.features import LONG_COLUMNS, is_event
 from pipeline.profile.values import FailureMode, Profile
@@ -16,6 +18,12 @@ def rules(profile: Profile) -> list[FailureMode]:
     """The profile's modes, then those built in that it does not replace."""
     own = {mode.mode for mode in profile.failure_modes}
     return [*profile.failure_modes, *(mode for mode in built_in() if mode.mode not in own)]
+
+
+def own_rules(profile: Profile) -> set[FailureMode]:
+    """The profile's modes, without those that say again what is built in."""
+    known = {replace(mode, line=0) for mode in built_in()}
+    return {mode for mode in profile.failure_modes if replace(mode, line=0) not in known}
 
 
 def rule_matches(profile: Profile) -> Relation:

@@ -9,7 +9,7 @@ import duckdb
 
 from pipeline.profile.funnel import stages
 from pipeline.profile.paths import json_path
-from pipeline.profile.rules import rules
+from pipeline.profile.rules import own_rules, rules
 from pipeline.profile.values import Profile
 
 SETTINGS = (
@@ -44,7 +44,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     _create(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
     funnel = [(stage.number, stage.stage, stage.is_optional) for stage in stages(profile)]
     _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
-    own = set(profile.failure_modes)
+    own = own_rules(profile)
     listed = [
         (
             *(number, rule.mode, rule.title, rule.when, rule.cause, rule.severity),

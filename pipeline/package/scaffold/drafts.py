@@ -12,7 +12,7 @@ from pipeline.package.scaffold.asking import asked
 from pipeline.package.scaffold.writing import File
 from pipeline.report import Source
 
-UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST = 100
 
 
@@ -42,4 +42,4 @@ def draft_names(runs: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def _safe(model: str) -> str:
     """A model's name as part of a file's: `_vs_` would make it a comparison."""
-    return UNSAFE.sub("-", model).strip("-.")[:LONGEST]
+    return UNSAFE.sub("-", model).strip("-.")[:LONGEST].replace("_vs_", "-vs-")

@@ -16,6 +16,7 @@ MOST_TOOLS = 40
 MOST_EXAMPLES = 3
 MOST_ERRORS = 8
 MOST_TO_READ = 5
+MOST_DOUBTED = 10
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def facts(source: Source, benchmark: str, declared: Declared) -> Facts:
         modes=asked(source, questions.MODES),
         errors=asked(source, questions.ERRORS, [MOST_ERRORS]),
         causes=asked(source, questions.CAUSES),
-        suspicions=asked(source, questions.SUSPICIONS, [MOST_TO_READ]),
+        suspicions=asked(source, questions.SUSPICIONS, [MOST_DOUBTED]),
         contrasts=asked(source, questions.CONTRASTS, [MOST_TO_READ]),
         nevers=asked(source, questions.NEVERS, [MOST_TO_READ]),
         gaps=asked(source, questions.GAPS),

@@ -93,7 +93,8 @@ FILES = """
     from main.artifacts group by kind order by kind
 """
 SLICES = """
-    select slice_key, slice_value, max(n_tasks) as n_tasks
+    select slice_key, slice_value, max(n_tasks) as n_tasks,
+        map_from_entries(list((run_id, pass_at_1) order by run_id)) as pass_at_1
     from main.slice_metrics group by slice_key, slice_value
     order by slice_key, n_tasks desc, slice_value
 """
@@ -105,18 +106,33 @@ FUNNEL = """
     from main.funnel group by stage order by min(stage_no)
 """
 MODES = """
-    select modes.mode, any_value(modes.title) as title,
-        any_value(modes.default_cause) as cause, any_value(modes.intervention) as intervention,
-        any_value(modes.severity) as severity, any_value(rules.predicate) as predicate,
-        cast(sum(modes.n_rollouts) as bigint) as n_rollouts,
-        cast(sum(modes.n_matched) as bigint) as n_matched,
-        map_from_entries(list((modes.run_id, modes.n_rollouts) order by modes.run_id)) as by_run,
-        min(modes.example) as example,
-        arg_min(modes.snippet, modes.example) as snippet
-    from main.failure_modes as modes
+    with modes as (
+        select mode, any_value(title) as title, any_value(default_cause) as cause,
+            any_value(intervention) as intervention,
+            cast(sum(n_rollouts) as bigint) as n_rollouts,
+            cast(sum(n_matched) as bigint) as n_matched,
+            map_from_entries(list((run_id, n_rollouts) order by run_id)) as by_run
+        from main.failure_modes
+        group by mode
+    ),
+    examples as (
+        select shown.mode, shown.snippet, rollouts.task_id is not null as is_recorded,
+            concat(shown.run_id, '/', shown.task_id, ':', shown.rollout_index,
+                '#' || shown.evidence_seq) as example
+        from main.rollout_modes as shown
+        left join main.rollouts as rollouts using (run_id, task_id, rollout_index)
+        qualify row_number() over (
+            partition by shown.mode
+            order by shown.is_primary desc, is_recorded desc, shown.evidence_seq is null,
+                shown.run_id, try_cast(shown.task_id as bigint), shown.task_id,
+                shown.rollout_index
+        ) = 1
+    )
+    select modes.*, rules.predicate, examples.example, examples.is_recorded, examples.snippet
+    from modes
+    inner join examples using (mode)
     left join raw.failure_rules as rules using (mode)
-    group by modes.mode
-    order by n_rollouts desc, n_matched desc, modes.mode
+    order by modes.n_rollouts desc, modes.n_matched desc, modes.mode
 """
 ERRORS = """
     select source, signature, cast(sum(n_rollouts) as bigint) as n_rollouts,
@@ -133,8 +149,13 @@ CAUSES = """
 SUSPICIONS = """
     select run_id, task_id, rule, cause, confidence, note, n_with, n_failing
     from main.suspicions where cause in ('TI', 'DA')
+    qualify row_number() over (
+        partition by run_id, task_id
+        order by case confidence when 'strong' then 0 when 'moderate' then 1 else 2 end,
+            n_with desc, rule
+    ) = 1
     order by case confidence when 'strong' then 0 when 'moderate' then 1 else 2 end,
-        n_with desc, run_id, task_id, rule
+        n_with desc, run_id, task_id
     limit ?
 """
 CONTRASTS = """

@@ -15,12 +15,16 @@ from pipeline.text import markdown_cell, one_line
 EXAMPLE = 60
 QUOTED = 300
 # Text that stands between backquotes in a table as it is.
-PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& -]{1,200}")
+PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& …-]+")
+# A heading of ours, or what follows a table: parts are put together without blank lines.
+UNSPACED = re.compile(r"(?<!\n)\n(?=#{2,3} )")
+BLANK = re.compile(r"\n{3,}")
 
 
 def rendered(template: str, **values: Any) -> str:
-    """One template, ending in one line end."""
-    return _environment().get_template(template).render(values).rstrip("\n") + "\n"
+    """One template, with one blank line between its parts, ending in one line end."""
+    text = _environment().get_template(template).render(values).strip("\n") + "\n"
+    return BLANK.sub("\n\n", UNSPACED.sub("\n\n", text))
 
 
 @cache
@@ -32,9 +36,11 @@ def _environment() -> jinja2.Environment:
         "code": cell_code,
         "count": count,
         "example": example,
+        "many": many,
         "number": number,
         "pct": pct,
         "quote": quote,
+        "sql": sql,
         "words": filters.words,
     }
     made.globals |= {"curate": marks.curate, "share": share}
@@ -66,14 +72,27 @@ def share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f}%)" if whole else "")
 
 
+def many(value: int, noun: str) -> str:
+    """A count of things: 1 task, 2 tasks."""
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+
+
 def example(text: str | None) -> str:
-    """A short value: between backquotes where it is plain, else escaped."""
-    if text is None:
-        return ""
-    shown = one_line(" ".join(text.split()), EXAMPLE)
-    return f"`{shown}`" if PLAIN.fullmatch(shown) else markdown_cell(shown)
+    """A short value, inert."""
+    return _shown(text, EXAMPLE)
 
 
 def quote(text: str | None) -> str:
-    """The beginning of a longer text, escaped."""
-    return markdown_cell(one_line(" ".join((text or "").split()), QUOTED))
+    """The beginning of a longer text, inert."""
+    return _shown(text, QUOTED)
+
+
+def sql(text: str) -> str:
+    """A text between quotes of SQL inside those of a shell; one that could end them is left out."""
+    return text if marks.QUOTABLE.fullmatch(text) else "..."
+
+
+def _shown(text: str | None, width: int) -> str:
+    """Between backquotes where nothing in it could end them or a cell, else escaped."""
+    shown = one_line(" ".join((text or "").split()), width)
+    return f"`{shown}`" if PLAIN.fullmatch(shown) else markdown_cell(shown)

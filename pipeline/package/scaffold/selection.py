@@ -22,6 +22,14 @@ DOCUMENTS = frozenset("config limits checkpoint notes labels".split())
 READABLE = re.compile(r"\.jsonl(\.gz|\.zst)?\Z", re.IGNORECASE)
 PACKED = re.compile(r"\.(gz|zst)\Z", re.IGNORECASE)
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+ROLLOUTS = re.compile(r"[-_]rollouts?(?=$|[-_.])")
+# What comes before the shard, the kind of sidecar and the ending.
+STEM = re.compile(
+    r".*?(?=([-_.]rs\d+)?([-_.](chunk|shard|part)[-_]?\d+)?"
+    r"(_materialized_inputs|_failures|_reward_profiling|_aggregate_metrics|_agent_metrics"
+    r"|_multistage_state)?\.jsonl?(\.gz|\.zst)?\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
 WIDEST = 100
 
 
@@ -100,17 +108,19 @@ def _is_below(folder: str, above: str) -> bool:
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    """The file's own name where it begins with its run's, else with the run's in front."""
+    """The file's own name where it tells the run's, else one that does: runs keep their names."""
     base, run = PurePosixPath(row["path"]).name, str(row["run_name"])
     if row["kind"] == "rollouts" and not READABLE.search(base):
-        base += ".jsonl"
-    if UNSAFE.sub("-", base).lstrip("-.").startswith(run):
-        return base
+        base = f"{PurePosixPath(base).stem}.jsonl"
+    told = UNSAFE.sub("-", ROLLOUTS.sub("", base)).lstrip("-.")
     # A run's name is made longer by its folders where two would read the same.
-    for place in (match.end() for match in re.finditer("-", run)):
-        if base.startswith(run[place:]):
-            return run + base[len(run) - place :]
-    return f"{run}_{base}"
+    for place in (0, *(match.end() for match in re.finditer("-", run))):
+        if told.startswith(run[place:]):
+            return run[:place] + base
+    if row["kind"] in DOCUMENTS:
+        return f"{run}_{base}"
+    stem = STEM.match(base)
+    return f"{run}_rollouts{base[stem.end() if stem else len(base) :]}"
 
 
 def _refuse_equal_names(files: Sequence[Incoming]) -> None:

@@ -1,0 +1,206 @@
+"""Packages that blade init lays out, analyzed again: nothing moves, and every command runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pipeline import open_warehouse
+from pipeline.cli import COMMANDS
+from pipeline.citation import parse
+from tests import hostile
+from tests.conftest import CORPUS, DEMO, needs_corpus
+from tests.markdown_read import complaints
+from tests.results import Outcome, call, rollout, write
+
+pytestmark = pytest.mark.slow
+# Different in kind: tools, an answer, a judge, a dialogue, graded rewards.
+CORPUS_NAMES = ["workplace_assistant", "gpqa_diamond", "arena_judge", "tau2", "reasoning_gym"]
+
+
+def init(folder: Path, benchmark: str, *words: str | Path) -> Outcome:
+    """Run blade init."""
+    return call("init", "--benchmark-dir", folder, "--benchmark", benchmark, *words)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def figures(results: Path, out: Path, *words: str | Path) -> str:
+    """All figures of an analysis."""
+    ended = call("analyze", results, "--out", out, *words)
+    assert ended.code == 0, ended.stderr
+    return (out / "metrics.json").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's office_desk as a package, and an analysis of its rollouts beside it."""
+    folder = tmp_path_factory.mktemp("office")
+    ended = init(folder / "office_desk", "office_desk", "--results", DEMO)
+    assert ended.code == 0, ended.stderr
+    figures(folder / "office_desk" / "rollouts", folder / "blade_out")
+    return folder
+
+
+def test_profile_changes_no_figure(office: Path) -> None:
+    """With the drafted profile and without any, of the rollouts and of the whole package."""
+    (office / "empty.toml").touch()
+    with_it = (office / "blade_out" / "metrics.json").read_text(encoding="utf-8")
+    without = figures(
+        office / "office_desk" / "rollouts",
+        office / "without",
+        *("--profile", office / "empty.toml", "--benchmark", "office_desk"),
+    )
+    assert with_it == without
+    assert with_it == figures(office / "office_desk", office / "whole")
+
+
+def test_package_is_read_as_rollouts_and_documents(office: Path) -> None:
+    """Of the whole folder, drafts and skill are reports: no row, no run, no figure comes of them."""
+    call("analyze", office / "office_desk", "--out", office / "whole")
+    with open_warehouse(office / "whole" / "warehouse.duckdb") as warehouse:
+        found = warehouse.execute(
+            "select kind, n_rows from artifacts "
+            "where path like 'golden_reports/%' or path like 'skill/%'"
+        ).fetchall()
+        runs = warehouse.execute("select run_id from runs order by run_id").fetchall()
+    assert {kind for kind, _ in found} == {"report"}
+    assert not any(n_rows for _, n_rows in found)
+    assert runs == [("office_desk_aster-8b",), ("office_desk_birch-70b",)]
+
+
+def test_drafts_are_what_an_analysis_writes(office: Path) -> None:
+    """Byte for byte, so that every mark and citation of a draft resolves."""
+    drafts = office / "office_desk" / "golden_reports" / "drafts"
+    for model in ("aster-8b", "birch-70b"):
+        run = office / "blade_out" / "runs" / f"office_desk_{model}"
+        draft = (drafts / f"{model}_draft_report.md").read_bytes()
+        assert draft == (run / "report.md").read_bytes()
+        metrics = (drafts / f"{model}_draft_report_metrics.json").read_bytes()
+        assert metrics == (run / "metrics.json").read_bytes()
+
+
+def test_same_command_changes_nothing(office: Path) -> None:
+    """With the results again, from the rollouts in the package, and with them as the results."""
+    before = contents(office / "office_desk")
+    rollouts = office / "office_desk" / "rollouts"
+    for words in (("--results", DEMO), (), ("--results", rollouts), ("--force",)):
+        ended = init(office / "office_desk", "office_desk", *words)
+        assert ended.code == 0, ended.stderr
+        assert contents(office / "office_desk") == before
+
+
+def test_citations_of_the_skill_exist(office: Path) -> None:
+    """Every rollout and event that it cites was expected, or is an event of the warehouse."""
+    text = (office / "office_desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
+    cited = [found for code in re.findall(r"`([^`\n]+)`", text) if (found := parse(code))]
+    cited = [found for found in cited if found.run_id.startswith("office_desk_")]
+    assert len(cited) > 30
+    with open_warehouse(office / "blade_out" / "warehouse.duckdb") as warehouse:
+        expected = set(
+            warehouse.execute("select run_id, task_id, rollout_index from expected").fetchall()
+        )
+        events = set(
+            warehouse.execute("select run_id, task_id, rollout_index, seq from events").fetchall()
+        )
+    for found in cited:
+        key = (found.run_id, found.task_id, found.rollout_index)
+        assert key in expected
+        assert found.seq is None or (*key, found.seq) in events
+
+
+def test_commands_of_the_skill_run(office: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those without a placeholder, as written, in the folder that it names."""
+    monkeypatch.chdir(office)
+    text = (office / "office_desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
+    fenced = "\n".join(re.findall(r"```\n(.*?)```", text, re.DOTALL))
+    commands = [line.strip() for line in fenced.splitlines() if line.strip().startswith("blade ")]
+    commands += re.findall(r"`(blade [^`]*)`", text)
+    runnable = [line for line in commands if not re.search(r"\b(RUN|MODE|MODEL|TASK)\b", line)]
+    assert len(runnable) > 12
+    for line in runnable:
+        words = shlex.split(line)
+        assert words[1] in COMMANDS
+        ended = call(*words[1:])
+        assert ended.code == 0, f"{line}: {ended.stderr}"
+
+
+def test_skeleton_grows_into_a_package(tmp_path: Path) -> None:
+    """First nothing but a name, then rollouts; a person's changes are refused, kept or replaced."""
+    package = tmp_path / "quick_math"
+    assert init(package, "quick_math").code == 0
+    grown = init(package, "quick_math", "--results", DEMO, "--link")
+    assert grown.code == 0, grown.stderr
+    link = package / "rollouts" / "quick_math_aster-8b_rollouts.jsonl"
+    assert link.is_symlink()
+    assert link.resolve().parent == DEMO.resolve()
+    drafted = contents(package)
+    skill = package / "skill" / "SKILL.md"
+    skill.write_text("by hand <!-- curate: more -->\n", encoding="utf-8")
+    (package / "golden_reports" / "drafts" / "aster-8b_draft_report.md").unlink()
+    refused = init(package, "quick_math")
+    assert refused.code == 3
+    assert "skill/SKILL.md is there and differs" in refused.stderr
+    assert init(package, "quick_math", "--keep").code == 0
+    assert skill.read_text(encoding="utf-8").startswith("by hand")
+    assert init(package, "quick_math", "--force").code == 0
+    assert contents(package) == drafted
+
+
+def test_unknown_name_takes_all_runs(tmp_path: Path) -> None:
+    """Of results that do not know the name every run is taken as the benchmark, and it is said."""
+    ended = init(tmp_path / "desk", "desk", "--results", DEMO)
+    assert ended.code == 0, ended.stderr
+    assert "none called desk: all 4 runs were taken as it" in ended.stderr
+    assert len(list((tmp_path / "desk" / "golden_reports" / "drafts").glob("*.md"))) == 4
+
+
+def test_profile_of_the_results_is_taken(tmp_path: Path) -> None:
+    """A blade.toml beside the results becomes the package's; one that is wrong is named there."""
+    rows = [rollout(task, 0, reward=task / 4) for task in range(4)]
+    results = write(
+        tmp_path / "results",
+        {"a_rollouts.jsonl": rows, "blade.toml": 'benchmark = "x"\npass_threshold = 0.5\n'},
+    )
+    assert init(tmp_path / "x", "x", "--results", results).code == 0
+    assert (tmp_path / "x/blade.toml").read_text() == (results / "blade.toml").read_text()
+    assert "A rollout passes at a reward of 0.5" in (tmp_path / "x/skill/SKILL.md").read_text()
+    (tmp_path / "x/blade.toml").write_text("pass_threshold = 'high'\n")
+    ended = init(tmp_path / "x", "x", "--keep")
+    assert ended.code == 2
+    assert f"{tmp_path / 'x' / 'blade.toml'}:1" in ended.stderr
+
+
+def test_hostile_results(tmp_path: Path) -> None:
+    """Whatever rollouts hold, the skill is inert and the package can be analyzed."""
+    results = write(tmp_path / "results", hostile.files())
+    ended = init(tmp_path / "bad", "bad", "--results", results)
+    assert ended.code == 0, ended.stderr
+    text = (tmp_path / "bad" / "skill" / "SKILL.md").read_text(encoding="utf-8")
+    body = text.split("---\n", 2)[2]
+    assert [told for told in complaints(body) if not told.startswith("fence:")] == []
+    assert text.count("```") == 6
+    figures(tmp_path / "bad", tmp_path / "out")
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", CORPUS_NAMES)
+def test_corpus(tmp_path: Path, name: str) -> None:
+    """A real benchmark: the profile changes no figure, and the same command changes nothing."""
+    package = tmp_path / name
+    command = (package, name, "--results", CORPUS / "gym" / name)
+    assert init(*command).code == 0
+    before = contents(package)
+    assert init(*command).code == 0
+    assert contents(package) == before
+    (tmp_path / "empty.toml").touch()
+    without = ("--profile", tmp_path / "empty.toml", "--benchmark", name)
+    with_it = figures(package / "rollouts", tmp_path / "with")
+    assert with_it == figures(package / "rollouts", tmp_path / "without", *without)
