@@ -168,7 +168,7 @@ def test_rollouts_that_differ_are_refused(tmp_path: Path, existing: Existing) ->
     given = write(tmp_path / "results", {"a.jsonl": rows(passes=1)}) / "a.jsonl"
     write(tmp_path / "desk", {"rollouts/a.jsonl": rows(passes=3)})
     files = [File("rollouts/a.jsonl", given), File("skill/SKILL.md", "text\n")]
-    with pytest.raises(InputError, match="a.jsonl is there and differs; nothing") as refused:
+    with pytest.raises(InputError, match=r"a\.jsonl is there and differs; nothing") as refused:
         planned(tmp_path / "desk", files, existing)
     assert "rename the new file" in refused.value.hint
 

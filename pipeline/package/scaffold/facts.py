@@ -30,6 +30,7 @@ class Facts:
     systems: Rows
     rewards: Rows
     n_rewards: int
+    components: Rows
     tools: Rows
     n_tools: int
     declared: Declared
@@ -71,6 +72,7 @@ def facts(source: Source, benchmark: str, declared: Declared) -> Facts:
         systems=asked(source, questions.SYSTEMS),
         rewards=rewards[:MOST_REWARDS],
         n_rewards=len(rewards),
+        components=asked(source, questions.COMPONENTS),
         tools=tools[:MOST_TOOLS],
         n_tools=len(tools),
         declared=declared,

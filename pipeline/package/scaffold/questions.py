@@ -47,10 +47,9 @@ PROMPTS = """
         map_entries(slices), lambda entry: entry.key || ' ' || entry.value), ', ') as slices
     from main.tasks
     where prompt is not null and trim(prompt) != ''
-    qualify row_number() over (
-        partition by slices order by try_cast(task_id as bigint), task_id
-    ) = 1
-    order by try_cast(task_id as bigint), task_id
+    order by
+        row_number() over (partition by slices order by try_cast(task_id as bigint), task_id),
+        try_cast(task_id as bigint), task_id
     limit ?
 """
 SYSTEMS = """
@@ -181,4 +180,10 @@ GAPS = """
         any_value(unit) as unit, cast(sum(n_rows) as bigint) as n_rows,
         cast(sum(n_of) as bigint) as n_of
     from report.gaps group by gap_no order by gap_no
+"""
+COMPONENTS = """
+    select component, min(min_value) as low, max(max_value) as high,
+        cast(sum(n_rollouts) as bigint) as n_rollouts,
+        map_from_entries(list((run_id, mean_value) order by run_id)) as means
+    from main.reward_components group by component order by component
 """

@@ -53,6 +53,7 @@ class Field:
     example: str | None
     side: str = ""
     verdict: str = ""
+    is_nested: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ def schema(source: Source) -> Schema:
     """Every field that some rollout has, the format's first."""
     ((n_rows,),) = source.execute("select count(*) from main.rollouts").fetchall()
     fields = _others(source)
-    fields.sort(key=lambda field: (-field.rows, field.path))
+    # Where there are too many, those at the top of a row are told, then the commonest.
+    fields.sort(key=lambda field: (field.is_nested, -field.rows, field.path))
     return Schema(
         n_rows,
         tuple(_owned(source)),
@@ -117,6 +119,7 @@ def _others(source: Source) -> list[Field]:
     """Fields that the format does not own: at the top, and one level below."""
     rows = asked(source, FIELDS, [LONGEST])
     in_inputs = {row["path"] for row in asked(source, INPUT_FIELDS)}
+    ((has_inputs,),) = source.execute(HAS_INPUTS).fetchall()
     verdicts = _verdicts(source)
     slices = {row["slice_key"] for row in asked(source, "select slice_key from main.slice_metrics")}
     return [
@@ -126,8 +129,9 @@ def _others(source: Source) -> list[Field]:
             types=_types(row["types"]),
             rows=row["n_rows"],
             example=_unquoted(row["example"]),
-            side=_side(row, in_inputs),
+            side=_side(row, in_inputs if has_inputs else None),
             verdict=verdicts.get(row["path"], ""),
+            is_nested=row["is_nested"],
         )
         for row in rows
     ]
@@ -139,11 +143,11 @@ def _use(row: dict[str, Any], slices: set[str]) -> str:
     return "reference" if row["is_truth"] else ""
 
 
-def _side(row: dict[str, Any], in_inputs: set[str]) -> str:
+def _side(row: dict[str, Any], in_inputs: set[str] | None) -> str:
     """Whose a field is: what the inputs have, or no two repeats say differently, is the task's."""
     if row["n_varying_tasks"]:
         return "attempt"
-    if in_inputs:
+    if in_inputs is not None:
         return "task" if row["path"] in in_inputs else "attempt"
     return "task" if row["n_repeated_tasks"] else "unknown"
 
@@ -203,15 +207,15 @@ ENTRIES = """
         select * exclude (fields), unnest(map_entries(fields)) as entry from rows_read
     ),
     entries as (
-        select * exclude (entry), entry.key as path, entry.value as value from top
+        select * exclude (entry), entry.key as path, entry.value as value, false as is_nested
+        from top
         union all
-        select * exclude (entry, parent), parent || '.' || entry.key, entry.value
+        select * exclude (entry, parent), parent || '.' || entry.key, entry.value, true
         from (
             select * exclude (entry), entry.key as parent,
                 unnest(map_entries(json_fields(entry.value))) as entry
             from top
-            where entry.key in ('verifier_metadata', 'metadata')
-                and json_type(entry.value) = 'OBJECT'
+            where json_type(entry.value) = 'OBJECT'
         )
     )
 """
@@ -228,7 +232,7 @@ FIELDS = f"""
         from tasks group by all
     ),
     seen as (
-        select path,
+        select path, bool_and(is_nested) as is_nested,
             count(*) filter (where json_type(value) != 'NULL') as n_rows,
             list(distinct json_type(value)) as types,
             arg_min(left(value::varchar, ?), record_id)
@@ -251,7 +255,10 @@ INPUT_FIELDS = """
     select distinct entry.key as path from top
     union
     select distinct entry.key || '.' || unnest(map_keys(json_fields(entry.value))) from top
-    where entry.key in ('verifier_metadata', 'metadata') and json_type(entry.value) = 'OBJECT'
+    where json_type(entry.value) = 'OBJECT'
+"""
+HAS_INPUTS = """
+    select count(*) > 0 from raw.records where not has_reward and not has_response
 """
 VALUES = f"""
     with {ENTRIES},
