@@ -93,7 +93,9 @@ def test_skill_tells_the_data(made: Path) -> None:
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
     assert text.startswith('---\nname: analyze-desk\ndescription: "')
     assert "Values seen over 16 scored rollouts: 1 in 9, 0 in 7." in text
-    assert "| `n_points` | attempt | decides: no value has both passes and failures |" in text
+    assert (
+        "| `n_points` | attempt | no value has both passes and failures, in 16 rollouts |" in text
+    )
     assert "| `level` | task | slice | text | 16 of 16 (100.0%) | `easy` |" in text
     assert "| `level` | `easy` | 2 | 50.0% | 100.0% |" in text
     passed = "| passed | its reward is at least the pass threshold | 3 (−5) | 6 (−2) |"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.package.scaffold import field_questions
 from pipeline.package.scaffold.asking import asked
 from pipeline.report import Source
 
@@ -36,6 +38,7 @@ TEXTS = frozenset({"prompt", "final_text"})
 LONGEST = 200
 MOST_VALUES = 12
 MOST_FIELDS = 60
+ID = re.compile(r"(^|[._])(id|idx|index|uuid|uid|seed)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -117,11 +120,12 @@ def _type(column: str) -> str:
 
 def _others(source: Source) -> list[Field]:
     """Fields that the format does not own: at the top, and one level below."""
-    rows = asked(source, FIELDS, [LONGEST])
-    in_inputs = {row["path"] for row in asked(source, INPUT_FIELDS)}
-    ((has_inputs,),) = source.execute(HAS_INPUTS).fetchall()
+    rows = asked(source, field_questions.FIELDS, [LONGEST])
+    in_inputs = {row["path"] for row in asked(source, field_questions.INPUT_FIELDS)}
+    ((has_inputs,),) = source.execute(field_questions.HAS_INPUTS).fetchall()
     verdicts = _verdicts(source)
     slices = {row["slice_key"] for row in asked(source, "select slice_key from main.slice_metrics")}
+    sided = [(row, _side(row, in_inputs if has_inputs else None)) for row in rows]
     return [
         Field(
             path=row["path"],
@@ -129,11 +133,11 @@ def _others(source: Source) -> list[Field]:
             types=_types(row["types"]),
             rows=row["n_rows"],
             example=_unquoted(row["example"]),
-            side=_side(row, in_inputs if has_inputs else None),
-            verdict=verdicts.get(row["path"], ""),
+            side=side,
+            verdict=_verdict(row, side, verdicts),
             is_nested=row["is_nested"],
         )
-        for row in rows
+        for row, side in sided
     ]
 
 
@@ -141,6 +145,11 @@ def _use(row: dict[str, Any], slices: set[str]) -> str:
     if row["path"] in slices:
         return "slice"
     return "reference" if row["is_truth"] else ""
+
+
+def _verdict(row: dict[str, Any], side: str, verdicts: dict[str, str]) -> str:
+    """What a field of an attempt has to do with its reward; what is the task's, slices tell."""
+    return "" if side == "task" or ID.search(row["path"]) else verdicts.get(row["path"], "")
 
 
 def _side(row: dict[str, Any], in_inputs: set[str] | None) -> str:
@@ -156,10 +165,10 @@ def _verdicts(source: Source) -> dict[str, str]:
     """What fields say of the reward: each value by passes and failures, or the middle of each."""
     told = {
         row["path"]: f"median {row['passed']:g} in passes, {row['failed']:g} in failures"
-        for row in asked(source, MEDIANS)
+        for row in asked(source, field_questions.MEDIANS)
     }
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in asked(source, VALUES, [MOST_VALUES]):
+    for row in asked(source, field_questions.VALUES, [MOST_VALUES]):
         found.setdefault(row["path"], []).append(row)
     for path, values in found.items():
         if len(values) < 2:
@@ -168,8 +177,10 @@ def _verdicts(source: Source) -> dict[str, str]:
         failing = [row for row in values if row["n_failed"]]
         if not passing or not failing:
             continue
-        if all(not row["n_failed"] for row in passing):
-            told[path] = "decides: no value has both passes and failures"
+        n_rows = sum(row["n_passed"] + row["n_failed"] for row in values)
+        # A value a row, as an id has, parts anything from anything.
+        if all(not row["n_failed"] for row in passing) and n_rows >= 2 * len(values):
+            told[path] = f"no value has both passes and failures, in {n_rows} rollouts"
         elif len(values) == 2:
             told[path] = "; ".join(
                 f"{row['value'][:20]}: {row['n_passed']} pass, {row['n_failed']} fail"
@@ -194,97 +205,3 @@ def _types(types: list[str | None] | None) -> str:
 
 def _unquoted(text: str | None) -> str | None:
     return text[1:-1] if text and len(text) > 1 and text[0] == text[-1] == '"' else text
-
-
-ENTRIES = """
-    rows_read as (
-        select rollouts.run_id, rollouts.task_id, rollouts.is_pass, records.record_id,
-            json_fields(records.verifier) as fields
-        from raw.records as records
-        inner join main.rollouts as rollouts using (record_id)
-    ),
-    top as (
-        select * exclude (fields), unnest(map_entries(fields)) as entry from rows_read
-    ),
-    entries as (
-        select * exclude (entry), entry.key as path, entry.value as value, false as is_nested
-        from top
-        union all
-        select * exclude (entry, parent), parent || '.' || entry.key, entry.value, true
-        from (
-            select * exclude (entry), entry.key as parent,
-                unnest(map_entries(json_fields(entry.value))) as entry
-            from top
-            where json_type(entry.value) = 'OBJECT'
-        )
-    )
-"""
-FIELDS = f"""
-    with {ENTRIES},
-    tasks as (
-        select path, run_id, task_id, count(distinct hash(value)) as n_values, count(*) as n_rows
-        from entries group by all
-    ),
-    constancy as (
-        select path,
-            count(*) filter (where n_values > 1) as n_varying_tasks,
-            count(*) filter (where n_rows > 1) as n_repeated_tasks
-        from tasks group by all
-    ),
-    seen as (
-        select path, bool_and(is_nested) as is_nested,
-            count(*) filter (where json_type(value) != 'NULL') as n_rows,
-            list(distinct json_type(value)) as types,
-            arg_min(left(value::varchar, ?), record_id)
-                filter (where json_type(value) != 'NULL') as example
-        from entries group by all
-    )
-    select seen.*, constancy.n_varying_tasks, constancy.n_repeated_tasks,
-        regexp_matches(lower(split_part(path, '.', -1)), '^(expected_.*|ground_truth.*|gt|gold.*|'
-            || 'reference|reference_.*|answer|answer_key|correct_answer|label|solution|target)$')
-            as is_truth
-    from seen inner join constancy using (path)
-    order by path
-"""
-INPUT_FIELDS = """
-    with read as (
-        select json_fields(verifier) as fields from raw.records
-        where not has_reward and not has_response
-    ),
-    top as (select unnest(map_entries(fields)) as entry from read)
-    select distinct entry.key as path from top
-    union
-    select distinct entry.key || '.' || unnest(map_keys(json_fields(entry.value))) from top
-    where json_type(entry.value) = 'OBJECT'
-"""
-HAS_INPUTS = """
-    select count(*) > 0 from raw.records where not has_reward and not has_response
-"""
-VALUES = f"""
-    with {ENTRIES},
-    valued as (
-        select path, left(value::varchar, 60) as value,
-            count(*) filter (where is_pass) as n_passed,
-            count(*) filter (where not is_pass) as n_failed
-        from entries
-        where is_pass is not null and json_type(value) in ('BOOLEAN', 'BIGINT', 'UBIGINT', 'DOUBLE')
-        group by all
-    )
-    select * from valued
-    where path in (select path from valued group by path having count(*) <= ?)
-    order by path, value
-"""
-MEDIANS = f"""
-    with {ENTRIES},
-    numbers as (
-        select path, is_pass, try_cast(value::varchar as double) as number
-        from entries
-        where is_pass is not null and json_type(value) in ('BIGINT', 'UBIGINT', 'DOUBLE')
-    )
-    select path, median(number) filter (where is_pass) as passed,
-        median(number) filter (where not is_pass) as failed
-    from numbers
-    group by path
-    having passed is not null and failed is not null and passed != failed
-    order by path
-"""
