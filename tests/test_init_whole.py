@@ -11,6 +11,7 @@ import pytest
 from pipeline import open_warehouse
 from pipeline.citation import parse
 from pipeline.cli import COMMANDS
+from pipeline.package import layout
 from tests import hostile
 from tests.conftest import CORPUS, DEMO, needs_corpus
 from tests.markdown_read import complaints
@@ -45,6 +46,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("office")
     ended = init(folder / "office_desk", "office_desk", "--results", DEMO)
     assert ended.code == 0, ended.stderr
+    (folder / "printed.txt").write_text(ended.stdout, encoding="utf-8")
     figures(folder / "office_desk" / "rollouts", folder / "blade_out")
     return folder
 
@@ -85,6 +87,28 @@ def test_drafts_are_what_an_analysis_writes(office: Path) -> None:
         assert draft == (run / "report.md").read_bytes()
         metrics = (drafts / f"{model}_draft_report_metrics.json").read_bytes()
         assert metrics == (run / "metrics.json").read_bytes()
+
+
+def test_drafts_are_no_golden_reports(office: Path) -> None:
+    """A package counts its rollout files, and none of the drafts."""
+    package = layout.package(office / "office_desk")
+    assert package.goldens == ()
+    assert [path.name for path in package.rollouts] == [
+        "office_desk_aster-8b_rollouts.jsonl",
+        "office_desk_birch-70b_rollouts.jsonl",
+    ]
+
+
+def test_next_commands_are_printed(office: Path) -> None:
+    """In the order a package is made in, for the first model."""
+    printed = (office / "printed.txt").read_text(encoding="utf-8").partition("Next:\n")[2]
+    words = [shlex.split(line, comments=True) for line in printed.splitlines()]
+    assert [line[1] for line in words if line[0] == "blade"] == [
+        *("verify", "extract-anchor-facts", "make-shallow", "calibrate", "sanitize", "validate"),
+    ]
+    copied = [Path(line[1]) for line in words if line[0] == "cp"]
+    assert len(copied) == 2
+    assert all(path.is_file() for path in copied)
 
 
 def test_same_command_changes_nothing(office: Path) -> None:

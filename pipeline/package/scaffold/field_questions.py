@@ -39,6 +39,8 @@ FIELDS = f"""
     ),
     seen as (
         select path, bool_and(is_nested) as is_nested,
+            count(distinct hash(value)) = 1 and count(*) > 1
+                and count(*) = (select count(*) from rows_read) as is_constant,
             count(*) filter (where json_type(value) != 'NULL') as n_rows,
             list(distinct json_type(value)) as types,
             arg_min(left(value::varchar, ?), record_id)

@@ -13,6 +13,7 @@ from pipeline.report.templates import environment
 from pipeline.text import markdown_cell, one_line
 
 EXAMPLE = 60
+BRIEF = 140
 QUOTED = 300
 # Text that stands between backquotes in a table as it is.
 PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& …-]+")
@@ -32,6 +33,7 @@ def _environment() -> jinja2.Environment:
     made = environment("package", None, autoescape=False)
     made.filters |= {
         "ref": filters.ref,
+        "brief": brief,
         "cell": filters.cell,
         "code": cell_code,
         "count": count,
@@ -82,6 +84,11 @@ def example(text: str | None) -> str:
     return _shown(text, EXAMPLE)
 
 
+def brief(text: str | None) -> str:
+    """A sentence or so, inert."""
+    return _shown(text, BRIEF)
+
+
 def quote(text: str | None) -> str:
     """The beginning of a longer text, inert."""
     return _shown(text, QUOTED)
@@ -95,4 +102,6 @@ def sql(text: str) -> str:
 def _shown(text: str | None, width: int) -> str:
     """Between backquotes where nothing in it could end them or a cell, else escaped."""
     shown = one_line(" ".join((text or "").split()), width)
+    if not shown:
+        return ""
     return f"`{shown}`" if PLAIN.fullmatch(shown) else markdown_cell(shown)

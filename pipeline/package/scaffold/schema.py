@@ -38,6 +38,10 @@ TEXTS = frozenset({"prompt", "final_text"})
 LONGEST = 200
 MOST_VALUES = 12
 MOST_FIELDS = 60
+SECRET = re.compile(
+    r"api[_-]?key|secret|passw(or)?d|credential|authorization|(access|auth)[_-]?token|private[_-]?key",
+    re.IGNORECASE,
+)
 ID = re.compile(r"(^|[._])(id|idx|index|uuid|uid|seed)$", re.IGNORECASE)
 
 
@@ -57,28 +61,35 @@ class Field:
     side: str = ""
     verdict: str = ""
     is_nested: bool = False
+    is_constant: bool = False
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Fields of the format, and all others; `rows` is the number of rollouts."""
+    """Fields of the format, all others, and those that say one thing in every row.
+
+    `rows` is the number of rollouts.
+    """
 
     rows: int
     owned: tuple[Field, ...]
     others: tuple[Field, ...]
+    constants: tuple[Field, ...]
     n_left_out: int
 
 
 def schema(source: Source) -> Schema:
     """Every field that some rollout has, the format's first."""
     ((n_rows,),) = source.execute("select count(*) from main.rollouts").fetchall()
-    fields = _others(source)
+    every = _others(source)
+    fields = [field for field in every if not field.is_constant]
     # Where there are too many, those at the top of a row are told, then the commonest.
     fields.sort(key=lambda field: (field.is_nested, -field.rows, field.path))
     return Schema(
         n_rows,
         tuple(_owned(source)),
         tuple(sorted(fields[:MOST_FIELDS], key=lambda field: (field.side, field.path))),
+        tuple(field for field in every if field.is_constant),
         max(0, len(fields) - MOST_FIELDS),
     )
 
@@ -103,7 +114,7 @@ def _owned(source: Source) -> list[Field]:
             use,
             _types(row[f"types_{column}"]) if path != "response.output" else "list",
             row[f"n_{column}"],
-            _unquoted(row[f"example_{column}"]),
+            _example(path, row[f"example_{column}"]),
         )
         for path, column, use in OWNED
         if row[f"n_{column}"]
@@ -132,10 +143,11 @@ def _others(source: Source) -> list[Field]:
             use=_use(row, slices),
             types=_types(row["types"]),
             rows=row["n_rows"],
-            example=_unquoted(row["example"]),
+            example=_example(row["path"], row["example"]),
             side=side,
             verdict=_verdict(row, side, verdicts),
             is_nested=row["is_nested"],
+            is_constant=row["is_constant"],
         )
         for row, side in sided
     ]
@@ -203,5 +215,8 @@ def _types(types: list[str | None] | None) -> str:
     return " or ".join(sorted(found)) or "null"
 
 
-def _unquoted(text: str | None) -> str | None:
-    return text[1:-1] if text and len(text) > 1 and text[0] == text[-1] == '"' else text
+def _example(path: str, text: str | None) -> str | None:
+    """A value without the quotes of JSON; none where it may be a secret."""
+    if text is not None and (SECRET.search(path) or SECRET.search(text)):
+        return "(left out: may hold a secret)"
+    return text.removeprefix('"').removesuffix('"') if text and text[0] == '"' else text
