@@ -1,0 +1,142 @@
+"""People and machines: e-mail addresses, users of hosts, bare IP addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from pipeline.package.sanitize.values import Policy
+
+Place = tuple[int, int]
+
+_LETTER = "A-Za-z0-9\u00c0-\u024f"
+DOMAIN = re.compile(
+    rf"@(?P<domain>[{_LETTER}](?:[{_LETTER}-]{{0,62}}\.)+(?P<top>[A-Za-z\u00c0-\u024f][{_LETTER}-]{{1,23}}))"
+    rf"(?![{_LETTER}])"
+)
+# Read backwards from the @: an address never takes long to find.
+LOCAL = re.compile(rf"[{_LETTER}._%+'*~!#$&/=?^-]*[{_LETTER}_+-]\Z")
+LONGEST_LOCAL = 64
+# Not addresses of people: how git is spoken to.
+SERVICES = re.compile(r"(?i)git@(?:ssh\.)?(?:github|gitlab|bitbucket)\.(?:com|org)")
+COMMON_TOPS = frozenset(
+    "com org net edu gov io ai dev co uk de fr jp cn eu us example test".split()
+)
+AT_HOST = re.compile(
+    r"@(?P<host>[a-zA-Z][a-zA-Z0-9-]{0,62}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![A-Za-z0-9.@-]*[A-Za-z0-9@])"
+)
+LOGIN = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z", re.IGNORECASE)
+NUMBERED = re.compile(r"[a-zA-Z][a-zA-Z-]*-?[0-9]{1,4}")
+NO_HOST = re.compile(r"(?i)(?:v|sha|md|rev|r)[0-9]+")
+REMOTE = re.compile(r"\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n]{0,80}\Z")
+USER_SETTING = re.compile(
+    r"(?<![A-Za-z0-9_])(?:USER|LOGNAME|USERNAME|SUDO_USER)=[\"']?(?P<user>[A-Za-z][A-Za-z0-9_.-]{1,31})"
+)
+IPV4 = re.compile(
+    r"(?<![0-9A-Za-z_.-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|\.[0-9]|-[A-Za-z0-9])(?P<port>:[0-9]{1,5}(?![0-9]))?"
+)
+IPV6 = re.compile(
+    r"(?<![0-9A-Za-z_:.])(?=[0-9A-Fa-f:]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:]{3,39}(?:(?<=:)(?:[0-9]{1,3}\.){3}[0-9]{1,3})?(?![0-9A-Za-z_:])"
+)
+VERSION = re.compile(
+    r"(?i)(?:versions?|ver|release|v|==|>=|<=|~=|[=<>~^]|section|sec|§|figure|table|chapter)[\s.:\"']*\Z"
+)
+ADDRESSED = re.compile(
+    r"(?i)(?:ips?|ipv4|addr(?:ess)?|hosts?|server|peer|ping|from|to|connect(?:ed|ing)?|on|bind|node|nameserver|dns|gateway|subnet)[\s=:(\"']*\Z"
+)
+
+
+def emails(text: str, policy: Policy) -> Iterator[Place]:
+    """Addresses with a domain, whoever they belong to."""
+    last = 0
+    for match in DOMAIN.finditer(text):
+        floor = max(last, match.start() - LONGEST_LOCAL)
+        local = LOCAL.search(text, floor, match.start())
+        if local is None:
+            continue
+        start = _begun(text, local.start(), match.start())
+        is_called = text.startswith("(", match.end()) and match["top"].lower() not in COMMON_TOPS
+        address = text[start : match.end()]
+        if start == match.start() or is_called or SERVICES.fullmatch(address):
+            continue
+        last = match.end()
+        if not _is_cleared(address, match["domain"], policy):
+            yield start, match.end()
+
+
+def _begun(text: str, start: int, at: int) -> int:
+    """Behind what an escaped line break, quotes or slashes leave in front of an address."""
+    if start and text[start - 1] == "\\" and text[start] in "nrtb":
+        start += 1
+    while start < at and text[start] in "'*~!#$&/=?^.%-":
+        start += 1
+    cut = max(text.rfind(mark, start, at) for mark in "=/?&!*'")
+    return cut + 1 if cut >= 0 else start
+
+
+def _is_cleared(address: str, domain: str, policy: Policy) -> bool:
+    low = domain.lower()
+    is_domain = any(low == d or low.endswith(f".{d}") for d in policy.allow.domains)
+    return is_domain or address.lower() in policy.allow.emails
+
+
+def logins(text: str, policy: Policy) -> Iterator[Place]:
+    """`alice@node12`, `alice@10.0.0.5`: somebody's account on a machine."""
+    for match in AT_HOST.finditer(text):
+        local = LOGIN.search(text, max(0, match.start() - 32), match.start())
+        if local is None or (local.start() and text[local.start() - 1] in "@/:.+"):
+            continue
+        host = match["host"]
+        if local[0] == "root" and re.fullmatch(r"[0-9a-f]{12}", host):
+            continue  # the prompt of a container
+        is_shell = re.match(r":[~/]", text[match.end() : match.end() + 2]) is not None
+        is_host = bool(NUMBERED.fullmatch(host) or host[0].isdigit()) and not NO_HOST.fullmatch(
+            host
+        )
+        is_remote = REMOTE.search(text, max(0, match.start() - 120), local.start()) is not None
+        if is_shell or is_host or is_remote or host.lower() in policy.hosts:
+            yield local.start(), match.end()
+    for match in USER_SETTING.finditer(text):
+        if match["user"] not in ("root", "user"):
+            yield match.span("user")
+
+
+def ipv4s(text: str, policy: Policy) -> Iterator[Place]:
+    """Addresses of four numbers, with their port; not versions, not this machine."""
+    for match in IPV4.finditer(text):
+        digits = match[0].partition(":")[0]
+        before = text[max(0, match.start() - 24) : match.start()]
+        is_address = bool(match["port"]) or ADDRESSED.search(before) is not None
+        parts = digits.split(".")
+        if any(int(part) > 255 or (len(part) > 1 and part[0] == "0") for part in parts):
+            continue
+        if not is_address and (VERSION.search(before) or all(len(part) == 1 for part in parts)):
+            continue
+        if not _is_harmless(ipaddress.ip_address(digits), policy):
+            yield match.span()
+
+
+def ipv6s(text: str, policy: Policy) -> Iterator[Place]:
+    """Addresses of up to eight groups; not slices, not namespaces, not times."""
+    for match in IPV6.finditer(text):
+        try:
+            address = ipaddress.IPv6Address(match[0])
+        except ValueError:
+            continue
+        first = match[0].partition(":")[0].lower()
+        is_whole = "::" not in match[0]
+        is_known = re.fullmatch(
+            r"[23][0-9a-f]{3}|f[cd][0-9a-f]{2}|fe[89ab][0-9a-f]|ff[0-9a-f]{2}", first
+        )
+        is_mapped = match[0].lower().startswith("::ffff:") and "." in match[0]
+        if (is_whole or is_known or is_mapped) and not _is_harmless(address, policy):
+            yield match.span()
+
+
+def _is_harmless(address: ipaddress.IPv4Address | ipaddress.IPv6Address, policy: Policy) -> bool:
+    """Nobody's: the own machine, all machines, a mask; or cleared."""
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    if mapped.is_loopback or mapped.is_unspecified or str(mapped).startswith("255.255."):
+        return True
+    return any(mapped in ipaddress.ip_network(allowed) for allowed in policy.allow.ips)

@@ -1,0 +1,202 @@
+"""Credentials: keys and tokens known by their shape, and values that are assigned to a secret."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+Place = tuple[int, int]
+
+# A prefix that providers print so that scanners find it (here in lower case), and the whole.
+SHAPES = {
+    **dict.fromkeys(
+        "akia asia abia acca agpa aida aroa anpa anva a3t".split(),
+        r"(?:A3T[A-Z0-9]|A[A-Z]{3})[A-Z0-9]{16}(?![A-Za-z0-9])",
+    ),
+    **dict.fromkeys("ghp_ gho_ ghu_ ghs_ ghr_".split(), r"gh[pousr]_[A-Za-z0-9]{30,255}"),
+    "github_pat_": r"github_pat_[A-Za-z0-9_]{22,255}",
+    **dict.fromkeys(
+        "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- glsa_".split(),
+        r"gl[a-z]{2,5}[-_][A-Za-z0-9_-]{20,}",
+    ),
+    "gr1348941": r"GR1348941[A-Za-z0-9_-]{20,}",
+    "xox": r"xox[abeoprs]-[A-Za-z0-9-]{10,}",
+    "xapp-": r"xapp-[0-9]-[A-Za-z0-9-]{10,}",
+    "eyj": r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
+    **dict.fromkeys("sk_live_ rk_live_ sk_test_ rk_test_".split(), r"[sr]k_\w{4}_[A-Za-z0-9]{16,}"),
+    "hf_": r"hf_[A-Za-z0-9]{20,}",
+    "nvapi-": r"nvapi-[A-Za-z0-9_-]{20,}",
+    "aiza": r"AIza[A-Za-z0-9_-]{30,}",
+    "ya29.": r"ya29\.[A-Za-z0-9_-]{20,}",
+    "gocspx-": r"GOCSPX-[A-Za-z0-9_-]{20,}",
+    "npm_": r"npm_[A-Za-z0-9]{30,}",
+    "pypi-": r"pypi-[A-Za-z0-9_-]{30,}",
+    "sg.": r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    "dop_v1_": r"dop_v1_[a-f0-9]{40,}",
+    "dapi": r"dapi[a-f0-9]{32}(?:-[0-9])?",
+    "gsk_": r"gsk_[A-Za-z0-9]{30,}",
+    "xai-": r"xai-[A-Za-z0-9]{30,}",
+    "r8_": r"r8_[A-Za-z0-9]{30,}",
+    "pplx-": r"pplx-[A-Za-z0-9]{30,}",
+    "tvly-": r"tvly-[A-Za-z0-9-]{20,}",
+    "lsv2_": r"lsv2_[A-Za-z0-9_]{30,}",
+    **dict.fromkeys("shpat_ shpca_ shppa_ shpss_".split(), r"shp[a-z]{2}_[a-fA-F0-9]{30,}"),
+    **dict.fromkeys("hvs. hvb.".split(), r"hv[sb]\.[A-Za-z0-9_-]{20,}"),
+    **dict.fromkeys("sq0csp- sq0atp-".split(), r"sq0[a-z]{3}-[A-Za-z0-9_-]{20,}"),
+    "lin_api_": r"lin_api_[A-Za-z0-9]{30,}",
+    "age-secret-key-1": r"AGE-SECRET-KEY-1[A-Z0-9]{40,}",
+    "hooks.slack.com/": r"hooks\.slack\.com/(?:services|workflows|triggers)/[^\s\"'<>)\]\\]+",
+    "discord.com/api/webhooks": r"discord\.com/api/webhooks/[^\s\"'<>)\]\\]+",
+    "discordapp.com/api/webhooks": r"discordapp\.com/api/webhooks/[^\s\"'<>)\]\\]+",
+    "sk-": r"sk-[A-Za-z0-9_-]{16,}",
+}
+# Any of them, in bytes; letters beyond ASCII would be an escape.
+SHAPED_SCREEN = rf"(?:{'|'.join(map(re.escape, SHAPES))})[a-z0-9_./-]{{10}}"
+PATTERNS = {prefix: re.compile(shape) for prefix, shape in SHAPES.items()}
+PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
+    r"(?:.*?-----END (?P=label)-----|(?:\s|\\[nr]|[A-Za-z0-9+/=:,-])*)",
+    re.DOTALL,
+)
+AUTHORIZATION = re.compile(
+    r"(?i)authorization[\"']?\s*(?:[:=]|=>)\s*[\\\"']*"
+    r"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?(?P<value>[^\s\"'\\,;<>{}\[\]]{6,})"
+)
+BEARER = re.compile(r"(?i)(?<![a-z])(?:bearer|basic)\s+(?P<value>[A-Za-z0-9._~+/=-]{16,})")
+
+
+def shaped_tokens(text: str) -> Iterator[Place]:
+    """Tokens that their provider's prefix gives away."""
+    low = lower(text)
+    for prefix, pattern in PATTERNS.items():
+        for at in occurrences(low, prefix):
+            # `task-` is not `sk-`.
+            is_inside = at > 0 and text[at - 1].isalnum() and text[at - 1].isascii()
+            match = None if is_inside else pattern.match(text, at)
+            # Any slug may begin with sk-.
+            if match and (prefix != "sk-" or _is_mixed(match[0][3:])):
+                yield match.span()
+
+
+def occurrences(low: str, word: str) -> Iterator[int]:
+    """Where a word stands, each place once."""
+    at = low.find(word)
+    while at >= 0:
+        yield at
+        at = low.find(word, at + len(word))
+
+
+def lower(text: str) -> str:
+    """Lower case, every character in its place."""
+    return text.replace("\u0130", "i").lower()
+
+
+def private_keys(text: str) -> Iterator[Place]:
+    """A whole PEM block; of one that is cut off, all that could still belong to it."""
+    for match in PRIVATE_KEY.finditer(text):
+        end = match.end()
+        while text[end - 1].isspace():
+            end -= 1
+        yield match.start(), end
+
+
+def authorizations(text: str) -> Iterator[Place]:
+    """What an authorization header, or the word bearer, hands over."""
+    for match in AUTHORIZATION.finditer(text):
+        if not _is_stand_in(match["value"]):
+            yield match.span("value")
+    for match in BEARER.finditer(text):
+        if _is_mixed(match["value"]):
+            yield match.span("value")
+
+
+def _is_mixed(value: str) -> bool:
+    """Letters and digits, not in the manner of words and years."""
+    has_digit = any(c.isdigit() for c in value)
+    return has_digit and any(c.isalpha() for c in value) and not WORDS.fullmatch(value)
+
+
+# `scikit-3-of-a-kind`, `2024-report`: parts that are words or short numbers.
+WORDS = re.compile(
+    r"(?:[A-Za-z]?[a-z]{1,14}|[0-9]{1,4}|v[0-9]{1,2})(?:[-_./](?:[A-Za-z]?[a-z]{1,14}|[0-9]{1,4}|v[0-9]{1,2}))*"
+)
+
+_PASSWORD = r"(?:pass(?:word|wd|phrase|code)|pwd)"
+_SECRET = (
+    r"(?:secret|(?:api|access|private|account|secret|signing|encryption|client|auth|master)[_-]?key"
+    r"|client[_-]?secret|credentials?|(?:auth|access|refresh|api|bot|id|session|bearer|hf|github"
+    r"|gitlab|slack|npm|pypi|personal[_-]access|security)[_-]?token|sessionid|x-amz-signature)"
+)
+# A word of secrets at the end of a key's name, whatever stands before it.
+_MORE = r"(?:[_-]?(?:id|value|hash|salt|[0-9]{1,3}))?"
+PASSWORD_KEY = re.compile(rf"(?i)(?:.*[^a-z])?{_PASSWORD}{_MORE}|.*[a-z](?:Pass(?:word|wd))")
+SECRET_NAME = re.compile(rf"(?i)(?:.*[^a-z])?{_SECRET}{_MORE}|.*(?-i:[a-z](?:ApiKey|Secret|Token))")
+TOKEN_NAME = re.compile(r"(?i)(?:.*[^a-z])?(?:token|authorization|sig)")
+KEY_WORDS = (
+    *("passw", "passphrase", "passcode", "pwd", "secret", "token", "credential", "sessionid"),
+    *("_key", "-key", "apikey", "accesskey", "privatekey", "accountkey", "authkey", "sig="),
+    *("masterkey", "signingkey", "encryptionkey", "clientkey", "x-amz-signature", "authorization"),
+)
+# From a word on: the rest of the key, the sign, the value.
+ASSIGNMENT = re.compile(
+    r"(?P<rest>[A-Za-z0-9_-]{0,24})\\*[\"'`]?\]?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,8}"
+    r"(?P<open>\\*[\"'`]?)(?P<value>[^\s\"'`<>;,&|\\](?:[^\s\"'`<>;,&|\\]|\\(?![\"'`nrt\\]))*)"
+)
+# The same for bytes, where a space may be escaped too; counts of tokens are no secrets.
+_SIGN = r"[a-z0-9_-]*[\\\"'`]*\]?(?:\s|\\+t)*[:=][>=]?(?:\s|\\+t)*[\\\"'`]*"
+ASSIGNED_SCREEN = (
+    rf"(?:{'|'.join(word for word in KEY_WORDS if word != 'token')}){_SIGN}[^\s\"'`<>;,&|]{{4}}"
+    rf"|token{_SIGN}[^\s\"'`<>;,&|]{{7}}"
+)
+KEY_BEGIN = re.compile(r"[A-Za-z0-9_.-]*")
+LONGEST_KEY = 60
+
+# What stands for a secret where there is none, or names where it is kept.
+STAND_IN = re.compile(
+    r"(?i)(?:\*+|\.+|x{3,}|-+|_+|none|null|nil|true|false|empty|dummy|test|fake|example|placeholder"
+    r"|redacted|secret|password|passwd|token|string|str|int|bool|bytes|optional.*|unknown|required"
+    r"|changeme|change[-_]me|not[-_]?set|unset|todo|n/?a|your[-_ ].*"
+    r"|my[-_](?:secret|token|key|password|api[-_]?key)|<.*|\{.*|\$.*|%.*|\(.*|\[.*|@.*|os\.(?:environ|getenv).*|env\..*|process\.env.*|config\..*|self\..*|args\..*"
+    r"|settings\..*|getpass.*|input\(.*|.*\(.*\).*|.*\[.*)"
+)
+
+
+def assigned(text: str) -> Iterator[Place]:
+    """Values after `password=`, `"api_key": ` and the like."""
+    low = lower(text)
+    for word in KEY_WORDS:
+        for at in occurrences(low, word):
+            match = ASSIGNMENT.match(text, at)
+            if match is None:
+                continue
+            key = _before(text, at) + match["rest"]
+            is_quoted = bool(match["open"])
+            value = match["value"] if is_quoted else match["value"].rstrip(".:!?)]}")
+            start = match.start("value")
+            if value and is_secret(key, value, is_quoted=is_quoted):
+                yield start, start + len(value)
+
+
+def _before(text: str, at: int) -> str:
+    """What a key begins with, before the word that gives it away."""
+    backwards = text[max(0, at - LONGEST_KEY) : at][::-1]
+    match = KEY_BEGIN.match(backwards)
+    return match[0][::-1] if match else ""
+
+
+def is_secret(key: str, value: str, *, is_quoted: bool) -> bool:
+    """Whether what is assigned to this key is a secret, and not a word, a type or a variable."""
+    if len(value) < 4 or any(c.isspace() for c in value) or _is_stand_in(value):
+        return False
+    is_code = bool(re.fullmatch(r"[A-Za-z_][A-Za-z_.]*\(?", value))
+    if PASSWORD_KEY.fullmatch(key):
+        return is_quoted or not is_code or key.isupper()
+    if SECRET_NAME.fullmatch(key):
+        is_long = len(value) >= 8 and any(c.isdigit() for c in value)
+        return is_long or (key.isupper() and not is_code)
+    # Rows of log-probabilities have a token a word.
+    return bool(TOKEN_NAME.fullmatch(key)) and len(value) >= 16 and _is_mixed(value)
+
+
+def _is_stand_in(value: str) -> bool:
+    return STAND_IN.fullmatch(value) is not None or len(set(value)) < 3
