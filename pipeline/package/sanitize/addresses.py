@@ -39,9 +39,8 @@ IPV4 = re.compile(
 IPV6 = re.compile(
     r"(?<![0-9A-Za-z_:.])(?=[0-9A-Fa-f:]*:[0-9A-Fa-f]*:)[0-9A-Fa-f:]{3,39}(?:(?<=:)(?:[0-9]{1,3}\.){3}[0-9]{1,3})?(?![0-9A-Za-z_:])"
 )
-VERSION = re.compile(
-    r"(?i)(?:versions?|ver|release|v|==|>=|<=|~=|[=<>~^]|section|sec|§|figure|table|chapter)[\s.:\"']*\Z"
-)
+VERSION = re.compile(r"(?i)(?:(?<![a-z])(?:versions?|ver|release|v)[\s.:\"']*|[=~<>]=\s*)\Z")
+NUMBERED_PART = re.compile(r"(?i)(?<![a-z])(?:section|sec\.|§|figure|table|chapter)\s*\Z")
 ADDRESSED = re.compile(
     r"(?i)(?:ips?|ipv4|addr(?:ess)?|hosts?|server|peer|ping|from|to|connect(?:ed|ing)?|on|bind|node|nameserver|dns|gateway|subnet)[\s=:(\"']*\Z"
 )
@@ -111,27 +110,31 @@ def ipv4s(text: str, policy: Policy) -> Iterator[Place]:
         parts = digits.split(".")
         if any(int(part) > 255 or (len(part) > 1 and part[0] == "0") for part in parts):
             continue
-        if not is_address and (VERSION.search(before) or all(len(part) == 1 for part in parts)):
+        address = ipaddress.ip_address(digits)
+        is_numbering = all(len(part) == 1 for part in parts) or NUMBERED_PART.search(before)
+        if not is_address and (VERSION.search(before) or (is_numbering and not address.is_private)):
             continue
-        if not _is_harmless(ipaddress.ip_address(digits), policy):
+        if not _is_harmless(address, policy):
             yield match.span()
 
 
 def ipv6s(text: str, policy: Policy) -> Iterator[Place]:
     """Addresses of up to eight groups; not slices, not namespaces, not times."""
     for match in IPV6.finditer(text):
+        # A colon behind it is the sentence's.
+        found = match[0][:-1] if match[0].endswith(":") and match[0][-2:] != "::" else match[0]
         try:
-            address = ipaddress.IPv6Address(match[0])
+            address = ipaddress.IPv6Address(found)
         except ValueError:
             continue
-        first = match[0].partition(":")[0].lower()
-        is_whole = "::" not in match[0]
+        first = found.partition(":")[0].lower()
+        is_whole = "::" not in found
         is_known = re.fullmatch(
             r"[23][0-9a-f]{3}|f[cd][0-9a-f]{2}|fe[89ab][0-9a-f]|ff[0-9a-f]{2}", first
         )
-        is_mapped = match[0].lower().startswith("::ffff:") and "." in match[0]
+        is_mapped = found.lower().startswith("::ffff:") and "." in found
         if (is_whole or is_known or is_mapped) and not _is_harmless(address, policy):
-            yield match.span()
+            yield match.start(), match.start() + len(found)
 
 
 def _is_harmless(address: ipaddress.IPv4Address | ipaddress.IPv6Address, policy: Policy) -> bool:

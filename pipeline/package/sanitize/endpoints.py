@@ -37,7 +37,7 @@ API_HOST = re.compile(
 )
 API_PATH = re.compile(r"(?i)/v[1-9]/|/v[1-9]/?\Z|/(?:chat/)?completions\b")
 
-PORT = re.compile(r":(?P<port>[1-9][0-9]{1,4})(?![\w.:-]|,[0-9]{3})")
+PORT = re.compile(r":(?P<port>[1-9][0-9]{1,4})(?![\w-]|[.:]\w|,[0-9]{3})")
 # Read backwards from the colon.
 HOST = re.compile(r"[A-Za-z0-9.-]+")
 LONGEST_HOST = 200

@@ -103,8 +103,10 @@ def private_keys(text: str) -> Iterator[Place]:
 def authorizations(text: str) -> Iterator[Place]:
     """What an authorization header, or the word bearer, hands over."""
     for match in AUTHORIZATION.finditer(text):
-        if not _is_stand_in(match["value"]):
-            yield match.span("value")
+        is_scheme = match["value"].lower() in ("bearer", "negotiate", "digest", "apikey")
+        if not is_scheme and not _is_stand_in(match["value"]):
+            end = match.start("value") + len(match["value"].rstrip(".:!?)"))
+            yield match.start("value"), end
     for match in BEARER.finditer(text):
         if _is_mixed(match["value"]):
             yield match.span("value")
