@@ -1,0 +1,200 @@
+"""blade validate: a package held to D1, D2 and D3, and to the readiness checklist."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.options import json_option
+from pipeline.errors import BladeError, InputError
+from pipeline.package.layout import Package, package
+from pipeline.package.validate import (
+    FAIL,
+    PASS,
+    PHASES,
+    SKIP,
+    WARN,
+    Check,
+    Item,
+    Leak,
+    is_ready,
+    readiness,
+)
+from pipeline.package.validate import validate as checked
+from pipeline.package.verify.finding import Finding
+from pipeline.text import json_text, neutral
+from pipeline.warehouse import Warehouse
+
+ALL = "all"
+TITLES = {
+    "skill": "D1 skill",
+    "rollouts": "D2 rollouts",
+    "golden": "D3 golden reports",
+    "sharing": "Sharing",
+}
+
+
+@click.command()
+@click.option(
+    "--benchmark-dir",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The package: the folder with skill/, rollouts/ and golden_reports/.",
+)
+@click.option(
+    "--phase",
+    type=click.Choice([ALL, *PHASES[:3]]),
+    default=ALL,
+    show_default=True,
+    help="What to check; all ends with the readiness checklist.",
+)
+@click.option(
+    "--min-anchor-facts",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="How many distinct, concrete anchor facts each golden report needs.",
+)
+@json_option
+def validate(benchmark_dir: Path, phase: str, min_anchor_facts: int, as_json: bool) -> None:
+    """Check a benchmark's package, and say what is left to do.
+
+    One line a check. A failure is followed by what it means and how to mend it, and the
+    command then ends with 1.
+
+    \b
+    Examples:
+      blade validate --benchmark-dir data_samples/benchmarks/office_desk
+      blade validate --benchmark-dir data_samples/benchmarks/office_desk --phase rollouts
+      blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
+    """
+    found = _package(benchmark_dir)
+    phases = PHASES if phase == ALL else (phase,)
+    checks = _checks(found, phases, min_anchor_facts)
+    items = readiness(checks) if phase == ALL else []
+    if as_json:
+        click.echo(json_text(_content(checks, items, phase), indent=2))
+    else:
+        _print(checks, items, phase)
+    if any(each.status == FAIL for each in checks) or (phase == ALL and not is_ready(items)):
+        raise click.exceptions.Exit(1)
+
+
+def _package(folder: Path) -> Package:
+    try:
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "no such folder"
+            raise InputError(
+                f"{folder}: {what}.", hint="Make one with: blade init --benchmark-dir DIR"
+            )
+        return package(folder)
+    except OSError as error:
+        reason = error.strerror or "the system refuses it"
+        raise InputError(f"{folder}: {reason}.", hint="Check its permissions.") from error
+
+
+def _checks(found: Package, phases: Sequence[str], least_facts: int) -> list[Check]:
+    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is told."""
+    from pipeline.cli.package_source import analyzed
+
+    with ExitStack() as stack:
+        warehouse, metrics, reason = None, {}, "no rollout file"
+        if found.rollouts:
+            try:
+                warehouse, out = stack.enter_context(analyzed(found.results))
+                metrics = _metrics(out)
+            except BladeError as error:
+                reason = str(error)
+        return checked(
+            found,
+            warehouse,
+            phases=phases,
+            reason=reason,
+            metrics=metrics,
+            contradictions=contradictions(found, warehouse) if "golden" in phases else None,
+            leaks=leaks(found) if "sharing" in phases else None,
+            least_facts=least_facts,
+        )
+
+
+def contradictions(
+    _found: Package, _warehouse: Warehouse | None
+) -> Mapping[Path, Sequence[Finding]] | None:
+    """The findings of `blade verify` on each golden report; none where it was not asked."""
+    return None
+
+
+def leaks(_found: Package) -> Sequence[Leak] | None:
+    """What `blade sanitize --check` finds in the package; none where it was not asked."""
+    return None
+
+
+def _metrics(out: Path) -> dict[str, Any]:
+    """The metrics of each run, as the analysis wrote them."""
+    files = sorted((out / "runs").glob("*/metrics.json"))
+    read = (json.loads(file.read_text(encoding="utf-8")) for file in files)
+    return {each["run_id"]: each for each in read}
+
+
+def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:
+    summary: dict[str, Any] = {
+        "phase": phase,
+        "passed": _count(checks, PASS),
+        "failed": _count(checks, FAIL),
+        "warnings": _count(checks, WARN),
+        "not_checked": _count(checks, SKIP),
+    }
+    if items:
+        summary["is_ready"] = is_ready(items)
+    return {
+        "checks": [asdict(each) for each in checks],
+        "readiness": [asdict(item) for item in items],
+        "summary": summary,
+    }
+
+
+def _count(checks: Sequence[Check], status: str) -> int:
+    return sum(each.status == status for each in checks)
+
+
+def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
+    shown = ""
+    for each, following in pairwise([*checks, None]):
+        assert each is not None
+        if each.phase != shown:
+            click.echo(("\n" if shown else "") + TITLES[each.phase])
+            shown = each.phase
+        click.echo(neutral(f"[{each.status}] {each.check}: {each.message}"))
+        # Of several alike the last explains them all.
+        if following is None or _advice(following) != _advice(each):
+            for title, words in zip(("means", "fix"), _advice(each)[1:], strict=True):
+                if words:
+                    click.echo(neutral(f"       {title}: {words}"))
+    told = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
+    told += [f"{_count(checks, WARN)} to look at"] * bool(_count(checks, WARN))
+    told += [f"{_count(checks, SKIP)} not checked"] * bool(_count(checks, SKIP))
+    click.echo(f"\n{', '.join(told)}")
+    if phase == ALL:
+        _print_readiness(items)
+
+
+def _advice(check: Check) -> tuple[str, str, str]:
+    return check.status, check.meaning, check.fix
+
+
+def _print_readiness(items: Sequence[Item]) -> None:
+    click.echo("\nReadiness checklist")
+    for item in items:
+        click.echo(f"[{item.status}] {item.item}")
+    lacking = sum(item.status != PASS for item in items)
+    if lacking:
+        click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")
+    else:
+        click.echo("\nBLADE-ready.")

@@ -1,0 +1,271 @@
+"""D3, the anchor facts: enough of them, concrete, distinct, true to the report and the rollouts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline import citation
+from pipeline.citation import Citation
+from pipeline.package.layout import Golden
+from pipeline.package.statements import Statement, of_text
+from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
+from pipeline.package.validate.data import Data, cited
+from pipeline.package.validate.fact_matching import copies_of, is_in_report
+from pipeline.package.validate.files import UnreadableError, object_of
+
+LEAST_CHARACTERS = 20
+MOST_FACTS = 2000
+DIFFICULTIES = ("high", "medium", "low")
+AGGREGATE = re.compile(
+    r"pass@|pass\^|pass rate|mean reward|average|accuracy|overall|aggregate"
+    r"|total (?:of|tasks|rollouts)"
+    r"|consistency|coverage|score of|\bscored?\b",
+    re.IGNORECASE,
+)
+PRESENT = Rule(
+    "facts.present",
+    GOLDEN,
+    "anchor facts",
+    "Golden report has no judge anchor facts.",
+    "Generate them with `blade extract-anchor-facts`, and review <model>_anchor_facts.json.",
+    "missing anchor facts",
+)
+SHAPE = Rule(
+    "facts.shape",
+    GOLDEN,
+    "anchor facts have their fields",
+    "A judge cannot read a fact without its text, or weigh one without a known difficulty.",
+    'Give each `{"id": ..., "fact": "...", "difficulty": "high|medium|low"}`, no id twice, '
+    "and `benchmark` and `model` of the package.",
+)
+COUNT = Rule(
+    "facts.count",
+    GOLDEN,
+    "enough anchor facts",
+    "Too few facts cannot tell a good report from a lucky one; weak or repeated ones count not.",
+    "Add facts: each one finding of the report that only reading the evidence can give.",
+)
+LENGTH = Rule(
+    "facts.length",
+    GOLDEN,
+    "anchor facts are whole statements",
+    f"A fact of fewer than {LEAST_CHARACTERS} characters claims nothing that can be checked.",
+    "Write each fact as a sentence: who did what, where, how often.",
+)
+CONCRETE = Rule(
+    "facts.concrete",
+    GOLDEN,
+    "anchor facts are concrete",
+    "A fact that only restates an aggregate, or names nothing, can be guessed without evidence.",
+    "Name the task, rollout, tool, failure mode or message it is about; remove weak facts.",
+)
+DISTINCT = Rule(
+    "facts.distinct",
+    GOLDEN,
+    "anchor facts are distinct",
+    "A fact that says the same as another counts one finding twice.",
+    "Remove the repeats, and add facts of other findings.",
+)
+EXIST = Rule(
+    "facts.exist",
+    GOLDEN,
+    "anchor facts speak of things that exist",
+    "The fact names a task or a rollout that the package does not have.",
+    "Correct the task or citation, or remove the fact.",
+)
+REPORTED = Rule(
+    "facts.reported",
+    GOLDEN,
+    "anchor facts are in the report",
+    "The golden report itself does not make this claim: it could not meet its own measure.",
+    "Say it in the report, or take the fact's words and numbers from the report.",
+)
+REVIEWED = Rule(
+    "facts.reviewed",
+    GOLDEN,
+    "anchor facts are reviewed",
+    "`review_required` is still true: nobody has said that these facts are worth asking for.",
+    "Read each fact, remove weak ones, then set `review_required` to false.",
+)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact as given, and as read."""
+
+    place: int
+    id: str
+    text: str
+    entry: Mapping[str, Any]
+    statement: Statement
+
+    @property
+    def name(self) -> str:
+        """How a person finds it."""
+        return self.id or f"fact {self.place}"
+
+
+def checks(
+    golden: Golden, told: Sequence[Statement], known: Data | None, *, least: int
+) -> list[Check]:
+    """All checks of one file of facts."""
+    name = f"golden_reports/{golden.anchor_facts.name}"
+    try:
+        content = object_of(golden.anchor_facts)
+    except UnreadableError as error:
+        return [PRESENT.failed(f"{name} {error}", file=name)]
+    entries = content.get("anchor_facts")
+    if not isinstance(entries, list) or not entries:
+        return [PRESENT.failed(f"{name} has no list under anchor_facts", file=name)]
+    facts = [each for each in map(_fact, range(1, MOST_FACTS + 1), entries) if each]
+    repeats = copies_of([fact.statement for fact in facts])
+    short = [fact for fact in facts if len(fact.text.strip()) < LEAST_CHARACTERS]
+    vague = [fact for fact in facts if fact not in short and not _is_concrete(fact.statement)]
+    twice = [fact for fact, first in zip(facts, repeats, strict=True) if first is not None]
+    sound = [fact for fact in facts if fact not in (*short, *vague, *twice)]
+    return [
+        PRESENT.passed(f"{name}: {counted(len(facts), 'fact')}", file=name),
+        *_shape(golden, content, entries, facts, known, name),
+        *_each(LENGTH, short, facts, name),
+        *_each(CONCRETE, vague, facts, name),
+        *_repeated(facts, repeats, name),
+        _count(sound, least, name),
+        *_existing(facts, known, name),
+        *_each(REPORTED, [f for f in facts if not is_in_report(f.statement, told)], facts, name),
+        *_reviewed(content, facts, name),
+    ]
+
+
+def _fact(place: int, entry: Any) -> Fact | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("fact"), str):
+        return None
+    text = entry["fact"]
+    own = entry.get("id")
+    return Fact(place, "" if own is None else str(own), text, entry, of_text(text))
+
+
+def _is_concrete(fact: Statement) -> bool:
+    """It names something, or counts something that is no aggregate."""
+    names = [name for name in fact.names if not AGGREGATE.search(name)]
+    if fact.tasks or fact.citations or names or fact.quotes:
+        return True
+    return bool(fact.numbers) and AGGREGATE.search(fact.text) is None
+
+
+def _shape(
+    golden: Golden,
+    content: Mapping[str, Any],
+    entries: list[Any],
+    facts: Sequence[Fact],
+    known: Data | None,
+    name: str,
+) -> Iterator[Check]:
+    faults = []
+    if len(facts) < len(entries):
+        faults.append(
+            f"{len(entries) - len(facts)} of {len(entries)} entries have no text in `fact`"
+        )
+    ids = [fact.id for fact in facts]
+    if "" in ids or len(set(ids)) < len(ids):
+        faults.append("ids are absent or repeated")
+    odd = [fact.name for fact in facts if fact.entry.get("difficulty") not in DIFFICULTIES]
+    if odd:
+        faults.append(f"no difficulty of {', '.join(DIFFICULTIES)}: {listed(odd)}")
+    faults += _whose(golden, content, known)
+    for fault in faults:
+        yield SHAPE.failed(f"{name}: {fault}", file=name)
+    if not faults:
+        yield SHAPE.passed(f"{name}: id, fact, difficulty, benchmark, model", file=name)
+
+
+def _whose(golden: Golden, content: Mapping[str, Any], known: Data | None) -> Iterator[str]:
+    benchmark, model = content.get("benchmark"), content.get("model")
+    benchmarks = sorted({run.benchmark for run in known.runs}) if known else []
+    if not isinstance(benchmark, str) or (benchmarks and benchmark not in benchmarks):
+        yield f"benchmark is {str(benchmark)[:60]}, expected {' or '.join(benchmarks) or 'a name'}"
+    own = known.run_called(golden.model) if known else None
+    accepted = {golden.model} | ({own.model, own.run_id} if own else set())
+    if not isinstance(model, str) or model not in accepted:
+        # A report may be named after a model in other words; then the name must be a run's.
+        named = known.run_called(model) if known and isinstance(model, str) else None
+        if named is None or (own is not None and named != own):
+            yield f"model is {str(model)[:60]}, expected {' or '.join(sorted(accepted))}"
+
+
+def _each(rule: Rule, bad: Sequence[Fact], facts: Sequence[Fact], name: str) -> Iterator[Check]:
+    for fact in bad[:10]:
+        yield rule.failed(f'{name}: {fact.name}: "{fact.text[:100]}"', file=name)
+    if len(bad) > 10:
+        yield rule.failed(f"{name}: {len(bad) - 10} more", file=name)
+    if facts and not bad:
+        yield rule.passed(f"{name}: all {len(facts)}", file=name)
+
+
+def _repeated(facts: Sequence[Fact], repeats: Sequence[int | None], name: str) -> Iterator[Check]:
+    groups: dict[int, list[str]] = {}
+    for fact, first in zip(facts, repeats, strict=True):
+        if first is not None:
+            groups.setdefault(first, []).append(fact.name)
+    for first, names in list(groups.items())[:10]:
+        same = f"{listed(names)} repeat{'s' if len(names) == 1 else ''} {facts[first].name}"
+        yield DISTINCT.failed(f'{name}: {same}: "{facts[first].text[:80]}"', file=name)
+    if facts and not groups:
+        yield DISTINCT.passed(f"{name}: all {len(facts)}", file=name)
+
+
+def _count(sound: Sequence[Fact], least: int, name: str) -> Check:
+    told = f"{name}: {len(sound)} distinct, concrete facts, at least {least} wanted"
+    return COUNT.passed(told, file=name) if len(sound) >= least else COUNT.failed(told, file=name)
+
+
+def _existing(facts: Sequence[Fact], known: Data | None, name: str) -> Iterator[Check]:
+    if known is None:
+        yield EXIST.skipped("there are no rollouts to look them up in", file=name)
+        return
+    rollouts = {fact.place: _cited(fact) for fact in facts}
+    unknown = set(known.unknown([each for found in rollouts.values() for each in found]))
+    tasks = {fact.place: _tasks(fact) for fact in facts}
+    there = known.known_tasks(task for found in tasks.values() for task in found)
+    is_good = True
+    for fact in facts:
+        lost = [str(each) for each in rollouts[fact.place] if each in unknown]
+        lost += [f"task {task}" for task in tasks[fact.place] if task not in there]
+        if lost:
+            is_good = False
+            yield EXIST.failed(f"{name}: {fact.name}: no {listed(lost)}", file=name)
+    if is_good:
+        n_named = sum(bool(rollouts[fact.place] or tasks[fact.place]) for fact in facts)
+        yield EXIST.passed(
+            f"{name}: {n_named} of {counted(len(facts), 'fact')} name some", file=name
+        )
+
+
+def _cited(fact: Fact) -> list[Citation]:
+    given = fact.entry.get("rollouts")
+    texts = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    parsed = [each for each in map(citation.parse, texts) if each]
+    return list(dict.fromkeys([*cited(fact.statement), *parsed]))
+
+
+def _tasks(fact: Fact) -> list[str]:
+    given = fact.entry.get("tasks")
+    named = (
+        [str(each) for each in given if isinstance(each, (str, int))]
+        if isinstance(given, list)
+        else []
+    )
+    own = {each.task_id for each in fact.statement.citations}
+    return [task for task in dict.fromkeys([*fact.statement.tasks, *named]) if task not in own]
+
+
+def _reviewed(content: Mapping[str, Any], facts: Sequence[Fact], name: str) -> Iterator[Check]:
+    waiting = [fact.name for fact in facts if fact.entry.get("review_required")]
+    if content.get("review_required"):
+        yield REVIEWED.warned(f"{name}: the file wants a review", file=name)
+    elif waiting:
+        yield REVIEWED.warned(f"{name}: {listed(waiting)}", file=name)
+    else:
+        yield REVIEWED.passed(name, file=name)

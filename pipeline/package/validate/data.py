@@ -1,0 +1,178 @@
+"""What the checks need to know of the rollouts, asked of the warehouse once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from pipeline.citation import Citation
+from pipeline.package.statements import Statement
+
+MOST_INDEX = 2**62
+# Fields that rows of the format may have at the top.
+OWNED = tuple(
+    "_ng_task_index _ng_rollout_index _ng_attempt_index stage_index agent_ref skills_ref reward "
+    "reward_components mask_sample _ng_failure_class _ng_failure_terminal response "
+    "_ng_failure_judge_error responses_create_params ng_perf ng_trajectory ng_model_call_capture "
+    "ng_agent_observations".split()
+)
+
+RUNS = """
+select runs.run_id, runs.benchmark, runs.model, runs.n_tasks, runs.n_rollouts, runs.n_scored,
+    coalesce(runs.n_repeats, 1) as n_repeats, runs.is_unsafe,
+    coalesce(metrics.n_sometimes_tasks, 0) as n_sometimes,
+    coalesce(metrics.n_never_tasks, 0) as n_never
+from runs left join run_metrics as metrics using (run_id) order by run_id
+"""
+NAMES = """
+select distinct name from (
+    select tool as name from events where kind = 'tool_call' and tool is not null
+    union all select mode from failure_modes
+    union all select slice_key from slice_metrics
+) where length(name) > 2 order by name limit 2000
+"""
+STAGES = "select distinct stage from funnel order by stage"
+FOUND_ROLLOUTS = """
+with asked as (
+    select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id,
+        unnest(?::bigint[]) as rollout_index
+),
+known as (
+    select run_id, task_id, rollout_index, coalesce(n_events, 0) as n_events from rollouts
+    union all
+    select run_id, task_id, rollout_index, 0 as n_events from failures
+    union all
+    -- What is missing is cited as missing.
+    select run_id, task_id, rollout_index, 0 as n_events from expected
+)
+select run_id, task_id, rollout_index, max(n_events)
+from known inner join asked using (run_id, task_id, rollout_index)
+group by all
+"""
+FOUND_TASKS = """
+with asked as (select unnest(?::varchar[]) as task_id)
+select distinct task_id from tasks inner join asked using (task_id)
+"""
+
+
+class Answer(Protocol):
+    """Rows of a query, waiting to be fetched."""
+
+    def fetchall(self) -> list[Any]:
+        """All of them."""
+        ...
+
+
+class Asked(Protocol):
+    """A warehouse, as far as it is asked here."""
+
+    def execute(self, query: str, parameters: list[Any] | None = None, /) -> Answer:
+        """Run a query."""
+        ...
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of the rollouts."""
+
+    run_id: str
+    benchmark: str
+    model: str
+    n_tasks: int
+    n_rollouts: int
+    n_scored: int
+    n_repeats: int
+    is_unsafe: bool
+    n_sometimes: int
+    n_never: int
+
+
+@dataclass(frozen=True)
+class Data:
+    """The rollouts of a package: what its skill and reports are held to."""
+
+    warehouse: Asked
+    runs: tuple[Run, ...]
+    # Fields of the rows by what they are for, each most common first.
+    fields: Mapping[str, tuple[str, ...]]
+    # Top-level fields that the format knows, where rows have them or not.
+    owned: tuple[str, ...]
+    # Tools, failure modes and slices.
+    names: tuple[str, ...]
+    stages: tuple[str, ...]
+    # The metrics of each run as an analysis writes them.
+    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def run_called(self, *names: str) -> Run | None:
+        """The only run that one of these names fits, by its id, its model or the end of its id."""
+        for name in names:
+            for fits in (_is_id, _is_model, _ends_id):
+                found = [run for run in self.runs if name and fits(run, name)]
+                if len(found) == 1:
+                    return found[0]
+        return None
+
+    def known_rollouts(self, found: Iterable[Citation]) -> dict[tuple[str, str, int], int]:
+        """Those cited rollouts that are there, with their number of events."""
+        asked = sorted({key_of(each) for each in found if each.rollout_index < MOST_INDEX})
+        if not asked:
+            return {}
+        columns: list[Any] = [list(column) for column in zip(*asked, strict=True)]
+        rows = self.warehouse.execute(FOUND_ROLLOUTS, columns).fetchall()
+        return {(run, task, index): n_events for run, task, index, n_events in rows}
+
+    def known_tasks(self, task_ids: Iterable[str]) -> set[str]:
+        """Those tasks that are there."""
+        asked = sorted(set(task_ids))
+        rows = self.warehouse.execute(FOUND_TASKS, [asked]).fetchall() if asked else []
+        return {task_id for (task_id,) in rows}
+
+    def unknown(self, found: Sequence[Citation]) -> list[Citation]:
+        """Citations that lead nowhere: no such rollout, or no such event of it."""
+        known = self.known_rollouts(found)
+        return [
+            each
+            for each in found
+            if key_of(each) not in known
+            or (each.seq is not None and not 0 <= each.seq <= known[key_of(each)])
+        ]
+
+
+def cited(statement: Statement) -> list[Citation]:
+    """The rollouts that a statement cites; a command that opens one is no citation."""
+    return [each for each in statement.citations if not any(map(str.isspace, each.run_id))]
+
+
+def key_of(cited: Citation) -> tuple[str, str, int]:
+    """Run, task and repeat."""
+    return cited.run_id, cited.task_id, cited.rollout_index
+
+
+def data(
+    warehouse: Asked,
+    fields: Mapping[str, tuple[str, ...]],
+    metrics: Mapping[str, Mapping[str, Any]],
+) -> Data:
+    """Ask the warehouse for runs, names and stages."""
+    return Data(
+        warehouse,
+        tuple(Run(*row) for row in warehouse.execute(RUNS).fetchall()),
+        fields,
+        OWNED,
+        tuple(name for (name,) in warehouse.execute(NAMES).fetchall()),
+        tuple(stage for (stage,) in warehouse.execute(STAGES).fetchall()),
+        metrics,
+    )
+
+
+def _is_id(run: Run, name: str) -> bool:
+    return run.run_id == name
+
+
+def _is_model(run: Run, name: str) -> bool:
+    return run.model.lower() == name.lower()
+
+
+def _ends_id(run: Run, name: str) -> bool:
+    return run.run_id.lower().replace("-", "_").endswith(name.lower().replace("-", "_"))

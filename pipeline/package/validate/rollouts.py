@@ -1,0 +1,298 @@
+"""D2: at least two scored, comparable runs whose rows hold what an analysis reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+
+from pipeline.package.layout import Package
+from pipeline.package.validate.check import ROLLOUTS, Check, Rule, counted, listed
+from pipeline.package.validate.data import Asked, Run
+from pipeline.package.validate.likeness import Copies, Overlap, copies, overlaps
+from pipeline.package.validate.row_files import RowFile
+
+UNSCORED = "Verify these rollouts again, or tell in the report why they have no score."
+GENERATE = "Copy the rollouts file that `gym eval run --output` wrote, unchanged."
+PRESENT = Rule(
+    "rollouts.present",
+    ROLLOUTS,
+    "D2 rollouts",
+    "There is nothing to analyze: neither rollouts/*.jsonl nor data/*rollout*.jsonl.",
+    "Copy the rollout files of at least two runs into rollouts/, one file a run.",
+    "D2 rollouts missing",
+)
+READABLE = Rule(
+    "rollouts.readable",
+    ROLLOUTS,
+    "rollouts can be analyzed",
+    "No run could be made of the rollouts, so nothing below could be checked against them.",
+    "Run `blade analyze` on the rollouts folder, and mend what it says.",
+)
+SCORED = Rule(
+    "rollouts.scored",
+    ROLLOUTS,
+    "At least two scored rollout files",
+    "Fewer than two runs have a reward or score: no score can be seen to change.",
+    "Add another comparable model or agent run; each row needs a number in `reward`.",
+)
+POSING = Rule(
+    "rollouts.sidecars",
+    ROLLOUTS,
+    "sidecars are not counted as runs",
+    "The file is named like a run, but its rows are failed attempts or inputs: no scored rollouts.",
+    "Give the file its sidecar's name (`..._failures.jsonl`, `..._materialized_inputs.jsonl`), "
+    "or put the scored rollouts in its place.",
+)
+DIFFERENT = Rule(
+    "rollouts.different",
+    ROLLOUTS,
+    "runs are really different runs",
+    "Two runs hold the same rollouts (order, indices and model names aside): there is only one.",
+    "Remove the copy, and add the rollouts of another model or agent.",
+)
+COMPARABLE = Rule(
+    "rollouts.comparable",
+    ROLLOUTS,
+    "runs share tasks",
+    "Runs that asked different questions cannot be compared: a change of score means nothing.",
+    "Run both models on the same input file, and keep `responses_create_params` in the rows.",
+)
+REWARD = Rule(
+    "rollouts.reward",
+    ROLLOUTS,
+    "reward is a number",
+    "A reward that is absent or a text is no score: such rows count in no figure.",
+    'Write rewards as JSON numbers: `"reward": 1.0`, not `"reward": "1.0"`.',
+)
+VARIES = Rule(
+    "rollouts.reward_varies",
+    ROLLOUTS,
+    "reward tells rollouts apart",
+    "One figure on every row says nothing of any of them; it may be the mean of a batch.",
+    "Keep the reward of each rollout, as the verifier gave it.",
+)
+TASK_ID = Rule(
+    "rollouts.task_id",
+    ROLLOUTS,
+    "task id field present",
+    "Rows do not expose a stable task identifier; ids had to be derived from what was asked.",
+    "Preserve `_ng_task_index`, `task_id`, or an equivalent field.",
+)
+ROLLOUT_ID = Rule(
+    "rollouts.rollout_id",
+    ROLLOUTS,
+    "rollout id field present where tasks repeat",
+    "Repeats of a task cannot be told apart or cited; they were numbered in the order of rows.",
+    "Preserve `_ng_rollout_index` in every row.",
+)
+OUTPUT = Rule(
+    "rollouts.output",
+    ROLLOUTS,
+    "rows have the model's output",
+    "Without what the model said or did, no failure can be explained.",
+    "Keep the whole `response` in every row, with its `output` items.",
+)
+VERIFIER = Rule(
+    "rollouts.verifier",
+    ROLLOUTS,
+    "rows have verifier output",
+    "A bare reward does not say why the verifier gave it.",
+    "Keep what the verifier returned: extracted answer, checks, messages, reward components.",
+)
+METADATA = Rule(
+    "rollouts.metadata",
+    ROLLOUTS,
+    "rows have task metadata",
+    "Without category, difficulty or the like, results cannot be sliced.",
+    "Keep the fields of the task's input row (category, difficulty, expected answer) in the rows.",
+)
+USABLE = Rule(
+    "rollouts.usable",
+    ROLLOUTS,
+    "lines can be used",
+    "Lines that are broken, or repeat the key of another, are in no figure.",
+    'List them with `blade sql "from rejects"` after `blade analyze`, and write them again.',
+)
+TRUSTED = Rule(
+    "rollouts.trusted",
+    ROLLOUTS,
+    "rewards can be trusted",
+    "The file's name says that its rewards were re-verified by force.",
+    "Use the rollouts as they were scored.",
+)
+
+
+def absent(package: Package, reason: str) -> list[Check]:
+    """The checks where no analysis could be made."""
+    if not package.rollouts:
+        return [PRESENT.failed("no rollout file")]
+    found = PRESENT.passed(counted(len(package.rollouts), "file"))
+    return [found, READABLE.failed(reason)]
+
+
+def checks(
+    package: Package, files: Sequence[RowFile], runs: Sequence[Run], warehouse: Asked
+) -> list[Check]:
+    """All checks of D2, in the order in which a person would mend them."""
+    if not files:
+        return absent(package, "no file holds rollouts")
+    real = [file for file in files if not file.is_posing]
+    same = copies(warehouse)
+    return [
+        PRESENT.passed(f"{counted(len(files), 'file')}, {counted(len(runs), 'run')}"),
+        *_posing(files),
+        _scored(files, runs),
+        *_different(runs, same),
+        *_comparable(overlaps(warehouse), same),
+        *_rows(real),
+        *_usable(files),
+        *(TRUSTED.warned(f"{run.run_id} is unsafe", file="") for run in runs if run.is_unsafe),
+    ]
+
+
+def _posing(files: Sequence[RowFile]) -> Iterator[Check]:
+    bad = [file for file in files if file.is_posing]
+    for file in bad:
+        if file.n_rows:
+            kinds = f"{file.n_failures:,} failed attempts and {file.n_inputs:,} inputs"
+            yield POSING.failed(
+                f"{file.path}: of {counted(file.n_rows, 'row')} {kinds}", file=file.path
+            )
+        else:
+            yield POSING.failed(
+                f"{file.path}: no usable row in {counted(file.n_lines, 'line')}",
+                file=file.path,
+                fix=GENERATE,
+            )
+    if not bad:
+        yield POSING.passed("every rollout file holds rollouts")
+
+
+def _scored(files: Sequence[RowFile], runs: Sequence[Run]) -> Check:
+    """Runs with a score of their own, not files that pose as one."""
+    names = [run.run_id for run in runs if run.n_rollouts and 2 * run.n_scored > run.n_rollouts]
+    n_files = sum(file.is_scored for file in files)
+    if len(names) >= 2:
+        return SCORED.passed(f"{counted(len(names), 'scored run')}: {listed(names)}")
+    told = f"{counted(len(names), 'scored run')} in {counted(n_files, 'scored file')}"
+    return SCORED.failed(f"{told} of {len(files)}" + (f": {listed(names)}" if names else ""))
+
+
+def _different(runs: Sequence[Run], same: Sequence[Copies]) -> Iterator[Check]:
+    for pair in same:
+        yield DIFFERENT.failed(
+            f"{pair.one} and {pair.other} share {pair.n_same:,} of "
+            f"{counted(pair.n_smaller, 'rollout')}"
+        )
+    if not same and len(runs) > 1:
+        yield DIFFERENT.passed(f"no two of {len(runs)} runs hold the same rollouts")
+
+
+def _comparable(pairs: Sequence[Overlap], same: Sequence[Copies]) -> Iterator[Check]:
+    copied = {(pair.one, pair.other) for pair in same}
+    good = [pair for pair in pairs if pair.is_comparable and (pair.one, pair.other) not in copied]
+    if good:
+        least = min(good, key=lambda pair: pair.n_shared / pair.n_smaller)
+        yield COMPARABLE.passed(
+            f"{least.one} and {least.other} share {least.n_shared:,} of "
+            f"{counted(least.n_smaller, 'question')}"
+        )
+    elif pairs and len(copied) < len(pairs):
+        most = max(pairs, key=lambda pair: pair.n_shared / max(1, pair.n_smaller))
+        yield COMPARABLE.failed(
+            f"no two runs share half of their questions; {most.one} and {most.other} share "
+            f"{most.n_shared:,} of {most.n_smaller:,}"
+        )
+    alone = {name for pair in pairs for name in (pair.one, pair.other)}
+    alone -= {name for pair in good for name in (pair.one, pair.other)}
+    if good and alone:
+        yield COMPARABLE.warned(f"{listed(sorted(alone))}: shares too few questions with any other")
+
+
+def _rows(files: Sequence[RowFile]) -> Iterable[Check]:
+    """What every row should have; one line where all files do, one a file that does not."""
+    return chain(
+        _shares(TASK_ID, files, lambda file: (file.n_rollouts - file.n_nameless, file.n_rollouts)),
+        _shares(
+            ROLLOUT_ID,
+            [file for file in files if file.n_repeats > 1],
+            lambda file: (file.n_numbered, file.n_rollouts),
+        ),
+        _rewards(files),
+        _varying(files),
+        _shares(OUTPUT, files, lambda file: (file.n_outputs, file.n_rollouts), enough=0.5),
+        _shares(VERIFIER, files, lambda file: (file.n_verified, file.n_seen), enough=0.5),
+        _shares(METADATA, files, lambda file: (file.n_described, file.n_seen), enough=0.5),
+    )
+
+
+def _shares(
+    rule: Rule,
+    files: Sequence[RowFile],
+    share: Callable[[RowFile], tuple[int, int]],
+    *,
+    enough: float = 1.0,
+) -> Iterator[Check]:
+    """Failed below what is enough, a warning while rows are left out."""
+    is_whole = bool(files)
+    for file in files:
+        n_have, n_all = share(file)
+        told = f"{file.path}: {n_have:,} of {counted(n_all, 'row')}"
+        if n_have < enough * n_all or not n_have:
+            is_whole = False
+            yield rule.failed(told, file=file.path)
+        elif n_have < 0.9 * n_all:
+            is_whole = False
+            yield rule.warned(told, file=file.path)
+    if is_whole:
+        total = sum(share(file)[1] for file in files)
+        have = sum(share(file)[0] for file in files)
+        yield rule.passed(f"{have:,} of {counted(total, 'row')} in {counted(len(files), 'file')}")
+
+
+def _rewards(files: Sequence[RowFile]) -> Iterator[Check]:
+    is_whole = bool(files)
+    for file in files:
+        lacking = file.n_rollouts - file.n_scored
+        texts = f", {file.n_text_rewards:,} of them texts" if file.n_text_rewards else ""
+        told = (
+            f"{file.path}: {lacking:,} of {counted(file.n_rollouts, 'row')} without a number{texts}"
+        )
+        if 2 * lacking >= max(1, file.n_rollouts) or file.n_text_rewards:
+            is_whole = False
+            yield REWARD.failed(told, file=file.path)
+        elif lacking:
+            is_whole = False
+            yield REWARD.warned(told, file=file.path, fix=UNSCORED)
+    if is_whole:
+        total = sum(file.n_scored for file in files)
+        yield REWARD.passed(f"{counted(total, 'row')} in {counted(len(files), 'file')}")
+
+
+def _varying(files: Sequence[RowFile]) -> Iterator[Check]:
+    scored = [file for file in files if file.n_scored > 1]
+    constant = [file for file in scored if file.least == file.most]
+    for file in constant:
+        told = f"{file.path}: every one of {file.n_scored:,} rewards is {file.most:g}"
+        is_outcome = file.most in (0, 1)
+        yield (
+            VARIES.warned(told, file=file.path)
+            if is_outcome
+            else VARIES.failed(told, file=file.path)
+        )
+    if scored and not constant:
+        yield VARIES.passed(f"in {counted(len(scored), 'file')}")
+
+
+def _usable(files: Sequence[RowFile]) -> Iterator[Check]:
+    bad = [file for file in files if file.n_rejects]
+    for file in bad:
+        n_lines = file.n_lines - file.n_blank
+        told = f"{file.path}: {file.n_rejects:,} of {counted(n_lines, 'line')} cannot be used"
+        is_much = 10 * file.n_rejects > n_lines
+        yield (
+            USABLE.failed(told, file=file.path) if is_much else USABLE.warned(told, file=file.path)
+        )
+    if not bad:
+        total = sum(file.n_lines - file.n_blank for file in files)
+        yield USABLE.passed(f"all {counted(total, 'line')}")
