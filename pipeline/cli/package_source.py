@@ -12,7 +12,7 @@ from pipeline.warehouse import Warehouse, open_warehouse
 
 
 @contextmanager
-def analyzed(results: Path, *, is_told: bool = False) -> Iterator[tuple[Warehouse, Path]]:
+def analyzed(*results: Path, is_told: bool = False) -> Iterator[tuple[Warehouse, Path]]:
     """A warehouse of these results and the folder of the analysis; both are gone afterwards.
 
     Where it `is_told`, stderr shows how far the analysis is.
@@ -21,7 +21,7 @@ def analyzed(results: Path, *, is_told: bool = False) -> Iterator[tuple[Warehous
     from pipeline.run import SILENT, run
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
-        settings = Settings(results=(results,), out=Path(folder) / "out")
+        settings = Settings(results=results, out=Path(folder) / "out")
         with shown_progress() if is_told else nullcontext(SILENT) as progress:
             analysis = run(settings, progress=progress)
         with open_warehouse(analysis.warehouse) as opened:

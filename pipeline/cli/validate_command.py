@@ -14,7 +14,7 @@ import click
 
 from pipeline.cli.options import json_option
 from pipeline.errors import BladeError, InputError
-from pipeline.package.layout import Package, package
+from pipeline.package.layout import ROLLOUTS, Package, package
 from pipeline.package.validate import (
     FAIL,
     PASS,
@@ -24,6 +24,7 @@ from pipeline.package.validate import (
     Check,
     Item,
     Leak,
+    gather,
     is_ready,
     readiness,
 )
@@ -105,23 +106,28 @@ def _checks(found: Package, phases: Sequence[str], least_facts: int) -> list[Che
     from pipeline.cli.package_source import analyzed
 
     with ExitStack() as stack:
-        warehouse, metrics, reason = None, {}, "no rollout file"
+        warehouse, known, reason = None, None, "no rollout file"
         if found.rollouts:
             try:
-                warehouse, out = stack.enter_context(analyzed(found.results))
-                metrics = _metrics(out)
+                warehouse, out = stack.enter_context(analyzed(*_results(found)))
+                known = gather(warehouse, _metrics(out))
             except BladeError as error:
                 reason = str(error)
         return checked(
             found,
-            warehouse,
+            known,
             phases=phases,
             reason=reason,
-            metrics=metrics,
             contradictions=contradictions(found, warehouse) if "golden" in phases else None,
             leaks=leaks(found) if "sharing" in phases else None,
             least_facts=least_facts,
         )
+
+
+def _results(found: Package) -> tuple[Path, ...]:
+    """The folder of the rollouts; of a benchmark's data the rollout files alone."""
+    folder = found.rollouts[0].parent
+    return (folder,) if folder.name == ROLLOUTS else found.rollouts
 
 
 def contradictions(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from pipeline.citation import Citation
 from pipeline.package.statements import Statement
+from pipeline.package.validate.asked import Asked
+from pipeline.package.validate.row_files import RowFile, row_files
 
 MOST_INDEX = 2**62
 # Fields that rows of the format may have at the top.
@@ -56,22 +58,6 @@ select distinct task_id from tasks inner join asked using (task_id)
 """
 
 
-class Answer(Protocol):
-    """Rows of a query, waiting to be fetched."""
-
-    def fetchall(self) -> list[Any]:
-        """All of them."""
-        ...
-
-
-class Asked(Protocol):
-    """A warehouse, as far as it is asked here."""
-
-    def execute(self, query: str, parameters: list[Any] | None = None, /) -> Answer:
-        """Run a query."""
-        ...
-
-
 @dataclass(frozen=True)
 class Run:
     """A run of the rollouts."""
@@ -94,6 +80,7 @@ class Data:
 
     warehouse: Asked
     runs: tuple[Run, ...]
+    files: tuple[RowFile, ...]
     # Fields of the rows by what they are for, each most common first.
     fields: Mapping[str, tuple[str, ...]]
     # Top-level fields that the format knows, where rows have them or not.
@@ -149,15 +136,13 @@ def key_of(cited: Citation) -> tuple[str, str, int]:
     return cited.run_id, cited.task_id, cited.rollout_index
 
 
-def data(
-    warehouse: Asked,
-    fields: Mapping[str, tuple[str, ...]],
-    metrics: Mapping[str, Mapping[str, Any]],
-) -> Data:
-    """Ask the warehouse for runs, names and stages."""
+def gather(warehouse: Asked, metrics: Mapping[str, Mapping[str, Any]]) -> Data:
+    """Ask the warehouse for runs, files, fields, names and stages."""
+    files, fields = row_files(warehouse)
     return Data(
         warehouse,
         tuple(Run(*row) for row in warehouse.execute(RUNS).fetchall()),
+        tuple(files),
         fields,
         OWNED,
         tuple(name for (name,) in warehouse.execute(NAMES).fetchall()),

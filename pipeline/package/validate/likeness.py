@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.package.validate.data import Asked
+from pipeline.package.validate.asked import Asked
 
 MOSTLY = 0.9
 

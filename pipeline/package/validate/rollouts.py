@@ -7,7 +7,7 @@ from itertools import chain
 
 from pipeline.package.layout import Package
 from pipeline.package.validate.check import ROLLOUTS, Check, Rule, counted, listed
-from pipeline.package.validate.data import Asked, Run
+from pipeline.package.validate.data import Data, Run
 from pipeline.package.validate.likeness import Copies, Overlap, copies, overlaps
 from pipeline.package.validate.row_files import RowFile
 
@@ -122,7 +122,7 @@ TRUSTED = Rule(
 )
 
 
-def absent(package: Package, reason: str) -> list[Check]:
+def _absent(package: Package, reason: str) -> list[Check]:
     """The checks where no analysis could be made."""
     if not package.rollouts:
         return [PRESENT.failed("no rollout file")]
@@ -130,12 +130,11 @@ def absent(package: Package, reason: str) -> list[Check]:
     return [found, READABLE.failed(reason)]
 
 
-def checks(
-    package: Package, files: Sequence[RowFile], runs: Sequence[Run], warehouse: Asked
-) -> list[Check]:
+def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
     """All checks of D2, in the order in which a person would mend them."""
-    if not files:
-        return absent(package, "no file holds rollouts")
+    if known is None or not known.files:
+        return _absent(package, reason or "no file holds rollouts")
+    files, runs, warehouse = known.files, known.runs, known.warehouse
     real = [file for file in files if not file.is_posing]
     same = copies(warehouse)
     return [

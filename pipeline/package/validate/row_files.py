@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.validate.data import Asked
+from pipeline.package.validate.asked import Asked
 
 TASK_ID = "task id"
 ROLLOUT_ID = "rollout id"

@@ -1,0 +1,463 @@
+"""What `blade validate` finds in a package, without the cost of whole analyses."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipeline
+from pipeline.package.layout import package
+from pipeline.package.validate import (
+    FAIL,
+    PASS,
+    SKIP,
+    WARN,
+    Check,
+    Data,
+    Leak,
+    gather,
+    readiness,
+    validate,
+)
+from pipeline.package.verify.finding import CONTRADICTED, Finding
+from tests.lean import LOADED, only
+from tests.packages import (
+    BENCHMARK,
+    FACTS,
+    METRICS,
+    RECOMPUTED,
+    REPORT,
+    SHALLOW,
+    SKILL,
+    facts,
+    rows,
+    write_package,
+)
+from tests.results import asked, failure, lines, write
+
+NEEDED = (*LOADED, "run_metrics", "slice_metrics", "funnel", "failure_modes")
+GOLDEN = "golden_reports/model_a"
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Data]:
+    """The rollouts of the good package."""
+    folder = write_package(tmp_path_factory.mktemp("good"))
+    yield from warehouse(folder)
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Check]]:
+    """Rollout files that are each wrong in one way, in one package."""
+    shuffled = [{**row, "_ng_task_index": row["_ng_task_index"] + 40} for row in rows("model_a")]
+    random.Random(1).shuffle(shuffled)
+    renamed = [json.loads(lines([row]).replace("model_a", "model_q")) for row in rows("model_b")]
+    content: dict[str, Any] = {
+        "copied_rollouts.jsonl": rows("model_a"),
+        "shuffled_rollouts.jsonl": shuffled,
+        "renamed_rollouts.jsonl": [
+            {**row, "response": {**row["response"], "model": "other"}} for row in renamed
+        ],
+        "text_rollouts.jsonl": [
+            {**row, "reward": str(row["reward"])} for row in _asking("text", rows("model_a"))
+        ],
+        "failed_rollouts.jsonl": [failure(task, 0, "timeout_exceeded") for task in range(4)],
+        "inputs_rollouts.jsonl": [asked(task, 0) for task in range(4)],
+        "nameless_rollouts.jsonl": [
+            _without(row, "_ng_") for row in _asking("no", rows("model_b"))
+        ],
+        "batch_rollouts.jsonl": [
+            {**row, "reward": 0.37} for row in _asking("one", rows("model_b"))
+        ],
+        "bare_rollouts.jsonl": [
+            _without({**row, "response": {"output": []}}, "category", "num_matched")
+            for row in _asking("bare", rows("model_b"))
+        ],
+        "broken_rollouts.jsonl": '[1, 2]\n"text"\nnot json\n'
+        + lines(_asking("b", rows("model_b"))),
+        ".hidden_rollouts.jsonl": rows("model_a"),
+    }
+    folder = tmp_path_factory.mktemp("odd") / BENCHMARK
+    write(folder, {f"rollouts/{name}": given for name, given in content.items()})
+    write(folder, {"rollouts/model_a_rollouts.jsonl": rows("model_a")})
+    write(folder, {"rollouts/model_b_rollouts.jsonl": rows("model_b")})
+    for opened in warehouse(folder):
+        yield validate(package(folder), opened, phases=["rollouts"])
+
+
+def warehouse(folder: Path) -> Iterator[Data]:
+    """The rollouts of a package, with no more relations than are asked."""
+    with only(*NEEDED):
+        out = folder.parent / "out"
+        pipeline.analyze(folder / "rollouts", out=out)
+    with pipeline.open_warehouse(out / "warehouse.duckdb") as opened:
+        yield gather(opened, {"model_a": RECOMPUTED})
+
+
+def _asking(what: str, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same rollouts of other questions: no copies of anything."""
+    return [
+        {**row, "responses_create_params": {"input": f"{what} {row['_ng_task_index']}"}}
+        for row in given
+    ]
+
+
+def _without(row: dict[str, Any], *starts: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if not key.startswith(starts)}
+
+
+def found(
+    folder: Path, known: Data | None, *phases: str, contradictions: Any = None, **changes: Any
+) -> list[Check]:
+    """The checks of the package with some files changed."""
+    return validate(
+        package(write_package(folder, **changes)),
+        known,
+        phases=phases,
+        contradictions={} if contradictions is None else contradictions,
+        leaks=[],
+    )
+
+
+def ids(checks: Sequence[Check], status: str = FAIL) -> set[str]:
+    """The checks with a status."""
+    return {each.id for each in checks if each.status == status}
+
+
+def test_good_package(good: Data, tmp_path: Path) -> None:
+    """A whole package passes every check and every item of the checklist."""
+    checks = found(tmp_path, good, "skill", "rollouts", "golden", "sharing")
+    assert {each.status for each in checks} == {PASS}
+    assert [item.status for item in readiness(checks)] == [PASS] * 7
+
+
+SKILLS = {
+    "absent": (None, {"skill.present"}),
+    "blank": (" \n\n", {"skill.present"}),
+    "bytes": (b"\xff\xfe\x00", {"skill.present"}),
+    "no frontmatter": (SKILL.partition("---\n\n")[2], {"skill.frontmatter"}),
+    "frontmatter not ended": (SKILL.replace("---\n\n", "\n", 1), {"skill.frontmatter"}),
+    "no name": (SKILL.replace("name: desk-analysis\n", ""), {"skill.frontmatter"}),
+    "empty description": (
+        SKILL.replace("  How to analyze rollouts of the desk benchmark,\n", "").replace(
+            "  and which labels its failures get.\n", ""
+        ),
+        {"skill.frontmatter"},
+    ),
+    "strange name": (SKILL.replace("desk-analysis", "../../etc"), {"skill.frontmatter"}),
+    "no taxonomy": (SKILL.replace("## Failure taxonomy", "## Odds and ends"), {"skill.section"}),
+    "labels without rules": (
+        SKILL.partition("| label")[0]
+        + "Failures are sorted by whoever reads them, in whatever way seems fit to them that day: "
+        "some are bad, some are worse, and a few of them are hard to tell from passes at all.\n\n"
+        + SKILL[SKILL.index("## Analysis workflow") :],
+        {"skill.labels"},
+    ),
+    "fields of another benchmark": (
+        SKILL.replace("`_ng_task_index`", "`sample`").replace("`num_matched`", "`verdict`"),
+        {"skill.fields"},
+    ),
+    "a template of another report": (
+        SKILL.partition("- Executive")[0]
+        + "- Title\n- Score of the model in words\n" * 3
+        + "- Everything else that came to mind while it was written, in any order at all\n",
+        {"skill.template"},
+    ),
+    "a draft": (SKILL + "\n<!-- curate: say why -->\n", {"skill.curated"}),
+    "filler": (
+        SKILL.replace("The desk benchmark asks", "TODO: say more. The desk benchmark asks"),
+        {"skill.section"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SKILLS)
+def test_skill(case: str, good: Data, tmp_path: Path) -> None:
+    """A skill that lacks one thing fails by the name of that thing, and by no other."""
+    content, expected = SKILLS[case]
+    assert ids(found(tmp_path, good, "skill", **{"skill/SKILL.md": content})) == expected
+
+
+def test_generic_skill(good: Data, tmp_path: Path) -> None:
+    """A skill that could be any benchmark's is not this one's."""
+    generic = SKILL
+    for name in ("desk", "crm_search", "crm_update", "num_matched", "category", "crm"):
+        generic = generic.replace(name, "thing")
+    failed = ids(found(tmp_path, good, "skill", **{"skill/SKILL.md": generic}))
+    assert failed == {"skill.specific", "skill.fields"}
+
+
+def test_repeated_sentences(good: Data, tmp_path: Path) -> None:
+    """The same sentence in every section is one section's worth of words."""
+    said = (
+        "This section says in many words what an agent has to do with the data of this benchmark. "
+    )
+    titles = (
+        "Overview",
+        "Input schema",
+        "Workflow funnel",
+        "Failure taxonomy",
+        "Analysis workflow",
+    )
+    hollow = SKILL.partition("# Desk")[0] + "".join(
+        f"## {name}\n\n{said * 9}\n\n" for name in titles
+    )
+    checks = found(tmp_path, good, "skill", **{"skill/SKILL.md": hollow})
+    thin = [each.message for each in checks if each.id == "skill.section" and each.status == FAIL]
+    assert len(thin) == 6, "five repeat one sentence, and the template is absent"
+
+
+def test_rollout_files(odd: list[Check]) -> None:
+    """Each wrong file fails for what is wrong with it, and no other does."""
+    failed = {(each.id, each.file.partition("_rollouts")[0]) for each in odd if each.status == FAIL}
+    assert {each for each in failed if each[1]} == {
+        ("rollouts.reward", "text"),
+        ("rollouts.sidecars", "failed"),
+        ("rollouts.sidecars", "inputs"),
+        ("rollouts.task_id", "nameless"),
+        ("rollouts.rollout_id", "nameless"),
+        ("rollouts.reward_varies", "batch"),
+        ("rollouts.output", "bare"),
+        ("rollouts.verifier", "bare"),
+        ("rollouts.metadata", "bare"),
+        ("rollouts.usable", "broken"),
+    }
+
+
+def test_copies_of_a_run(odd: list[Check]) -> None:
+    """Same bytes, and rows in another order under other indices, are the same run."""
+    told = [each.message for each in odd if each.id == "rollouts.different"]
+    pairs = {tuple(sorted(message.partition(" share")[0].split(" and "))) for message in told}
+    assert pairs == {
+        ("copied", "model_a"),
+        ("copied", "shuffled"),
+        ("model_a", "shuffled"),
+        ("model_b", "renamed"),
+    }
+
+
+HOLLOW = "# model_a on desk\n\n" + "".join(
+    f"{line}\n\n" for line in REPORT.splitlines() if line.startswith("## ")
+)
+REPORTS = {
+    "headings alone": (
+        HOLLOW,
+        {
+            "golden.substance",
+            "golden.evidence",
+            "metrics.report",
+            "facts.reported",
+            "shallow.shallow",
+        },
+    ),
+    "no recommendations": (
+        REPORT.replace("## Recommendations", "## Thanks"),
+        {"golden.sections"},
+    ),
+    "no citations": (
+        REPORT.replace("`model_a/", "`").replace("`model_b/", "`"),
+        {"golden.evidence", "facts.reported"},
+    ),
+    "a rollout that is not there": (
+        REPORT.replace("`model_a/1:0`, which searches", "`model_a/1:7`, which searches"),
+        {"golden.citations"},
+    ),
+    "an event that is not there": (
+        REPORT.replace("`model_a/1:0`, which searches", "`model_a/1:0#4`, which searches"),
+        {"golden.citations"},
+    ),
+    "a percentage of nothing": (
+        REPORT.replace(
+            "## Workflow Funnel\n", "## Workflow Funnel\n\nIt stops early 40% of the time.\n"
+        ),
+        {"golden.denominators"},
+    ),
+    "a draft": (REPORT + "\n<!-- curate: say why -->\n", {"golden.curated"}),
+    "filler": (REPORT.replace("Both runs used", "TBD. Both runs used"), {"golden.substance"}),
+    "not UTF-8": (b"# \xe9t\xe9\n", {"golden.present"}),
+}
+
+
+@pytest.mark.parametrize("case", REPORTS)
+def test_report(case: str, good: Data, tmp_path: Path) -> None:
+    """A report that lacks one thing fails by the name of that thing."""
+    content, expected = REPORTS[case]
+    assert (
+        ids(found(tmp_path, good, "golden", **{f"{GOLDEN}_golden_report.md": content})) == expected
+    )
+
+
+SIDECARS = {
+    "absent": (None, {"metrics.present"}),
+    "no object": ("[1]", {"metrics.present"}),
+    "not a number": ('{"pass_at_1": NaN}', {"metrics.present"}),
+    "nested": ("[" * 100_000, {"metrics.present"}),
+    "no keys": ("{}", {"metrics.keys"}),
+    "a figure as text": (
+        json.dumps({**METRICS, "pass_at_1": "0.375"}),
+        {"metrics.keys", "metrics.values"},
+    ),
+    "wrong": (json.dumps({**METRICS, "pass_at_1": 99.9}), {"metrics.values", "metrics.report"}),
+    "percent for a rate": (
+        json.dumps({**METRICS, "pass_at_1": 37.5}),
+        {"metrics.values", "metrics.report"},
+    ),
+    "one rollout more": (
+        json.dumps({**METRICS, "total_rollouts": 9}),
+        {"metrics.values", "metrics.report"},
+    ),
+    "wrong beside the headline": (
+        json.dumps({**METRICS, "failed_rollouts": 6}),
+        {"metrics.values"},
+    ),
+    "another run": (
+        json.dumps({**METRICS, "model_name": "model_z", "run_id": "model_z"}),
+        {"metrics.run"},
+    ),
+    "another benchmark": (json.dumps({**METRICS, "benchmark": "chair"}), {"metrics.run"}),
+}
+
+
+@pytest.mark.parametrize("case", SIDECARS)
+def test_metrics_sidecar(case: str, good: Data, tmp_path: Path) -> None:
+    """A sidecar is held to its keys, to the rollouts and to the report."""
+    content, expected = SIDECARS[case]
+    name = f"{GOLDEN}_golden_report_metrics.json"
+    assert ids(found(tmp_path, good, "golden", **{name: content})) == expected
+
+
+def test_published_names(good: Data, tmp_path: Path) -> None:
+    """A sidecar with the names that published ones use is read as well."""
+    content = {
+        "model": "model_a",
+        "benchmark": BENCHMARK,
+        "pass_at_1": 0.38,
+        "pass_at_k": 0.5,
+        "num_tasks": 4,
+        "num_rollouts": 8,
+    }
+    name = f"{GOLDEN}_golden_report_metrics.json"
+    failed = ids(found(tmp_path, good, "golden", **{name: json.dumps(content)}))
+    assert failed == {"metrics.report"}, "0.38 is 0.375 to two digits, but not what the report says"
+
+
+FILES_OF_FACTS = {
+    "absent": (None, {"facts.present"}),
+    "a list": ("[]", {"facts.present"}),
+    "empty": (json.dumps(facts(())), {"facts.present"}),
+    "too few": (json.dumps(facts(FACTS[:7])), {"facts.count"}),
+    "one fact eight times": (json.dumps(facts(FACTS[:1] * 8)), {"facts.distinct", "facts.count"}),
+    "the same in other words": (
+        json.dumps(facts((*FACTS, FACTS[0].replace("explains", "explained")))),
+        {"facts.distinct"},
+    ),
+    "short": (json.dumps(facts((*FACTS, "Task 3 fails."))), {"facts.length"}),
+    "an aggregate": (
+        json.dumps(facts((*FACTS, "The overall pass@1 is 37.5% over 4 tasks."))),
+        {"facts.concrete"},
+    ),
+    "a task that is not there": (
+        json.dumps(
+            facts((*FACTS, "Task 7 fails in both repeats because they write to a customer."))
+        ),
+        {"facts.exist", "facts.reported"},
+    ),
+    "a claim of no report": (
+        json.dumps(
+            facts((*FACTS, "`model_a/3:1` deletes the calendar of a colleague by mistake."))
+        ),
+        {"facts.reported"},
+    ),
+    "another number": (
+        json.dumps(facts((*FACTS[1:], FACTS[0].replace("3 of 5", "4 of 5")))),
+        {"facts.reported"},
+    ),
+    "no difficulty": (json.dumps(facts()).replace('"high"', '"hard"'), {"facts.shape"}),
+    "another model": (json.dumps(facts(model="model_b")), {"facts.shape"}),
+    "no objects": (json.dumps(facts(anchor_facts=[1, None, "x"])), {"facts.shape", "facts.count"}),
+}
+
+
+@pytest.mark.parametrize("case", FILES_OF_FACTS)
+def test_anchor_facts(case: str, good: Data, tmp_path: Path) -> None:
+    """Facts must be enough, whole, concrete, distinct, true to rollouts and report."""
+    content, expected = FILES_OF_FACTS[case]
+    name = f"{GOLDEN}_anchor_facts.json"
+    assert ids(found(tmp_path, good, "golden", **{name: content})) == expected
+
+
+def test_facts_nobody_reviewed(good: Data, tmp_path: Path) -> None:
+    """Drafted facts are to be looked at; they fail nothing."""
+    content = {f"{GOLDEN}_anchor_facts.json": json.dumps(facts(review_required=True))}
+    checks = found(tmp_path, good, "golden", **content)
+    assert (ids(checks), ids(checks, WARN)) == (set(), {"facts.reviewed"})
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (None, "present"),
+        ("no heading", "present"),
+        (REPORT, "shallow"),
+        (SHALLOW + REPORT, "shallow"),
+    ],
+)
+def test_shallow_baseline(content: str | None, expected: str, good: Data, tmp_path: Path) -> None:
+    """A baseline must be there, and be no report."""
+    checks = found(tmp_path, good, "golden", **{f"{GOLDEN}_shallow.md": content})
+    assert ids(checks) == {f"shallow.{expected}"}
+
+
+def test_comparison_report(good: Data, tmp_path: Path) -> None:
+    """A comparison needs neither metrics, facts nor baseline; files of no report are told."""
+    changes: dict[str, Any] = {"golden_reports/model_a_vs_model_b_golden_report.md": REPORT}
+    changes |= {f"{GOLDEN}_golden_report.md": None, "golden_reports/.keep_shallow.md": ""}
+    checks = found(tmp_path, good, "golden", **changes)
+    assert ids(checks) == set()
+    orphans = sorted(each.file for each in checks if each.id == "golden.orphans")
+    assert orphans == [
+        f"{GOLDEN}_anchor_facts.json",
+        f"{GOLDEN}_golden_report_metrics.json",
+        f"{GOLDEN}_shallow.md",
+    ]
+
+
+def test_drafts_are_not_golden(good: Data, tmp_path: Path) -> None:
+    """Reports among the drafts count for nothing."""
+    names = ("golden_report.md", "golden_report_metrics.json", "anchor_facts.json", "shallow.md")
+    changes: dict[str, Any] = {f"{GOLDEN}_{name}": None for name in names}
+    changes["golden_reports/drafts/model_a_golden_report.md"] = REPORT
+    checks = found(tmp_path, good, "golden", **changes)
+    assert [(each.id, each.status) for each in checks] == [("golden.present", FAIL)]
+    assert "1 file in drafts" in checks[0].message
+
+
+def test_what_others_found(good: Data, tmp_path: Path) -> None:
+    """Contradictions and leaks that are handed in fail, each where it stands."""
+    wrong = Finding(12, CONTRADICTED, "3 of 9", "3 of 8", "", "ratio", "model_a_golden_report.md")
+    report = tmp_path / BENCHMARK / f"{GOLDEN}_golden_report.md"
+    checks = found(tmp_path, good, "golden", contradictions={report: [wrong]})
+    (told,) = [each for each in checks if each.status == FAIL]
+    assert (told.id, told.line) == ("golden.verified", 12)
+    leaks = [Leak("rollouts/a.jsonl", 7, "e-mail"), Leak("rollouts/a.jsonl", 3, "path")]
+    shared = validate(package(tmp_path / BENCHMARK), good, phases=["sharing"], leaks=leaks)
+    assert [(each.status, each.file, each.line) for each in shared] == [
+        (FAIL, "rollouts/a.jsonl", 3)
+    ]
+
+
+def test_nothing_is_passed_unchecked(tmp_path: Path) -> None:
+    """Without rollouts what depends on them is told as not checked, and is not ready."""
+    folder = write_package(tmp_path, **{"rollouts/model_b_rollouts.jsonl": None})
+    checks = validate(package(folder), None, reason="why not")
+    assert ids(checks) == {"rollouts.readable"}
+    assert ids(checks, SKIP) == {
+        *("skill.fields", "skill.specific", "golden.evidence", "golden.verified"),
+        *("metrics.values", "facts.exist", "sanitized.clean"),
+    }
+    assert PASS not in {item.status for item in readiness(checks)[:3]}
