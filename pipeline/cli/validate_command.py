@@ -198,9 +198,12 @@ def _advice(check: Check) -> tuple[str, str, str]:
 def _print_readiness(items: Sequence[Item]) -> None:
     click.echo("\nReadiness checklist")
     for item in items:
-        click.echo(f"[{item.status}] {item.item}")
+        counts = ((item.n_failed, "failed"), (item.n_not_checked, "not checked"))
+        told = ", ".join(f"{number} {word}" for number, word in counts if number)
+        click.echo(f"[{item.status}] {item.item}" + (f" ({told})" if told else ""))
     lacking = sum(item.status != PASS for item in items)
     if lacking:
         click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")
     else:
-        click.echo("\nBLADE-ready.")
+        n_warnings = sum(item.n_warnings for item in items)
+        click.echo("\nBLADE-ready." + f" Look at {n_warnings} warnings above." * bool(n_warnings))

@@ -54,5 +54,14 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def names_in(folder: Path, ending: str = "") -> list[str]:
+    """The files of a folder by name, hidden ones aside; none where it cannot be listed."""
+    try:
+        names = [each.name for each in folder.iterdir() if each.is_file()]
+    except OSError:
+        return []
+    return sorted(name for name in names if name.endswith(ending) and not name.startswith("."))
+
+
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")

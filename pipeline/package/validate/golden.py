@@ -11,7 +11,7 @@ from pipeline.package.statements import statements
 from pipeline.package.validate import anchor_facts, metrics, report, shallow
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
-from pipeline.package.validate.files import UnreadableError, text_of
+from pipeline.package.validate.files import UnreadableError, names_in, text_of
 from pipeline.package.verify.finding import CONTRADICTED, Finding
 
 MOST_FINDINGS = 10
@@ -59,7 +59,7 @@ def checks(
 
 
 def _absent(package: Package) -> Check:
-    drafts = _names(package.folder / GOLDEN_REPORTS / DRAFTS)
+    drafts = names_in(package.folder / GOLDEN_REPORTS / DRAFTS)
     told = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
     return PRESENT.failed(f"no golden_reports/*_golden_report.md{told}")
 
@@ -109,17 +109,9 @@ def _orphans(package: Package) -> Iterator[Check]:
         for each in package.goldens
         for path in (each.report, each.metrics, each.anchor_facts, each.shallow)
     }
-    for name in _names(folder):
+    for name in names_in(folder):
         if name not in owned and name.endswith(
             ("_facts.json", "-facts.json", "_metrics.json", "_shallow.md", "-shallow.md")
         ):
             file = f"{GOLDEN_REPORTS}/{name}"
             yield ORPHANS.warned(file, file=file)
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        names = [each.name for each in folder.iterdir() if each.is_file()]
-    except OSError:
-        return []
-    return sorted(name for name in names if not name.startswith("."))

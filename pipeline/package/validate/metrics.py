@@ -192,4 +192,6 @@ def _states(number: Number, key: str, value: float) -> bool:
 
 
 def _shown(value: Any) -> str:
+    if value is None:
+        return "no value"
     return f"{value:.6g}" if isinstance(value, float) else str(value)[:60]

@@ -8,10 +8,16 @@ from itertools import chain
 from pipeline.package.layout import Package
 from pipeline.package.validate.check import ROLLOUTS, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
+from pipeline.package.validate.files import names_in
 from pipeline.package.validate.likeness import Copies, Overlap, copies, overlaps
 from pipeline.package.validate.row_files import RowFile
 
+MOSTLY = 0.9
 UNSCORED = "Verify these rollouts again, or tell in the report why they have no score."
+MOVE = (
+    "If this is a results folder, make a package of it with `blade init --benchmark-dir PACKAGE "
+    "--benchmark NAME --results THIS_FOLDER`; else move the files into rollouts/."
+)
 GENERATE = "Copy the rollouts file that `gym eval run --output` wrote, unchanged."
 PRESENT = Rule(
     "rollouts.present",
@@ -125,9 +131,18 @@ TRUSTED = Rule(
 def _absent(package: Package, reason: str) -> list[Check]:
     """The checks where no analysis could be made."""
     if not package.rollouts:
-        return [PRESENT.failed("no rollout file")]
+        return [_nowhere(package)]
     found = PRESENT.passed(counted(len(package.rollouts), "file"))
     return [found, READABLE.failed(reason)]
+
+
+def _nowhere(package: Package) -> Check:
+    """No rollout file where one should be; there may be some at the top."""
+    elsewhere = names_in(package.folder, ".jsonl")
+    if not elsewhere:
+        return PRESENT.failed("no rollout file")
+    told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
+    return PRESENT.failed(told, fix=MOVE)
 
 
 def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
@@ -144,7 +159,7 @@ def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
         *_different(runs, same),
         *_comparable(overlaps(warehouse), same),
         *_rows(real),
-        *_usable(files),
+        *_usable([file for file in files if file.n_rows]),
         *(TRUSTED.warned(f"{run.run_id} is unsafe", file="") for run in runs if run.is_unsafe),
     ]
 
@@ -221,7 +236,7 @@ def _rows(files: Sequence[RowFile]) -> Iterable[Check]:
         _varying(files),
         _shares(OUTPUT, files, lambda file: (file.n_outputs, file.n_rollouts), enough=0.5),
         _shares(VERIFIER, files, lambda file: (file.n_verified, file.n_seen), enough=0.5),
-        _shares(METADATA, files, lambda file: (file.n_described, file.n_seen), enough=0.5),
+        _shares(METADATA, files, lambda file: (file.n_described, file.n_seen), enough=0.0),
     )
 
 
@@ -232,15 +247,15 @@ def _shares(
     *,
     enough: float = 1.0,
 ) -> Iterator[Check]:
-    """Failed below what is enough, a warning while rows are left out."""
+    """Failed below what is enough, to be looked at while more than a few rows are left out."""
     is_whole = bool(files)
     for file in files:
         n_have, n_all = share(file)
         told = f"{file.path}: {n_have:,} of {counted(n_all, 'row')}"
-        if n_have < enough * n_all or not n_have:
+        if n_have < enough * n_all or (enough and not n_have):
             is_whole = False
             yield rule.failed(told, file=file.path)
-        elif n_have < 0.9 * n_all:
+        elif n_have < MOSTLY * n_all:
             is_whole = False
             yield rule.warned(told, file=file.path)
     if is_whole:
@@ -292,6 +307,6 @@ def _usable(files: Sequence[RowFile]) -> Iterator[Check]:
         yield (
             USABLE.failed(told, file=file.path) if is_much else USABLE.warned(told, file=file.path)
         )
-    if not bad:
+    if files and not bad:
         total = sum(file.n_lines - file.n_blank for file in files)
         yield USABLE.passed(f"all {counted(total, 'line')}")

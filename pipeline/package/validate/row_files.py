@@ -16,11 +16,12 @@ REWARD = "reward"
 OUTPUT = "output"
 VERIFIER = "verifier"
 METADATA = "metadata"
+ID = "id"
 # Sidecars under the name of a run are told by their rows.
 FAILURE_FIELDS = ("failure_class", "ng_failure_class")
 ABOUT_THE_VERDICT = re.compile(
     r"verif|extract|parsed|predict|match|correct|score|judg|pass|error|result|test|valid|verdict"
-    r"|feedback|grade|accura|reward|success|fail|resolved|exit_code|stdout|stderr|critique",
+    r"|feedback|follow|hit$|^info$|grade|accura|reward|success|fail|resolved|exit_code|stdout|stderr|critique",
     re.IGNORECASE,
 )
 ABOUT_THE_TASK = re.compile(r"metadata|^expected|ground_truth|reference|^answer$", re.IGNORECASE)
@@ -81,31 +82,47 @@ FIELDS = """
 with
 
 placed as (
-    select rollouts.source_file, rollouts.prompt_sha, rollouts.record_id,
+    select rollouts.source_file, rollouts.record_id,
+        case
+            when prompts.prompt = '' then rollouts.run_id || '/' || rollouts.task_id
+            else rollouts.prompt_sha
+        end as question,
         row_number() over (partition by rollouts.source_file order by rollouts.record_id) as place
     from rollouts
+    left join task_prompts as prompts using (run_id, task_id, prompt_sha)
 ),
 
 entries as (
-    select placed.source_file, placed.prompt_sha, placed.record_id,
+    select placed.source_file, placed.question, placed.record_id,
         unnest(map_entries(json_fields(records.verifier))) as entry
     from placed inner join raw.records as records using (record_id)
     where placed.place <= 500
 
     union all
 
-    select placed.source_file, placed.prompt_sha, placed.record_id,
+    select placed.source_file, placed.question, placed.record_id,
         {'key': 'reward_components', 'value': records.reward_components} as entry
     from placed inner join raw.records as records using (record_id)
     where placed.place <= 500 and records.reward_components is not null
 )
 
-select source_file, record_id, prompt_sha, entry.key, hash(entry.value::varchar)
+select source_file, record_id, question, entry.key, hash(entry.value::varchar),
+    entry.value::varchar in ('true', 'false')
 from entries
 where entry.value is not null
     and entry.value::varchar not in ('null', '""', '[]', '{}')
 order by all
 """
+# Of the first rows of each file of inputs: what a task has before anyone attempts it.
+GIVEN = """
+with placed as (
+    select verifier,
+        row_number() over (partition by source_file order by record_id) as place
+    from staging.records where role = 'input'
+)
+select distinct unnest(map_keys(json_fields(verifier))) from placed where place <= 100
+"""
+IDS = "select name from raw.id_fields"
 
 
 @dataclass(frozen=True)
@@ -138,7 +155,7 @@ class RowFile:
     @property
     def is_posing(self) -> bool:
         """Whether most of its rows are no rollouts, whatever its name says."""
-        return 2 * (self.n_failures + self.n_inputs) >= max(1, self.n_rows)
+        return not self.n_rows or 2 * (self.n_failures + self.n_inputs) >= self.n_rows
 
     @property
     def is_scored(self) -> bool:
@@ -150,10 +167,12 @@ def row_files(warehouse: Asked) -> tuple[list[RowFile], Mapping[str, tuple[str, 
     """The files with their counts, and the fields of their rows by what they are for."""
     counts = warehouse.execute(COUNTS).fetchall()
     rows = warehouse.execute(FIELDS).fetchall()
-    kinds = _kinds(rows)
+    given = {name for (name,) in warehouse.execute(GIVEN).fetchall()}
+    ids = {name for (name,) in warehouse.execute(IDS).fetchall()}
+    kinds = _kinds(rows, given, ids)
     seen: dict[str, dict[int, set[str]]] = {}
     failed: Counter[str] = Counter()
-    for path, record, _, name, _ in rows:
+    for path, record, _, name, _, _ in rows:
         seen.setdefault(path, {}).setdefault(record, set()).add(kinds[name])
         failed[path] += name in FAILURE_FIELDS
     files = [_file(row, seen.get(row[0], {}), failed[row[0]]) for row in counts]
@@ -172,17 +191,26 @@ def _file(row: Iterable[Any], seen: Mapping[int, set[str]], n_failed: int) -> Ro
     return RowFile(**values)
 
 
-def _kinds(rows: list[Any]) -> dict[str, str]:
-    """A field that differs between attempts at one question is the verifier's, or the agent's."""
+def _kinds(rows: list[Any], given: set[str], ids: set[str]) -> dict[str, str]:
+    """What each field is for: an id, what the task is, or what came of an attempt."""
     values: dict[tuple[str, str], set[int]] = {}
-    for _, _, question, name, value in rows:
+    telling = set()
+    for _, _, question, name, value, is_boolean in rows:
         values.setdefault((name, question), set()).add(value)
-    varying = {name for (name, _), found in values.items() if len(found) > 1}
-    return {name: _kind(name, is_varying=name in varying) for name, _ in sorted(values)}
+        if is_boolean:
+            telling.add(name)
+    # What differs between attempts at one question came with the attempt.
+    telling |= {name for (name, _), found in values.items() if len(found) > 1}
+    return {
+        name: ID if name in ids else _kind(name, given, is_telling=name in telling)
+        for name, _ in sorted(values)
+    }
 
 
-def _kind(name: str, *, is_varying: bool) -> str:
-    if is_varying:
+def _kind(name: str, given: set[str], *, is_telling: bool) -> str:
+    if name in given:
+        return METADATA
+    if is_telling:
         return VERIFIER
     if ABOUT_THE_TASK.search(name):
         return METADATA
@@ -193,7 +221,7 @@ def _fields(
     files: list[RowFile], rows: list[Any], kinds: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """The names of fields by purpose; of verifier and metadata the commonest first."""
-    often = Counter(name for _, _, _, name, _ in rows)
+    often = Counter(name for _, _, _, name, _, _ in rows)
     ranked = sorted(often, key=lambda name: (-often[name], name))
     task_fields = {
         "_ng_task_index" if file.task_field == "index" else file.task_field
