@@ -73,7 +73,7 @@ def test_hollow_package(tmp_path: Path) -> None:
         "[FAIL] At least two scored rollout files: 0 scored runs",
         "[FAIL] sidecars are not counted as runs: model_b_rollouts.jsonl: of 9 rows 9 failed",
         "[FAIL] reward is a number: model_a_rollouts.jsonl: 8 of 8 rows without a number, 8",
-        "[FAIL] report sections substantive: golden_reports/model_a_golden_report.md:3 Executive",
+        "[FAIL] report sections substantive: golden_reports/model_a_golden_report.md: blank: Exec",
         "[FAIL] report cites task-level evidence: golden_reports/model_a_golden_report.md: 0",
         "_metrics.json: pass_at_1 is 99.9, expected no value",
         "_facts.json: f2, f3, f4, f5, f6 and 2 more repeat f1",

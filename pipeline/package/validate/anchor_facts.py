@@ -45,7 +45,8 @@ COUNT = Rule(
     "facts.count",
     GOLDEN,
     "enough anchor facts",
-    "Too few facts cannot tell a good report from a lucky one; weak or repeated ones count not.",
+    "Too few facts cannot tell a good report from a lucky one; weak and repeated facts "
+    "do not count.",
     "Add facts: each one finding of the report that only reading the evidence can give.",
 )
 LENGTH = Rule(
@@ -123,9 +124,10 @@ def checks(
     facts = [each for each in map(_fact, range(1, MOST_FACTS + 1), entries) if each]
     repeats = copies_of([fact.statement for fact in facts])
     short = [fact for fact in facts if len(fact.text.strip()) < LEAST_CHARACTERS]
-    vague = [fact for fact in facts if fact not in short and not _is_concrete(fact.statement)]
-    twice = [fact for fact, first in zip(facts, repeats, strict=True) if first is not None]
-    sound = [fact for fact in facts if fact not in (*short, *vague, *twice)]
+    once = [fact for fact, first in zip(facts, repeats, strict=True) if first is None]
+    vague = [fact for fact in once if fact not in short and not _is_concrete(fact.statement)]
+    sound = [fact for fact in once if fact not in (*short, *vague)]
+    unsaid = [fact for fact in once if not is_in_report(fact.statement, told)]
     return [
         PRESENT.passed(f"{name}: {counted(len(facts), 'fact')}", file=name),
         *_shape(golden, content, entries, facts, known, name),
@@ -134,7 +136,7 @@ def checks(
         *_repeated(facts, repeats, name),
         _count(sound, least, name),
         *_existing(facts, known, name),
-        *_each(REPORTED, [f for f in facts if not is_in_report(f.statement, told)], facts, name),
+        *_each(REPORTED, unsaid, facts, name),
         *_reviewed(content, facts, name),
     ]
 

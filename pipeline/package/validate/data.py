@@ -73,6 +73,11 @@ class Run:
     n_sometimes: int
     n_never: int
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether most of its rollouts have a score."""
+        return 2 * self.n_scored > self.n_rollouts
+
 
 @dataclass(frozen=True)
 class Data:

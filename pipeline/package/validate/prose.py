@@ -15,6 +15,7 @@ FILLER = re.compile(
     r"|\bplaceholder (?:text|section|only)\b|\bcoming soon\b|<(?:insert|fill in|your)\b[^>]*>"
     r"|\bwrite (?:this section|something) here\b"
 )
+BLANK = "is blank"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Substance:
             return f'holds "{self.filler}"'
         repeated = f", {self.n_repeated} sentences repeat others" if self.n_repeated else ""
         if not self.n_words:
-            return f"is blank{repeated}"
+            return f"{BLANK}{repeated}"
         if self.n_words < least:
             return f"has {self.n_words} of at least {least} words{repeated}"
         if self.n_stems < least // 3:

@@ -12,7 +12,7 @@ from pipeline.package.statements import Statement, statements
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, cited
 from pipeline.package.validate.denominators import bare_percentages
-from pipeline.package.validate.prose import substance
+from pipeline.package.validate.prose import BLANK, substance
 
 LEAST_WORDS = 20
 LEAST_TASKS = 3
@@ -117,7 +117,11 @@ def _substance(
         lack = found.lack(5 if _is_idle(title, known) else LEAST_WORDS)
         if lack:
             thin.append((title, by_title[title][0].line, lack))
-    for title, line, lack in thin:
+    blank = [(title, line) for title, line, lack in thin if lack == BLANK]
+    if blank:
+        where = listed([f"{title} (line {line})" for title, line in blank], most=11)
+        yield SUBSTANCE.failed(f"{name}: blank: {where}", file=name, line=blank[0][1])
+    for title, line, lack in (each for each in thin if each[2] != BLANK):
         yield SUBSTANCE.failed(f"{name}:{line} {title} {lack}", file=name, line=line)
     if by_title and not thin:
         yield SUBSTANCE.passed(f"{name}: all {len(by_title)}", file=name)

@@ -156,7 +156,7 @@ def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
         PRESENT.passed(f"{counted(len(files), 'file')}, {counted(len(runs), 'run')}"),
         *_posing(files),
         _scored(files, runs),
-        *_different(runs, same),
+        *_different([run for run in runs if run.is_scored], same),
         *_comparable(overlaps(warehouse), same),
         *_rows(real),
         *_usable([file for file in files if file.n_rows]),
@@ -184,7 +184,7 @@ def _posing(files: Sequence[RowFile]) -> Iterator[Check]:
 
 def _scored(files: Sequence[RowFile], runs: Sequence[Run]) -> Check:
     """Runs with a score of their own, not files that pose as one."""
-    names = [run.run_id for run in runs if run.n_rollouts and 2 * run.n_scored > run.n_rollouts]
+    names = [run.run_id for run in runs if run.is_scored]
     n_files = sum(file.is_scored for file in files)
     if len(names) >= 2:
         return SCORED.passed(f"{counted(len(names), 'scored run')}: {listed(names)}")
