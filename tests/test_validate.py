@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pkgutil
 import random
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 
 import pipeline
+import pipeline.package.validate
 from pipeline.package.layout import package
 from pipeline.package.validate import (
     FAIL,
@@ -24,7 +28,9 @@ from pipeline.package.validate import (
     readiness,
     validate,
 )
+from pipeline.package.validate.check import Rule
 from pipeline.package.verify.finding import CONTRADICTED, Finding
+from tests.conftest import ROOT
 from tests.lean import LOADED, only
 from tests.packages import (
     BENCHMARK,
@@ -127,6 +133,20 @@ def found(
 def ids(checks: Sequence[Check], status: str = FAIL) -> set[str]:
     """The checks with a status."""
     return {each.id for each in checks if each.status == status}
+
+
+def test_every_check_is_documented() -> None:
+    """docs/package.md has a row for every check there is, and for no other."""
+    modules = [
+        importlib.import_module(f"pipeline.package.validate.{each.name}")
+        for each in pkgutil.iter_modules(pipeline.package.validate.__path__)
+    ]
+    rules = {
+        each.id for module in modules for each in vars(module).values() if isinstance(each, Rule)
+    }
+    text = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
+    section = text.partition("## blade validate\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+\.\w+)` \|", section, re.MULTILINE)) == rules
 
 
 def test_good_package(good: Data, tmp_path: Path) -> None:
