@@ -340,7 +340,10 @@ SIDECARS = {
         json.dumps({**METRICS, "model_name": "model_z", "run_id": "model_z"}),
         {"metrics.run"},
     ),
-    "another benchmark": (json.dumps({**METRICS, "benchmark": "chair"}), {"metrics.run"}),
+    "another benchmark, which is to be looked at": (
+        json.dumps({**METRICS, "benchmark": "chair"}),
+        set(),
+    ),
 }
 
 
@@ -399,6 +402,7 @@ FILES_OF_FACTS = {
         {"facts.reported"},
     ),
     "no difficulty": (json.dumps(facts()).replace('"high"', '"hard"'), {"facts.shape"}),
+    "another benchmark": (json.dumps(facts(benchmark="chair")), {"facts.shape"}),
     "another model": (json.dumps(facts(model="model_b")), {"facts.shape"}),
     "no objects": (json.dumps(facts(anchor_facts=[1, None, "x"])), {"facts.shape", "facts.count"}),
 }

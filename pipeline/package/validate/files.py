@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-MOST_BYTES = 64 << 20
+MOST_BYTES = 16 << 20
 
 
 class UnreadableError(Exception):

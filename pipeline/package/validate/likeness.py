@@ -64,15 +64,19 @@ asked as (
     where (run_id, task_id) in (select (run_id, task_id) from rollouts where is_scored)
 ),
 
-sizes as (select run_id, count(*) as n from asked group by all)
+sizes as (select run_id, count(*) as n from asked group by all),
 
-select first.run_id, second.run_id, one.n, other.n,
-    (select count(*) from asked as a inner join asked as b using (question)
-        where a.run_id = first.run_id and b.run_id = second.run_id)
-from runs as first
-inner join runs as second on first.run_id < second.run_id
-inner join sizes as one on one.run_id = first.run_id
-inner join sizes as other on other.run_id = second.run_id
+shared as (
+    select one.run_id as one, other.run_id as other, count(*) as n
+    from asked as one
+    inner join asked as other on one.question = other.question and one.run_id < other.run_id
+    group by all
+)
+
+select one.run_id, other.run_id, one.n, other.n, coalesce(shared.n, 0)
+from sizes as one
+inner join sizes as other on one.run_id < other.run_id
+left join shared on shared.one = one.run_id and shared.other = other.run_id
 order by all
 """
 
