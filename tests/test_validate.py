@@ -69,6 +69,10 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Check]]:
         "renamed_rollouts.jsonl": [
             {**row, "response": {**row["response"], "model": "other"}} for row in renamed
         ],
+        "rescored_rollouts.jsonl": [
+            {**row, "reward": 1 - row["reward"]} for row in rows("model_b")
+        ],
+        "unsafe_x_rollouts.jsonl": _asking("unsafe", rows("model_b")),
         "text_rollouts.jsonl": [
             {**row, "reward": str(row["reward"])} for row in _asking("text", rows("model_a"))
         ],
@@ -102,7 +106,7 @@ def warehouse(folder: Path) -> Iterator[Data]:
         out = folder.parent / "out"
         pipeline.analyze(folder / "rollouts", out=out)
     with pipeline.open_warehouse(out / "warehouse.duckdb") as opened:
-        yield gather(opened, {"model_a": RECOMPUTED})
+        yield gather(opened, {"model_a": RECOMPUTED, "model_b": {"pass_at_1": 0.625}})
 
 
 def _asking(what: str, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -121,11 +125,12 @@ def found(
     folder: Path, known: Data | None, *phases: str, contradictions: Any = None, **changes: Any
 ) -> list[Check]:
     """The checks of the package with some files changed."""
+    read = package(write_package(folder, **changes))
     return validate(
-        package(write_package(folder, **changes)),
+        read,
         known,
         phases=phases,
-        contradictions={} if contradictions is None else contradictions,
+        contradictions=contradictions or {golden.report: [] for golden in read.goldens},
         leaks=[],
     )
 
@@ -188,6 +193,13 @@ SKILLS = {
         + "- Everything else that came to mind while it was written, in any order at all\n",
         {"skill.template"},
     ),
+    "no stages": (
+        SKILL.partition("1. started")[0]
+        + "A rollout goes from its start to its end in the way that the agent chose for it, and on "
+        "the way some of them are lost while others get through to be scored in the end.\n\n"
+        + SKILL[SKILL.index("## Failure taxonomy") :],
+        {"skill.stages"},
+    ),
     "a draft": (SKILL + "\n<!-- curate: say why -->\n", {"skill.curated"}),
     "filler": (
         SKILL.replace("The desk benchmark asks", "TODO: say more. The desk benchmark asks"),
@@ -234,7 +246,11 @@ def test_repeated_sentences(good: Data, tmp_path: Path) -> None:
 
 def test_rollout_files(odd: list[Check]) -> None:
     """Each wrong file fails for what is wrong with it, and no other does."""
-    failed = {(each.id, each.file.partition("_rollouts")[0]) for each in odd if each.status == FAIL}
+    failed = {
+        (each.id, each.file.removeprefix("rollouts/").partition("_rollouts")[0])
+        for each in odd
+        if each.status == FAIL
+    }
     assert {each for each in failed if each[1]} == {
         ("rollouts.reward", "text"),
         ("rollouts.sidecars", "failed"),
@@ -247,7 +263,10 @@ def test_rollout_files(odd: list[Check]) -> None:
         ("rollouts.usable", "broken"),
     }
     looked_at = {(each.id, each.file) for each in odd if each.status == WARN}
-    assert ("rollouts.metadata", "bare_rollouts.jsonl") in looked_at
+    assert {
+        ("rollouts.metadata", "rollouts/bare_rollouts.jsonl"),
+        ("rollouts.trusted", ""),
+    } <= looked_at
 
 
 def test_copies_of_a_run(odd: list[Check]) -> None:
@@ -259,6 +278,8 @@ def test_copies_of_a_run(odd: list[Check]) -> None:
         ("copied", "shuffled"),
         ("model_a", "shuffled"),
         ("model_b", "renamed"),
+        ("model_b", "rescored"),
+        ("renamed", "rescored"),
     }
 
 
@@ -339,6 +360,10 @@ SIDECARS = {
     "another run": (
         json.dumps({**METRICS, "model_name": "model_z", "run_id": "model_z"}),
         {"metrics.run"},
+    ),
+    "the other run's": (
+        json.dumps({**METRICS, "model_name": "model_b"}),
+        {"metrics.run", "metrics.values"},
     ),
     "another benchmark, which is to be looked at": (
         json.dumps({**METRICS, "benchmark": "chair"}),

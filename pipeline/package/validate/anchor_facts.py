@@ -120,8 +120,8 @@ def checks(
         return [PRESENT.failed(f"{name} {error}", file=name)]
     entries = content.get("anchor_facts")
     if not isinstance(entries, list) or not 0 < len(entries) <= MOST_FACTS:
-        told = f"has no list of 1 to {MOST_FACTS} facts under anchor_facts"
-        return [PRESENT.failed(f"{name} {told}", file=name)]
+        lack = f"has no list of 1 to {MOST_FACTS} facts under anchor_facts"
+        return [PRESENT.failed(f"{name} {lack}", file=name)]
     facts = [each for place, entry in enumerate(entries, 1) if (each := _fact(place, entry))]
     repeats = copies_of([fact.statement for fact in facts])
     short = [fact for fact in facts if len(fact.text.strip()) < LEAST_CHARACTERS]

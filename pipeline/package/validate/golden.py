@@ -87,10 +87,10 @@ def _of_report(
 
 
 def _verified(golden: Golden, contradictions: Contradictions | None, name: str) -> Iterator[Check]:
-    if contradictions is None:
+    findings = None if contradictions is None else contradictions.get(golden.report)
+    if findings is None:
         yield VERIFIED.skipped("the report was not held against the rollouts", file=name)
         return
-    findings = contradictions.get(golden.report, ())
     wrong = [each for each in findings if each.status == CONTRADICTED]
     for each in wrong[:MOST_FINDINGS]:
         expected = f", expected {each.expected}" if each.expected else ""

@@ -8,7 +8,8 @@ from pipeline.package.validate.asked import Asked
 
 MOSTLY = 0.9
 
-# A rollout is what was asked, what was said and what it scored: no index, no order, no model.
+# A rollout is what was asked and what was said: no index, no order, no model. Where too little was
+# said to tell, its score counts too.
 ALIKE = """
 with
 
@@ -21,11 +22,12 @@ said as (
 
 prints as (
     select rollouts.run_id,
+        coalesce(said.n_characters, 0) >= 40 as is_telling,
         hash(
             case when prompts.prompt = '' then '' else rollouts.prompt_sha end,
-            said.words, rollouts.reward
+            said.words,
+            case when coalesce(said.n_characters, 0) < 40 then rollouts.reward end
         ) as print,
-        coalesce(said.n_characters, 0) >= 40 as is_telling,
         count(*) as n
     from rollouts
     left join said using (run_id, task_id, rollout_index)

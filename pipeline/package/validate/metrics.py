@@ -117,7 +117,13 @@ def _recomputed(
         yield RUN.failed(f"{name}: {told} is not one run of: {runs}", file=name)
         return
     benchmark = values.get("benchmark")
-    if isinstance(benchmark, str) and benchmark != run.benchmark:
+    named = known.run_called(golden.model)
+    if named is not None and named != run:
+        told = (
+            f"{name}: the figures are of {run.run_id}, the report's name is that of {named.run_id}"
+        )
+        yield RUN.failed(told, file=name)
+    elif isinstance(benchmark, str) and benchmark != run.benchmark:
         told = f"{name}: benchmark {benchmark}, but the rollouts are of {run.benchmark}"
         yield RUN.warned(told, file=name, fix=RENAMED)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from pipeline.package.layout import Package
@@ -149,7 +150,9 @@ def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
     """All checks of D2, in the order in which a person would mend them."""
     if known is None or not known.files:
         return _absent(package, reason or "no file holds rollouts")
-    files, runs, warehouse = known.files, known.runs, known.warehouse
+    runs, warehouse = known.runs, known.warehouse
+    folder = package.rollouts[0].parent.name if package.rollouts else ROLLOUTS
+    files = [replace(file, path=f"{folder}/{file.path}") for file in known.files]
     real = [file for file in files if not file.is_posing]
     same = copies(warehouse)
     return [
