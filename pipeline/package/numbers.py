@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,10 +14,10 @@ from pipeline.package.reading import Block
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 UNIT = r"\s?%|\s?percent\b|\s?(?:percentage\s)?points?\b|\s?pp\b"
 BEFORE = r"(?<![\w.,:/#@^=&?~-])"
-AFTER = r"(?![\w@^#=/]|[-:.,]\d|-[A-Za-z])"
+AFTER = r"(?![\w@^#=/]|[-:.,]\d|\.\.|-[A-Za-z])"
 FIGURE = re.compile(rf"{BEFORE}(?P<sign>[+\u2212-])?(?P<digits>{DIGITS})(?P<unit>{UNIT})?{AFTER}")
 FRACTION = re.compile(rf"{BEFORE}(?P<part>{DIGITS})/(?P<whole>{DIGITS}){AFTER}")
-QUOTED = re.compile(r'"[^"\n]+"|\u201c[^\u201d]+\u201d')
+QUOTED = re.compile(r'"[^"\n]+"|\u201c[^\u201c\u201d]+\u201d')
 # "task 10" names a row and counts nothing; so do the others of "tasks 4, 7 and 9".
 NAMING = re.compile(
     r"\b(?:tasks?|rollout|attempt|run|event|repeat|stage|step|line|section|index|seed|k =)\s+$",
@@ -32,6 +33,7 @@ BETWEEN = re.compile(r"[^.;:|()\n\d]{0,60}[(,:]\s*")
 PERCENT_FIRST = re.compile(r"\s*[(:,]\s*")
 LEADING_ZERO = re.compile(r"0\d")
 LONGEST = 30
+LONGEST_TEXT = 2**63
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def numbers(block: Block) -> list[Number]:
         number
         for number in _with_ranges(block.text, sorted(_matched(block.text), key=_start))
         if not block.is_code(number.end - 1)
-        and not any(start <= number.start < end for start, end in quoted)
+        and not _is_within(quoted, number.start)
     ]
     return list(_without_names(block.text, found))
 
@@ -149,6 +151,11 @@ def _without_names(text: str, found: list[Number]) -> Iterator[Number]:
         elif len(number.text) <= LONGEST and not LEADING_ZERO.match(number.text):
             end_of_name = -1
             yield number
+
+
+def _is_within(spans: list[tuple[int, int]], offset: int) -> bool:
+    place = bisect_right(spans, (offset, LONGEST_TEXT)) - 1
+    return place >= 0 and spans[place][0] <= offset < spans[place][1]
 
 
 def _start(number: Number) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +14,7 @@ from markdown_it.token import Token
 
 # A mark's parts are percent-encoded: none holds what ends it.
 MARK = re.compile(r"<!--blade:(?P<relation>[^?#<>]+)\?(?P<key>[^#<>]*)#(?P<column>[^#<>]+)-->")
-CURATE = re.compile(r"<!--\s*curate:(.*?)-->", re.DOTALL)
+CURATE = re.compile(r"<!--\s*curate:")
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,12 @@ class Block:
 
     def line_at(self, offset: int) -> int:
         """The line of the file that a place in the text stands on."""
-        return self.line + sum(1 for each in self.breaks if each <= offset)
+        return self.line + bisect_right(self.breaks, offset)
 
     def is_code(self, offset: int) -> bool:
         """Whether a place in the text lies within a code span."""
-        return any(start <= offset < end for start, end in self.codes)
+        place = bisect_right(self.codes, (offset, len(self.text) + 1)) - 1
+        return place >= 0 and self.codes[place][0] <= offset < self.codes[place][1]
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class Section:
     # The titles of the headings it stands under, its own last; the report's own title is none.
     path: tuple[str, ...]
     parts: tuple[Block | Table, ...]
+    # The heading as a text of its own, with its marks.
+    heading: Block | None = None
 
     @property
     def blocks(self) -> Iterator[Block]:
@@ -113,7 +117,7 @@ def read(text: str) -> Reading:
             parts.append(part)
             continue
         if heading.text or parts:
-            sections.append(Section(heading.text, level, heading.line, path, tuple(parts)))
+            sections.append(Section(heading.text, level, heading.line, path, tuple(parts), heading))
         path = (*path[: depth - 2], part.text) if depth > 1 else ()
         heading, level, parts = part, depth, []
     return Reading(tuple(sections), tuple(_curations(text)))
@@ -197,8 +201,15 @@ def _mark(comment: str, end: int) -> Mark | None:
 
 
 def _curations(text: str) -> Iterator[tuple[int, str]]:
+    line, before, end = 1, 0, 0
     for match in CURATE.finditer(text):
-        yield text.count("\n", 0, match.start()) + 1, " ".join(match[1].split())
+        if match.start() < end:
+            continue
+        line, before = line + text.count("\n", before, match.start()), match.start()
+        end = text.find("-->", match.end())
+        if end < 0:
+            return
+        yield line, " ".join(text[match.end() : end].split())
 
 
 def _line(token: Token) -> int:

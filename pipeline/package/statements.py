@@ -13,9 +13,11 @@ from pipeline.package.numbers import QUOTED, Number, numbers
 from pipeline.package.reading import Block, Reading, Row, Section, Table
 
 # A citation that stands in plain text: no blank, and a run that looks like one.
-BARE_CITATION = re.compile(r"(?<![\w/])[\w.-]+/[^\s/|()\[\]\"',;]+:\d+(?:#\d+)?(?![\w/:])")
+BARE_CITATION = re.compile(r"(?<![\w/.-])[\w.-]+/[^\s/|()\[\]\"',;]+:\d+(?:#\d+)?(?![\w/:])")
+# Only "tasks" goes on with more of them, and not with a figure: "task 4, 50.0% to 0.0%".
 TASK_NAMED = re.compile(
-    r"\btasks?\s+(?P<first>[\w.-]*\d[\w.-]*\b)(?P<rest>(?:(?:,| and|, and| or)\s+\d[\w-]*\b)*)",
+    r"\b(?:(?P<many>tasks)|task)\s+(?P<first>(?>[\w.-]*\d[\w.-]*))(?!\s?%)"
+    r"(?P<rest>(?(many)(?:(?:,| and|, and| or)\s+\d[\w-]*\b(?!\.\d|\s?%|/|\s(?:out )?of\b))*))",
     re.IGNORECASE,
 )
 # MODE_NAMES and the labels of causes.
@@ -96,7 +98,9 @@ def sentences(block: Block) -> list[tuple[int, int]]:
     """Where each sentence of a text begins and ends; code spans are never cut."""
     spans, start = [], 0
     for match in SENTENCE_END.finditer(block.text):
-        if block.is_code(match.start()) or ABBREVIATED.search(block.text, start, match.start()):
+        if block.is_code(match.start()) or ABBREVIATED.search(
+            block.text, max(start, match.start() - 10), match.start()
+        ):
             continue
         spans.append((start, match.start()))
         start = match.end()

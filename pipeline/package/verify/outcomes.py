@@ -1,0 +1,221 @@
+"""What is said of a cited rollout holds of it: that it passes or fails, its mode, its tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pipeline.citation import Citation
+from pipeline.package.statements import CAPITALS, NEGATION
+from pipeline.package.verify.citations import cited, exists, spans
+from pipeline.package.verify.evidence import Evidence, key
+from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
+from pipeline.package.verify.passages import Passage, Piece
+
+CHECK, MODE_CHECK, TOOL_CHECK = "outcome", "mode", "tool"
+CITE = "\u0001"
+NOUN = r"(?:rollouts?|attempts?|repeats?|runs?|trajector(?:y|ies)|ones?|tries|try|examples?|cases?)"
+LIST = rf"(?:{CITE}(?:, (?:and |or )?| and | or |; ))*{CITE}"
+# Only where the word is bound to the citation: "passes an empty string" is no outcome.
+AFTER = re.compile(
+    rf"(?P<cites>{LIST})\)? (?:also |still |only |both |all |each |alone |then )?"
+    r"(?P<word>passes|passed|pass|succeeds|succeeded|fails|failed|fail)\b(?![@^-])"
+    r"(?=\s*(?:[.,;:)|\u2014-]|$|(?:because|with|since|after|at the|by|while|but|and|although|"
+    r"although|though|despite|on)\b))"
+)
+BEFORE = re.compile(
+    rf"\b(?P<word>passing|failing|failed|successful|unsuccessful) {NOUN}"
+    rf"(?: (?:is|are|was|were|such as|like|of))?\W{{0,3}}(?P<cites>{LIST})"
+)
+NOUNS = re.compile(
+    rf"\b(?:the|a|an|one|its|only|each) (?:only |closest |best |other )?(?P<word>pass|failure|success)"
+    rf"(?: is| was|,)?\W{{0,3}}(?P<cites>{LIST})"
+)
+VERBS = re.compile(
+    rf"\b(?P<word>passes|passed|fails|failed|succeeds)(?: in| at|,? as in|,? e\.g\.|:)?"
+    rf"\W{{1,3}}(?P<cites>{LIST})"
+)
+ROW_START = re.compile(r"\s*(?P<word>fail(?:s|ed|ing|ure)?|pass(?:es|ed|ing)?)\b(?![@^])", re.I)
+PASS_HEADS = re.compile(
+    r"\s*(?:a |the |closest )?pass(?:es|ing|ed)?(?: (?:rollout|attempt)s?)?\s*", re.I
+)
+FAIL_HEADS = re.compile(
+    r"\s*(?:a |the )?fail(?:ure|ures|ing|ed|s)?(?: (?:rollout|attempt)s?)?\s*", re.I
+)
+CALLS = re.compile(r"\b(?:calls?|called|calling)\s+\Z", re.IGNORECASE)
+CLAUSE = re.compile(r"[;]|\b(?:but|while|whereas|unlike|instead|although)\b")
+
+
+def check(found: list[Passage], evidence: Evidence, file: str) -> Iterator[Finding]:
+    """Every outcome, mode and tool that is bound to a citation."""
+    for passage in found:
+        if not cited(passage):
+            continue
+        for piece, offset, is_pass, each in _outcomes(passage):
+            if exists(each, evidence):
+                yield _outcome(each, is_pass, evidence, piece.line_at(offset), file)
+        yield from _modes(passage, evidence, file)
+        yield from _tools(passage, evidence, file)
+
+
+def _outcomes(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:
+    if passage.is_row:
+        yield from _of_row(passage)
+    for piece in passage.pieces:
+        yield from _of_text(piece)
+
+
+def _of_row(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:
+    first = ROW_START.match(passage.pieces[0].text) if passage.pieces else None
+    outcome = next(
+        (
+            ROW_START.fullmatch(piece.text.strip())
+            for piece in passage.pieces
+            if piece.head.strip().lower() in ("outcome", "result", "verdict")
+        ),
+        None,
+    )
+    first = first or outcome
+    n_cited = len({key(each) for each in cited(passage)})
+    for piece in passage.pieces:
+        for start, _, each in spans(piece):
+            if PASS_HEADS.fullmatch(piece.head):
+                yield piece, start, True, each
+            elif FAIL_HEADS.fullmatch(piece.head):
+                yield piece, start, False, each
+            elif first is not None and n_cited == 1:
+                yield piece, start, _is_pass(first["word"]), each
+
+
+def _of_text(piece: Piece) -> Iterator[tuple[Piece, int, bool, Citation]]:
+    places = spans(piece)
+    if not places:
+        return
+    text, offsets = _masked(piece, places)
+    by_offset = {at: (start, each) for at, (start, _, each) in zip(offsets, places, strict=True)}
+    for pattern in (AFTER, BEFORE, NOUNS, VERBS):
+        for match in pattern.finditer(text):
+            if NEGATION.search(match[0]) or _is_negated(text, match.start("word")):
+                continue
+            for at in range(*match.span("cites")):
+                if at in by_offset:
+                    start, each = by_offset[at]
+                    yield piece, start, _is_pass(match["word"]), each
+
+
+def _masked(piece: Piece, places: list[tuple[int, int, Citation]]) -> tuple[str, list[int]]:
+    """The text with one sign in place of each citation, and where those signs stand."""
+    text, told, offsets, end = piece.block.text, "", [], piece.start
+    for start, stop, _ in places:
+        told += text[end:start].replace("\n", " ")
+        offsets.append(len(told))
+        told += CITE
+        end = stop
+    return told + text[end : piece.end].replace("\n", " "), offsets
+
+
+def _is_negated(text: str, offset: int) -> bool:
+    return (
+        re.search(
+            r"\b(?:not|never|no|neither|nor|n't|would|could|should|if)\b[^.,;]{0,20}\Z",
+            text[max(0, offset - 30) : offset],
+        )
+        is not None
+    )
+
+
+def _is_pass(word: str) -> bool:
+    return word.lower().startswith(("pass", "succ"))
+
+
+def _outcome(each: Citation, is_pass: bool, evidence: Evidence, line: int, file: str) -> Finding:
+    claim = f"{each} {'passes' if is_pass else 'fails'}"
+    truth = evidence.rollouts[key(each)].is_pass
+    if truth is None:
+        # Unscored is not passed: to call it a failure is a matter of counting.
+        status = CONTRADICTED if is_pass else UNVERIFIABLE
+        return Finding(line, status, claim, "it is not scored", "rollouts", CHECK, file)
+    told = f"it {'passes' if truth else 'fails'}"
+    status = VERIFIED if truth == is_pass else CONTRADICTED
+    return Finding(line, status, claim, told, "rollouts", CHECK, file)
+
+
+def _modes(passage: Passage, evidence: Evidence, file: str) -> Iterator[Finding]:
+    """A mode named beside citations: at least one of the rollouts has it."""
+    for piece, start, names, there in _stretches(passage, evidence.modes):
+        there = [each for each in there if key(each) in evidence.rollouts]
+        if len(names) != 1 or not there:
+            continue
+        (mode,) = names
+        found = [each for each in there if mode in evidence.rollouts[key(each)].modes]
+        told = sorted({name for each in there for name in evidence.rollouts[key(each)].modes})
+        claim = f"{mode}: {', '.join(map(str, there[:3]))}"
+        line = piece.line_at(start)
+        if found:
+            yield Finding(line, VERIFIED, claim, mode, "rollout_modes", MODE_CHECK, file)
+        else:
+            expected = ", ".join(told) or "none of these rollouts has a failure mode"
+            yield Finding(line, CONTRADICTED, claim, expected, "rollout_modes", MODE_CHECK, file)
+
+
+def _stretches(
+    passage: Passage, known: frozenset[str]
+) -> Iterator[tuple[Piece, int, set[str], list[Citation]]]:
+    """Rows and clauses with the known names and the citations in them, where there are both."""
+    if passage.is_row:
+        names = {name for piece in passage.pieces for _, name in _names(piece, known)}
+        places = [(piece, *span) for piece in passage.pieces for span in spans(piece)]
+        rollouts = {key(each) for *_, each in places}
+        if len(rollouts) == 1 and names:
+            yield places[0][0], places[0][1], names, [places[0][3]]
+        return
+    for piece in passage.pieces:
+        bounds = [piece.start]
+        bounds += [
+            match.start() for match in CLAUSE.finditer(piece.block.text, piece.start, piece.end)
+        ]
+        for start, end in zip(bounds, [*bounds[1:], piece.end], strict=True):
+            if NEGATION.search(piece.block.text, start, end):
+                continue
+            names = {name for at, name in _names(piece, known) if start <= at < end}
+            there = [(at, each) for at, _, each in spans(piece) if start <= at < end]
+            if names and there:
+                yield piece, there[0][0], names, [each for _, each in there]
+
+
+def _names(piece: Piece, known: frozenset[str]) -> list[tuple[int, str]]:
+    text = piece.block.text
+    found = [(start, text[start:end]) for start, end in piece.codes]
+    found += [
+        (match.start(), match[0])
+        for match in CAPITALS.finditer(text, piece.start, piece.end)
+        if not piece.block.is_code(match.start())
+    ]
+    return [(start, name) for start, name in found if name in known]
+
+
+def _tools(passage: Passage, evidence: Evidence, file: str) -> Iterator[Finding]:
+    """A tool that a cited rollout is said to call is called by one of them."""
+    for piece, start, names, there in _stretches(passage, evidence.tools | evidence.checks):
+        known = [each for each in there if exists(each, evidence)]
+        for name in sorted(names):
+            at = (
+                next(at for at, each in _names(piece, frozenset([name])) if each == name)
+                if any(each == name for _, each in _names(piece, frozenset([name])))
+                else start
+            )
+            is_called = CALLS.search(piece.block.text[max(0, at - 12) : at])
+            is_check = name in evidence.checks and name not in evidence.tools
+            if not known or not (is_called or is_check):
+                continue
+            bearing = [each for each in known if _has(each, name, evidence)]
+            status = VERIFIED if bearing else CONTRADICTED
+            source = "health_findings" if is_check else "events"
+            claim = f"{name}: {', '.join(map(str, known[:3]))}"
+            told = name if bearing else f"{name} is not found there"
+            yield Finding(piece.line_at(start), status, claim, told, source, TOOL_CHECK, file)
+
+
+def _has(each: Citation, name: str, evidence: Evidence) -> bool:
+    facts = evidence.rollouts[key(each)]
+    return name in facts.tools or name in facts.checks

@@ -1,0 +1,147 @@
+"""A report as passages: sentences, headings and rows, each number, mark and citation in place."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from pipeline.citation import Citation
+from pipeline.package.numbers import Number, Ratio, numbers, ratios
+from pipeline.package.reading import Block, Mark, Reading, Row, Section, Table
+from pipeline.package.statements import citations, sentences
+
+LONGEST_PRINTED = 40
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a block that a passage is made of: a sentence of it, or a whole cell."""
+
+    block: Block
+    start: int
+    end: int
+    numbers: tuple[Number, ...]
+    ratios: tuple[Ratio, ...]
+    # The head of its column, where it is a cell.
+    head: str = ""
+
+    @property
+    def text(self) -> str:
+        """What a reader sees of it."""
+        return self.block.text[self.start : self.end]
+
+    @property
+    def marks(self) -> list[Mark]:
+        """The marks in it."""
+        return [mark for mark in self.block.marks if self.start < mark.end <= self.end]
+
+    @property
+    def codes(self) -> list[tuple[int, int]]:
+        """Where its code spans stand in the block."""
+        codes = self.block.codes
+        return [span for span in codes if self.start <= span[0] < self.end]
+
+    @cached_property
+    def citations(self) -> list[Citation]:
+        """What it cites, in order."""
+        return citations(self.block, self.start, self.end)
+
+    def line_at(self, offset: int) -> int:
+        """The line of the file that a place in the block stands on."""
+        return self.block.line_at(offset)
+
+    def mark_of(self, number: Number) -> Mark | None:
+        """The mark that stands within a number or right behind it."""
+        marks = self.block.marks
+        found = (mark for mark in marks if number.start < mark.end <= number.end)
+        return next(found, None)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A sentence, a heading, a list item's sentence or a row of a table."""
+
+    section: Section
+    line: int
+    pieces: tuple[Piece, ...]
+    kind: str
+    # Which table of the report it is a row of; -1 for text.
+    table_no: int = -1
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.kind == "row"
+
+    @cached_property
+    def text(self) -> str:
+        """What a reader sees of it, cells apart."""
+        return " | ".join(piece.text.strip() for piece in self.pieces)
+
+    @cached_property
+    def citations(self) -> list[Citation]:
+        """All it cites, each once."""
+        return list(dict.fromkeys(each for piece in self.pieces for each in piece.citations))
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The headings it stands under, the nearest last."""
+        return self.section.path
+
+
+def passages(reading: Reading) -> list[Passage]:
+    """All passages of a report in order; fences hold none."""
+    found: list[Passage] = []
+    n_tables = 0
+    for section in reading.sections:
+        if section.heading is not None and section.heading.text:
+            found += _of_block(section, section.heading, "heading")
+        for part in section.parts:
+            if isinstance(part, Table):
+                heads = tuple(cell.text for cell in part.header)
+                found += [_of_row(section, heads, row, n_tables) for row in part.rows]
+                n_tables += 1
+            elif part.kind != "fence":
+                found += _of_block(section, part, "sentence")
+    return found
+
+
+def tables(found: list[Passage]) -> Mapping[int, list[Passage]]:
+    """The rows of each table, by its number."""
+    rows: dict[int, list[Passage]] = {}
+    for passage in found:
+        if passage.is_row:
+            rows.setdefault(passage.table_no, []).append(passage)
+    return rows
+
+
+def _of_block(section: Section, block: Block, kind: str) -> Iterator[Passage]:
+    all_numbers, all_ratios = numbers(block), ratios(block)
+    starts = [number.start for number in all_numbers]
+    places = [ratio.part.start for ratio in all_ratios]
+    for start, end in sentences(block):
+        piece = Piece(
+            block,
+            start,
+            end,
+            tuple(all_numbers[bisect_left(starts, start) : bisect_left(starts, end)]),
+            tuple(all_ratios[bisect_left(places, start) : bisect_left(places, end)]),
+        )
+        yield Passage(section, block.line_at(start), (piece,), kind)
+
+
+def _of_row(section: Section, heads: tuple[str, ...], row: Row, table_no: int) -> Passage:
+    pieces = tuple(
+        Piece(
+            cell,
+            0,
+            len(cell.text),
+            tuple(numbers(cell)),
+            tuple(ratios(cell)),
+            heads[place] if place < len(heads) else "",
+        )
+        for place, cell in enumerate(row.cells)
+    )
+    return Passage(section, row.line, pieces, "row", table_no)

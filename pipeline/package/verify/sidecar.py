@@ -1,0 +1,254 @@
+"""The metrics sidecar: read, recomputed key by key, and held against the report's own figures."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.package.verify.data import Held
+from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
+from pipeline.package.verify.json_lines import Path, lines
+from pipeline.report.sidecar import (
+    CAUSE,
+    COMPONENT,
+    COUNTS,
+    FUNNEL,
+    INTERVENTION,
+    LEVELS,
+    MODE,
+    POLICY,
+    RESOURCE,
+    SLICE,
+    UNCERTAINTY,
+)
+
+CHECK = "sidecar"
+# Names of the public toolkit's sidecars.
+SYNONYMS = {
+    "model": "model_name",
+    "num_tasks": "total_tasks",
+    "num_rollouts": "total_rollouts",
+    "always_fail_tasks": "never_pass_tasks",
+    "pass@1": "pass_at_1",
+    "pass@k": "pass_at_k",
+}
+# Run metrics by their key in a sidecar.
+COLUMNS = {
+    "total_tasks": "n_tasks",
+    "total_rollouts": "n_rollouts",
+    "pass_at_1": "pass_at_1",
+    "pass_at_k": "pass_at_k",
+    "k": "k",
+    **{name: name for name in (*LEVELS, *UNCERTAINTY)},
+    **COUNTS,
+}
+CURVES = {
+    "pass_at": "pass_at",
+    "pass_hat": "pass_hat",
+    "max_at": "max_at",
+    "maj_at": "maj_at",
+    "tasks_at": "n_tasks",
+}
+# Objects in objects: the relation, the keys from the outside in, the columns.
+NESTED = {
+    "denominators": ("denominators", ("policy",), POLICY),
+    "slices": ("slice_metrics", ("slice_key", "slice_value"), SLICE),
+    "resources": ("resource_stats", ("measure", "outcome"), RESOURCE),
+    "reward_components": ("reward_components", ("component",), COMPONENT),
+    "failure_modes": ("report.modes", ("mode",), MODE),
+    "root_causes": ("report.causes", ("cause",), CAUSE),
+    "interventions": ("interventions", ("intervention",), INTERVENTION),
+}
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """A sidecar as read: its runs with the way to each, and the lines of its values."""
+
+    file: str
+    runs: tuple[tuple[Path, Mapping[str, Any]], ...]
+    lines: Mapping[Path, int]
+    # What is wrong with it where it cannot be used.
+    fault: str | None = None
+
+    def line(self, path: Path) -> int:
+        """The line of a value, or of what holds it."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return self.lines.get(path, 1)
+
+    @property
+    def run(self) -> Mapping[str, Any] | None:
+        """The only run it tells of; none where there are several."""
+        return self.runs[0][1] if len(self.runs) == 1 else None
+
+
+def read(text: str, file: str) -> Sidecar:
+    """Any text; what is wrong with it is part of what is read."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Sidecar(file, (), {}, f"it is not JSON: {str(error)[:80]}")
+    if not isinstance(content, dict):
+        return Sidecar(file, (), {}, "it is no JSON object")
+    listed = content.get("runs")
+    if isinstance(listed, list):
+        runs = [
+            (("runs", str(no)), each) for no, each in enumerate(listed) if isinstance(each, dict)
+        ]
+        return Sidecar(file, tuple(runs), lines(text))
+    return Sidecar(file, (((), content),), lines(text))
+
+
+def run_of(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The run that a sidecar's object is about: by its id, else by its model and benchmark."""
+    told = canonical(given)
+    if told.get("run_id") in known:
+        return str(told["run_id"])
+    found = [
+        run
+        for run, each in known.items()
+        if told.get("model_name") is not None
+        and each["model_name"] == told["model_name"]
+        and told.get("benchmark") in (None, each["benchmark"])
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def canonical(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same figures by our names for them."""
+    return {SYNONYMS.get(name, name): value for name, value in given.items()}
+
+
+def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
+    """Every key of every run against what the data give."""
+    if sidecar.fault is not None:
+        yield Finding(
+            1, CONTRADICTED, sidecar.file, sidecar.fault, sidecar.file, CHECK, sidecar.file
+        )
+        return
+    for path, given in sidecar.runs:
+        run = run_of(given, known)
+        if run is None:
+            claim = str(given.get("run_id") or given.get("model_name") or given.get("model"))
+            told = f"runs there are: {', '.join(sorted(known)[:5])}"
+            yield Finding(
+                sidecar.line(path), CONTRADICTED, claim, told, "runs", CHECK, sidecar.file
+            )
+            continue
+        for name, value in given.items():
+            expected = known[run].get(SYNONYMS.get(name, name), UNKNOWN)
+            yield from _compared(sidecar, (*path, name), value, expected, run)
+
+
+UNKNOWN = object()
+
+
+def _compared(
+    sidecar: Sidecar, path: Path, given: Any, expected: Any, run: str
+) -> Iterator[Finding]:
+    if isinstance(given, dict) and isinstance(expected, dict):
+        for name, value in given.items():
+            yield from _compared(sidecar, (*path, name), value, expected.get(name, UNKNOWN), run)
+        missing = [name for name in expected if name not in given]
+        if missing:
+            yield _finding(sidecar, path, CONTRADICTED, "", f"{', '.join(missing[:3])} too", run)
+    elif isinstance(given, list) and isinstance(expected, list):
+        if len(given) != len(expected):
+            told = f"{len(expected)} of them"
+            yield _finding(sidecar, path, CONTRADICTED, str(len(given)), told, run)
+        for place, (one, other) in enumerate(zip(given, expected, strict=False)):
+            yield from _compared(sidecar, (*path, str(place)), one, other, run)
+    elif expected is UNKNOWN:
+        if not isinstance(given, str):
+            yield _finding(sidecar, path, UNVERIFIABLE, _json(given), None, run)
+    else:
+        status = VERIFIED if _is_same(given, expected) else CONTRADICTED
+        yield _finding(sidecar, path, status, _json(given), _json(expected), run)
+
+
+def _finding(
+    sidecar: Sidecar, path: Path, status: str, claim: str, expected: str | None, run: str
+) -> Finding:
+    name = ".".join(path)
+    told = f"{name}: {claim}" if claim else name
+    source = f"the figures of {run}"
+    return Finding(sidecar.line(path), status, told, expected, source, CHECK, sidecar.file)
+
+
+def _is_same(given: Any, expected: Any) -> bool:
+    """Whether a figure is the same, at the digits it is written with."""
+    if isinstance(given, bool) or isinstance(expected, bool):
+        return given is expected
+    if not isinstance(given, (int, float)) or not isinstance(expected, (int, float)):
+        return bool(given == expected)
+    if isinstance(given, int) and isinstance(expected, int):
+        return given == expected
+    if not (math.isfinite(given) and math.isfinite(expected)):
+        return False
+    decimals = len(repr(float(given)).partition(".")[2]) if "e" not in repr(given) else 12
+    return abs(given - expected) <= 0.5 * 10.0 ** -max(decimals, 2) + 1e-9 * abs(expected)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value)[:200] if not isinstance(value, str) else value
+
+
+def held(runs: Mapping[str, Mapping[str, Any]]) -> Held:
+    """The rows of relations that sidecars hold, so that marks can be looked up in them."""
+    tables: dict[str, list[dict[str, Any]]] = {}
+    for run, given in runs.items():
+        told = canonical(given)
+        metrics = {column: told[name] for name, column in COLUMNS.items() if name in told}
+        metrics |= {
+            "run_id": run,
+            "model": told.get("model_name"),
+            "benchmark": told.get("benchmark"),
+        }
+        tables.setdefault("run_metrics", []).append(metrics)
+        tables.setdefault("pass_curve", []).extend(_curve(run, told))
+        for name, (relation, keys, columns) in NESTED.items():
+            rows = _rows(told.get(name), keys, columns)
+            for row in rows:
+                if name == "failure_modes" and "failures" in told:
+                    row["n_failures"] = told["failures"]
+                tables.setdefault(relation, []).append({"run_id": run, **row})
+        tables.setdefault("report.funnels", []).extend(_stages(run, told.get("funnel")))
+    return Held({name: rows for name, rows in tables.items() if rows})
+
+
+def _curve(run: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    points: dict[str, dict[str, Any]] = {}
+    for name, column in CURVES.items():
+        values = told.get(name)
+        if isinstance(values, dict):
+            for k, value in values.items():
+                points.setdefault(k, {"run_id": run, "k": k})[column] = value
+    return list(points.values())
+
+
+def _rows(given: Any, keys: tuple[str, ...], columns: list[str]) -> list[dict[str, Any]]:
+    if not isinstance(given, dict):
+        return []
+    found = []
+    for name, inner in given.items():
+        if len(keys) > 1:
+            found += [{keys[0]: name, **row} for row in _rows(inner, keys[1:], columns)]
+        elif isinstance(inner, dict):
+            found.append(
+                {keys[0]: name, **{each: inner[each] for each in columns if each in inner}}
+            )
+    return found
+
+
+def _stages(run: str, given: Any) -> list[dict[str, Any]]:
+    if not isinstance(given, list):
+        return []
+    return [
+        {"run_id": run, "stage_no": no, **{name: stage[name] for name in FUNNEL if name in stage}}
+        for no, stage in enumerate(given, start=1)
+        if isinstance(stage, dict) and "stage" in stage
+    ]

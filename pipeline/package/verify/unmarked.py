@@ -1,0 +1,340 @@
+"""Numbers without a mark: matched to a known quantity by their words and their value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from pipeline.package.headings import section_of
+from pipeline.package.numbers import Number, Ratio
+from pipeline.package.verify import labels
+from pipeline.package.verify.citations import cited
+from pipeline.package.verify.evidence import Evidence, key
+from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
+from pipeline.package.verify.passages import Passage, Piece
+from pipeline.package.verify.phrases import Phrases, clause_around, concerning
+from pipeline.package.verify.printed import number_of, plain
+from pipeline.package.verify.quantities import Quantities, Quantity
+from pipeline.package.verify.quotes import is_quoting
+from pipeline.package.verify.ratios import is_sound
+from pipeline.package.verify.scope import Scope
+
+CHECK = "number"
+# Columns that say which row it is.
+KEY_HEADS = re.compile(
+    r"(?:k|attempts|task|task id|#|no\.?|rank|step|index|line|seq|rollout|attempt|event|version|)",
+    re.IGNORECASE,
+)
+SHOWN = re.compile(r"\b(?:the|first|top)\s+\Z", re.IGNORECASE)
+LEVEL = re.compile(r",? (?:for |of )?(?:new|same|these|interval|confidence|CI)\b|\)")
+# The relation that labels of a kind are looked up in, and the column that names a row.
+KINDS = {
+    "run": ("run_metrics", "run_id"),
+    "mode": ("report.modes", "mode"),
+    "stage": ("report.funnels", "stage"),
+    "slice": ("slice_metrics", "slice_value"),
+    "cause": ("report.causes", "cause"),
+    "bucket": ("bucket_counts", "bucket"),
+    "task": ("task_outcomes", "task_id"),
+}
+BEFORE, AFTER = 90, 90
+# A cell's own words are few: its row, its head and its heading tell what it is.
+SMALL = 20
+
+
+@dataclass(frozen=True)
+class Known:
+    """Everything that a number without a mark may be held against."""
+
+    evidence: Evidence
+    scope: Scope
+    quantities: Quantities
+    of_tasks: Mapping[str, Quantities]
+    phrases: Phrases
+    # Rows by kind and name, for labels that leave no doubt.
+    rows: Mapping[tuple[str, str], list[Mapping[str, Any]]]
+    kinds: Mapping[str, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What was shown last: the rows of a table, and the parts of a section."""
+
+    table_no: int = -1
+    n_rows: int = 0
+    n_parts: int = 0
+
+    def after(self, passage: Passage) -> Shown:
+        """The same with one more passage."""
+        if passage.is_row:
+            is_same = passage.table_no == self.table_no
+            n_rows = self.n_rows + 1 if is_same else 1
+            return Shown(passage.table_no, n_rows, self.n_parts)
+        if passage.kind == "heading":
+            is_part = len(passage.titles) > 1
+            return Shown(self.table_no, self.n_rows, self.n_parts + 1 if is_part else 0)
+        return self
+
+    def tells(self, piece: Piece, number: Number) -> bool:
+        """Whether a number says how many were shown: "The 12 commonest of 23 modes"."""
+        before = piece.block.text[max(piece.start, number.start - 12) : number.start]
+        is_shown = SHOWN.search(before) and number.value in (self.n_rows, self.n_parts)
+        return bool(is_shown) and not number.unit
+
+
+def check(found: list[Passage], known: Known, file: str) -> Iterator[Finding]:
+    """Every number of the report that no mark speaks for."""
+    before, shown = "", Shown()
+    for passage in found:
+        shown = shown.after(passage)
+        for place, piece in enumerate(passage.pieces):
+            if is_no_claim(passage, place):
+                continue
+            sound = {id(ratio.percent) for ratio in piece.ratios if _is_quotient(ratio)}
+            for number in piece.numbers:
+                if piece.mark_of(number) is not None or _is_convention(piece, number):
+                    continue
+                if id(number) in sound or shown.tells(piece, number):
+                    around = "the text around it"
+                else:
+                    around = None
+                yield _finding(passage, place, number, known, before, around, file)
+        if not passage.is_row:
+            before = passage.text
+
+
+def _is_convention(piece: Piece, number: Number) -> bool:
+    """A level of confidence counts nothing."""
+    after = piece.block.text[number.end : number.end + 12]
+    return number.text == "95%" and LEVEL.match(after) is not None
+
+
+def is_no_claim(passage: Passage, place: int) -> bool:
+    """Whether a cell says which row it is, or repeats what others said."""
+    piece = passage.pieces[place]
+    head = piece.head.strip()
+    is_key = passage.is_row and place == 0 and KEY_HEADS.fullmatch(head) is not None
+    return is_key or (passage.is_row and head.lower() == "version") or is_quoting(passage, piece)
+
+
+def _is_quotient(ratio: Ratio) -> bool:
+    percent, whole = ratio.percent, ratio.whole.value
+    return percent is not None and whole > 0 and percent.agrees(ratio.part.value / whole)
+
+
+def _finding(
+    passage: Passage,
+    place: int,
+    number: Number,
+    known: Known,
+    before: str,
+    around: str | None,
+    file: str,
+) -> Finding:
+    piece = passage.pieces[place]
+    line = piece.line_at(number.start)
+    claim = _claim(passage, piece, number)
+    said = concerning(known.phrases.same_but(piece, number), passage, known.scope)
+    if said:
+        return _by_phrase(said, piece, number, line, claim, file)
+    meant = list(_meant(passage, place, number, known))
+    agreed = next((source for source, value in meant if number.agrees(value)), None)
+    if agreed is not None:
+        return Finding(line, VERIFIED, claim, number.text, agreed, CHECK, file)
+    loose = _loose(passage, piece, number, known, before)
+    if loose is not None and (not meant or loose.names or loose.task):
+        return Finding(line, VERIFIED, claim, number.text, loose.source, CHECK, file)
+    if meant:
+        source, value = meant[0]
+        return Finding(line, CONTRADICTED, claim, plain(number).like(value), source, CHECK, file)
+    if around is not None:
+        return Finding(line, VERIFIED, claim, number.text, around, CHECK, file)
+    return Finding(line, UNVERIFIABLE, claim, None, "no known quantity", CHECK, file)
+
+
+def _by_phrase(
+    said: list[Any], piece: Piece, number: Number, line: int, claim: str, file: str
+) -> Finding:
+    clause = clause_around(piece, number)
+    for phrase in said:
+        if phrase.text == clause:
+            return Finding(line, VERIFIED, claim, number.text, phrase.source, CHECK, file)
+    expected = said[0].text
+    return Finding(line, CONTRADICTED, claim, expected, said[0].source, CHECK, file)
+
+
+def _claim(passage: Passage, piece: Piece, number: Number) -> str:
+    """The number with the words around it."""
+    if passage.is_row:
+        return f"{passage.pieces[0].text.strip()} | {piece.head.strip()}: {number.text}"
+    text = piece.block.text
+    start, end = max(piece.start, number.start - 40), min(piece.end, number.end + 40)
+    return " ".join(text[start:end].split())
+
+
+def _meant(
+    passage: Passage, place: int, number: Number, known: Known
+) -> Iterator[tuple[str, float]]:
+    """The quantities that the words name without doubt, with their places."""
+    piece = passage.pieces[place]
+    if passage.is_row:
+        yield from _of_cell(passage, place, known)
+        return
+    mode = labels.of_mode(piece, number, known.kinds["mode"])
+    if mode is not None and not known.scope.tasks_of(passage):
+        runs = known.scope.runs_of(passage)
+        for row in known.rows.get(("mode", mode), []):
+            if row["run_id"] in (None, *runs):
+                yield from _of_mode(row, number)
+        return
+    ratio = next((each for each in piece.ratios if number in (each.part, each.whole)), None)
+    tasks = known.scope.tasks_of(passage)
+    if ratio is not None and len(tasks) == 1 and is_sound(piece, ratio):
+        yield from _of_task_ratio(passage, piece, ratio, number, tasks[0], known)
+        return
+    amount = labels.amount(piece, number)
+    rollouts = {key(each) for each in cited(passage)}
+    if amount is not None and len(rollouts) == 1 and not labels.is_hedged(piece, number):
+        facts = known.evidence.rollouts.get(next(iter(rollouts)))
+        if facts is not None and amount in facts.amounts:
+            where = "/".join(map(str, next(iter(rollouts))[:2]))
+            yield f"rollouts: {where}:{next(iter(rollouts))[2]} {amount}", facts.amounts[amount]
+        return
+    if known.scope.own_tasks(passage) or _names_a_part(passage, known):
+        return
+    column = labels.of_sentence(piece, number)
+    if column is not None and not labels.is_hedged(piece, number):
+        for run in known.scope.runs_of(passage):
+            for row in known.rows.get(("run", run), []):
+                value = number_of(row.get(column))
+                if value is not None:
+                    yield f"run_metrics?run_id={run}#{column}", value
+
+
+def _of_mode(row: Mapping[str, Any], number: Number) -> Iterator[tuple[str, float]]:
+    """A mode's count as primary mode, and as one of several; or its share."""
+    columns = ("share_of_failures",) if number.unit else ("n_rollouts", "n_matched", "n_tasks")
+    for column in columns:
+        value = number_of(row.get(column))
+        if value is not None:
+            run = f"run_id={row['run_id']}&" if row["run_id"] is not None else ""
+            relation = "report.modes" if run else "report.mode_totals"
+            yield f"{relation}?{run}mode={row['mode']}#{column}", value
+
+
+def _of_task_ratio(
+    passage: Passage, piece: Piece, ratio: Ratio, number: Number, task: str, known: Known
+) -> Iterator[tuple[str, float]]:
+    is_pass = labels.pass_ratio(piece, ratio)
+    if is_pass is None:
+        return
+    rows = [
+        row
+        for run in known.scope.runs_of(passage)
+        for row in known.rows.get(("task", task), [])
+        if row["run_id"] == run
+    ]
+    column = "n_passed" if is_pass else "n_failed"
+    pairs = [(row, row[column], row["n_scored"]) for row in rows if row["n_scored"]]
+    both = [
+        (row, part, whole)
+        for row, part, whole in pairs
+        if ratio.part.agrees(part) and ratio.whole.agrees(whole)
+    ]
+    for row, part, whole in both or pairs:
+        where = f"task_outcomes?run_id={row['run_id']}&task_id={task}#"
+        is_part = number is ratio.part or number == ratio.part
+        yield (f"{where}{column}", part) if is_part else (f"{where}n_scored", whole)
+
+
+def _of_cell(passage: Passage, place: int, known: Known) -> Iterator[tuple[str, float]]:
+    label = labels.of_cell(passage, place, known.kinds)
+    if label is None or (label.kind != "run" and _compares(passage)):
+        return
+    runs = known.scope.runs_of(passage, passage.pieces[place].head)
+    if label.kind == "run" and not label.name:
+        rows = [row for run in runs for row in known.rows.get(("run", run), [])]
+    else:
+        every = known.rows.get((label.kind, label.name), [])
+        rows = [row for row in every if label.kind == "run" or row["run_id"] in (None, *runs)]
+    relation, column = KINDS[label.kind]
+    for row in rows:
+        value = number_of(row.get(label.column))
+        if value is not None:
+            keys = dict.fromkeys(("run_id", column))
+            key = "&".join(f"{name}={row[name]}" for name in keys if row.get(name) is not None)
+            yield f"{relation}?{key}#{label.column}", value
+
+
+def _compares(passage: Passage) -> bool:
+    """Whether a table tells of changes: its counts are of those, not of a run."""
+    heads = " ".join(piece.head for piece in passage.pieces).casefold()
+    is_change = re.search(r"change|delta|effect|base\b|candidate|noise", heads) is not None
+    return is_change or section_of(passage.section) == "Cross-Model Comparison"
+
+
+def _names_a_part(passage: Passage, known: Known) -> bool:
+    """Whether a sentence is about a mode, stage or slice, and not about the run as a whole."""
+    words = passage.text
+    return any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words, re.IGNORECASE)
+        for kind in ("mode", "slice", "stage")
+        for name in known.kinds[kind]
+        if name not in ("passed", "expected", "recorded")
+    )
+
+
+def _loose(
+    passage: Passage, piece: Piece, number: Number, known: Known, before: str
+) -> Quantity | None:
+    """A quantity of the same value whose words stand near the number."""
+    near = known.quantities.near(number)
+    for task in known.scope.tasks_of(passage):
+        near += known.of_tasks[task].near(number) if task in known.of_tasks else []
+    if not near:
+        return None
+    runs = known.scope.runs_of(passage, piece.head)
+    window = _window(passage, piece, number)
+    names = " ".join([passage.text, piece.head]).casefold()
+    around = " ".join(
+        [names, piece.block.text.casefold(), before.casefold(), *passage.titles]
+    ).casefold()
+    for quantity in near:
+        if quantity.runs and not set(quantity.runs) & set(runs):
+            continue
+        context = names if abs(quantity.value) <= SMALL and not quantity.is_rate else around
+        if all(_is_named(name, context) for name in quantity.names) and any(
+            all(_is_said(word, window) for word in phrase) for phrase in quantity.phrases
+        ):
+            return quantity
+    return None
+
+
+def _window(passage: Passage, piece: Piece, number: Number) -> str:
+    """The words that may say what a number is."""
+    if not passage.is_row:
+        text = piece.block.text
+        start, end = max(piece.start, number.start - BEFORE), min(piece.end, number.end + AFTER)
+        return text[start:end].casefold()
+    first = passage.pieces[0]
+    told = [piece.head, first.head, passage.text, passage.section.title]
+    if first.head.strip().lower() in ("k", "attempts") and first.text.strip().isdecimal():
+        told += [f"pass@{first.text.strip()} pass^{first.text.strip()}"]
+    return " ".join(told).casefold()
+
+
+@lru_cache(maxsize=10_000)
+def _pattern(word: str) -> re.Pattern[str]:
+    end = r"(?!\w)" if len(word) < 3 or word[-1].isdigit() else ""
+    return re.compile(rf"(?<!\w){re.escape(word)}{end}")
+
+
+def _is_said(word: str, window: str) -> bool:
+    return _pattern(word).search(window) is not None
+
+
+def _is_named(name: str, context: str) -> bool:
+    return any(_pattern(each.casefold()).search(context) for each in name.split("|"))
