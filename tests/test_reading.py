@@ -171,3 +171,36 @@ def test_a_fact_is_read_like_a_sentence() -> None:
     assert fact.names == ("calendar_create", "new_value")
     assert [str(each) for each in fact.citations] == ["a/9:0#5"]
     assert [each.value for each in fact.numbers] == [4, 4]
+
+
+def test_a_quote_is_never_cut() -> None:
+    """The end of a sentence within quotes is not the end of the statement that quotes it."""
+    said = 'Task 3 ends with "I tried. Please contact the desk." and no call. It fails.'
+    assert [each.text for each in statements(read(said))] == [
+        'Task 3 ends with "I tried. Please contact the desk." and no call.',
+        "It fails.",
+    ]
+
+
+def test_sentences_of_a_paragraph_keep_lines_and_code() -> None:
+    """Each sentence has its own line and its own code spans, wherever it stands in its block."""
+    told = "Task 3 calls `mail_send`\nand fails. Task 4 calls\n`mail_find`. See `a/4:1#2`."
+    first, second, third = statements(read(told))
+    assert (first.line, first.names) == (1, ("mail_send",))
+    assert (second.line, second.names) == (2, ("mail_find",))
+    assert (third.line, [str(each) for each in third.citations]) == (3, ["a/4:1#2"])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the interval for new tasks 29.8% to 59.4%", ()),
+        ("for new tasks -12.8 points", ()),
+        ("most at task `run-70b/0:0` alone", ("0",)),
+        ("task 18: no call; tasks 4, 7 and 9.", ("18", "4", "7", "9")),
+        ("task geo-3b.", ("geo-3b",)),
+    ],
+)
+def test_what_names_a_task(text: str, expected: tuple[str, ...]) -> None:
+    """A number after the word is a task's name unless it is a figure or part of a citation."""
+    assert of_text(text).tasks == expected

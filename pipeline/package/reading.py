@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -45,8 +46,25 @@ class Block:
 
     def is_code(self, offset: int) -> bool:
         """Whether a place in the text lies within a code span."""
-        place = bisect_right(self.codes, (offset, len(self.text) + 1)) - 1
-        return place >= 0 and self.codes[place][0] <= offset < self.codes[place][1]
+        place = bisect_right(self.codes, (offset, sys.maxsize)) - 1
+        return place >= 0 and offset < self.codes[place][1]
+
+    def cut(self, start: int, end: int) -> Block:
+        """The piece of the text between two places, as a block of its own; marks are left out."""
+        first = bisect_left(self.codes, (start, 0))
+        last = bisect_left(self.codes, (end, 0))
+        return Block(
+            self.kind,
+            self.line_at(start),
+            self.text[start:end],
+            tuple((from_ - start, to - start) for from_, to in self.codes[first:last]),
+            tuple(
+                place - start
+                for place in self.breaks[
+                    bisect_right(self.breaks, start) : bisect_left(self.breaks, end)
+                ]
+            ),
+        )
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +18,7 @@ from pipeline.package.reading import Block, Reading, Row, Section, Table
 BARE_CITATION = re.compile(r"(?<![\w/.-])[\w.-]+/[^\s/|()\[\]\"',;]+:\d+(?:#\d+)?(?![\w/:])")
 # Only "tasks" goes on with more of them, and not with a figure: "task 4, 50.0% to 0.0%".
 TASK_NAMED = re.compile(
-    r"\b(?:(?P<many>tasks)|task)\s+(?P<first>(?>[\w.-]*\d[\w.-]*))(?!\s?%)"
+    r"\b(?:(?P<many>tasks)|task)\s+(?!\d+\.\d)(?P<first>(?=[\w.-]*\d)\w[\w.-]*+)(?![/%]|\s%)"
     r"(?P<rest>(?(many)(?:(?:,| and|, and| or)\s+\d[\w-]*\b(?!\.\d|\s?%|/|\s(?:out )?of\b))*))",
     re.IGNORECASE,
 )
@@ -24,6 +26,8 @@ TASK_NAMED = re.compile(
 CAPITALS = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{5,}|KG|UK|BI|TI|IR|DA)\b")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(\u201c`])|\n\s*\n")
 ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|no|approx|etc|resp)\.$", re.IGNORECASE)
+LONGEST_ABBREVIATION = 12
+LONGEST_QUOTE = 400
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
 NEGATION = re.compile(
     r"\b(?:no|not|none|never|neither|nor|nothing|nobody|without|cannot|can't|don't|doesn't|didn't"
@@ -95,11 +99,15 @@ def stems(text: str) -> frozenset[str]:
 
 
 def sentences(block: Block) -> list[tuple[int, int]]:
-    """Where each sentence of a text begins and ends; code spans are never cut."""
+    """Where each sentence of a text begins and ends; code spans and quotes are never cut."""
     spans, start = [], 0
+    quoted = [match.span() for match in QUOTED.finditer(block.text)]
     for match in SENTENCE_END.finditer(block.text):
-        if block.is_code(match.start()) or ABBREVIATED.search(
-            block.text, max(start, match.start() - 10), match.start()
+        before = max(start, match.start() - LONGEST_ABBREVIATION)
+        if (
+            block.is_code(match.start())
+            or _is_within(match.start(), quoted)
+            or ABBREVIATED.search(block.text, before, match.start())
         ):
             continue
         spans.append((start, match.start()))
@@ -108,9 +116,20 @@ def sentences(block: Block) -> list[tuple[int, int]]:
     return [(start, end) for start, end in spans if block.text[start:end].strip()]
 
 
+def _is_within(place: int, spans: list[tuple[int, int]]) -> bool:
+    """Whether a place lies in a span that is short enough to be a quote."""
+    found = bisect_right(spans, (place, sys.maxsize)) - 1
+    if found < 0:
+        return False
+    start, end = spans[found]
+    return place < end - 1 and end - start <= LONGEST_QUOTE
+
+
 def _of_block(section: Section, block: Block) -> Iterator[Statement]:
     for start, end in sentences(block):
-        yield _statement(section, block.line_at(start), [(block, start, end)], is_row=False)
+        # Each on its own: what is asked of the whole block would be asked once a sentence.
+        piece = block.cut(start, end)
+        yield _statement(section, piece.line, [(piece, 0, len(piece.text))], is_row=False)
 
 
 def _of_row(section: Section, row: Row) -> Statement:
