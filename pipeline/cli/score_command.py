@@ -1,0 +1,103 @@
+"""blade score: a report held against a golden one and its anchor facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import json_option
+from pipeline.cli.tables import print_table
+from pipeline.text import json_text, neutral
+
+
+@click.command()
+@click.option(
+    "--report",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The report to score, Markdown.",
+)
+@click.option(
+    "--golden", required=True, type=click.Path(path_type=Path), help="The golden report, Markdown."
+)
+@click.option(
+    "--anchor-facts",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The golden report's facts, JSON.",
+)
+@click.option(
+    "--output-dir", type=click.Path(path_type=Path), help="Write reward.json to this folder too."
+)
+@click.option(
+    "--warehouse",
+    type=click.Path(path_type=Path),
+    help="Resolve citations and check numbers by the data, not by the golden report.",
+)
+@json_option
+def score(
+    report: Path,
+    golden: Path,
+    anchor_facts: Path,
+    output_dir: Path | None,
+    warehouse: Path | None,
+    as_json: bool,
+) -> None:
+    """Score a report, from 0 to 1, by the anchor facts of a golden one.
+
+    A fact is met where its claim stands: what it names, its numbers, its yes or no, together in a
+    sentence of a section of the same kind. Sections, citations that resolve and numbers that agree
+    count beside it, and lower the whole where they are wrong. No model is asked.
+
+    \b
+    Examples:
+      blade score --report candidate.md --golden aster-8b_golden_report.md \\
+        --anchor-facts aster-8b_anchor_facts.json --output-dir scored
+    """
+    from pipeline.package.scoring import files
+    from pipeline.package.scoring.score import standard
+
+    facts = files.facts(anchor_facts)
+    by = standard(files.report_text(golden), facts)
+    result = _scored(files.report_text(report), by, warehouse).as_json()
+    if output_dir is not None:
+        files.write_json(output_dir / "reward.json", result)
+    if as_json:
+        click.echo(json_text(result, indent=2))
+        return
+    click.echo(f"final score {result['final_score']:.4f}")
+    parts = [
+        (name, _told(result["weights"][name]), _told(part), _told(result["gates"].get(name)))
+        for name, part in result["parts"].items()
+    ]
+    print_table(
+        ("part", "weight", "score", "times"),
+        [*parts, ("sense", None, None, _told(result["gates"]["sense"]))],
+    )
+    click.echo(f"\n{result['n_facts_met']} of {result['n_facts']} facts met")
+    print_table(
+        ("fact", "difficulty", "credit", "line", "lacking"),
+        [
+            (each["id"], each["difficulty"], _told(each["credit"]), each["line"], each["lacking"])
+            for each in result["facts"]
+        ],
+    )
+    if output_dir is not None:
+        click.echo(neutral(f"\nwritten to {output_dir / 'reward.json'}"))
+
+
+def _told(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _scored(text: str, by, warehouse: Path | None):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+    """With a warehouse, what is cited must be recorded there."""
+    from pipeline.package.scoring.resolving import resolver
+    from pipeline.package.scoring.score import score as scored
+    from pipeline.warehouse import open_warehouse
+
+    if warehouse is None:
+        return scored(text, by)
+    with open_warehouse(warehouse) as opened:
+        return scored(text, by, resolves=resolver(opened))

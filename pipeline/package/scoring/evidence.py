@@ -1,0 +1,140 @@
+"""Whether a report's citations exist, and stand with what the golden report says of their tasks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pipeline.citation import Citation
+from pipeline.package.scoring import polarity
+from pipeline.package.scoring.passages import Passage, Report
+
+# A word tells tasks apart when at most this share of those cited is spoken of with it.
+TELLING_SHARE = 0.34
+AGREEING_SHARE = 0.5
+Resolves = Callable[[Citation], bool]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a report cites, of what the golden report does."""
+
+    n_cited: int
+    n_resolved: int
+    # Statements that can be held against the golden report's of their tasks, and those that agree.
+    n_compared: int
+    n_agreeing: int
+    n_tasks: int
+    n_golden_tasks: int
+
+    @property
+    def soundness(self) -> float:
+        """How far what is cited exists and says so; one where nothing is cited."""
+        resolved = self.n_resolved / self.n_cited if self.n_cited else 1.0
+        agreeing = self.n_agreeing / self.n_compared if self.n_compared else 1.0
+        return resolved * agreeing
+
+    @property
+    def coverage(self) -> float:
+        """Of the tasks that the golden report speaks of, how many are spoken of here."""
+        return self.n_tasks / self.n_golden_tasks if self.n_golden_tasks else 0.0
+
+    @property
+    def score(self) -> float | None:
+        """From 0 to 1; none where the golden report itself cites nothing."""
+        return self.soundness * min(1.0, self.coverage) if self.n_golden_tasks else None
+
+
+def evidence(
+    report: Report, golden: Report, resolves: Resolves | None, *, least: float
+) -> Evidence:
+    """Citations and named tasks of sentences, against those of the golden report.
+
+    Statements with a smaller share of function words than `least` are lists and cite nothing.
+    """
+    bags, known = _bags(golden), _citations(golden)
+    telling = frozenset(word for bag in bags.values() for word in bag.content)
+    has_sentences = bool(_tasks(golden, least, of_rows=False))
+    wanted = _tasks(golden, least, of_rows=not has_sentences)
+    own = [each for each in report.statements if each.tasks]
+    cited = [citation for each in own for citation in each.citations]
+    judged = [
+        found for each in own for found in [_agrees(each, bags, telling)] if found is not None
+    ]
+    return Evidence(
+        n_cited=len(cited),
+        n_resolved=sum(resolves(each) if resolves else _is_known(each, known) for each in cited),
+        n_compared=len(judged),
+        n_agreeing=sum(judged),
+        n_tasks=len(_tasks(report, least, of_rows=not has_sentences) & wanted),
+        n_golden_tasks=len(wanted),
+    )
+
+
+@dataclass(frozen=True)
+class _Bag:
+    """All that the golden report says of a task."""
+
+    content: frozenset[str]
+    signs: Mapping[str, int]
+
+
+def _bags(golden: Report) -> dict[str, _Bag]:
+    """What each task is spoken of with: the paragraphs that name it, its rows."""
+    content: dict[str, set[str]] = {}
+    signs: dict[str, dict[str, int]] = {}
+    for block in golden.by_block:
+        for each in block:
+            for task in each.tasks:
+                content.setdefault(task, set()).update(each.content, each.names)
+                if not each.is_row and len(set(each.tasks)) == 1:
+                    for meant, sign in each.signs.items():
+                        own = signs.setdefault(task, {})
+                        own[meant] = own.get(meant, 0) | sign
+    frequency = Counter(word for words in content.values() for word in words)
+    most = max(1, int(TELLING_SHARE * len(content)))
+    return {
+        task: _Bag(
+            frozenset(word for word in words if frequency[word] <= most), signs.get(task, {})
+        )
+        for task, words in content.items()
+    }
+
+
+def _agrees(statement: Passage, bags: Mapping[str, _Bag], telling: frozenset[str]) -> bool | None:
+    """Whether it says of its tasks what the golden report does; none where nothing tells."""
+    known = [bags[task] for task in statement.tasks if task in bags]
+    if not known:
+        return None
+    own = {word for word in (*statement.content, *statement.names) if word in telling}
+    own -= set(statement.tasks)
+    if not own:
+        return None
+    said = sum(any(word in bag.content for bag in known) for word in own)
+    if said < AGREEING_SHARE * len(own):
+        return False
+    is_single = len(known) == 1 and not statement.is_row
+    return not (is_single and polarity.conflict(known[0].signs, statement.signs))
+
+
+def _tasks(report: Report, least: float, *, of_rows: bool) -> set[str]:
+    """The tasks that sentences name, or those that rows do."""
+    return {
+        task
+        for each in report.statements
+        if each.is_row == of_rows and (of_rows or each.flow.reads(least))
+        for task in each.tasks
+    }
+
+
+def _citations(golden: Report) -> set[tuple[str, str, int]]:
+    return {_rollout(cited) for each in golden.statements for cited in each.citations}
+
+
+def _is_known(cited: Citation, known: set[tuple[str, str, int]]) -> bool:
+    return _rollout(cited) in known
+
+
+def _rollout(cited: Citation) -> tuple[str, str, int]:
+    return cited.run_id, cited.task_id, cited.rollout_index

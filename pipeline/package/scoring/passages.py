@@ -1,0 +1,225 @@
+"""A report as passages: statements, and neighbours in a paragraph, with what headings say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+from pipeline.citation import Citation
+from pipeline.package import headings
+from pipeline.package.numbers import Number
+from pipeline.package.reading import Reading, Section, read
+from pipeline.package.scoring.fluency import Flow, flow
+from pipeline.package.scoring.polarity import signs
+from pipeline.package.scoring.vocabulary import SPELLED, sense, words
+from pipeline.package.statements import Statement, of_section, of_text
+
+# What no reader sees; line ends within are kept, so that lines stay what they are.
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+HEADING = re.compile(r"^(?=#{1,5}\s)", re.MULTILINE)
+FIRST_LEVEL = re.compile(r"^#\s+\S", re.MULTILINE)
+# A report has one title; where it has many, they are its sections.
+MAX_TITLES = 2
+Value = TypeVar("Value")
+WIDEST = 3
+LONGEST_WINDOW = 120
+SAME_TEXT = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that a claim states, in digits or spelled."""
+
+    value: float
+    decimals: int
+    is_signed: bool = False
+
+    def is_like(self, other: Figure) -> bool:
+        """Whether both could be prints of one number, the shorter one rounded."""
+        left, right = self.value, other.value
+        if not (self.is_signed and other.is_signed):
+            left, right = abs(left), abs(right)
+        decimals = min(self.decimals, other.decimals)
+        # Whole numbers are counts: 5 is no print of 4.6 unless that stands there to be rounded.
+        half = 0.5 * 10.0**-decimals if self.decimals or other.decimals else 0.0
+        return abs(left - right) <= half + 1e-9 * max(1.0, abs(left))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One statement, or a few that follow one another, and where it stands."""
+
+    # Places of its statements in the report; a passage of a fact has none.
+    places: tuple[int, ...]
+    line: int
+    # BLADE's section, its heading as written, and the number of its paragraph or table.
+    kind: str | None
+    title: str
+    block: int
+    text: str
+    citations: tuple[Citation, ...]
+    tasks: tuple[str, ...]
+    names: tuple[str, ...]
+    quotes: tuple[str, ...]
+    figures: tuple[Figure, ...]
+    is_row: bool
+
+    @cached_property
+    def words(self) -> list[str]:
+        """All words in order."""
+        return words(self.text)
+
+    @cached_property
+    def content(self) -> list[str]:
+        """The senses in order, without words that only hold others together."""
+        return [found for found in map(sense, self.words) if found]
+
+    @cached_property
+    def senses(self) -> frozenset[str]:
+        """The senses that are words: no ids, no figures."""
+        return frozenset(each for each in self.content if each[0].isalpha() and "_" not in each)
+
+    @cached_property
+    def signs(self) -> dict[str, int]:
+        """What it says yes and no to."""
+        return dict(signs(self.words))
+
+    @cached_property
+    def flow(self) -> Flow:
+        """How far it reads like a sentence."""
+        return flow(self.words)
+
+    @cached_property
+    def plain(self) -> str:
+        """Lower case with single blanks for all else: names can be looked for in it."""
+        return f" {SAME_TEXT.sub(' ', self.text).strip().lower()} "
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as it is scored."""
+
+    reading: Reading
+    statements: tuple[Passage, ...]
+
+    @cached_property
+    def by_block(self) -> list[list[Passage]]:
+        """The statements paragraph by paragraph and table by table."""
+        found: dict[int, list[Passage]] = {}
+        for each in self.statements:
+            found.setdefault(each.block, []).append(each)
+        return list(found.values())
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """BLADE's sections that it has a heading for."""
+        found = (headings.section_of(section) for section in self.reading.sections)
+        return frozenset(each for each in found if each)
+
+
+def report(text: str) -> Report:
+    """A report's text as passages; comments are no part of it."""
+    seen = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    if len(FIRST_LEVEL.findall(seen)) > MAX_TITLES:
+        seen = HEADING.sub("#", seen)
+    reading = read(seen)
+    return Report(reading, tuple(_passages(reading)))
+
+
+def of_claim(text: str) -> Passage:
+    """A sentence that stands alone, such as a fact's."""
+    return _passage(of_text(text), 0, None, (), block=-1)
+
+
+def windows(statements: Sequence[Passage], place: int) -> Iterator[Passage]:
+    """The statement at a place, and it with those after it in its paragraph."""
+    yield statements[place]
+    if statements[place].is_row:
+        return
+    n_words = len(statements[place].words)
+    for width in range(2, WIDEST + 1):
+        group = statements[place : place + width]
+        if len(group) < width or group[-1].block != group[0].block:
+            return
+        n_words += len(group[-1].words)
+        if n_words > LONGEST_WINDOW:
+            return
+        yield joined(group)
+
+
+def joined(group: Sequence[Passage]) -> Passage:
+    """Several statements as one."""
+    return replace(
+        group[0],
+        places=tuple(place for each in group for place in each.places),
+        text=" ".join(each.text for each in group),
+        citations=_all(each.citations for each in group),
+        tasks=_all(each.tasks for each in group),
+        names=_all(each.names for each in group),
+        quotes=_all(each.quotes for each in group),
+        figures=_all(each.figures for each in group),
+    )
+
+
+def _passages(reading: Reading) -> Iterator[Passage]:
+    place = block = 0
+    told: tuple[Statement, ...] = ()
+    path: tuple[str, ...] | None = None
+    for section in reading.sections:
+        if section.path != path:
+            path, told = section.path, tuple(of_text(title) for title in _context(section))
+        for part in section.parts:
+            block += 1
+            for each in of_section(replace(section, parts=(part,))):
+                yield _passage(each, place, section, told, block=block)
+                place += 1
+
+
+def _context(section: Section) -> list[str]:
+    """The headings below BLADE's own: "Task `18`: UNDECLARED_TOOL" speaks for what follows."""
+    return [title for title in section.path[1:] if title]
+
+
+def _passage(
+    statement: Statement,
+    place: int,
+    section: Section | None,
+    told: tuple[Statement, ...],
+    *,
+    block: int,
+) -> Passage:
+    return Passage(
+        places=(place,),
+        line=statement.line,
+        kind=headings.section_of(section) if section else None,
+        title=section.path[0] if section and section.path else "",
+        block=block,
+        text=statement.text,
+        citations=statement.citations,
+        tasks=_all([statement.tasks, *(each.tasks for each in told), *map(_code_tasks, told)]),
+        names=_all([statement.names, *(each.names for each in told)]),
+        quotes=statement.quotes,
+        figures=_figures(statement.text, statement.numbers),
+        is_row=statement.is_row,
+    )
+
+
+def _code_tasks(title: Statement) -> tuple[str, ...]:
+    """Of "Task `a b`: ..." the name that the code span is."""
+    match = re.match(r"\s*task\s+", title.text, re.IGNORECASE)
+    if match is None:
+        return ()
+    return tuple(name for name in title.names if title.text.startswith(name, match.end()))
+
+
+def _figures(text: str, numbers: tuple[Number, ...]) -> tuple[Figure, ...]:
+    found = [Figure(each.value, each.decimals, each.is_signed) for each in numbers]
+    spelled = (SPELLED[word] for word in words(text) if word in SPELLED and word != "one")
+    return (*found, *(Figure(value, 0) for value in spelled))
+
+
+def _all(groups: Iterable[Sequence[Value]]) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(each for group in groups for each in group))
