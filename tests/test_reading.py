@@ -184,7 +184,7 @@ def test_a_quote_is_never_cut() -> None:
 
 def test_sentences_of_a_paragraph_keep_lines_and_code() -> None:
     """Each sentence has its own line and its own code spans, wherever it stands in its block."""
-    told = "Task 3 calls `mail_send`\nand fails. Task 4 calls\n`mail_find`. See `a/4:1#2`."
+    told = "Task 3 calls `mail_send`\nand fails. Task 4 calls\n`mail_find`. `a/4:1#2` does not."
     first, second, third = statements(read(told))
     assert (first.line, first.names) == (1, ("mail_send",))
     assert (second.line, second.names) == (2, ("mail_find",))
@@ -199,6 +199,7 @@ def test_sentences_of_a_paragraph_keep_lines_and_code() -> None:
         ("most at task `run-70b/0:0` alone", ("0",)),
         ("task 18: no call; tasks 4, 7 and 9.", ("18", "4", "7", "9")),
         ("task geo-3b.", ("geo-3b",)),
+        ("In task 11, 3 of 4 attempts call nothing", ("11",)),
     ],
 )
 def test_what_names_a_task(text: str, expected: tuple[str, ...]) -> None:

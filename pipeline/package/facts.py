@@ -26,6 +26,8 @@ SECTION_WORTH = {
 # A section or a task that has a fact already makes its next one worth less.
 SECTION_SPENT, TASK_SPENT = 0.8, 2.5
 ROW_COSTS = 3.0
+# A claim of a few words can be met by chance.
+THIN_COSTS, FEWEST_WORDS = 3.0, 5
 ALIKE = 0.7
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -105,10 +107,11 @@ def _worth(fact: Candidate) -> float:
     return (
         SECTION_WORTH.get(fact.kind or "", 0.0)
         + {HIGH: 3.0, MEDIUM: 1.5, LOW: 0.0}[level]
-        + 0.5 * min(2, len(claim.numbers))
+        + 1.0 * min(2, len(claim.numbers))
         + 1.0 * fact.has_quote
         + 0.5 * fact.is_causal
         - ROW_COSTS * fact.is_row
+        - THIN_COSTS * (len(claim.words) < FEWEST_WORDS)
     )
 
 

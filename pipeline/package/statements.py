@@ -24,7 +24,8 @@ TASK_NAMED = re.compile(
 )
 # MODE_NAMES and the labels of causes.
 CAPITALS = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{5,}|KG|UK|BI|TI|IR|DA)\b")
-SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(\u201c`])|\n\s*\n")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\n\s*\n")
+SENTENCE_START = re.compile(r"[A-Z0-9\"'(\u201c`]|$")
 ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|no|approx|etc|resp)\.$", re.IGNORECASE)
 LONGEST_ABBREVIATION = 12
 LONGEST_QUOTE = 400
@@ -105,7 +106,8 @@ def sentences(block: Block) -> list[tuple[int, int]]:
     for match in SENTENCE_END.finditer(block.text):
         before = max(start, match.start() - LONGEST_ABBREVIATION)
         if (
-            block.is_code(match.start())
+            not (SENTENCE_START.match(block.text, match.end()) or block.is_code(match.end()))
+            or block.is_code(match.start())
             or _is_within(match.start(), quoted)
             or ABBREVIATED.search(block.text, before, match.start())
         ):

@@ -30,6 +30,8 @@ SAME_TASK = 0.3
 # A claim with fewer words that hold others together is a row's.
 ROW_SHARE = 0.2
 QUOTED_SHARE = 0.6
+# What is left of a claim that stands with citations of other rollouts only.
+OTHER_ROLLOUTS = 0.4
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,13 @@ def match(claim: Passage, passage: Passage) -> Match:
     is_close = entities >= MIN_ENTITIES and figures >= MIN_FIGURES and shared >= least
     if not is_close or not _is_about(claim, passage) or not _is_statement_of(claim, passage):
         return Match(passage, entities, figures, shared)
-    if polarity.conflict(claim.signs, passage.signs):
+    if polarity.conflict(claim.stance, passage.stance):
         return Match(passage, entities, figures, shared, is_denied=True)
     order = order_share(claim, passage)
     strength = _strength(claim, n_entities, entities, figures, shared)
     credit = _ramp(strength, *STRENGTH) * _ramp(order, *ORDER)
+    if _cites_others(claim, passage):
+        credit *= OTHER_ROLLOUTS
     return Match(passage, entities, figures, shared, order, credit)
 
 
@@ -118,6 +122,16 @@ def _is_about(claim: Passage, passage: Passage) -> bool:
     """Whether half of the tasks it speaks of are those of the claim, whatever else they share."""
     found = sum(_named_task(task, passage) for task in claim.tasks)
     return found >= MIN_ENTITIES * len(claim.tasks)
+
+
+def _cites_others(claim: Passage, passage: Passage) -> bool:
+    """Whether both cite, and no rollout is the same."""
+    if not claim.citations or not passage.citations:
+        return False
+    own = {(each.run_id, each.task_id, each.rollout_index) for each in claim.citations}
+    return not any(
+        (each.run_id, each.task_id, each.rollout_index) in own for each in passage.citations
+    )
 
 
 def _strength(

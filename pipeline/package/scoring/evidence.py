@@ -13,6 +13,8 @@ from pipeline.package.scoring.passages import Passage, Report
 # A word tells tasks apart when at most this share of those cited is spoken of with it.
 TELLING_SHARE = 0.34
 AGREEING_SHARE = 0.5
+# Of the golden report's rollouts, so many suffice: others may show the same.
+ENOUGH_ROLLOUTS = 0.4
 Resolves = Callable[[Citation], bool]
 
 
@@ -27,6 +29,9 @@ class Evidence:
     n_agreeing: int
     n_tasks: int
     n_golden_tasks: int
+    # Rollouts cited in sentences about these tasks.
+    n_rollouts: int
+    n_golden_rollouts: int
 
     @property
     def soundness(self) -> float:
@@ -37,13 +42,19 @@ class Evidence:
 
     @property
     def coverage(self) -> float:
-        """Of the tasks that the golden report speaks of, how many are spoken of here."""
-        return self.n_tasks / self.n_golden_tasks if self.n_golden_tasks else 0.0
+        """Of the tasks that the golden report speaks of, how many are here, and are cited."""
+        if not self.n_golden_tasks:
+            return 0.0
+        tasks = self.n_tasks / self.n_golden_tasks
+        if not self.n_golden_rollouts:
+            return tasks
+        enough = ENOUGH_ROLLOUTS * self.n_golden_rollouts
+        return (tasks + min(1.0, self.n_rollouts / enough)) / 2
 
     @property
     def score(self) -> float | None:
         """From 0 to 1; none where the golden report itself cites nothing."""
-        return self.soundness * min(1.0, self.coverage) if self.n_golden_tasks else None
+        return self.soundness * self.coverage if self.n_golden_tasks else None
 
 
 def evidence(
@@ -62,13 +73,16 @@ def evidence(
     judged = [
         found for each in own for found in [_agrees(each, bags, telling)] if found is not None
     ]
+    sound = [each for each in cited if (resolves(each) if resolves else _rollout(each) in known)]
     return Evidence(
         n_cited=len(cited),
-        n_resolved=sum(resolves(each) if resolves else _is_known(each, known) for each in cited),
+        n_resolved=len(sound),
         n_compared=len(judged),
         n_agreeing=sum(judged),
         n_tasks=len(_tasks(report, least, of_rows=not has_sentences) & wanted),
         n_golden_tasks=len(wanted),
+        n_rollouts=len(_rollouts(report, least) & {_rollout(each) for each in sound}),
+        n_golden_rollouts=len(_rollouts(golden, least)),
     )
 
 
@@ -89,7 +103,7 @@ def _bags(golden: Report) -> dict[str, _Bag]:
             for task in each.tasks:
                 content.setdefault(task, set()).update(each.content, each.names)
                 if not each.is_row and len(set(each.tasks)) == 1:
-                    for meant, sign in each.signs.items():
+                    for meant, sign in each.stance.signs.items():
                         own = signs.setdefault(task, {})
                         own[meant] = own.get(meant, 0) | sign
     frequency = Counter(word for words in content.values() for word in words)
@@ -115,7 +129,7 @@ def _agrees(statement: Passage, bags: Mapping[str, _Bag], telling: frozenset[str
     if said < AGREEING_SHARE * len(own):
         return False
     is_single = len(known) == 1 and not statement.is_row
-    return not (is_single and polarity.conflict(known[0].signs, statement.signs))
+    return not (is_single and polarity.signs_conflict(known[0].signs, statement.stance.signs))
 
 
 def _tasks(report: Report, least: float, *, of_rows: bool) -> set[str]:
@@ -132,8 +146,14 @@ def _citations(golden: Report) -> set[tuple[str, str, int]]:
     return {_rollout(cited) for each in golden.statements for cited in each.citations}
 
 
-def _is_known(cited: Citation, known: set[tuple[str, str, int]]) -> bool:
-    return _rollout(cited) in known
+def _rollouts(report: Report, least: float) -> set[tuple[str, str, int]]:
+    """The rollouts that sentences cite."""
+    return {
+        _rollout(cited)
+        for each in report.statements
+        if not each.is_row and each.flow.reads(least)
+        for cited in each.citations
+    }
 
 
 def _rollout(cited: Citation) -> tuple[str, str, int]:

@@ -13,8 +13,8 @@ from pipeline.package import headings
 from pipeline.package.numbers import Number
 from pipeline.package.reading import Reading, Section, read
 from pipeline.package.scoring.fluency import Flow, flow
-from pipeline.package.scoring.polarity import signs
-from pipeline.package.scoring.vocabulary import SPELLED, sense, words
+from pipeline.package.scoring.polarity import Stance, stance
+from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD, sense, words
 from pipeline.package.statements import Statement, of_section, of_text
 
 # What no reader sees; line ends within are kept, so that lines stay what they are.
@@ -83,9 +83,9 @@ class Passage:
         return frozenset(each for each in self.content if each[0].isalpha() and "_" not in each)
 
     @cached_property
-    def signs(self) -> dict[str, int]:
+    def stance(self) -> Stance:
         """What it says yes and no to."""
-        return dict(signs(self.words))
+        return stance(self.words)
 
     @cached_property
     def flow(self) -> Flow:
@@ -217,7 +217,7 @@ def _code_tasks(title: Statement) -> tuple[str, ...]:
 
 def _figures(text: str, numbers: tuple[Number, ...]) -> tuple[Figure, ...]:
     found = [Figure(each.value, each.decimals, each.is_signed) for each in numbers]
-    spelled = (SPELLED[word] for word in words(text) if word in SPELLED and word != "one")
+    spelled = (SPELLED[match[0].lower()] for match in SPELLED_WORD.finditer(text))
     return (*found, *(Figure(value, 0) for value in spelled))
 
 

@@ -119,6 +119,8 @@ class Score:
                 "statements_agreeing": self.evidence.n_agreeing,
                 "tasks": self.evidence.n_tasks,
                 "golden_tasks": self.evidence.n_golden_tasks,
+                "rollouts": self.evidence.n_rollouts,
+                "golden_rollouts": self.evidence.n_golden_rollouts,
             },
             "numbers": {
                 "compared": self.figures.n_compared,

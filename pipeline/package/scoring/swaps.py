@@ -8,10 +8,9 @@ from pipeline import citation
 from pipeline.package.numbers import FIGURE, FRACTION, NAMING
 from pipeline.package.scoring.markdown import CODE, HEADING, fenced, outside_code
 from pipeline.package.scoring.passages import report
-from pipeline.package.scoring.vocabulary import SPELLED
+from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD
 from pipeline.package.statements import TASK_NAMED
 
-SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(name for name in SPELLED if name != 'one')})\b", re.I)
 NAMES = list(SPELLED)
 BARE = re.compile(r"(?<![\w/`])[\w.-]+/[^\s/|()\[\]\"',;`]+:\d+(?:#\d+)?(?![\w/:])")
 

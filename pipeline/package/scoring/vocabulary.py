@@ -18,6 +18,8 @@ SPELLED = {
         "zero one two three four five six seven eight nine ten eleven twelve".split()
     )
 }
+# "One" is too often no number.
+SPELLED_WORD = re.compile(rf"\b(?:{'|'.join(name for name in SPELLED if name != 'one')})\b", re.I)
 # Each line is one sense in the talk of evaluations; its first word stands for it.
 SYNONYMS = """
 attempt rollout try trial repeat retry
