@@ -199,6 +199,7 @@ def test_sentences_of_a_paragraph_keep_lines_and_code() -> None:
         ("most at task `run-70b/0:0` alone", ("0",)),
         ("task 18: no call; tasks 4, 7 and 9.", ("18", "4", "7", "9")),
         ("task geo-3b.", ("geo-3b",)),
+        ("tasks `Age:55`, `a b` and `c`, not `d`", ("Age:55", "a b", "c")),
         ("In task 11, 3 of 4 attempts call nothing", ("11",)),
     ],
 )

@@ -55,7 +55,7 @@ def extract_anchor_facts(
             f"--min-facts {min_facts} is more than --num-facts {num_facts}.",
             hint="Ask for at least as many facts as are needed.",
         )
-    drafted = facts.draft(files.report_text(golden), most=num_facts)
+    drafted = facts.draft(files.report_text(golden), most=num_facts, least=min_facts)
     if len(drafted.facts) < min_facts:
         _explain(drafted, golden, min_facts)
         sys.exit(1)

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.package import headings
-from pipeline.package.reading import Block, Row, Section, Table, read
+from pipeline.package.reading import Section, Table, read
+from pipeline.package.rows import row_text, source
 from pipeline.package.statements import Statement, of_text, sentences
 
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -28,7 +29,9 @@ DANGLING = re.compile(
 BOILERPLATE = re.compile(
     r"^(?:rows of\b|asked:|all (?:of them )?are in\b|at most \w+ (?:tasks|rows)|a draft made by"
     r"|the files are listed|to know when reading|what to do:|it worked if|check first:|see also"
-    r"|render this|make everything|ask for one figure|the \d+ commonest|read task)|^none\.?$",
+    r"|render this|make everything|ask for one figure|the \d+ commonest|read task|no rule suggests"
+    r"|causes are suggestions|a (?:rollout|task) (?:reaches|always passes|passes whose|is unhealthy))"
+    r"|^none\.?$",
     re.IGNORECASE,
 )
 POINTING = re.compile(
@@ -37,7 +40,9 @@ POINTING = re.compile(
 COMMAND = re.compile(
     r"^(?:blade|uv|python3?|pip|git|make|cd|cp|mkdir|gym)\s|\bselect\b.*\bfrom\b", re.I
 )
-TASK_HEADING = re.compile(r"\btask\s+`?(?P<task>[^`:]+?)`?\s*(?::|$|\u2014| - )", re.IGNORECASE)
+TASK_HEADING = re.compile(
+    r"\btask\s+(?:`(?P<code>[^`]+)`|(?P<task>[^`:]+?)\s*(?::|$|\u2014| - ))", re.IGNORECASE
+)
 UNTOLD_SECTIONS = ("Reproducibility Notes", "Artifact Inventory")
 # Heads of columns that say which row it is, and those that only repeat an aggregate.
 LEFT_OUT = (
@@ -78,8 +83,9 @@ def candidates(text: str) -> tuple[list[Candidate], list[str]]:
     reasons: list[str] = []
     seen = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
     runs = _own_names(seen)
+    lines = seen.split("\n")
     for section in read(seen).sections:
-        for each in _statements(section):
+        for each in _statements(section, _prefix(section, lines)):
             reason = _reason_against(each, runs)
             if reason is None:
                 found.append(each)
@@ -93,17 +99,16 @@ def _own_names(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"`([\w.-]+)/[^`\s]*:\d+(?:#\d+)?`", text))
 
 
-def _statements(section: Section) -> Iterator[Candidate]:
+def _statements(section: Section, prefix: str) -> Iterator[Candidate]:
     kind = headings.section_of(section) or headings.canonical(section.title)
     title = section.path[0] if section.path else section.title
-    prefix = _prefix(section)
     for part in section.parts:
         if isinstance(part, Table):
             for row in part.rows:
-                yield _candidate(_row_text(part, row), title, kind, row.line, prefix, is_row=True)
+                yield _candidate(row_text(part, row), title, kind, row.line, prefix, is_row=True)
         elif part.kind not in ("fence", "heading"):
             for start, end in sentences(part):
-                told = _source(part.cut(start, end))
+                told = "Asked:" if part.text.startswith("Asked:") else source(part.cut(start, end))
                 yield _candidate(told, title, kind, part.line_at(start), prefix, is_row=False)
 
 
@@ -118,28 +123,13 @@ def _candidate(
     return Candidate(told, claim, title, kind, line, is_row)
 
 
-def _prefix(section: Section) -> str:
-    """The task that the nearest heading is about: what stands below it needs its name."""
-    for title in reversed(section.path[1:] or (section.title,)):
-        match = TASK_HEADING.search(title)
-        if match:
-            return f"Task {match['task'].strip()}"
-    return ""
-
-
-def _source(block: Block) -> str:
-    """The text with backquotes around its code, which names are known by."""
-    text, end = "", 0
-    for start, stop in block.codes:
-        text += f"{block.text[end:start]}`{block.text[start:stop]}`"
-        end = stop
-    return text + block.text[end:]
-
-
-def _row_text(table: Table, row: Row) -> str:
-    cells = zip(table.header, row.cells, strict=False)
-    told = [(head.text.strip(), _source(cell).strip()) for head, cell in cells]
-    return "; ".join(f"{head}: {cell}" if head else cell for head, cell in told if cell)
+def _prefix(section: Section, lines: list[str]) -> str:
+    """The task that the heading is about, as written: what stands below it needs its name."""
+    written = lines[section.line - 1] if section.title else ""
+    match = TASK_HEADING.search(written)
+    if match is None:
+        return ""
+    return f"Task `{match['code']}`" if match["code"] else f"Task {match['task'].strip()}"
 
 
 def _reason_against(fact: Candidate, runs: frozenset[str]) -> str | None:
@@ -153,7 +143,7 @@ def _reason_against(fact: Candidate, runs: frozenset[str]) -> str | None:
     if any(COMMAND.search(name) for name in claim.names) or fact.text.endswith("?"):
         return made
     names = [name for name in claim.names if name not in runs and "." not in name]
-    if not (claim.citations or claim.tasks or names or (claim.quotes and claim.numbers)):
+    if not (claim.citations or claim.tasks or names or fact.has_quote):
         return aggregate if claim.numbers else concrete
     if not (claim.citations or claim.tasks or claim.quotes) and fact.kind in (
         "Aggregate Results",

@@ -40,13 +40,18 @@ class Draft:
     left_out: tuple[tuple[str, int], ...]
 
 
-def draft(text: str, *, most: int) -> Draft:
-    """At most so many facts of a golden report, the most telling ones."""
+def draft(text: str, *, most: int, least: int = 0) -> Draft:
+    """At most so many facts of a golden report, the most telling ones.
+
+    Rows of tables are taken only where sentences give fewer than the least.
+    """
     found, left_out = candidates(text)
     distinct, n_repeated = _distinct(found)
     reasons = Counter(left_out)
     reasons["repeats another fact"] += n_repeated
-    chosen = _spread(distinct, most)
+    chosen = _spread([each for each in distinct if not each.is_row], most)
+    rows = [each for each in distinct if each.is_row]
+    chosen += _spread(rows, max(0, min(least, most) - len(chosen)))
     reasons["less telling than those chosen"] += len(distinct) - len(chosen)
     told = tuple((reason, count) for reason, count in sorted(reasons.items()) if count)
     return Draft(tuple(sorted(chosen, key=_place)), told)

@@ -22,6 +22,8 @@ TASK_NAMED = re.compile(
     r"(?P<rest>(?(many)(?:(?:,| and|, and| or)\s+\d[\w-]*\b(?!\.\d|\s?%|/|\s(?:out )?of\b))*))",
     re.IGNORECASE,
 )
+TASK_BEFORE = re.compile(r"\btasks?\s+$", re.IGNORECASE)
+ALSO_NAMED = re.compile(r"(?:,|,? and|,? or)\s+")
 # MODE_NAMES and the labels of causes.
 CAPITALS = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{5,}|KG|UK|BI|TI|IR|DA)\b")
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\n\s*\n")
@@ -177,6 +179,14 @@ def citations(block: Block, start: int = 0, end: int | None = None) -> list[Cita
 
 
 def _tasks(block: Block, start: int, end: int) -> Iterator[str]:
+    named = -1
+    for from_, to in block.codes:
+        goes_on = named >= 0 and ALSO_NAMED.fullmatch(block.text, named, from_)
+        named = -1
+        if start <= from_ < end and (goes_on or TASK_BEFORE.search(block.text, start, from_)):
+            named = to
+            if citation.parse(block.text[from_:to]) is None:
+                yield block.text[from_:to]
     for match in TASK_NAMED.finditer(block.text, start, end):
         yield match["first"].rstrip(".-")
         yield from re.findall(r"\d[\w-]*", match["rest"])

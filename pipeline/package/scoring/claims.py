@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,7 +11,8 @@ from pipeline.citation import Citation
 from pipeline.package.scoring import polarity
 from pipeline.package.scoring.fluency import MIN_FUNCTION_SHARE
 from pipeline.package.scoring.passages import SAME_TEXT, Passage
-from pipeline.package.scoring.vocabulary import words
+from pipeline.package.scoring.polarity import OPPOSITES
+from pipeline.package.scoring.vocabulary import NEGATORS, words
 
 # Below the first nothing is granted, from the second on everything.
 STRENGTH = (0.45, 0.78)
@@ -29,6 +31,7 @@ OTHER_EVENT = 0.5
 SAME_TASK = 0.3
 # A claim with fewer words that hold others together is a row's.
 ROW_SHARE = 0.2
+ROW_LIKE = re.compile(r"[^:;]+: [^;]*; [^:;]+:")
 QUOTED_SHARE = 0.6
 # What is left of a claim that stands with citations of other rollouts only.
 OTHER_ROLLOUTS = 0.4
@@ -48,11 +51,9 @@ class Match:
     is_denied: bool = False
 
 
-def is_worth_a_look(claim: Passage, passage: Passage) -> bool:
-    """A quick test that all passages that could make the claim pass."""
-    if claim.senses and len(claim.senses & passage.senses) < MIN_WORDS / 2 * len(claim.senses):
-        return False
-    return not claim.tasks or bool(passage.tasks) or bool(set(claim.tasks) & set(passage.words))
+def is_worth_a_look(claim: Passage, senses: frozenset[str]) -> bool:
+    """A quick test: whether a passage of these senses has words enough to make the claim."""
+    return len(claim.senses & senses) >= MIN_WORDS * len(claim.senses)
 
 
 def match(claim: Passage, passage: Passage) -> Match:
@@ -65,7 +66,7 @@ def match(claim: Passage, passage: Passage) -> Match:
     is_close = entities >= MIN_ENTITIES and figures >= MIN_FIGURES and shared >= least
     if not is_close or not _is_about(claim, passage) or not _is_statement_of(claim, passage):
         return Match(passage, entities, figures, shared)
-    if polarity.conflict(claim.stance, passage.stance):
+    if polarity.conflict(claim.stance, passage.stance) or _misquotes(claim, passage):
         return Match(passage, entities, figures, shared, is_denied=True)
     order = order_share(claim, passage)
     strength = _strength(claim, n_entities, entities, figures, shared)
@@ -151,7 +152,7 @@ def _is_statement_of(claim: Passage, passage: Passage) -> bool:
     if len(passage.words) > longest:
         return False
     if passage.is_row:
-        return claim.flow.function_share < ROW_SHARE
+        return claim.flow.function_share < ROW_SHARE or ROW_LIKE.match(claim.text) is not None
     # As many words that hold others together as half of the claim's, in any language.
     return passage.flow.reads(min(MIN_FUNCTION_SHARE, claim.flow.function_share / 2))
 
@@ -185,8 +186,25 @@ def _quoted(quote: str, passage: Passage) -> float:
     told = [word for word in words(quote) if word.isalnum()]
     if not told:
         return 1.0
-    found = sum(f" {word} " in passage.plain for word in told)
-    return float(found >= QUOTED_SHARE * len(told))
+    missed = [word for word in told if f" {word} " not in passage.plain]
+    if any(word in NEGATORS for word in missed):
+        return 0.0
+    return float(len(missed) <= (1 - QUOTED_SHARE) * len(told))
+
+
+def _misquotes(claim: Passage, passage: Passage) -> bool:
+    """Whether a quote stands there with a no more or less, or with an opposite."""
+    for quote in claim.quotes:
+        told = set(words(quote))
+        near = [heard for heard in map(words, passage.quotes) if _is_near(told, set(heard))]
+        turned = [told ^ set(heard) for heard in near]
+        if turned and all(any(w in NEGATORS or w in OPPOSITES for w in each) for each in turned):
+            return True
+    return False
+
+
+def _is_near(told: set[str], heard: set[str]) -> bool:
+    return len(told & heard) >= QUOTED_SHARE * len(told)
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:

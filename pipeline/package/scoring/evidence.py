@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pipeline.citation import Citation
-from pipeline.package.scoring import polarity
 from pipeline.package.scoring.passages import Passage, Report
 
 # A word tells tasks apart when at most this share of those cited is spoken of with it.
 TELLING_SHARE = 0.34
-AGREEING_SHARE = 0.5
+AGREEING_SHARE = 0.4
+FEWEST_TELLING = 3
 # Of the golden report's rollouts, so many suffice: others may show the same.
 ENOUGH_ROLLOUTS = 0.4
 Resolves = Callable[[Citation], bool]
@@ -65,7 +65,7 @@ def evidence(
     Statements with a smaller share of function words than `least` are lists and cite nothing.
     """
     bags, known = _bags(golden), _citations(golden)
-    telling = frozenset(word for bag in bags.values() for word in bag.content)
+    telling = frozenset(word for bag in bags.values() for word in bag)
     has_sentences = bool(_tasks(golden, least, of_rows=False))
     wanted = _tasks(golden, least, of_rows=not has_sentences)
     own = [each for each in report.statements if each.tasks]
@@ -86,50 +86,31 @@ def evidence(
     )
 
 
-@dataclass(frozen=True)
-class _Bag:
-    """All that the golden report says of a task."""
-
-    content: frozenset[str]
-    signs: Mapping[str, int]
-
-
-def _bags(golden: Report) -> dict[str, _Bag]:
-    """What each task is spoken of with: the paragraphs that name it, its rows."""
+def _bags(golden: Report) -> dict[str, frozenset[str]]:
+    """What tells a task from others: words of statements that name it, and name few others."""
     content: dict[str, set[str]] = {}
-    signs: dict[str, dict[str, int]] = {}
-    for block in golden.by_block:
-        for each in block:
-            for task in each.tasks:
-                content.setdefault(task, set()).update(each.content, each.names)
-                if not each.is_row and len(set(each.tasks)) == 1:
-                    for meant, sign in each.stance.signs.items():
-                        own = signs.setdefault(task, {})
-                        own[meant] = own.get(meant, 0) | sign
+    for each in golden.statements:
+        for task in each.tasks:
+            content.setdefault(task, set()).update(each.content, each.names)
     frequency = Counter(word for words in content.values() for word in words)
     most = max(1, int(TELLING_SHARE * len(content)))
     return {
-        task: _Bag(
-            frozenset(word for word in words if frequency[word] <= most), signs.get(task, {})
-        )
+        task: frozenset(word for word in words if frequency[word] <= most)
         for task, words in content.items()
     }
 
 
-def _agrees(statement: Passage, bags: Mapping[str, _Bag], telling: frozenset[str]) -> bool | None:
-    """Whether it says of its tasks what the golden report does; none where nothing tells."""
+def _agrees(
+    statement: Passage, bags: Mapping[str, frozenset[str]], telling: frozenset[str]
+) -> bool | None:
+    """Whether it says of its tasks what the golden report does; none where too little tells."""
     known = [bags[task] for task in statement.tasks if task in bags]
-    if not known:
-        return None
     own = {word for word in (*statement.content, *statement.names) if word in telling}
     own -= set(statement.tasks)
-    if not own:
+    if not known or len(own) < FEWEST_TELLING:
         return None
-    said = sum(any(word in bag.content for bag in known) for word in own)
-    if said < AGREEING_SHARE * len(own):
-        return False
-    is_single = len(known) == 1 and not statement.is_row
-    return not (is_single and polarity.signs_conflict(known[0].signs, statement.stance.signs))
+    said = sum(any(word in bag for bag in known) for word in own)
+    return said >= AGREEING_SHARE * len(own)
 
 
 def _tasks(report: Report, least: float, *, of_rows: bool) -> set[str]:

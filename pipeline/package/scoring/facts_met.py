@@ -120,8 +120,8 @@ def _sentences(text: str) -> list[str]:
 def _candidates(claim: Passage, report: Report) -> list[Match]:
     """The passages that make a claim at least in part, or deny it."""
     found = []
-    for place, statement in enumerate(report.statements):
-        if not claims.is_worth_a_look(claim, statement):
+    for place, senses in enumerate(report.reach):
+        if not claims.is_worth_a_look(claim, senses):
             continue
         for passage in windows(report.statements, place):
             match = claims.match(claim, passage)
@@ -211,7 +211,7 @@ def _objections(claim: Passage, report: Report) -> list[Passage]:
     """Statements that are the claim in all but its yes or no, or in all but its numbers."""
     found = []
     for other in report.statements:
-        if other.is_row or not claims.is_worth_a_look(claim, other):
+        if other.is_row or not claims.is_worth_a_look(claim, other.senses):
             continue
         if claims.word_share(claim, other) < CLOSE_WORDS:
             continue

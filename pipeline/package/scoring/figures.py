@@ -11,6 +11,8 @@ from pipeline.package.verify.finding import CONTRADICTED, VERIFIED, Finding
 
 # Statements speak of the same thing when they share this much of what both say.
 ALIKE = 0.5
+# A sentence may take numbers from a few statements near that one.
+NEARLY_ALIKE, MOST_TWINS = 0.25, 3
 RAREST = 6
 LONGEST_POSTING = 64
 # Beyond these, more of the golden report's numbers earn nothing.
@@ -63,7 +65,7 @@ def figures(report: Report, golden: Report, findings: Sequence[Finding] | None) 
         twins = index.like(each)
         if twins:
             n_compared += len(each.figures)
-            n_agreeing += max(_n_agreeing(each.figures, twin.figures) for twin in twins)
+            n_agreeing += _n_agreeing(each.figures, [own for twin in twins for own in twin.figures])
     return Figures(n_compared, n_agreeing, wanted, "golden report")
 
 
@@ -79,17 +81,18 @@ class _Index:
                 self._postings[word].append(place)
 
     def like(self, statement: Passage) -> list[Passage]:
-        """Those that speak of the same thing most."""
+        """Those that speak of the same thing most, where any is close enough."""
         label = _label(statement)
         known = sorted((word for word in label if word in self._postings), key=self._rarity)
         places = {
             place for word in known[:RAREST] for place in self._postings[word][:LONGEST_POSTING]
         }
         likeness = {place: self._likeness(label, place) for place in sorted(places)}
-        best = max(likeness.values(), default=0.0)
-        if best < ALIKE:
+        order = sorted(likeness, key=lambda place: (-likeness[place], place))
+        if not order or likeness[order[0]] < ALIKE:
             return []
-        return [self._statements[place] for place, value in likeness.items() if value >= best]
+        near = [place for place in order[:MOST_TWINS] if likeness[place] >= NEARLY_ALIKE]
+        return [self._statements[place] for place in near]
 
     def _rarity(self, word: str) -> tuple[int, str]:
         return len(self._postings[word]), word

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from pipeline.citation import Citation
 from pipeline.package import headings
-from pipeline.package.numbers import Number
-from pipeline.package.reading import Reading, Section, read
+from pipeline.package.numbers import QUOTED, Number
+from pipeline.package.reading import Block, Reading, Section, Table, read
+from pipeline.package.rows import row_text
 from pipeline.package.scoring.fluency import Flow, flow
 from pipeline.package.scoring.polarity import Stance, stance
 from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD, sense, words
@@ -26,6 +27,7 @@ MAX_TITLES = 2
 Value = TypeVar("Value")
 WIDEST = 3
 LONGEST_WINDOW = 120
+LONGEST_LEAD = 40
 SAME_TEXT = re.compile(r"[\W_]+")
 
 
@@ -85,7 +87,8 @@ class Passage:
     @cached_property
     def stance(self) -> Stance:
         """What it says yes and no to."""
-        return stance(self.words)
+        # What is quoted is said by another.
+        return stance(words(QUOTED.sub(" ", self.text)) if self.quotes else self.words)
 
     @cached_property
     def flow(self) -> Flow:
@@ -114,6 +117,16 @@ class Report:
         return list(found.values())
 
     @cached_property
+    def reach(self) -> list[frozenset[str]]:
+        """For each statement the senses of the widest passage that begins with it."""
+        found = []
+        for place, each in enumerate(self.statements):
+            group = self.statements[place : place + (1 if each.is_row else WIDEST)]
+            same = [other.senses for other in group if other.block == each.block]
+            found.append(frozenset().union(*same))
+        return found
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """BLADE's sections that it has a heading for."""
         found = (headings.section_of(section) for section in self.reading.sections)
@@ -126,7 +139,7 @@ def report(text: str) -> Report:
     if len(FIRST_LEVEL.findall(seen)) > MAX_TITLES:
         seen = HEADING.sub("#", seen)
     reading = read(seen)
-    return Report(reading, tuple(_passages(reading)))
+    return Report(reading, tuple(_passages(reading, seen.split("\n"))))
 
 
 def of_claim(text: str) -> Passage:
@@ -164,23 +177,41 @@ def joined(group: Sequence[Passage]) -> Passage:
     )
 
 
-def _passages(reading: Reading) -> Iterator[Passage]:
+def _passages(reading: Reading, lines: list[str]) -> Iterator[Passage]:
     place = block = 0
-    told: tuple[Statement, ...] = ()
-    path: tuple[str, ...] | None = None
+    titles: dict[str, Statement] = {}
     for section in reading.sections:
-        if section.path != path:
-            path, told = section.path, tuple(of_text(title) for title in _context(section))
+        if section.title not in titles:
+            titles[section.title] = of_text(_written(section, lines))
+        # The headings below BLADE's own: "Task `18`: UNDECLARED_TOOL" speaks for what follows.
+        told = tuple(titles[title] for title in section.path[1:] if title in titles)
         for part in section.parts:
             block += 1
-            for each in of_section(replace(section, parts=(part,))):
-                yield _passage(each, place, section, told, block=block)
+            lead: tuple[Statement, ...] = ()
+            for each in _of_part(section, part):
+                if not lead and _is_lead(each):
+                    lead = (each,)
+                yield _passage(each, place, section, told + lead, block=block)
                 place += 1
 
 
-def _context(section: Section) -> list[str]:
-    """The headings below BLADE's own: "Task `18`: UNDECLARED_TOOL" speaks for what follows."""
-    return [title for title in section.path[1:] if title]
+def _is_lead(statement: Statement) -> bool:
+    """Whether a paragraph begins like "**Task 19.**": a heading of its own."""
+    return bool(statement.tasks) and len(statement.text) <= LONGEST_LEAD and not statement.is_row
+
+
+def _of_part(section: Section, part: Block | Table) -> Iterator[Statement]:
+    if isinstance(part, Block):
+        yield from of_section(replace(section, parts=(part,)))
+        return
+    for row in part.rows:
+        yield replace(of_text(row_text(part, row)), section=section, line=row.line, is_row=True)
+
+
+def _written(section: Section, lines: list[str]) -> str:
+    """A heading as it was written: its code spans name things."""
+    written = lines[section.line - 1].lstrip("# ") if section.line <= len(lines) else ""
+    return written or section.title
 
 
 def _passage(
@@ -199,20 +230,12 @@ def _passage(
         block=block,
         text=statement.text,
         citations=statement.citations,
-        tasks=_all([statement.tasks, *(each.tasks for each in told), *map(_code_tasks, told)]),
+        tasks=_all([statement.tasks, *(each.tasks for each in told)]),
         names=_all([statement.names, *(each.names for each in told)]),
         quotes=statement.quotes,
         figures=_figures(statement.text, statement.numbers),
         is_row=statement.is_row,
     )
-
-
-def _code_tasks(title: Statement) -> tuple[str, ...]:
-    """Of "Task `a b`: ..." the name that the code span is."""
-    match = re.match(r"\s*task\s+", title.text, re.IGNORECASE)
-    if match is None:
-        return ()
-    return tuple(name for name in title.names if title.text.startswith(name, match.end()))
 
 
 def _figures(text: str, numbers: tuple[Number, ...]) -> tuple[Figure, ...]:

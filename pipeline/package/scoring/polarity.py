@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.package.scoring.vocabulary import (
     NEGATORS,
     PUNCTUATION,
     REVERSING_STEMS,
+    WAYS,
     sense,
 )
 
 # Words that open a clause of their own.
 OPENING = frozenset(
-    "and but yet although though while whereas because since so then which that who if when "
+    "and but yet although though while whereas because since so then which that if when "
     "after before until where as".split()
 )
 # "It is false that ..." denies all that follows in its sentence.
@@ -27,8 +29,8 @@ PAIRS = (
     "accepted refused, more fewer, more less, most least, better worse, best worst, always never, "
     "all none, all no, every no, both neither, high low, higher lower, present missing, "
     "present absent, true false, longer shorter, early late, earlier later, up down, open closed, "
-    "strong weak, possible impossible, known unknown, declared undeclared, passes fails, pass fail, "
-    "passed failed, passing failing, rises falls, rise fall, success failure, can cannot, "
+    "strong weak, possible impossible, known unknown, declared undeclared, passes fails, "
+    "pass fail, passed failed, passing failing, rises falls, rise fall, success failure, can cannot, "
     "includes excludes, inclusive exclusive, above below, only also, done undone, valid invalid"
 )
 NEAR = 3
@@ -64,11 +66,16 @@ def stance(text_words: list[str]) -> Stance:
             is_denied = not is_denied
             continue
         is_negative = _is_negative(clause) != is_denied
-        sign = NEGATIVE if is_negative else POSITIVE
         meant = frozenset(found for found in map(sense, clause) if found) - REVERSING_STEMS
-        for each in meant:
+        ways = {WAYS[each] for each in meant if each in WAYS}
+        # "Never passes" is "fails": what goes a way takes the no of its clause.
+        sign = NEGATIVE if is_negative and not ways else POSITIVE
+        for each in meant - WAYS.keys():
             signs[each] = signs.get(each, 0) | sign
-        if meant:
+        for way, is_forward in ways:
+            gone = POSITIVE if is_forward != is_negative else NEGATIVE
+            signs[f"way {way}"] = signs.get(f"way {way}", 0) | gone
+        if meant and not ways:
             clauses.append((meant, sign))
     return Stance(signs, tuple(clauses), _near(text_words))
 
@@ -85,6 +92,8 @@ def conflict(left: Stance, right: Stance) -> bool:
 def signs_conflict(left: Mapping[str, int], right: Mapping[str, int]) -> bool:
     """Whether too many senses that both have differ in sign."""
     shared = left.keys() & right.keys()
+    if any(each.startswith("way ") and not left[each] & right[each] for each in shared):
+        return True
     opposed = sum(1 for each in shared if not left[each] & right[each])
     if opposed < MIN_CONFLICTS:
         return opposed > 0 and opposed >= SINGLE_SHARE * len(shared)
@@ -152,6 +161,8 @@ def _clauses(text_words: list[str]) -> list[list[str]]:
 
 def _is_negative(clause: list[str]) -> bool:
     turns = sum(1 for word in clause if word in NEGATORS or sense(word) in REVERSING_STEMS)
+    # "Fails to call" is "does not call".
+    turns += sum(sense(word) == "fail" and after == "to" for word, after in pairwise(clause))
     return turns % 2 == 1
 
 

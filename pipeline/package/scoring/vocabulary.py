@@ -58,7 +58,11 @@ share fraction proportion percentage
 most majority largest biggest
 cause reason
 rise increase grow climb improve gain
-fall decrease shrink decline worsen lose
+fall decrease shrink worsen
+decline refuse deny reject
+make perform do
+empty blank
+loop circle
 """
 # What turns a clause into its opposite.
 NEGATORS = frozenset(
@@ -67,9 +71,16 @@ NEGATORS = frozenset(
     "untrue false hardly".split()
 )
 REVERSING = """
-fail fall fewer less lower worse lose skip omit ignore lack miss refuse forget neglect reject
-leave prevent avoid deny disprove refute contradict impossible unlikely
+skip omit ignore lack miss decline forget neglect leave prevent avoid disprove refute contradict
+impossible unlikely
 """
+# What can go one way or the other: said of a clause instead of yes and no.
+WAYS = {
+    "pass": ("pass", True),
+    "fail": ("pass", False),
+    "ris": ("rise", True),
+    "fall": ("rise", False),
+}
 DETERMINERS = frozenset("the a an its their his her every my our your".split())
 AUXILIARIES = frozenset(
     "is are was were am be has have had does do did can could will would".split()
@@ -134,4 +145,4 @@ def _stemmed(listed: str) -> frozenset[str]:
 
 
 _SENSES = _senses()
-REVERSING_STEMS = frozenset(_SENSES.get(stem, stem) for stem in _stemmed(REVERSING)) | {"les"}
+REVERSING_STEMS = frozenset(_SENSES.get(stem, stem) for stem in _stemmed(REVERSING))
