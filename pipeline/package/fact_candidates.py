@@ -30,8 +30,8 @@ BOILERPLATE = re.compile(
     r"^(?:rows of\b|asked:|all (?:of them )?are in\b|at most \w+ (?:tasks|rows)|a draft made by"
     r"|the files are listed|to know when reading|what to do:|it worked if|check first:|see also"
     r"|render this|make everything|ask for one figure|the \d+ commonest|read task|no rule suggests"
-    r"|causes are suggestions|a (?:rollout|task) (?:reaches|always passes|passes whose|is unhealthy))"
-    r"|^none\.?$",
+    r"|causes are suggestions"
+    r"|a (?:rollout|task) (?:reaches|always passes|passes whose|is unhealthy))|^none\.?$",
     re.IGNORECASE,
 )
 POINTING = re.compile(

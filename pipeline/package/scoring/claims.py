@@ -58,12 +58,14 @@ def is_worth_a_look(claim: Passage, senses: frozenset[str]) -> bool:
 
 def match(claim: Passage, passage: Passage) -> Match:
     """How far a passage makes a claim."""
-    entities, n_entities = entity_share(claim, passage)
-    figures = figure_share(claim, passage)
     shared = word_share(claim, passage)
+    figures = figure_share(claim, passage) if shared >= MIN_WORDS else 0.0
+    if figures < MIN_FIGURES:
+        return Match(passage, figures=figures, words=shared)
+    entities, n_entities = entity_share(claim, passage)
     n_anchors = n_entities + len(claim.figures)
     least = WORDS_OF_FEW_ANCHORS if n_anchors < FEW_ANCHORS else MIN_WORDS
-    is_close = entities >= MIN_ENTITIES and figures >= MIN_FIGURES and shared >= least
+    is_close = entities >= MIN_ENTITIES and shared >= least
     if not is_close or not _is_about(claim, passage) or not _is_statement_of(claim, passage):
         return Match(passage, entities, figures, shared)
     if polarity.conflict(claim.stance, passage.stance) or _misquotes(claim, passage):

@@ -11,7 +11,7 @@ from pipeline.package.reading import Block
 from pipeline.package.scoring import claims
 from pipeline.package.scoring.claims import Match
 from pipeline.package.scoring.files import Fact
-from pipeline.package.scoring.passages import Passage, Report, of_claim, windows
+from pipeline.package.scoring.passages import Passage, Report, of_claim
 from pipeline.package.scoring.structure import section_name
 from pipeline.package.statements import sentences
 
@@ -61,6 +61,8 @@ class Met:
     # Why not in full, in a few words; empty where nothing is lacking.
     lacking: str
     line: int | None
+    # The report says the opposite, whether or not it says the fact too.
+    is_denied: bool = False
 
     @property
     def is_met(self) -> bool:
@@ -105,6 +107,11 @@ def busiest(wanted: Sequence[Asked], golden: Report) -> int:
     return max(served.values(), default=1)
 
 
+def agreement(results: Sequence[Met]) -> float:
+    """The share of facts that the report does not deny."""
+    return 1 - sum(each.is_denied for each in results) / len(results)
+
+
 def weighted(results: Sequence[Met]) -> float:
     """All facts as one number: what is harder to find weighs more."""
     total = sum(WEIGHTS[each.fact.difficulty] for each in results)
@@ -123,7 +130,7 @@ def _candidates(claim: Passage, report: Report) -> list[Match]:
     for place, senses in enumerate(report.reach):
         if not claims.is_worth_a_look(claim, senses):
             continue
-        for passage in windows(report.statements, place):
+        for passage in report.windows(place):
             match = claims.match(claim, passage)
             if match.credit > 0 or match.is_denied:
                 found.append(match)
@@ -174,9 +181,11 @@ def _met(wanted: Asked, chosen: list[tuple[float, Match]], report: Report) -> Me
         ]
         if against:
             told = f"taken back at line {against[0].line}"
-            return Met(wanted.fact, 0.0, told, lines[0] if lines else None)
-    lacking = "" if credit >= 1 else _lacking(min(chosen, key=lambda each: each[0]))
-    return Met(wanted.fact, credit, lacking, lines[0] if lines else None)
+            return Met(wanted.fact, 0.0, told, lines[0] if lines else None, is_denied=True)
+    weakest = min(chosen, key=lambda each: each[0])
+    lacking = "" if credit >= 1 else _lacking(weakest)
+    is_denied = credit == 0 and weakest[1].is_denied
+    return Met(wanted.fact, credit, lacking, lines[0] if lines else None, is_denied)
 
 
 def _lacking(chosen: tuple[float, Match]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -68,20 +68,28 @@ class Passage:
     quotes: tuple[str, ...]
     figures: tuple[Figure, ...]
     is_row: bool
+    # The statements that it joins; none of one statement.
+    parts: tuple[Passage, ...] = ()
 
     @cached_property
     def words(self) -> list[str]:
         """All words in order."""
+        if self.parts:
+            return [word for part in self.parts for word in part.words]
         return words(self.text)
 
     @cached_property
     def content(self) -> list[str]:
         """The senses in order, without words that only hold others together."""
+        if self.parts:
+            return [found for part in self.parts for found in part.content]
         return [found for found in map(sense, self.words) if found]
 
     @cached_property
     def senses(self) -> frozenset[str]:
         """The senses that are words: no ids, no figures."""
+        if self.parts:
+            return frozenset(each for part in self.parts for each in part.senses)
         return frozenset(each for each in self.content if each[0].isalpha() and "_" not in each)
 
     @cached_property
@@ -108,13 +116,14 @@ class Report:
     reading: Reading
     statements: tuple[Passage, ...]
 
-    @cached_property
-    def by_block(self) -> list[list[Passage]]:
-        """The statements paragraph by paragraph and table by table."""
-        found: dict[int, list[Passage]] = {}
-        for each in self.statements:
-            found.setdefault(each.block, []).append(each)
-        return list(found.values())
+    # Passages that were asked for, by the place of their first statement.
+    asked: dict[int, list[Passage]] = field(default_factory=dict)
+
+    def windows(self, place: int) -> list[Passage]:
+        """The statement at a place, and it with those after it in its paragraph."""
+        if place not in self.asked:
+            self.asked[place] = list(_windows(self.statements, place))
+        return self.asked[place]
 
     @cached_property
     def reach(self) -> list[frozenset[str]]:
@@ -144,11 +153,10 @@ def report(text: str) -> Report:
 
 def of_claim(text: str) -> Passage:
     """A sentence that stands alone, such as a fact's."""
-    return _passage(of_text(text), 0, None, (), block=-1)
+    return _passage(of_text(text), 0, None, (), kind=None, block=-1)
 
 
-def windows(statements: Sequence[Passage], place: int) -> Iterator[Passage]:
-    """The statement at a place, and it with those after it in its paragraph."""
+def _windows(statements: Sequence[Passage], place: int) -> Iterator[Passage]:
     yield statements[place]
     if statements[place].is_row:
         return
@@ -173,7 +181,8 @@ def joined(group: Sequence[Passage]) -> Passage:
         tasks=_all(each.tasks for each in group),
         names=_all(each.names for each in group),
         quotes=_all(each.quotes for each in group),
-        figures=_all(each.figures for each in group),
+        figures=tuple(figure for each in group for figure in each.figures),
+        parts=tuple(group),
     )
 
 
@@ -185,13 +194,14 @@ def _passages(reading: Reading, lines: list[str]) -> Iterator[Passage]:
             titles[section.title] = of_text(_written(section, lines))
         # The headings below BLADE's own: "Task `18`: UNDECLARED_TOOL" speaks for what follows.
         told = tuple(titles[title] for title in section.path[1:] if title in titles)
+        kind = headings.section_of(section)
         for part in section.parts:
             block += 1
             lead: tuple[Statement, ...] = ()
             for each in _of_part(section, part):
                 if not lead and _is_lead(each):
                     lead = (each,)
-                yield _passage(each, place, section, told + lead, block=block)
+                yield _passage(each, place, section, told + lead, kind=kind, block=block)
                 place += 1
 
 
@@ -220,12 +230,13 @@ def _passage(
     section: Section | None,
     told: tuple[Statement, ...],
     *,
+    kind: str | None,
     block: int,
 ) -> Passage:
     return Passage(
         places=(place,),
         line=statement.line,
-        kind=headings.section_of(section) if section else None,
+        kind=kind,
         title=section.path[0] if section and section.path else "",
         block=block,
         text=statement.text,

@@ -30,8 +30,8 @@ PAIRS = (
     "all none, all no, every no, both neither, high low, higher lower, present missing, "
     "present absent, true false, longer shorter, early late, earlier later, up down, open closed, "
     "strong weak, possible impossible, known unknown, declared undeclared, passes fails, "
-    "pass fail, passed failed, passing failing, rises falls, rise fall, success failure, can cannot, "
-    "includes excludes, inclusive exclusive, above below, only also, done undone, valid invalid"
+    "pass fail, passed failed, passing failing, rises falls, rise fall, success failure, "
+    "can cannot, includes excludes, inclusive exclusive, above below, only also, done undone, valid invalid"
 )
 NEAR = 3
 # Senses of two texts that differ in sign: this share of those they have in common, and how many.

@@ -17,8 +17,9 @@ from pipeline.package.scoring.structure import SectionScore
 from pipeline.package.verify.finding import Finding
 
 WEIGHTS = {"facts": 0.60, "evidence": 0.16, "structure": 0.12, "numbers": 0.12}
-# What remains of a score when all numbers are wrong, no citation holds, or no section is there.
-FLOOR_NUMBERS, FLOOR_EVIDENCE, FLOOR_STRUCTURE = 0.35, 0.4, 0.4
+# What remains of a score when all facts are denied, all numbers wrong, no citation holds, or no
+# section is there.
+FLOOR_FACTS, FLOOR_NUMBERS, FLOOR_EVIDENCE, FLOOR_STRUCTURE = 0.4, 0.35, 0.4, 0.4
 # Broken pairs of function words: below the first it is prose, above the second no sentence is left.
 BROKEN = (0.05, 0.13)
 # Function words by the golden report's share: below the first a list, above the second prose.
@@ -68,6 +69,7 @@ class Score:
         """What the sum of the parts is multiplied with: no part pays for a broken one."""
         return {
             "sense": self.sense,
+            "facts": _gate(facts_met.agreement(self.facts), FLOOR_FACTS),
             "evidence": _gate(self.evidence.soundness, FLOOR_EVIDENCE),
             "structure": _gate(structure.mean(list(self.sections)), FLOOR_STRUCTURE),
             "numbers": _gate(self.figures.accuracy, FLOOR_NUMBERS),

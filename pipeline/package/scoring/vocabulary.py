@@ -10,7 +10,8 @@ from functools import lru_cache
 
 from pipeline.package.statements import stems
 
-WORD = re.compile(r"[A-Za-z0-9_][\w.@/#:'^-]*|[,;:.!?()|\u2014]")
+# An id such as `run/7:0#3` is one word; a mark at its end is none of it.
+WORD = re.compile(r"\w+(?:[.@/#:'^-]+\w+)*|[,;:.!?()|\u2014]")
 PUNCTUATION = frozenset(",;:.!?()|\u2014")
 SPELLED = {
     name: float(value)
@@ -101,17 +102,7 @@ FUNCTION_WORDS = (
 
 def words(text: str) -> list[str]:
     """Words, ids and numbers in order and lower case, with the marks that end a clause."""
-    found = []
-    for match in WORD.finditer(text):
-        word = match[0].lower()
-        plain = word.rstrip(".:'-/#^@")
-        if plain:
-            found.append(plain)
-        if word[-1] in ".:" and len(word) > len(plain) > 0:
-            found.append(word[-1])
-        elif not plain:
-            found.append(word)
-    return found
+    return WORD.findall(text.lower())
 
 
 @lru_cache(maxsize=65536)
