@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +13,8 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.report.sections import SECTIONS
+from tests import results
 from tests.conftest import DEMO, ROOT
 
 PACKAGE = ROOT / "data_samples" / "benchmarks" / "office_desk"
@@ -70,11 +72,11 @@ def failures(run: str) -> list[Any]:
 def calls(row: Any) -> list[Call]:
     """The calls of a row with their results."""
     items = row["response"]["output"]
-    results = {
+    outputs = {
         item["call_id"]: item["output"] for item in items if item["type"] == "function_call_output"
     }
     return [
-        Call(seq, item["name"], item["arguments"], results[item["call_id"]])
+        Call(seq, item["name"], item["arguments"], outputs[item["call_id"]])
         for seq, item in enumerate(items, start=1)
         if item["type"] == "function_call"
     ]
@@ -227,7 +229,21 @@ def test_golden_report_counts_rollouts_that_were_right_and_not_counted() -> None
 
 
 @pytest.mark.slow
-def test_sidecar_is_what_the_analysis_writes(tmp_path: Path) -> None:
-    """The metrics beside the golden report are, to the byte, those of the package's rollouts."""
-    out = pipeline.analyze(ROLLOUTS, out=tmp_path / "out").out
-    assert (out / "runs" / RUN / "metrics.json").read_bytes() == SIDECAR.read_bytes()
+def test_sidecar_and_skill_agree_with_the_analysis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The analysis writes the sidecar to the byte, and the skill's commands run on it as written.
+
+    They run where a person would: in the package's folder. `blade verify` has tests of its own.
+    """
+    shutil.copytree(PACKAGE, tmp_path / "office_desk")
+    monkeypatch.chdir(tmp_path / "office_desk")
+    skill = Path("skill", "SKILL.md").read_text(encoding="utf-8")
+    commands = [line.strip() for line in skill.splitlines() if line.strip().startswith("blade ")]
+    assert len(commands) > 10
+    # All others ask what this one writes.
+    for command in sorted(commands, key=lambda each: not each.startswith("blade analyze")):
+        if not command.startswith("blade verify"):
+            ended = results.call(*shlex.split(command)[1:])
+            assert ended.code == 0, (command, ended.stderr)
+    assert Path("OUT", "runs", RUN, "metrics.json").read_bytes() == SIDECAR.read_bytes()
