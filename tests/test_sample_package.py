@@ -197,7 +197,7 @@ def test_golden_report_counts_wrong_writes_and_repeated_errors() -> None:
     again = [(n, cleared) for n, cleared in erred if n]
     assert (len(erred), len(again)) == (25, 17)
     assert sorted(n for n, cleared in again if cleared) == [1] * 12 + [2] * 2
-    assert "14 of 17 cleared: 12 at the first repeat, 2 at the second" in report()
+    assert "14 of 17 cleared: twelve at the first repeat, two at the second" in report()
 
 
 def test_golden_report_counts_rollouts_that_were_right_and_not_counted() -> None:
