@@ -297,8 +297,9 @@ FILES = [
 ]
 
 
-def test_names_in_the_package() -> None:
+def test_names_in_the_package(tmp_path: Path) -> None:
     """A file that tells nothing of its run is named after it; runs keep their names."""
+    base = write(tmp_path, {path: "" for path, *_ in FILES})
     with duckdb.connect() as db:
         db.execute("create schema raw")
         db.execute("create table main.runs (run_id varchar, benchmark varchar)")
@@ -311,17 +312,17 @@ def test_names_in_the_package() -> None:
             db.execute("insert into raw.files values (?, ?, ?)", [path, run, folder])
             if kind == "rollouts":
                 db.execute("insert into main.runs values (?, ?)", [run, benchmark])
-        chosen = select(db, Path("base"), "x")
-        every = select(db, Path("base"), "z")
-    assert {str(file.source): file.name for file in chosen.files} == {
-        "base/model_a/rollouts.jsonl": "model_a_rollouts.jsonl",
-        "base/model_a/rollouts_failures.jsonl": "model_a_rollouts_failures.jsonl",
-        "base/model_a/config.yaml": "model_a_config.yaml",
-        "base/model_b/results-rs0.jsonl": "model_b_rollouts-rs0.jsonl",
-        "base/model_b/results-rs1.jsonl.gz": "model_b_rollouts-rs1.jsonl.gz",
-        "base/deep/c/m_rollouts.jsonl": "c-m_rollouts.jsonl",
-        "base/example_rollouts_pi.jsonl": "example_rollouts_pi.jsonl",
-        "base/notes.md": "notes.md",
+        chosen = select(db, base, "x")
+        every = select(db, base, "z")
+    assert {file.source.relative_to(base).as_posix(): file.name for file in chosen.files} == {
+        "model_a/rollouts.jsonl": "model_a_rollouts.jsonl",
+        "model_a/rollouts_failures.jsonl": "model_a_rollouts_failures.jsonl",
+        "model_a/config.yaml": "model_a_config.yaml",
+        "model_b/results-rs0.jsonl": "model_b_rollouts-rs0.jsonl",
+        "model_b/results-rs1.jsonl.gz": "model_b_rollouts-rs1.jsonl.gz",
+        "deep/c/m_rollouts.jsonl": "c-m_rollouts.jsonl",
+        "example_rollouts_pi.jsonl": "example_rollouts_pi.jsonl",
+        "notes.md": "notes.md",
     }
     assert chosen.benchmark == "x"
     assert any("left out" in note and "y" in note for note in chosen.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,14 @@ from pathlib import Path
 from pipeline.cli.package_source import analyzed, glimpsed
 from pipeline.errors import BladeError, InputError
 from pipeline.package import scaffold
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, package
+from pipeline.package.layout import (
+    DRAFTS,
+    GOLDEN_REPORTS,
+    ROLLOUTS,
+    SIDECARS,
+    SKILLS,
+    package,
+)
 from pipeline.package.scaffold import (
     Existing,
     File,
@@ -68,18 +76,19 @@ def laid_out(
 ) -> LaidOut:
     """The package, whole; nothing is written until all of it is made and fits what is there."""
     there = package(folder)
+    is_there = any(_is_rollouts(file.name) for file in _present(there.results))
     place = _Place(
         folder,
-        there.results.name if there.rollouts else ROLLOUTS,
+        there.results.name if is_there else ROLLOUTS,
         there.skill.relative_to(folder).as_posix() if there.skill else SKILLS[0],
     )
     chosen = _Chosen()
     if results is not None:
-        chosen = _chosen(results, benchmark, place, is_alone=not there.rollouts)
+        chosen = _chosen(results, benchmark, place, is_alone=not is_there)
     incoming = chosen.selection.files
     files = [File(f"{place.home}/{file.name}", file.source) for file in incoming]
     scaffold.planned(folder, files, existing)
-    is_known = bool(incoming or there.rollouts)
+    is_known = bool(incoming) or is_there
     texts = (
         _drafts(place, benchmark, chosen, existing)
         if is_known
@@ -141,6 +150,12 @@ def _profile_facts(home: Path, benchmark: str) -> ProfileFacts:
 def _profile_file(benchmark: str, text: str | None = None) -> File:
     skeleton = scaffold.profile_text(benchmark, None)
     return File(PROFILE, skeleton if text is None else text, skeleton)
+
+
+def _is_rollouts(name: str) -> bool:
+    """By its name, packed or not."""
+    plain = re.sub(r"\.(gz|zst)$", "", name)
+    return plain.endswith(".jsonl") and not SIDECARS.search(plain)
 
 
 def _present(home: Path) -> list[Incoming]:

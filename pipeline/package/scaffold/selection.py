@@ -70,7 +70,7 @@ def select(source: Source, folder: Path, benchmark: str) -> Selection:
     )
     taken, left = _chosen_files(files, names)
     incoming = [Incoming(folder / path, name) for path, name in taken]
-    _refuse_equal_names(incoming)
+    _refuse_unusable_names(incoming)
     notes = [*_choice(found, chosen, benchmark, len(names)), *_left(left), *_packed(incoming)]
     return Selection(
         tuple(incoming), chosen or (found[0] if len(found) == 1 else None), tuple(notes)
@@ -123,9 +123,13 @@ def _name(row: Mapping[str, Any]) -> str:
     return f"{run}_rollouts{base[stem.end() if stem else len(base) :]}"
 
 
-def _refuse_equal_names(files: Sequence[Incoming]) -> None:
+def _refuse_unusable_names(files: Sequence[Incoming]) -> None:
     seen: dict[str, Path] = {}
     for file in files:
+        if not file.source.exists():  # it is told, not named: some of its bytes are no text
+            raise InputError(
+                f"{file.source}: the name of this file is not UTF-8.", hint="Rename it first."
+            )
         other = seen.setdefault(file.name.casefold(), file.source)
         if other != file.source:
             raise InputError(
