@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from functools import partial
 from pathlib import Path
 
@@ -613,3 +614,12 @@ def test_of_duplicates_one_counts(tmp_path: Path) -> None:
     assert results.column("select source_line from rejects order by all") == [2, 3, 5, 6]
     assert results.one("select count(*) from events") == 3
     assert results.rows("select n_lines, n_rows, n_rejects from artifacts") == [(7, 3, 4)]
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    """A file whose name is not UTF-8 is read like any other, and told by a name that is text."""
+    (tmp_path / "results").mkdir()
+    name = os.fsencode(tmp_path / "results") + b"/m\xff_rollouts.jsonl"
+    Path(os.fsdecode(name)).write_text(lines(ROWS), encoding="utf-8")
+    found = analyzed(tmp_path, {})
+    assert found.rows("select path, n_rows from artifacts") == [("m\\udcff_rollouts.jsonl", 2)]

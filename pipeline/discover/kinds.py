@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Any
 
@@ -72,7 +73,7 @@ def _sniff(file: Found) -> Kind:
 def _first_bytes(file: Found) -> bytes:
     suffix = file.path.suffix.lower()
     try:
-        with pa.OSFile(str(file.path)) as raw:
+        with pa.OSFile(os.fsencode(file.path)) as raw:
             packed = COMPRESSIONS.get(suffix)
             stream = pa.CompressedInputStream(raw, packed) if packed else raw
             return bytes(stream.read(SNIFF_BYTES))

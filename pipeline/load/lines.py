@@ -52,7 +52,7 @@ def read_blocks(
     """
     digest = hashlib.sha256()
     try:
-        with pa.OSFile(str(artifact.path)) as raw:
+        with pa.OSFile(os.fsencode(artifact.path)) as raw:
             tally.n_bytes = raw.size()
             stream = raw
             if artifact.compression is not None:

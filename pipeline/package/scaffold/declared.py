@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,7 +58,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _beginning(path: Path) -> bytes:
     try:
-        with pa.OSFile(str(path)) as raw:
+        with pa.OSFile(os.fsencode(path)) as raw:
             codec = CODECS.get(path.suffix.lower())
             stream = pa.CompressedInputStream(raw, codec) if codec else raw
             return bytes(stream.read(MOST_BYTES))
