@@ -13,7 +13,7 @@ from pipeline.report import Source
 
 MOST_REWARDS = 8
 MOST_TOOLS = 40
-MOST_EXAMPLES = 3
+MOST_EXAMPLES = 5
 MOST_ERRORS = 8
 MOST_TO_READ = 5
 MOST_DOUBTED = 10
@@ -44,6 +44,7 @@ class Facts:
     errors: Rows
     causes: Rows
     suspicions: Rows
+    separators: Rows
     contrasts: Rows
     nevers: Rows
     gaps: Rows
@@ -52,6 +53,11 @@ class Facts:
     def run_ids(self) -> list[str]:
         """The runs, in order."""
         return [row["run_id"] for row in self.runs]
+
+    @property
+    def notes(self) -> list[str]:
+        """What stands in notes beside the runs, each text once."""
+        return list(dict.fromkeys(row["notes"] for row in self.runs if row["notes"]))
 
     @property
     def n_rollouts(self) -> int:
@@ -86,6 +92,7 @@ def facts(source: Source, benchmark: str, declared: Declared) -> Facts:
         errors=asked(source, questions.ERRORS, [MOST_ERRORS]),
         causes=asked(source, questions.CAUSES),
         suspicions=asked(source, questions.SUSPICIONS, [MOST_DOUBTED]),
+        separators=asked(source, questions.SEPARATORS, [MOST_TO_READ]),
         contrasts=asked(source, questions.CONTRASTS, [MOST_TO_READ]),
         nevers=asked(source, questions.NEVERS, [MOST_TO_READ]),
         gaps=asked(source, questions.GAPS),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 RUNS = """
     select runs.run_id, runs.model, runs.agent, runs.n_tasks, runs.n_rollouts, runs.n_repeats,
-        runs.expected_source, runs.sampling::varchar as sampling, metrics.n_expected,
+        runs.expected_source, coalesce(runs.sampling::varchar, '{}') as sampling,
+        left(runs.notes, 2000) as notes, metrics.n_expected,
         metrics.n_scored, metrics.n_unscored, metrics.n_missing, metrics.n_failed_attempts,
         metrics.n_passed, metrics.pass_threshold, metrics.pass_at_1, metrics.pass_at_k, metrics.k,
         metrics.mean_reward, metrics.is_graded, metrics.min_reward, metrics.max_reward,
@@ -186,4 +187,11 @@ COMPONENTS = """
         cast(sum(n_rollouts) as bigint) as n_rollouts,
         map_from_entries(list((run_id, mean_value) order by run_id)) as means
     from main.reward_components group by component order by component
+"""
+SEPARATORS = """
+    select run_id, feature, kind, direction, n_tasks, rate_when_passed, rate_when_failed,
+        mean_when_passed, mean_when_failed
+    from main.separators where is_separating
+    qualify row_number() over (partition by run_id order by q_value, feature) <= ?
+    order by run_id, q_value, feature
 """
