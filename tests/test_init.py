@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -253,11 +255,20 @@ def test_a_skeleton_gives_way(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
-    """A source that vanished is an error, and leaves no file of its own behind."""
-    steps = planned(tmp_path, [File("rollouts/a.jsonl", tmp_path / "gone")], Existing())
-    with pytest.raises(InputError, match="cannot be written"):
-        written(tmp_path, steps, folders=["rollouts"], link=False)
-    assert list((tmp_path / "rollouts").iterdir()) == []
+    """A disk that is full in the middle of a file is an error, and leaves nothing of it behind."""
+    given = write(tmp_path / "results", {"a.jsonl": "{}\n"}) / "a.jsonl"
+    steps = planned(tmp_path / "p", [File("rollouts/a.jsonl", given)], Existing())
+
+    def half_copied(_source: Path, target: Path) -> None:
+        target.write_text("{")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+
+    with (
+        mock.patch("shutil.copyfile", half_copied),
+        pytest.raises(InputError, match="cannot be written"),
+    ):
+        written(tmp_path / "p", steps, folders=["rollouts"], link=False)
+    assert list((tmp_path / "p" / "rollouts").iterdir()) == []
 
 
 def test_links_are_relative(tmp_path: Path) -> None:
