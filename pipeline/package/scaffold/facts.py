@@ -17,6 +17,8 @@ MOST_EXAMPLES = 5
 MOST_ERRORS = 8
 MOST_TO_READ = 5
 MOST_DOUBTED = 10
+MOST_COLUMNS = 8
+MOST_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Facts:
     def run_ids(self) -> list[str]:
         """The runs, in order."""
         return [row["run_id"] for row in self.runs]
+
+    @property
+    def columns(self) -> list[str]:
+        """The runs that have a column in tables."""
+        return self.run_ids[:MOST_COLUMNS]
 
     @property
     def notes(self) -> list[str]:
@@ -92,8 +99,8 @@ def facts(source: Source, benchmark: str, declared: Declared) -> Facts:
         errors=asked(source, questions.ERRORS, [MOST_ERRORS]),
         causes=asked(source, questions.CAUSES),
         suspicions=asked(source, questions.SUSPICIONS, [MOST_DOUBTED]),
-        separators=asked(source, questions.SEPARATORS, [MOST_TO_READ]),
-        contrasts=asked(source, questions.CONTRASTS, [MOST_TO_READ]),
-        nevers=asked(source, questions.NEVERS, [MOST_TO_READ]),
+        separators=asked(source, questions.SEPARATORS, [MOST_TO_READ, MOST_LINES]),
+        contrasts=asked(source, questions.CONTRASTS, [MOST_TO_READ, MOST_LINES]),
+        nevers=asked(source, questions.NEVERS, [MOST_TO_READ, MOST_LINES]),
         gaps=asked(source, questions.GAPS),
     )

@@ -166,6 +166,7 @@ CONTRASTS = """
         order by n_common_first desc, try_cast(task_id as bigint), task_id
     ) <= ?
     order by run_id, try_cast(task_id as bigint), task_id
+    limit ?
 """
 NEVERS = """
     select run_id, task_id, mode, n_with_mode, n_scored, last_stage, best_rollout
@@ -174,6 +175,7 @@ NEVERS = """
         partition by run_id order by n_scored desc, try_cast(task_id as bigint), task_id
     ) <= ?
     order by run_id, try_cast(task_id as bigint), task_id
+    limit ?
 """
 GAPS = """
     select gap_no, any_value(missing) as missing, any_value(claims) as claims,
@@ -194,4 +196,5 @@ SEPARATORS = """
     from main.separators where is_separating
     qualify row_number() over (partition by run_id order by q_value, feature) <= ?
     order by run_id, q_value, feature
+    limit ?
 """
