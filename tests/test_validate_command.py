@@ -71,7 +71,7 @@ def test_hollow_package(tmp_path: Path) -> None:
         "[FAIL] YAML frontmatter: skill/SKILL.md: a description of 2 words",
         "[FAIL] skill section: Overview (line 8) is blank",
         "[FAIL] At least two scored rollout files: 0 scored runs",
-        "counted as runs: rollouts/model_b_rollouts.jsonl: of 9 rows 9 failed attempts and 0 inputs",
+        "runs: rollouts/model_b_rollouts.jsonl: of 9 rows 9 failed attempts and 0 inputs",
         "number: rollouts/model_a_rollouts.jsonl: 8 of 8 rows without a number, 8 of them texts",
         "[FAIL] report sections substantive: golden_reports/model_a_golden_report.md: blank: Exec",
         "[FAIL] report cites task-level evidence: golden_reports/model_a_golden_report.md: 0",
