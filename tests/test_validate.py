@@ -48,6 +48,8 @@ from tests.results import asked, failure, lines, write
 
 NEEDED = (*LOADED, "run_metrics", "slice_metrics", "funnel", "failure_modes")
 GOLDEN = "golden_reports/model_a"
+DRAFT = re.sub(r"\.(\s)", r" as drafted.\1", REPORT)
+DRAFTS = {"model_a": DRAFT}
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +108,7 @@ def warehouse(folder: Path) -> Iterator[Data]:
         out = folder.parent / "out"
         pipeline.analyze(folder / "rollouts", out=out)
     with pipeline.open_warehouse(out / "warehouse.duckdb") as opened:
-        yield gather(opened, {"model_a": RECOMPUTED, "model_b": {"pass_at_1": 0.625}})
+        yield gather(opened, {"model_a": RECOMPUTED, "model_b": {"pass_at_1": 0.625}}, DRAFTS)
 
 
 def _asking(what: str, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -291,6 +293,7 @@ REPORTS = {
         HOLLOW,
         {
             "golden.substance",
+            "golden.curated",
             "golden.evidence",
             "metrics.report",
             "facts.reported",
@@ -320,6 +323,10 @@ REPORTS = {
         {"golden.denominators"},
     ),
     "a draft": (REPORT + "\n<!-- curate: say why -->\n", {"golden.curated"}),
+    "a draft without its comments": (
+        DRAFT + "## Thanks\n\nAll is well. It will be.\n",
+        {"golden.curated"},
+    ),
     "filler": (REPORT.replace("Both runs used", "TBD. Both runs used"), {"golden.substance"}),
     "not UTF-8": (b"# \xe9t\xe9\n", {"golden.present"}),
 }

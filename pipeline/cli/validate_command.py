@@ -110,7 +110,7 @@ def _checks(found: Package, phases: Sequence[str], least_facts: int) -> list[Che
         if found.rollouts:
             try:
                 warehouse, out = stack.enter_context(analyzed(*_results(found)))
-                known = gather(warehouse, _metrics(out))
+                known = gather(warehouse, *_written(out))
             except BladeError as error:
                 reason = str(error)
         return checked(
@@ -142,11 +142,14 @@ def leaks(_found: Package) -> Sequence[Leak] | None:
     return None
 
 
-def _metrics(out: Path) -> dict[str, Any]:
-    """The metrics of each run, as the analysis wrote them."""
-    files = sorted((out / "runs").glob("*/metrics.json"))
-    read = (json.loads(file.read_text(encoding="utf-8")) for file in files)
-    return {each["run_id"]: each for each in read}
+def _written(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The metrics and the draft of each run, as the analysis wrote them."""
+    metrics, drafts = {}, {}
+    for file in sorted((out / "runs").glob("*/metrics.json")):
+        read = json.loads(file.read_text(encoding="utf-8"))
+        metrics[read["run_id"]] = read
+        drafts[read["run_id"]] = file.with_name("report.md").read_text(encoding="utf-8")
+    return metrics, drafts
 
 
 def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:

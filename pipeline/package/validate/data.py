@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.citation import Citation
@@ -94,7 +94,9 @@ class Data:
     names: tuple[str, ...]
     stages: tuple[str, ...]
     # The metrics of each run as an analysis writes them.
-    metrics: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    metrics: Mapping[str, Mapping[str, Any]]
+    # And the reports that it drafts.
+    drafts: Mapping[str, str]
 
     def run_called(self, *names: str) -> Run | None:
         """The only run that one of these names fits, by its id, its model or the end of its id."""
@@ -141,7 +143,9 @@ def key_of(cited: Citation) -> tuple[str, str, int]:
     return cited.run_id, cited.task_id, cited.rollout_index
 
 
-def gather(warehouse: Asked, metrics: Mapping[str, Mapping[str, Any]]) -> Data:
+def gather(
+    warehouse: Asked, metrics: Mapping[str, Mapping[str, Any]], drafts: Mapping[str, str]
+) -> Data:
     """Ask the warehouse for runs, files, fields, names and stages."""
     files, fields = row_files(warehouse)
     return Data(
@@ -153,6 +157,7 @@ def gather(warehouse: Asked, metrics: Mapping[str, Mapping[str, Any]]) -> Data:
         tuple(name for (name,) in warehouse.execute(NAMES).fetchall()),
         tuple(stage for (stage,) in warehouse.execute(STAGES).fetchall()),
         metrics,
+        drafts,
     )
 
 
@@ -165,4 +170,8 @@ def _is_model(run: Run, name: str) -> bool:
 
 
 def _ends_id(run: Run, name: str) -> bool:
-    return run.run_id.lower().replace("-", "_").endswith(name.lower().replace("-", "_"))
+    return f"_{_plain(run.run_id)}".endswith(f"_{_plain(name)}")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pipeline.citation import Citation
 from pipeline.package.headings import TITLES, section_of
 from pipeline.package.layout import Golden
-from pipeline.package.reading import Reading, Section
+from pipeline.package.reading import Reading, Section, read
 from pipeline.package.statements import Statement, statements
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, cited
@@ -16,6 +16,7 @@ from pipeline.package.validate.prose import BLANK, substance
 
 LEAST_WORDS = 20
 LEAST_TASKS = 3
+LEAST_OWN = 10
 COMPARISON = "Cross-Model Comparison"
 SOMETIMES = "Sometimes-Pass Deep Dives"
 NEVER = "Never-Pass Deep Dives"
@@ -60,8 +61,9 @@ CURATED = Rule(
     "golden.curated",
     GOLDEN,
     "report is curated",
-    "The report is still a draft: `<!-- curate: ... -->` marks what only a person can write.",
-    "Write each place after reading the rollouts it names, and remove the comment.",
+    "The report is still a draft: what only a person can say is not in it.",
+    "Write each place that `<!-- curate: ... -->` marks after reading the rollouts it names, "
+    "and remove the comment.",
 )
 
 
@@ -79,7 +81,7 @@ def checks(golden: Golden, reading: Reading, known: Data | None) -> list[Check]:
         *_substance(by_title, name, known),
         *_evidence(golden, told, known, name),
         _denominators(reading, name),
-        _curated(reading, name),
+        _curated(golden, reading, told, known, name),
     ]
 
 
@@ -191,10 +193,25 @@ def _denominators(reading: Reading, name: str) -> Check:
     return DENOMINATORS.passed(f"{name}: {counted(n_percentages, 'percentage')}", file=name)
 
 
-def _curated(reading: Reading, name: str) -> Check:
+def _curated(
+    golden: Golden, reading: Reading, told: Sequence[Statement], known: Data | None, name: str
+) -> Check:
+    """No place is left open, and some sentences are a person's: not all stand in the draft."""
     waiting = reading.curations
-    if not waiting:
-        return CURATED.passed(f"{name}: no place waits for a person", file=name)
-    lines = listed([str(line) for line, _ in waiting])
-    told = f"{name}: {counted(len(waiting), 'place')} wait for a person: line {lines}"
-    return CURATED.failed(told, file=name, line=waiting[0][0])
+    if waiting:
+        lines = listed([str(line) for line, _ in waiting])
+        message = f"{name}: {counted(len(waiting), 'place')} wait for a person: line {lines}"
+        return CURATED.failed(message, file=name, line=waiting[0][0])
+    run = known.run_called(golden.model) if known else None
+    draft = known.drafts.get(run.run_id, "") if known and run else ""
+    drafted = {_flat(each) for each in statements(read(draft))}
+    said = [each for each in told if not each.is_row]
+    n_own = sum(_flat(each) not in drafted for each in said)
+    message = f"{name}: {n_own} of {counted(len(said), 'sentence')} not the draft's"
+    if n_own < LEAST_OWN:
+        return CURATED.failed(f"{message}, at least {LEAST_OWN} wanted", file=name)
+    return CURATED.passed(f"{message}; no place waits for a person", file=name)
+
+
+def _flat(statement: Statement) -> str:
+    return " ".join(statement.text.split())
