@@ -49,7 +49,7 @@ RUN = Rule(
     "metrics.run",
     GOLDEN,
     "metrics sidecar names its run",
-    "Nothing says which of the package's runs the figures are of.",
+    "It is not clear which of the package's runs the figures are of.",
     "Give `run_id`, or a `model_name` that one run has; `blade metrics` lists them.",
 )
 VALUES = Rule(
