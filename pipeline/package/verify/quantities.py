@@ -270,11 +270,12 @@ def _derived(relation: str, row: Mapping[str, Any]) -> dict[str, Any]:
     if relation == "task_outcomes" and row["n_scored"]:
         found["n_failed"] = row["n_scored"] - row["n_passed"]
     if relation == "run_metrics":
-        found["n_always_tasks + n_sometimes_tasks"] = (row["n_always_tasks"] or 0) + (
-            row["n_sometimes_tasks"] or 0
-        )
+        # A sidecar need not have them.
+        always, sometimes = row.get("n_always_tasks"), row.get("n_sometimes_tasks")
+        if always is not None and sometimes is not None:
+            found["n_always_tasks + n_sometimes_tasks"] = always + sometimes
         for column in ("n_always_tasks", "n_sometimes_tasks", "n_never_tasks"):
-            if row["n_scored_tasks"] and row[column] is not None:
+            if row.get("n_scored_tasks") and row.get(column) is not None:
                 found[f"{column} / n_scored_tasks"] = row[column] / row["n_scored_tasks"]
     return found
 
