@@ -217,29 +217,43 @@ def write_package(folder: Path, **changes: Any) -> Path:
 
 
 def _row(model: str, task: int, index: int, reward: float) -> Row:
-    said = (
-        f"{model} did attempt {index} of task {task}: I looked, and I changed what was asked for."
-    )
-    output = [
-        {
-            "type": "function_call",
-            "name": "crm_search",
-            "call_id": "c",
-            "arguments": '{"name":"x"}',
-        },
-        {"type": "function_call_output", "call_id": "c", "output": '{"customers": []}'},
-        {
-            "type": "message",
-            "role": "assistant",
-            "content": [{"type": "output_text", "text": said}],
-        },
-    ]
     return rollout(
         task,
         index,
         reward=reward,
         model=model,
-        output=output,
+        output=_output(model, task, index),
         category="mail" if task % 2 else "crm",
         num_matched=int(reward),
     )
+
+
+def _output(model: str, task: int, index: int) -> list[Row]:
+    """What the report tells: who searches first, who guesses an id, and who gives up."""
+    guessed = {(1, 1): "00017", (2, 0): "00099", (2, 1): "00099"} if model == "model_a" else {}
+    said = f"This was attempt {index} of {model} at task {task}."
+    if task == 3:
+        return [*_called("crm_search", {"name": "Smiht"}, []), _message(f"{said} I stop here.")]
+    customer = guessed.get((task, index), f"0001{task}")
+    search = (
+        [] if (task, index) in guessed else _called("crm_search", {"name": "Smith"}, [customer])
+    )
+    update = _called("crm_update", {"customer_id": customer}, "ok")
+    return [*search, *update, _message(f"{said} I changed customer {customer}.")]
+
+
+def _called(name: str, arguments: Row, answer: Any) -> list[Row]:
+    call = {"type": "function_call", "name": name, "call_id": f"call_{name}"}
+    result = {"type": "function_call_output", "call_id": f"call_{name}"}
+    return [
+        {**call, "arguments": json.dumps(arguments)},
+        {**result, "output": json.dumps({"result": answer})},
+    ]
+
+
+def _message(text: str) -> Row:
+    return {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": text}],
+    }

@@ -313,7 +313,7 @@ REPORTS = {
         {"golden.citations"},
     ),
     "an event that is not there": (
-        REPORT.replace("`model_a/1:0`, which searches", "`model_a/1:0#4`, which searches"),
+        REPORT.replace("`model_a/1:0`, which searches", "`model_a/1:0#6`, which searches"),
         {"golden.citations"},
     ),
     "a percentage of nothing": (

@@ -41,10 +41,25 @@ def test_good_package(tmp_path: Path) -> None:
         assert (outcome.code, "[FAIL]" in outcome.stdout) == (0, False)
         assert "Readiness" not in outcome.stdout
     outcome = call("validate", "--benchmark-dir", folder, "--phase", "all")
-    assert "[FAIL]" not in outcome.stdout
+    assert (outcome.code, outcome.stdout.splitlines()[-1]) == (0, "BLADE-ready.")
     checklist = outcome.stdout.partition("Readiness checklist\n")[2].splitlines()
-    assert sum(line.startswith("[") for line in checklist) == SEVEN
-    assert "metrics sidecar equals the rollouts: golden_reports/" in outcome.stdout
+    assert [line[:6] for line in checklist[:SEVEN]] == ["[PASS]"] * SEVEN
+
+
+@pytest.mark.slow
+def test_what_verify_and_sanitize_find(tmp_path: Path) -> None:
+    """A figure that the rollouts contradict fails, and so does a key that nobody took out."""
+    key = "AKIA" + "Q3EGRIZ7XK2LPWVT"
+    wrong = REPORT.replace("It gains task 1 whole", f"Its key was {key}. It gains task 1 whole")
+    wrong = wrong.replace("3 of 8 rollouts (37.5%)", "3 of 8 rollouts (47.5%)")
+    folder = write_package(tmp_path, **{f"{GOLDEN}_golden_report.md": wrong})
+    outcome = call("validate", "--benchmark-dir", folder)
+    line = next(n for n, text in enumerate(wrong.splitlines(), 1) if "47.5%" in text)
+    assert (
+        f"[FAIL] report agrees with the rollouts: model_a_golden_report.md:{line}" in outcome.stdout
+    )
+    assert f"[FAIL] sanitization: {GOLDEN}_golden_report.md:" in outcome.stdout
+    assert key not in outcome.stdout
 
 
 @pytest.mark.slow
@@ -189,7 +204,7 @@ def test_folders_that_are_no_package(tmp_path: Path) -> None:
     assert failed(tmp_path) == {"skill.present", "rollouts.present", "golden.present"}
     told = call("validate", "--benchmark-dir", tmp_path).stdout
     assert "D1 skill missing" in told
-    assert "Not BLADE-ready: 7 of 7" in told
+    assert "Not BLADE-ready: 6 of 7" in told
     absent = call("validate", "--benchmark-dir", tmp_path / "absent")
     assert (absent.code, "no such folder" in absent.stderr) == (3, True)
     (tmp_path / "file").touch()

@@ -29,6 +29,7 @@ from pipeline.package.validate import (
     readiness,
 )
 from pipeline.package.validate import validate as checked
+from pipeline.package.validate.files import UnreadableError, text_of
 from pipeline.package.verify.finding import Finding
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse
@@ -131,15 +132,40 @@ def _results(found: Package) -> tuple[Path, ...]:
 
 
 def contradictions(
-    _found: Package, _warehouse: Warehouse | None
+    found: Package, warehouse: Warehouse | None
 ) -> Mapping[Path, Sequence[Finding]] | None:
-    """The findings of `blade verify` on each golden report; none where it was not asked."""
-    return None
+    """The findings of `blade verify` on each golden report; none where there is no data."""
+    from pipeline.package.verify import sidecar, verify
+
+    if warehouse is None:
+        return None
+    findings = {}
+    for golden in found.goldens:
+        try:
+            text = text_of(golden.report)
+        except UnreadableError:
+            continue
+        try:
+            side = sidecar.read(text_of(golden.metrics), golden.metrics.name)
+        except UnreadableError:
+            side = None
+        findings[golden.report] = verify(text, golden.report.as_posix(), warehouse, side)
+    return findings
 
 
-def leaks(_found: Package) -> Sequence[Leak] | None:
-    """What `blade sanitize --check` finds in the package; none where it was not asked."""
-    return None
+def leaks(found: Package) -> Sequence[Leak] | None:
+    """What `blade sanitize --check` finds in the package; none where it could not look."""
+    from pipeline.package.sanitize import Policy, policy, survey, survey_findings
+
+    try:
+        chosen = policy.found([found.folder])
+        rules = policy.read(chosen) if chosen else Policy()
+        given = survey([found.folder], rules)
+        listed = [Leak(each.file, each.line, each.kind) for each in survey_findings(given, rules)]
+    except BladeError as error:
+        click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
+        return None
+    return [*listed, *(Leak(each.file, 0, "unchecked file") for each in given.unchecked)]
 
 
 def _written(out: Path) -> tuple[dict[str, Any], dict[str, str]]:

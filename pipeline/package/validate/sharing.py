@@ -38,8 +38,10 @@ def checks(leaks: Sequence[Leak] | None) -> Iterator[Check]:
     for file, found in sorted(by_file.items())[:MOST_FILES]:
         kinds = Counter(leak.kind for leak in found)
         shown = listed([f"{kinds[kind]} {kind}" for kind in sorted(kinds)])
-        line = min(leak.line for leak in found)
-        told = f"{file}:{line} {counted(len(found), 'finding')}: {shown}"
+        # Line 0 is the file's name, or the file as a whole.
+        line = min((leak.line for leak in found if leak.line), default=None)
+        place = f"{file}:{line}" if line else file
+        told = f"{place} {counted(len(found), 'finding')}: {shown}"
         yield SANITIZED.failed(told, file=file, line=line)
     if len(by_file) > MOST_FILES:
         yield SANITIZED.failed(f"{len(by_file) - MOST_FILES} more files")
