@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -127,11 +128,26 @@ def test_runs_of_other_questions(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_rollouts_in_folders_and_packed(tmp_path: Path) -> None:
+    """Rollouts that lie deeper, or are packed, are the package's too."""
+    packed = gzip.compress(lines(rows("model_b")).encode())
+    changes = {
+        "rollouts/model_a_rollouts.jsonl": None,
+        "rollouts/model_b_rollouts.jsonl": None,
+        "rollouts/model_a/rollouts.jsonl": rows("model_a"),
+        "rollouts/model_b_rollouts.jsonl.gz": packed,
+    }
+    found = failed(write_package(tmp_path, **changes))
+    assert found == {"sanitized.clean"}, "nobody can look for private data in what is packed"
+
+
+@pytest.mark.slow
 def test_layouts(tmp_path: Path) -> None:
     """A skill at the root, rollouts under data/ and names with dashes are read too."""
     folder = write_package(tmp_path)
     (folder / "skill" / "SKILL.md").rename(folder / "SKILL.md")
     (folder / "rollouts").rename(folder / "data")
+    (folder / "rollouts").mkdir()
     (folder / "data" / "train.jsonl").write_text("not a rollout\n")
     reports = folder / "golden_reports"
     for path in sorted(reports.iterdir()):

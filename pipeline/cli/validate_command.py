@@ -127,8 +127,7 @@ def _checks(found: Package, phases: Sequence[str], least_facts: int) -> list[Che
 
 def _results(found: Package) -> tuple[Path, ...]:
     """The folder of the rollouts; of a benchmark's data the rollout files alone."""
-    folder = found.rollouts[0].parent
-    return (folder,) if folder.name == ROLLOUTS else found.rollouts
+    return (found.results,) if found.results.name == ROLLOUTS else found.rollouts
 
 
 def contradictions(

@@ -12,9 +12,12 @@ GOLDEN_REPORTS = "golden_reports"
 DRAFTS = "drafts"
 # `<model>_golden_report.md` or `<model>-golden-report.md`.
 GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden(?P=sep)report\.md")
+ROWS = re.compile(r"\.jsonl(\.gz|\.zst)?$")
 # What stands beside rollouts and is none itself.
 SIDECARS = re.compile(
-    r"^labels\.jsonl$|(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)\.jsonl?$"
+    r"^labels\.jsonl$"
+    r"|(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)"
+    r"\.jsonl?(\.gz|\.zst)?$"
 )
 
 
@@ -46,8 +49,10 @@ class Package:
     @property
     def results(self) -> Path:
         """The folder that an analysis reads."""
-        folder = self.folder / ROLLOUTS
-        return folder if folder.is_dir() else self.folder / "data"
+        own, data = self.folder / ROLLOUTS, self.folder / "data"
+        if self.rollouts:
+            return own if own in self.rollouts[0].parents else data
+        return own if own.is_dir() else data
 
 
 def package(folder: Path) -> Package:
@@ -73,6 +78,7 @@ def golden(report: Path) -> Golden:
 
 
 def _rollouts(folder: Path) -> list[Path]:
-    found = sorted((folder / ROLLOUTS).glob("*.jsonl"))
-    found = found or sorted((folder / "data").glob("*rollout*.jsonl"))
-    return [path for path in found if not SIDECARS.search(path.name)]
+    """In rollouts/, at any depth as an analysis reads it; else the rollout files of data/."""
+    found = sorted((folder / ROLLOUTS).rglob("*.jsonl*"))
+    found = found or sorted((folder / "data").glob("*rollout*.jsonl*"))
+    return [path for path in found if ROWS.search(path.name) and not SIDECARS.search(path.name)]

@@ -151,8 +151,7 @@ def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
     if known is None or not known.files:
         return _absent(package, reason or "no file holds rollouts")
     runs, warehouse = known.runs, known.warehouse
-    folder = package.rollouts[0].parent.name if package.rollouts else ROLLOUTS
-    files = [replace(file, path=f"{folder}/{file.path}") for file in known.files]
+    files = [replace(file, path=f"{package.results.name}/{file.path}") for file in known.files]
     real = [file for file in files if not file.is_posing]
     same = copies(warehouse)
     return [
