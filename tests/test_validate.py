@@ -351,6 +351,10 @@ SIDECARS = {
         json.dumps({**METRICS, "pass_at_1": "0.375"}),
         {"metrics.keys", "metrics.values"},
     ),
+    "a figure beyond all floats": (
+        json.dumps({**METRICS, "pass_at_1": 10**400}),
+        {"metrics.keys", "metrics.values"},
+    ),
     "wrong": (json.dumps({**METRICS, "pass_at_1": 99.9}), {"metrics.values", "metrics.report"}),
     "percent for a rate": (
         json.dumps({**METRICS, "pass_at_1": 37.5}),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +26,7 @@ SYNONYMS = {
 }
 FIGURES = REQUIRED[2:]
 MOST_DEPTH = 12
+LARGEST = 1e300
 # A folder without a profile gives its own name to the benchmark.
 RENAMED = 'Say `benchmark = "NAME"` in the blade.toml of the package, or correct the sidecar.'
 PRESENT = Rule(
@@ -101,7 +101,10 @@ def _is_given(key: str, value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    # An integer may be larger than any float.
+    return abs(value) < LARGEST
 
 
 def _recomputed(
