@@ -58,6 +58,7 @@ OF_TASKS: Mapping[str, tuple[str, ...]] = {
 # Keys that need no naming: they follow from the words of the quantity itself.
 IMPLIED = frozenset("stage_no step_no scope metric slice_key source k status reason finding_no gap_no series "
     "place_no kind".split())
+BUCKET_COUNTS = ("n_always_tasks", "n_sometimes_tasks", "n_never_tasks")
 RUNS = ("run_id", "base", "candidate")
 # The words of a column: any of the lists, each word of it near the number.
 WORDS: Mapping[str, str] = {
@@ -270,13 +271,15 @@ def _derived(relation: str, row: Mapping[str, Any]) -> dict[str, Any]:
     if relation == "task_outcomes" and row["n_scored"]:
         found["n_failed"] = row["n_scored"] - row["n_passed"]
     if relation == "run_metrics":
-        # A sidecar need not have them.
-        always, sometimes = row.get("n_always_tasks"), row.get("n_sometimes_tasks")
-        if always is not None and sometimes is not None:
-            found["n_always_tasks + n_sometimes_tasks"] = always + sometimes
-        for column in ("n_always_tasks", "n_sometimes_tasks", "n_never_tasks"):
-            if row.get("n_scored_tasks") and row.get(column) is not None:
-                found[f"{column} / n_scored_tasks"] = row[column] / row["n_scored_tasks"]
+        # A sidecar need not have them, nor as numbers.
+        told = {name: row.get(name) for name in BUCKET_COUNTS}
+        counts = {name: count for name, count in told.items() if isinstance(count, (int, float))}
+        if "n_always_tasks" in counts and "n_sometimes_tasks" in counts:
+            both = counts["n_always_tasks"] + counts["n_sometimes_tasks"]
+            found["n_always_tasks + n_sometimes_tasks"] = both
+        n_scored = row.get("n_scored_tasks")
+        if n_scored and isinstance(n_scored, (int, float)):
+            found |= {f"{name} / n_scored_tasks": n / n_scored for name, n in counts.items()}
     return found
 
 

@@ -62,6 +62,7 @@ NESTED = {
     "root_causes": ("report.causes", ("cause",), CAUSE),
     "interventions": ("interventions", ("intervention",), INTERVENTION),
 }
+MOST_DIGITS = 300
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Sidecar:
 def read(text: str, file: str) -> Sidecar:
     """Any text; what is wrong with it is part of what is read."""
     try:
-        content = json.loads(text)
+        # An integer beyond all floats is no figure: it becomes infinite.
+        content = json.loads(text, parse_int=_integer)
     except (ValueError, RecursionError) as error:
         return Sidecar(file, (), {}, f"it is not JSON: {str(error)[:80]}")
     if not isinstance(content, dict):
@@ -103,10 +105,14 @@ def read(text: str, file: str) -> Sidecar:
     return Sidecar(file, (((), content),), lines(text))
 
 
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
+
+
 def run_of(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str | None:
     """The run that a sidecar's object is about: by its id, else by its model and benchmark."""
     told = canonical(given)
-    if told.get("run_id") in known:
+    if str(told.get("run_id")) in known:
         return str(told["run_id"])
     found = [
         run
