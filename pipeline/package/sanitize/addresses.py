@@ -16,7 +16,7 @@ DOMAIN = re.compile(
     rf"(?![{_LETTER}])"
 )
 # Read backwards from the @: an address never takes long to find.
-LOCAL = re.compile(rf"[{_LETTER}._%+'*~!#$&/=?^-]*[{_LETTER}_+-]\Z")
+LOCAL = re.compile(rf"[{_LETTER}_+-][{_LETTER}._%+-]*")
 LONGEST_LOCAL = 64
 # Not addresses of people: how git is spoken to.
 SERVICES = re.compile(r"(?i)git@(?:ssh\.)?(?:github|gitlab|bitbucket)\.(?:com|org)")
@@ -24,12 +24,15 @@ COMMON_TOPS = frozenset(
     "com org net edu gov io ai dev co uk de fr jp cn eu us example test".split()
 )
 AT_HOST = re.compile(
-    r"@(?P<host>[a-zA-Z][a-zA-Z0-9-]{0,62}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![A-Za-z0-9.@-]*[A-Za-z0-9@])"
+    r"@(?P<host>[a-zA-Z][a-zA-Z0-9-]{0,62}|[0-9]{1,3}(?:\.[0-9]{1,3}){3})(?![A-Za-z0-9_-]|[.@][A-Za-z0-9])"
 )
-LOGIN = re.compile(r"[a-z_][a-z0-9_.-]{0,31}\Z", re.IGNORECASE)
+LOGIN = re.compile(r"[A-Za-z0-9_.-]*[A-Za-z_]")
+LONGEST_LOGIN = 32
 NUMBERED = re.compile(r"[a-zA-Z][a-zA-Z-]*-?[0-9]{1,4}")
 NO_HOST = re.compile(r"(?i)(?:v|sha|md|rev|r)[0-9]+")
-REMOTE = re.compile(r"\b(?:ssh|scp|rsync|sftp|mosh|ssh-copy-id)\b[^\n]{0,80}\Z")
+REMOTE = re.compile(
+    r"(?<![\w-])(?:ssh|scp|sftp|mosh|ssh-copy-id)(?:\s+-\S+(?:\s+[0-9]+)?){0,4}\s+\Z"
+)
 USER_SETTING = re.compile(
     r"(?<![A-Za-z0-9_])(?:USER|LOGNAME|USERNAME|SUDO_USER)=[\"']?(?P<user>[A-Za-z][A-Za-z0-9_.-]{1,31})"
 )
@@ -42,7 +45,7 @@ IPV6 = re.compile(
 VERSION = re.compile(r"(?i)(?:(?<![a-z])(?:versions?|ver|release|v)[\s.:\"']*|[=~<>]=\s*)\Z")
 NUMBERED_PART = re.compile(r"(?i)(?<![a-z])(?:section|sec\.|§|figure|table|chapter)\s*\Z")
 ADDRESSED = re.compile(
-    r"(?i)(?:ips?|ipv4|addr(?:ess)?|hosts?|server|peer|ping|from|to|connect(?:ed|ing)?|on|bind|node|nameserver|dns|gateway|subnet)[\s=:(\"']*\Z"
+    r"(?i)(?<![a-z])(?:ips?|ipv4|addr(?:ess)?|hosts?|server|peer|ping|from|to|connect(?:ed|ing)?|on|bind|node|nameserver|dns|gateway|subnet)[\s=:(\"']*\Z"
 )
 
 
@@ -50,11 +53,10 @@ def emails(text: str, policy: Policy) -> Iterator[Place]:
     """Addresses with a domain, whoever they belong to."""
     last = 0
     for match in DOMAIN.finditer(text):
-        floor = max(last, match.start() - LONGEST_LOCAL)
-        local = LOCAL.search(text, floor, match.start())
+        local = LOCAL.match(text[max(last, match.start() - LONGEST_LOCAL) : match.start()][::-1])
         if local is None:
             continue
-        start = _begun(text, local.start(), match.start())
+        start = _begun(text, match.start() - local.end(), match.start())
         is_called = text.startswith("(", match.end()) and match["top"].lower() not in COMMON_TOPS
         address = text[start : match.end()]
         if start == match.start() or is_called or SERVICES.fullmatch(address):
@@ -65,13 +67,12 @@ def emails(text: str, policy: Policy) -> Iterator[Place]:
 
 
 def _begun(text: str, start: int, at: int) -> int:
-    """Behind what an escaped line break, quotes or slashes leave in front of an address."""
+    """Behind what an escaped line break leaves in front of an address."""
     if start and text[start - 1] == "\\" and text[start] in "nrtb":
         start += 1
-    while start < at and text[start] in "'*~!#$&/=?^.%-":
+    while start < at and text[start] in ".%-":
         start += 1
-    cut = max(text.rfind(mark, start, at) for mark in "=/?&!*'")
-    return cut + 1 if cut >= 0 else start
+    return start
 
 
 def _is_cleared(address: str, domain: str, policy: Policy) -> bool:
@@ -83,19 +84,20 @@ def _is_cleared(address: str, domain: str, policy: Policy) -> bool:
 def logins(text: str, policy: Policy) -> Iterator[Place]:
     """`alice@node12`, `alice@10.0.0.5`: somebody's account on a machine."""
     for match in AT_HOST.finditer(text):
-        local = LOGIN.search(text, max(0, match.start() - 32), match.start())
-        if local is None or (local.start() and text[local.start() - 1] in "@/:.+"):
+        local = LOGIN.match(text[max(0, match.start() - LONGEST_LOGIN) : match.start()][::-1])
+        start = match.start() - local.end() if local else 0
+        if local is None or (start and text[start - 1] in "@/:.+"):
             continue
         host = match["host"]
-        if local[0] == "root" and re.fullmatch(r"[0-9a-f]{12}", host):
+        if text.startswith("root@", start) and re.fullmatch(r"[0-9a-f]{12}", host):
             continue  # the prompt of a container
         is_shell = re.match(r":[~/]", text[match.end() : match.end() + 2]) is not None
         is_host = bool(NUMBERED.fullmatch(host) or host[0].isdigit()) and not NO_HOST.fullmatch(
             host
         )
-        is_remote = REMOTE.search(text, max(0, match.start() - 120), local.start()) is not None
+        is_remote = REMOTE.search(text[max(0, start - 60) : start]) is not None
         if is_shell or is_host or is_remote or host.lower() in policy.hosts:
-            yield local.start(), match.end()
+            yield start, match.end()
     for match in USER_SETTING.finditer(text):
         if match["user"] not in ("root", "user"):
             yield match.span("user")

@@ -32,6 +32,12 @@ class Entry:
         """As file names and identifiers have it."""
         return f"redacted-{self.kind}-{self.number}"
 
+    def shown(self, *, is_bare: bool, after: str) -> str:
+        """As it stands before a text; a number must not grow by the digits behind it."""
+        if not is_bare or self.kind not in BARE_KINDS:
+            return f"[{self.bare}]"
+        return f"{self.bare}_" if after[:1].isdigit() else self.bare
+
 
 @dataclass
 class Ledger:
@@ -51,17 +57,15 @@ class Ledger:
             self.by_secret[span.secret] = known
         return known
 
-    def put(self, span: Span, file: str, line: int) -> str:
-        """Note a place, and say what stands there from now on."""
+    def put(self, span: Span, file: str, line: int, after: str = "") -> str:
+        """Note a place, and say what stands there from now on, before the text `after`."""
         entry = self.entry(span)
         entry.count += 1
         if len(entry.places) < MOST_PLACES and (file, line) not in entry.places:
             entry.places.append((file, line))
         self.files.setdefault(file, Counter())[entry.kind] += 1
         self.fresh.append(Finding(file, line, entry.kind, span.rule))
-        # A kind is settled where a secret is met first; only identifiers can do without brackets.
-        shown = entry.bare if span.is_bare and entry.kind in BARE_KINDS else f"[{entry.bare}]"
-        return f"{span.quote}{shown}{span.quote}"
+        return f"{span.quote}{entry.shown(is_bare=span.is_bare, after=after)}{span.quote}"
 
 
 BARE_KINDS = ("name", "user", "host")

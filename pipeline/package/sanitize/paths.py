@@ -35,7 +35,9 @@ WINDOWS = re.compile(
     r"[^\\/:*?\"'`<>|\s,;()\[\]{}]*",
     re.IGNORECASE,
 )
-SHARE = re.compile(r"(?<![\\\w:])\\\\[A-Za-z0-9][\w.-]{1,62}\\[\w.$-]{2,80}(?:\\[\w.$ -]{1,80})*")
+SHARE = re.compile(
+    r"(?<![\\\w:])\\\\(?P<host>[A-Za-z0-9][\w.-]{1,62})\\[\w.$-]{2,80}(?:\\[\w.$-]+(?: [\w.$-]+){0,4})*"
+)
 TILDE = re.compile(r"(?<![\w/~.])~[a-z_][a-z0-9_-]{1,31}(?=/[\w.])")
 
 
@@ -50,7 +52,8 @@ def paths(text: str, policy: Policy) -> Iterator[Place]:
                 yield match.start(), match.start() + len(found)
     for match in SHARE.finditer(text):
         # Two backslashes and a word also open an escape of an escaped text.
-        if re.match(r"\\\\[nrtu\"]", match[0]) is None and not _is_cleared(match[0], policy):
+        is_escape = match["host"][0] in "nrtu" and not re.search(r"[0-9.-]", match["host"])
+        if not is_escape and not _is_cleared(match[0], policy):
             yield match.span()
 
 

@@ -124,7 +124,8 @@ def _replaced(text: str, found: list[Span], first: int, file: str, ledger: Ledge
     for span in found:
         before = text[last : span.start]
         line += before.count("\n")
-        placeholder = ledger.put(span, file, line)
+        after = text[span.end : span.end + 1]
+        placeholder = ledger.put(span, file, line, after)
         n_breaks = text.count("\n", span.start, span.end)
         parts += (before, placeholder, "\n" * n_breaks)
         line += n_breaks

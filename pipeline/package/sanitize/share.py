@@ -162,7 +162,8 @@ def _named(name: str, policy: Policy, ledger: Ledger) -> str:
         kept, last = "", 0
         for span in detect.spans(part, policy):
             ledger.put(span, name, 0)
-            kept += part[last : span.start] + ledger.entry(span).bare
+            joint = "_" if part[span.end : span.end + 1].isdigit() else ""
+            kept += part[last : span.start] + ledger.entry(span).bare + joint
             last = span.end
         parts.append(kept + part[last:])
     return "/".join(parts)

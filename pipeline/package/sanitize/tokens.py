@@ -140,9 +140,11 @@ KEY_WORDS = (
     *("masterkey", "signingkey", "encryptionkey", "clientkey", "x-amz-signature", "authorization"),
 )
 # From a word on: the rest of the key, the sign, the value.
+_VALUE = r"(?:[^\s\"'`<>;,&|\\]|\\(?![\"'`nrt\\]))"
+VALUE_REST = re.compile(f"{_VALUE}*")
 ASSIGNMENT = re.compile(
     r"(?P<rest>[A-Za-z0-9_-]{0,24})\\*[\"'`]?\]?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,8}"
-    r"(?P<open>\\*[\"'`]?)(?P<value>[^\s\"'`<>;,&|\\](?:[^\s\"'`<>;,&|\\]|\\(?![\"'`nrt\\]))*)"
+    rf"(?P<open>\\*[\"'`]?)(?P<value>[^\s\"'`<>;,&|\\]{_VALUE}{{0,200}})"
 )
 # The same for bytes, where a space may be escaped too; counts of tokens are no secrets.
 _SIGN = r"[a-z0-9_-]*[\\\"'`]*\]?(?:\s|\\+t)*[:=][>=]?(?:\s|\\+t)*[\\\"'`]*"
@@ -167,16 +169,20 @@ def assigned(text: str) -> Iterator[Place]:
     """Values after `password=`, `"api_key": ` and the like."""
     low = lower(text)
     for word in KEY_WORDS:
+        last = 0
         for at in occurrences(low, word):
-            match = ASSIGNMENT.match(text, at)
+            match = ASSIGNMENT.match(text, at) if at >= last else None
             if match is None:
                 continue
             key = _before(text, at) + match["rest"]
             is_quoted = bool(match["open"])
             value = match["value"] if is_quoted else match["value"].rstrip(".:!?)]}")
-            start = match.start("value")
             if value and is_secret(key, value, is_quoted=is_quoted):
-                yield start, start + len(value)
+                start, last = match.start("value"), match.end("value")
+                # The longest are not looked at whole before it is sure that they are secrets.
+                if rest := VALUE_REST.match(text, last):
+                    last = rest.end()
+                yield start, last if last > match.end("value") else start + len(value)
 
 
 def _before(text: str, at: int) -> str:
@@ -192,6 +198,8 @@ def is_secret(key: str, value: str, *, is_quoted: bool) -> bool:
         return False
     is_code = bool(re.fullmatch(r"[A-Za-z_][A-Za-z_.]*\(?", value))
     if PASSWORD_KEY.fullmatch(key):
+        if key.lower().endswith("pwd") and value[0] in "/~.":
+            return False  # the working directory
         return is_quoted or not is_code or key.isupper()
     if SECRET_NAME.fullmatch(key):
         is_long = len(value) >= 8 and any(c.isdigit() for c in value)
