@@ -14,7 +14,7 @@ from pipeline.package.sanitize import detect, log
 from pipeline.package.sanitize.folder import LOG_NAME, Source, Survey, refuse_inside, survey
 from pipeline.package.sanitize.ledger import Ledger, highest_seen, taken
 from pipeline.package.sanitize.rewrite import Block, sanitized, screened
-from pipeline.package.sanitize.values import Finding, Policy
+from pipeline.package.sanitize.values import Finding, Policy, Unchecked
 
 BESIDE = ".sanitizing"
 
@@ -39,7 +39,7 @@ def survey_findings(given: Survey, policy: Policy) -> Iterator[Finding]:
     """The same of a survey: of each file first its name (line 0), then its lines."""
     ledger = Ledger()
     for source in given.files:
-        _named(source.name, policy, ledger)
+        _named(source.name, policy, ledger, told=source.name)
         if not source.is_cleared:
             for block in _screened(source, policy):
                 sanitized(block, source.name, policy, ledger)
@@ -70,7 +70,8 @@ def in_place(paths: Sequence[Path], policy: Policy) -> Shared:
                 continue
             shutil.copymode(source.path, beside)
             changed.append(source.name)
-        made = log.made(ledger, policy, tuple(names.values()), given.unchecked, earlier)
+        unchecked = _unchecked(given, policy, ledger)
+        made = log.made(ledger, policy, tuple(names.values()), unchecked, earlier)
         if earlier is None or ledger.by_secret:
             beside = given.root / f".{LOG_NAME}{BESIDE}"
             written[beside] = given.log
@@ -109,7 +110,8 @@ def copies(paths: Sequence[Path], out: Path, policy: Policy) -> Shared:
                 shutil.copyfile(source.path, target)
             elif _write(source, target, name, policy, ledger):
                 changed.append(source.name)
-        made = log.made(ledger, policy, tuple(names.values()), given.unchecked, earlier)
+        unchecked = _unchecked(given, policy, ledger)
+        made = log.made(ledger, policy, tuple(names.values()), unchecked, earlier)
         if earlier is not None and not ledger.by_secret:
             shutil.copyfile(given.log, beside / LOG_NAME)
         else:
@@ -155,18 +157,29 @@ def _write(source: Source, target: Path, name: str, policy: Policy, ledger: Ledg
     return changed
 
 
-def _named(name: str, policy: Policy, ledger: Ledger) -> str:
-    """A file's name without what must go, in the letters that names of runs are made of."""
-    parts = []
+def _named(name: str, policy: Policy, ledger: Ledger, *, told: str = "") -> str:
+    """A file's name without what must go, in the letters that names of runs are made of.
+
+    The ledger notes it under the name `told`, by default the new one.
+    """
+    parts, found = [], []
     for part in PurePosixPath(name).parts:
         kept, last = "", 0
         for span in detect.spans(part, policy):
-            ledger.put(span, name, 0)
+            found.append(span)
             joint = "_" if part[span.end : span.end + 1].isdigit() else ""
             kept += part[last : span.start] + ledger.entry(span).bare + joint
             last = span.end
         parts.append(kept + part[last:])
-    return "/".join(parts)
+    shown = "/".join(parts)
+    for span in found:
+        ledger.put(span, told or shown, 0)
+    return shown
+
+
+def _unchecked(given: Survey, policy: Policy, ledger: Ledger) -> list[Unchecked]:
+    """What could not be read, as the log may tell of it."""
+    return [Unchecked(_named(u.file, policy, ledger), u.reason) for u in given.unchecked]
 
 
 def _replaceable(out: Path) -> set[str]:

@@ -1,0 +1,294 @@
+"""blade sanitize on folders: copies, files in place, checks, the log, the policy."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pipeline.package import sanitize
+from pipeline.package.sanitize import Policy, log
+from tests.conftest import DEMO
+from tests.results import call, write
+
+MAIL = "omar@northwind.example"
+OTHER = "hana@northwind.example"
+FILES = {
+    "report.md": f"# Report\n\n| who | what |\n| --- | --- |\n| omar&#64;northwind.example | {OTHER} |\n",
+    "rollouts/a.jsonl": f'{{"x": 1.50,  "to": "{MAIL}"}}\nnot json {OTHER}\n{{"y":[]}}\n',
+    "rollouts/b.json": f'{{\n  "who": "{MAIL}"\n}}',
+    "clean.txt": "nothing here\r\nat all",
+}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def test_copies(tmp_path: Path) -> None:
+    """Copies have the same names, one placeholder a secret, and nothing else changed."""
+    given = write(tmp_path / "in", FILES)
+    before = contents(given)
+    ended = call("sanitize", given, "--out", tmp_path / "out")
+    assert ended.code == 0, ended.stderr
+    after = contents(tmp_path / "out")
+    assert contents(given) == before
+    assert list(after) == [*sorted([*FILES, "redactions.json"])]
+    assert (
+        after["report.md"].decode().splitlines()[-1]
+        == "| [redacted-email-1] | [redacted-email-2] |"
+    )
+    assert after["rollouts/a.jsonl"].decode() == (
+        '{"x": 1.50,  "to": "[redacted-email-1]"}\nnot json [redacted-email-2]\n{"y":[]}\n'
+    )
+    assert after["rollouts/b.json"] == b'{\n  "who": "[redacted-email-1]"\n}'
+    assert after["clean.txt"] == before["clean.txt"]
+    assert b"northwind" not in b"".join(after.values())
+
+
+def test_log_tells_places_and_no_secret(tmp_path: Path) -> None:
+    """The log has each placeholder with its rule, count and places, and can be read again."""
+    given = write(tmp_path / "in", FILES)
+    call("sanitize", given, "--out", tmp_path / "out")
+    read = log.read(tmp_path / "out" / "redactions.json")
+    assert [(r.placeholder, r.kind, r.rule, r.count) for r in read.redactions] == [
+        ("[redacted-email-1]", "email", "email", 3),
+        ("[redacted-email-2]", "email", "email", 2),
+    ]
+    assert read.redactions[0].places == (
+        ("report.md", 5),
+        ("rollouts/a.jsonl", 1),
+        ("rollouts/b.json", 2),
+    )
+    assert read.files["rollouts/a.jsonl"] == {"email": 2}
+    assert read.files["clean.txt"] == {}
+    assert read.by_kind == {"email": 5}
+
+
+def test_in_place_and_again(tmp_path: Path) -> None:
+    """Files are rewritten in place; a second call, in place or to copies, changes no byte."""
+    given = write(tmp_path / "in", FILES)
+    os.chmod(given / "report.md", 0o640)
+    assert call("sanitize", given).code == 0
+    once = contents(given)
+    assert b"northwind" not in b"".join(once.values())
+    assert (given / "report.md").stat().st_mode & 0o777 == 0o640
+    ended = call("sanitize", given)
+    assert (ended.code, contents(given)) == (0, once)
+    assert "nothing found" in ended.stdout
+    assert call("sanitize", given, "--out", tmp_path / "out").code == 0
+    assert contents(tmp_path / "out") == once
+    assert call("sanitize", given, "--check").code == 0
+
+
+def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
+    """A placeholder that stands in any file, or in the log, is never given to something else."""
+    given = write(
+        tmp_path / "in",
+        {"a.md": "x@y.example", "z.md": "[redacted-email-7] \\[redacted\\-ip\\-3\\]"},
+    )
+    call("sanitize", given)
+    assert (given / "a.md").read_text() == "[redacted-email-8]"
+    write(given, {"b.md": "10.0.0.7 z@y.example"})
+    call("sanitize", given)
+    assert (given / "b.md").read_text() == "[redacted-ip-4] [redacted-email-9]"
+    read = log.read(given / "redactions.json")
+    assert [r.placeholder for r in read.redactions] == [
+        "[redacted-ip-4]",
+        "[redacted-email-8]",
+        "[redacted-email-9]",
+    ]
+
+
+def test_check_writes_nothing_and_tells_no_secret(tmp_path: Path) -> None:
+    """A check lists file, line, kind and rule, ends with 1, and agrees with what copies take out."""
+    given = write(tmp_path / "in", FILES)
+    before = contents(given)
+    ended = call("sanitize", given, "--check")
+    assert ended.code == 1
+    assert ended.stdout.splitlines() == [
+        "report.md:5: email (email)",
+        "report.md:5: email (email)",
+        "rollouts/a.jsonl:1: email (email)",
+        "rollouts/a.jsonl:2: email (email)",
+        "rollouts/b.json:2: email (email)",
+        "5 found in 4 files: 5 email",
+    ]
+    assert contents(given) == before
+    told = json.loads(call("sanitize", given, "--check", "--json").stdout)
+    assert (told["is_clean"], told["by_kind"], len(told["findings"])) == (False, {"email": 5}, 5)
+    assert told["findings"][0] == {"file": "report.md", "line": 5, "kind": "email", "rule": "email"}
+
+
+def test_private_names_of_files(tmp_path: Path) -> None:
+    """Copies have other names where theirs are private, the same as in citations."""
+    given = write(
+        tmp_path / "in",
+        {
+            "sanitize.toml": 'names = ["heron"]\n',
+            "heron/heron_aster-8b_rollouts.jsonl": '{"a": 1}\n',
+            "report.md": "see heron_aster-8b/3:0#5 of Heron",
+            "heron.duckdb": b"\0",
+        },
+    )
+    ended = call("sanitize", given, "--out", tmp_path / "out")
+    assert ended.code == 0
+    assert "policy" in ended.stderr
+    after = contents(tmp_path / "out")
+    assert list(after) == [
+        "redacted-name-1/redacted-name-1_aster-8b_rollouts.jsonl",
+        "redactions.json",
+        "report.md",
+    ]
+    assert after["report.md"] == b"see redacted-name-1_aster-8b/3:0#5 of [redacted-name-1]"
+    assert b"eron" not in b"".join(after.values())
+    ended = call("sanitize", given, "--check")
+    assert "heron/heron_aster-8b_rollouts.jsonl (its name): name (listed-name)" in ended.stdout
+    ended = call("sanitize", given)
+    assert ended.code == 1
+    assert "the name of the file is private" in ended.stderr
+
+
+def test_what_is_no_text_cannot_be_cleared(tmp_path: Path) -> None:
+    """A warehouse or a picture is not copied, and fails a check, unless the policy clears it."""
+    given = write(
+        tmp_path / "in", {"a.md": "x", "w.duckdb": b"\0\1\2DUCK", "u.txt": b"\xff\xfea\0"}
+    )
+    ended = call("sanitize", given, "--check")
+    assert ended.code == 1
+    assert "w.duckdb: not checked: not text" in ended.stdout
+    ended = call("sanitize", given, "--out", tmp_path / "out")
+    assert ended.code == 0
+    assert "w.duckdb: not text" in ended.stderr
+    assert list(contents(tmp_path / "out")) == ["a.md", "redactions.json"]
+    assert call("sanitize", given).code == 1
+    (given / "redactions.json").unlink()
+    write(given, {"sanitize.toml": 'allow.files = ["*.duckdb", "u.txt"]\n'})
+    assert call("sanitize", given, "--check").code == 0
+    call("sanitize", given, "--out", tmp_path / "out2")
+    assert contents(tmp_path / "out2")["w.duckdb"] == b"\0\1\2DUCK"
+
+
+def test_links(tmp_path: Path) -> None:
+    """A link to a file becomes a copy, is refused in place; one to a folder is not followed."""
+    write(tmp_path, {"else/a.jsonl": f'"{MAIL}"\n', "in/b.md": "x"})
+    (tmp_path / "in" / "a.jsonl").symlink_to(tmp_path / "else" / "a.jsonl")
+    ended = call("sanitize", tmp_path / "in")
+    assert ended.code == 3
+    assert "is a link" in ended.stderr
+    (tmp_path / "in" / "deep").symlink_to(tmp_path / "else")
+    (tmp_path / "in" / "gone").symlink_to(tmp_path / "nowhere")
+    ended = call("sanitize", tmp_path / "in", "--out", tmp_path / "out")
+    assert contents(tmp_path / "out")["a.jsonl"] == b'"[redacted-email-1]"\n'
+    assert not (tmp_path / "out" / "a.jsonl").is_symlink()
+    assert "deep: a link to a folder" in ended.stderr
+    assert "gone: a link that leads nowhere" in ended.stderr
+
+
+def test_paths_given_twice_and_nested(tmp_path: Path) -> None:
+    """Each file counts once, under the name below what the paths have in common."""
+    given = write(tmp_path / "in", FILES)
+    ended = call("sanitize", given / "rollouts", given, given / "report.md", given, "--check")
+    assert ended.stdout.splitlines()[-1] == "5 found in 4 files: 5 email"
+
+
+WRONG_CALLS = [
+    (["in/none"], 3, "no such file"),
+    (["in", "--out", "in/shared"], 2, "lies in"),
+    (["in", "--out", "in"], 2, "lies in"),
+    (["in", "--out", "other"], 2, "not of an earlier call"),
+    (["in", "--out", "other/x.txt"], 2, "is a file"),
+    (["in", "--check", "--out", "o"], 2, "--check writes nothing"),
+    (["in", "--policy", "none.toml"], 3, "no such file"),
+    (["other"], 3, "is not a redaction log"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code", "told"), WRONG_CALLS)
+def test_wrong_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, told: str
+) -> None:
+    """A call that cannot be answered says why, and writes nothing."""
+    write(tmp_path, {"in/a.md": MAIL, "other/x.txt": "x", "other/redactions.json": "{}"})
+    if "not of" in told:
+        (tmp_path / "other" / "redactions.json").unlink()
+    before = contents(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    ended = call("sanitize", *arguments)
+    assert ended.code == code
+    assert told in ended.stderr
+    assert contents(tmp_path) == before
+
+
+POLICIES = [
+    ('nmaes = ["x"]', "nmaes is not a key of this file"),
+    ('names = "x"', "expected a list of texts"),
+    ('names = ["xy"]', "too short"),
+    ("names = [1]", "expected a text"),
+    ('source_fields = ["a..b"]', "not a field path"),
+    ('[allow]\nips = ["300.1.1.1"]', "not an address or a network"),
+    ('[allow]\npatterns = ["("]', "not a pattern"),
+    ("allow = 3", "expected a table"),
+    ('[rules]\noff = ["emial"]', "Did you mean email?"),
+    ('urls = "some"', "expected one of private, all"),
+    ("names = [", "not TOML"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), POLICIES)
+def test_wrong_policies(tmp_path: Path, text: str, told: str) -> None:
+    """A policy that cannot be followed is refused, with its line."""
+    write(tmp_path, {"in/a.md": "x", "in/sanitize.toml": text})
+    ended = call("sanitize", tmp_path / "in", "--check")
+    assert ended.code == 2
+    assert f"sanitize.toml:{len(text.splitlines())}: " in ended.stderr
+    assert told in ended.stderr
+
+
+def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where one file cannot be written, in place or as a copy, none is, and nothing is left over."""
+    given = write(tmp_path / "in", FILES)
+    before = contents(given)
+
+    def fail(*_: object) -> str:
+        raise OSError(28, "No space left on device", "redactions.json")
+
+    monkeypatch.setattr(log, "text", fail)
+    for arguments in ([given], [given, "--out", tmp_path / "out"]):
+        ended = call("sanitize", *arguments)
+        assert (ended.code, "No space left" in ended.stderr) == (3, True)
+    assert contents(tmp_path) == {f"in/{name}": content for name, content in before.items()}
+
+
+def test_copies_are_made_again(tmp_path: Path) -> None:
+    """The folder of an earlier call is written over, and what is no longer there goes."""
+    given = write(tmp_path / "in", FILES)
+    call("sanitize", given, "--out", tmp_path / "out")
+    (given / "clean.txt").unlink()
+    assert call("sanitize", given, "--out", tmp_path / "out").code == 0
+    assert "clean.txt" not in contents(tmp_path / "out")
+
+
+def test_demo_has_addresses_and_one_host() -> None:
+    """In the demo there are addresses of people and the host of an error message, nothing else."""
+    found = {(finding.kind, finding.rule) for finding in sanitize.findings([DEMO], Policy())}
+    assert found == {("email", "email"), ("endpoint", "host-port")}
+
+
+def test_keys_over_many_lines(tmp_path: Path) -> None:
+    """A key goes whole though it lies across blocks of lines, in prose and among rows."""
+    key = "-----BEGIN PRIVATE KEY-----\n" + "QUJD\n" * 100 + "-----END PRIVATE KEY-----\n"
+    given = write(
+        tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n", "b.jsonl": '{"a":1}\n' + key + "{}\n"}
+    )
+    call("sanitize", given)
+    for name in ("a.md", "b.jsonl"):
+        text = (given / name).read_text()
+        assert "QUJD" not in text
+        assert text.count("[redacted-key-1]") == 1
+    assert (given / "a.md").read_text().splitlines()[-1] == "y"
+    assert len((given / "b.jsonl").read_text().splitlines()) == 104
