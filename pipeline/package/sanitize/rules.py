@@ -74,7 +74,13 @@ RULES = (
     ),
     Rule("listed-host", "host", lambda text, policy: names.listed(text, policy.hosts), (), ""),
     Rule("ipv4", "ip", addresses.ipv4s, (".",), r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
-    Rule("ipv6", "ip", addresses.ipv6s, (":",), r"[0-9a-f]{4}::|::ffff:|(?:[0-9a-f]{1,4}:){4}"),
+    Rule(
+        "ipv6",
+        "ip",
+        addresses.ipv6s,
+        (":",),
+        r"[0-9a-f]{4}:[0-9a-f:]*:|::ffff:|(?:[0-9a-f]{1,4}:){4}",
+    ),
     Rule("email", "email", addresses.emails, ("@",), r"[^\s\"]@[a-z0-9\x80-\xff]"),
     Rule(
         "login",
