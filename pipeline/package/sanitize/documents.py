@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pipeline.package.sanitize import fields
 from pipeline.package.sanitize.detect import live, merged, spans
 from pipeline.package.sanitize.json_text import decoded, is_json, outward, said
 from pipeline.package.sanitize.rules import Rule
 from pipeline.package.sanitize.screen import suspects
-from pipeline.package.sanitize.tokens import KEY_WORDS, is_secret
+from pipeline.package.sanitize.tokens import KEY_WORDS, is_secret, lower
 from pipeline.package.sanitize.values import PLACEHOLDER, Policy, Span
 
 DEEPEST = 12
-FEW = 200
+MANY = 200
 LONG = 200
 STRING = re.compile(r'"(?P<text>(?:[^"\\]++|\\.)*+)"(?P<colon>\s*:)?', re.DOTALL)
 SPACE = re.compile(r"\s*")
@@ -39,7 +40,7 @@ def _spans(
         return spans(text, policy, rules)
     strings = list(STRING.finditer(text))
     if len(flags) != len(strings):
-        flags = _flags(strings, policy)
+        flags = _flags(text, strings, policy, rules)
     found: list[Span] = []
     key, behind_key = "", -1
     for match, is_suspect in zip(strings, flags, strict=True):
@@ -47,7 +48,7 @@ def _spans(
         if is_suspect or owner:
             found += _string(text, *match.span("text"), owner, policy, rules, depth)
         key, behind_key = "", -1
-        if match["colon"] and TELLING.search(match["text"]):
+        if match["colon"] and _is_telling(match["text"]):
             key = said(match["text"])
             space = SPACE.match(text, match.end())
             behind_key = space.end() if space else -1
@@ -55,11 +56,31 @@ def _spans(
     return found
 
 
-def _flags(strings: list[re.Match[str]], policy: Policy) -> list[bool]:
-    """Few strings are read as fast as they are looked over."""
-    if len(strings) < FEW:
-        return [True] * len(strings)
-    return suspects([m["text"].encode("utf-8", "surrogatepass") for m in strings], policy)
+@lru_cache(maxsize=4096)
+def _is_telling(key: str) -> bool:
+    """Whether a key may name a secret; the same few keys come again in every row."""
+    return TELLING.search(key) is not None
+
+
+def _flags(
+    text: str, strings: list[re.Match[str]], policy: Policy, rules: Sequence[Rule]
+) -> list[bool]:
+    """Of each string, whether anything could be found in it; few are looked at one by one."""
+    if len(strings) >= MANY:
+        return suspects([m["text"].encode("utf-8", "surrogatepass") for m in strings], policy)
+    low = lower(text)
+    words = [word for rule in rules for word in rule.words if word in low]
+    return [_may_hold(match["text"], words) for match in strings]
+
+
+def _may_hold(raw: str, words: Sequence[str]) -> bool:
+    if not raw.isascii() or "\\" in raw or "%" in raw or "&" in raw:
+        return True
+    low = raw.lower()
+    for word in words:  # noqa: SIM110  a generator takes longer than all the rest
+        if word in low:
+            return True
+    return False
 
 
 def _string(

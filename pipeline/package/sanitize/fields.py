@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ def _may_hold(text: str, wanted: tuple[tuple[Path, str, str], ...]) -> bool:
     """Whether the last name of any path is there at all: most lines need not be taken apart."""
     for path, _, _ in wanted:
         named = [part for part in path if part not in (ITEM, ANYWHERE)]
-        if not named or named[-1] in text or "\\u" in text:
+        if not named or json.dumps(named[-1])[1:-1] in text or "\\u" in text or named[-1] in text:
             return json_text.is_json(text)
     return False
 

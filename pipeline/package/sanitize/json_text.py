@@ -12,6 +12,7 @@ from pipeline.package.sanitize.values import Span
 ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.", re.DOTALL
 )
+SHORT = {r"\n": "\n", r"\t": "\t", r"\r": "\r", r"\"": '"', r"\\": "\\", r"\/": "/"}
 
 
 def is_json(text: str) -> bool:
@@ -32,7 +33,11 @@ def said(raw: str) -> str:
 
 def decoded(raw: str) -> View:
     """The same, with the way back; slower."""
-    return view(raw, ESCAPE, lambda match: str(json.loads(f'"{match[0]}"')))
+    return view(raw, ESCAPE, _meaning)
+
+
+def _meaning(match: re.Match[str]) -> str:
+    return SHORT.get(match[0]) or str(json.loads(f'"{match[0]}"'))
 
 
 def outward(span: Span, read: View, offset: int) -> Span:

@@ -27,6 +27,7 @@ class Rule:
     find: Find
     words: tuple[str, ...]
     screen: str
+    hint: re.Pattern[str] | None = None  # more than a word, in lower case, that must be there
 
 
 def _plain(find: Callable[[str], Iterator[tuple[int, int]]]) -> Find:
@@ -64,6 +65,7 @@ RULES = (
         endpoints.hosts_with_port,
         (":",),
         r"[a-z][a-z0-9-]*:[1-9][0-9]",
+        re.compile(r":[1-9][0-9]"),
     ),
     Rule(
         "internal-host",
@@ -73,13 +75,21 @@ RULES = (
         rf"\.(?:{'|'.join(map(re.escape, endpoints.SUFFIXES))})(?:[^a-z0-9_(]|$)|ip-[0-9]{{1,3}}-",
     ),
     Rule("listed-host", "host", lambda text, policy: names.listed(text, policy.hosts), (), ""),
-    Rule("ipv4", "ip", addresses.ipv4s, (".",), r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
+    Rule(
+        "ipv4",
+        "ip",
+        addresses.ipv4s,
+        (".",),
+        r"[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]",
+        re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]"),
+    ),
     Rule(
         "ipv6",
         "ip",
         addresses.ipv6s,
         (":",),
         r"[0-9a-f]{4}:[0-9a-f:]*:|::ffff:|(?:[0-9a-f]{1,4}:){4}",
+        re.compile(r":[0-9a-f]{0,4}:"),
     ),
     Rule("email", "email", addresses.emails, ("@",), r"[^\s\"]@[a-z0-9\x80-\xff]"),
     Rule(

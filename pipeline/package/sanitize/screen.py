@@ -35,9 +35,9 @@ def pattern(policy: Policy) -> str:
 
 def _spelled(name: str) -> str:
     """A field's name as bytes; letters beyond ASCII may be escaped in many ways."""
-    return (
-        re.escape(re.split(r"[^\x20-\x7e]", name)[0]) if name[:1].isascii() else r"\\u|[\x80-\xff]"
-    )
+    if not name[:1].isascii():
+        return r"\\u|[\x80-\xff]"
+    return re.escape(re.split(r"[^\x20-\x7e]|[\"\\/]", name)[0])
 
 
 def suspects(texts: Sequence[bytes], policy: Policy) -> list[bool]:

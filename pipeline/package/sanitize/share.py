@@ -71,7 +71,9 @@ def in_place(paths: Sequence[Path], policy: Policy) -> Shared:
             shutil.copymode(source.path, beside)
             changed.append(source.name)
         unchecked = _unchecked(given, policy, ledger)
-        made = log.made(ledger, policy, tuple(names.values()), unchecked, earlier)
+        # The log of a folder goes on telling of files that were not given this time.
+        told = dict.fromkeys((*(earlier.files if earlier else ()), *names.values()))
+        made = log.made(ledger, policy, tuple(told), unchecked, earlier)
         if earlier is None or ledger.by_secret:
             beside = given.root / f".{LOG_NAME}{BESIDE}"
             written[beside] = given.log
@@ -186,11 +188,9 @@ def _replaceable(out: Path) -> set[str]:
     """The files of an earlier call that may be replaced; a folder with anything else is refused."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
-    there = (
-        {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
-        if out.is_dir()
-        else set()
-    )
+    shutil.rmtree(out / BESIDE, ignore_errors=True)
+    below = out.rglob("*") if out.is_dir() else ()
+    there = {path.relative_to(out).as_posix() for path in below if not path.is_dir()}
     if not there:
         return set()
     known = {*log.read(out / LOG_NAME).files, LOG_NAME} if LOG_NAME in there else set()
