@@ -65,6 +65,7 @@ FOUND = [
     ("fe80::1ff:fe23:4567:890a: down", "[redacted-ip-1]: down"),
     # people and paths
     ("alice@example.com, bob@b.org", "[redacted-email-1], [redacted-email-2]"),
+    ("to hana.c&#64;north…", "to [redacted-email-1]…"),
     ("mailto:a.b+c@x.co.uk", "mailto:[redacted-email-1]"),
     ("ssh -p 22 alice@login", "ssh -p 22 [redacted-user-1]"),
     ("alice@gpu-07:~$ ls", "[redacted-user-1]:~$ ls"),

@@ -11,9 +11,11 @@ from pipeline.package.sanitize.values import Policy
 Place = tuple[int, int]
 
 _LETTER = "A-Za-z0-9\u00c0-\u024f"
+# Its last part has letters; where an excerpt was cut off, any part may be the last.
 DOMAIN = re.compile(
-    rf"@(?P<domain>[{_LETTER}](?:[{_LETTER}-]{{0,62}}\.)+(?P<top>[A-Za-z\u00c0-\u024f][{_LETTER}-]{{1,23}}))"
-    rf"(?![{_LETTER}])"
+    rf"@(?P<domain>[{_LETTER}](?:[{_LETTER}-]{{0,62}}\.)+"
+    rf"(?P<top>[A-Za-z\u00c0-\u024f][{_LETTER}-]{{1,23}})(?![{_LETTER}])"
+    rf"|[{_LETTER}][{_LETTER}.-]{{0,62}}(?=…))"
 )
 # Read backwards from the @: an address never takes long to find.
 LOCAL = re.compile(rf"[{_LETTER}_+-][{_LETTER}._%+-]*")
@@ -57,7 +59,9 @@ def emails(text: str, policy: Policy) -> Iterator[Place]:
         if local is None:
             continue
         start = _begun(text, match.start() - local.end(), match.start())
-        is_called = text.startswith("(", match.end()) and match["top"].lower() not in COMMON_TOPS
+        is_called = (
+            text.startswith("(", match.end()) and (match["top"] or "").lower() not in COMMON_TOPS
+        )
         address = text[start : match.end()]
         if start == match.start() or is_called or SERVICES.fullmatch(address):
             continue

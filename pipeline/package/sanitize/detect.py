@@ -10,7 +10,7 @@ from dataclasses import replace
 from pipeline.package.sanitize import names
 from pipeline.package.sanitize.alignment import view
 from pipeline.package.sanitize.rules import Rule, active
-from pipeline.package.sanitize.screen import ESCAPES
+from pipeline.package.sanitize.screen import ESCAPES, ODD_BYTES, matched
 from pipeline.package.sanitize.tokens import lower
 from pipeline.package.sanitize.values import PLACEHOLDER, Policy, Span
 
@@ -18,20 +18,23 @@ from pipeline.package.sanitize.values import PLACEHOLDER, Policy, Span
 MOST_READINGS = 3
 # Nothing that any rule finds is shorter: a@b.cc, fe80::1, names of three letters.
 SHORTEST = 3
+# From here on a pattern over bytes is faster than looking for words.
+LONG = 100_000
 ENTITIES = {
     **{"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"},
     **{"commat": "@", "colon": ":", "sol": "/", "period": "."},
 }
-ESCAPE = re.compile(
-    r"&#(?P<decimal>[0-9]{2,3});|&#[xX](?P<hex>[0-9a-fA-F]{2});|&(?P<entity>[a-z]{2,6});"
-    r"|%(?P<percent>[2-7][0-9A-Fa-f])|\\u00(?P<unicode>[2-7][0-9A-Fa-f])|\\(?P<mark>[_.@:/+~=-])"
-    r"|(?P<odd>[\xad\u034f-\U0010ffff])"
-)
 ODD = (
     r"[\xad\u034f\u061c\u115f\u1160\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u209c"
     r"\u2100-\u214f\u2460-\u24ff\ufb00-\ufb06\ufe00-\ufe0f\ufeff\uff01-\uff5e\U0001d400-\U0001d7ff]"
 )
+ESCAPE = re.compile(
+    r"&#(?P<decimal>[0-9]{2,3});|&#[xX](?P<hex>[0-9a-fA-F]{2});|&(?P<entity>[a-z]{2,6});"
+    r"|%(?P<percent>[2-7][0-9A-Fa-f])|\\u00(?P<unicode>[2-7][0-9A-Fa-f])|\\(?P<mark>[_.@:/+~=-])"
+    rf"|(?P<odd>{ODD})"
+)
 HINT = re.compile(f"{ESCAPES}|{ODD}", re.IGNORECASE)
+ESCAPED = f"{ESCAPES}|{ODD_BYTES}"
 LISTED = ("listed-name", "listed-user", "listed-host")
 
 
@@ -49,6 +52,9 @@ def live(text: str, policy: Policy, rules: Sequence[Rule] | None = None) -> Sequ
     rules = active(policy) if rules is None else rules
     if _is_escaped(text):
         return rules
+    if len(text) >= LONG:
+        content = [text.encode("utf-8", "surrogatepass")]
+        return [rule for rule in rules if matched(content, rule.screen) == [True]]
     low = lower(text)
     return [rule for rule in rules if _may_find(rule, low)]
 
@@ -67,6 +73,8 @@ def _read(text: str, policy: Policy, rules: Sequence[Rule], readings: int) -> li
 def _is_escaped(text: str) -> bool:
     """Whether anything in the text may mean something else; cheap where nothing does."""
     may_be = not text.isascii() or "\\" in text or "%" in text or "&" in text
+    if may_be and len(text) >= LONG:
+        return matched([text.encode("utf-8", "surrogatepass")], ESCAPED) == [True]
     return may_be and HINT.search(text) is not None
 
 
@@ -97,7 +105,7 @@ def _meaning(match: re.Match[str]) -> str:
 
 def _odd(character: str) -> str:
     """Nothing where it cannot be seen, a plain letter where it looks like one."""
-    if unicodedata.category(character) in ("Cf", "Mn") and HINT.match(character):
+    if unicodedata.category(character) in ("Cf", "Mn"):
         return ""
     plain = unicodedata.normalize("NFKC", character)
     return plain if plain.isascii() else character

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pipeline.package.sanitize import fields
+from pipeline.package.sanitize import detect, fields
 from pipeline.package.sanitize.detect import live, merged, spans
 from pipeline.package.sanitize.json_text import decoded, is_json, outward, said
 from pipeline.package.sanitize.rules import Rule
@@ -68,6 +68,8 @@ def _flags(
     """Of each string, whether anything could be found in it; few are looked at one by one."""
     if len(strings) >= MANY:
         return suspects([m["text"].encode("utf-8", "surrogatepass") for m in strings], policy)
+    if len(text) >= detect.LONG:
+        return [True] * len(strings)
     low = lower(text)
     words = [word for rule in rules for word in rule.words if word in low]
     return [_may_hold(match["text"], words) for match in strings]

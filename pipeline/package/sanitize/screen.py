@@ -42,13 +42,14 @@ def _spelled(name: str) -> str:
 
 def suspects(texts: Sequence[bytes], policy: Policy) -> list[bool]:
     """Of each text, whether any rule could find something in it."""
-    if not texts:
-        return []
+    return matched(texts, pattern(policy)) if texts else []
+
+
+def matched(texts: Sequence[bytes], pattern: str) -> list[bool]:
+    """Of each text, whether a pattern matches somewhere, whatever the case of letters."""
     import pyarrow
     import pyarrow.compute
 
     column = pyarrow.array(texts, pyarrow.large_binary())
-    matched = pyarrow.compute.match_substring_regex(
-        column, pattern=pattern(policy), ignore_case=True
-    )
-    return list(matched.to_pylist())
+    found = pyarrow.compute.match_substring_regex(column, pattern=pattern, ignore_case=True)
+    return list(found.to_pylist())
