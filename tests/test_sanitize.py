@@ -103,6 +103,16 @@ def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
     ]
 
 
+def test_log_goes_on_telling_of_files_that_are_not_given(tmp_path: Path) -> None:
+    """One file of a folder, sanitized again, adds to the log of the folder and takes nothing."""
+    given = write(tmp_path / "in", {"a.md": "x@y.example", "b.md": "b"})
+    call("sanitize", given)
+    write(given, {"b.md": "z@y.example"})
+    call("sanitize", given / "b.md")
+    read = log.read(given / "redactions.json")
+    assert dict(read.files) == {"a.md": {"email": 1}, "b.md": {"email": 1}}
+
+
 def test_check_writes_nothing_and_tells_no_secret(tmp_path: Path) -> None:
     """A check lists file, line, kind and rule of each finding, and ends with 1."""
     given = write(tmp_path / "in", FILES)
@@ -150,6 +160,10 @@ def test_private_names_of_files(tmp_path: Path) -> None:
     ended = call("sanitize", given)
     assert ended.code == 1
     assert "the name of the file is private" in ended.stderr
+    once = contents(given)
+    assert b"eron" not in once["redactions.json"]
+    call("sanitize", given)
+    assert contents(given) == once
 
 
 def test_what_is_no_text_cannot_be_cleared(tmp_path: Path) -> None:

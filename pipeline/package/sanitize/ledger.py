@@ -84,10 +84,16 @@ def highest_seen(files: Iterable[Path]) -> Counter[str]:
         with path.open("rb") as file:
             tail = b""
             while block := file.read(BLOCK):
-                text = tail + block
-                for match in SEEN.finditer(text):
-                    kind = match[1].decode()
-                    if kind in KINDS:
-                        highest[kind] = max(highest[kind], int(match[2]))
-                tail = text[-LONGEST_SEEN:]
+                highest |= highest_in(tail + block)
+                tail = block[-LONGEST_SEEN:]
+    return highest
+
+
+def highest_in(content: bytes) -> Counter[str]:
+    """The same of a text."""
+    highest: Counter[str] = Counter()
+    for match in SEEN.finditer(content):
+        kind = match[1].decode()
+        if kind in KINDS:
+            highest[kind] = max(highest[kind], int(match[2]))
     return highest

@@ -86,7 +86,8 @@ def made(
     earlier: RedactionLog | None,
 ) -> RedactionLog:
     """The log of a call, with what the log of an earlier one knew of the same files."""
-    entries = sorted(ledger.by_secret.values(), key=lambda e: (KINDS.index(e.kind), e.number))
+    put = [entry for entry in ledger.by_secret.values() if entry.count]
+    entries = sorted(put, key=lambda e: (KINDS.index(e.kind), e.number))
     new = [Redaction(f"[{e.bare}]", e.kind, e.rule, e.count, tuple(e.places)) for e in entries]
     old = earlier.redactions if earlier else ()
     counts = {name: Counter(ledger.files.get(name, {})) for name in names}
