@@ -60,6 +60,7 @@ FOUND = [
     ("node3.cluster.local", "[redacted-host-1]"),
     ("ip-10-0-0-12 is up", "[redacted-host-1] is up"),
     ("build-7 and BUILD-7", "[redacted-host-1] and [redacted-host-1]"),
+    ("on rack2.build-7 now", "on [redacted-host-1] now"),
     ("from 192.168.1.5:22", "from [redacted-ip-1]"),
     ("203.0.113.9", "[redacted-ip-1]"),
     ("fe80::1ff:fe23:4567:890a: down", "[redacted-ip-1]: down"),
@@ -84,6 +85,8 @@ FOUND = [
     ("heron_aster-8b/3:0#5", "redacted-name-1_aster-8b/3:0#5"),
     ("HeronBench and heron2", "redacted-name-1Bench and redacted-name-1_2"),
     ("Jose\u0301 Nin\u0303o, José-Niño", "[redacted-name-1], [redacted-name-1]"),
+    ("JOSÉ NIÑO", "redacted-name-1"),
+    ('{"a":"x JOS\\u00c9 NI\\u00d1O y"}', '{"a":"x [redacted-name-1] y"}'),
     # hidden by escapes and odd characters
     ("omar\\_s&#64;x.example", "[redacted-email-1]"),
     ("alice%40example.com", "[redacted-email-1]"),

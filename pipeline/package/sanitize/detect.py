@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from pipeline.package.sanitize import names
 from pipeline.package.sanitize.alignment import view
@@ -50,7 +51,8 @@ def spans(text: str, policy: Policy, rules: Sequence[Rule] | None = None) -> lis
 def live(text: str, policy: Policy, rules: Sequence[Rule] | None = None) -> Sequence[Rule]:
     """The rules that could find something in a text, or in any part of it."""
     rules = active(policy) if rules is None else rules
-    if _is_escaped(text):
+    # JSON writes letters beyond ASCII as escapes, and names may have them.
+    if _is_escaped(text) or ("\\u" in text and _has_letters_beyond_ascii(policy)):
         return rules
     if len(text) >= LONG:
         content = [text.encode("utf-8", "surrogatepass")]
@@ -76,6 +78,11 @@ def _is_escaped(text: str) -> bool:
     if may_be and len(text) >= LONG:
         return matched([text.encode("utf-8", "surrogatepass")], ESCAPED) == [True]
     return may_be and HINT.search(text) is not None
+
+
+@lru_cache(maxsize=64)
+def _has_letters_beyond_ascii(policy: Policy) -> bool:
+    return not "".join((*policy.names, *policy.users, *policy.hosts)).isascii()
 
 
 def _apart(text: str, policy: Policy, rules: Sequence[Rule], readings: int) -> Iterator[Span]:

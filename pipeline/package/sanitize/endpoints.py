@@ -6,6 +6,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from pipeline.package.sanitize import names
 from pipeline.package.sanitize.values import Policy
 
 Place = tuple[int, int]
@@ -41,6 +42,7 @@ PORT = re.compile(r":(?P<port>[1-9][0-9]{1,4})(?![\w-]|[.:]\w|,[0-9]{3})")
 # Read backwards from the colon.
 HOST = re.compile(r"[A-Za-z0-9.-]+")
 LONGEST_HOST = 200
+BELOW = re.compile(r"(?:\.[A-Za-z0-9-]+)+")
 HOST_NAME = re.compile(
     r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
 )
@@ -151,6 +153,13 @@ def internal_hosts(text: str, policy: Policy) -> Iterator[Place]:
     for match in BARE_HOST.finditer(text):
         if not COMMON_SUFFIXES.fullmatch(match[0]) and not is_cleared(match[0], policy):
             yield match.span()
+
+
+def listed_hosts(text: str, policy: Policy) -> Iterator[Place]:
+    """Hosts that the policy calls private, with the names of machines below them."""
+    for start, end in names.listed(text, policy.hosts):
+        below = BELOW.match(text[max(0, start - LONGEST_HOST) : start][::-1])
+        yield start - (below.end() if below else 0), end
 
 
 def is_listed(host: str, policy: Policy) -> bool:

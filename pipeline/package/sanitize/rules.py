@@ -74,7 +74,7 @@ RULES = (
         endpoints.GATES,
         rf"\.(?:{'|'.join(map(re.escape, endpoints.SUFFIXES))})(?:[^a-z0-9_(]|$)|ip-[0-9]{{1,3}}-",
     ),
-    Rule("listed-host", "host", lambda text, policy: names.listed(text, policy.hosts), (), ""),
+    Rule("listed-host", "host", endpoints.listed_hosts, (), ""),
     Rule(
         "ipv4",
         "ip",
