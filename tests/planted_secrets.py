@@ -14,7 +14,9 @@ ALNUM = string.ascii_letters + string.digits
 WORDS = "the run ended after two calls; see notes, table 3 (n=12) and 11:00 for task:3 more".split()
 # None of these can belong to what stands beside it.
 EDGES = (" ", "  ", "\n", "\t", ", ", "; ", " (", ") ", " | ", '"', "`", "<", ">", ". ", ": ", "! ")
-POLICY = Policy(names=("zephyr nine", "quillfeather"), users=("jdoe7",), hosts=("buildgamma",))
+POLICY = Policy(
+    names=("zephyr nine", "quillfeather", "ünalçelik"), users=("jdoe7",), hosts=("buildgamma",)
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ def plant(rng: random.Random) -> Plant:
         lambda: Plant(f"C:\\Users\\{name}\\{other}\\notes{digits}.txt"),
         lambda: Plant("zephyr nine"),
         lambda: Plant("quillfeather"),
+        lambda: Plant("ünalçelik"),
         lambda: Plant("jdoe7"),
         lambda: Plant("buildgamma"),
     )

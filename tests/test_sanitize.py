@@ -193,6 +193,7 @@ def test_links(tmp_path: Path) -> None:
     ended = call("sanitize", tmp_path / "in")
     assert ended.code == 3
     assert "is a link" in ended.stderr
+    assert call("sanitize", tmp_path / "in" / "a.jsonl").code == 3
     (tmp_path / "in" / "deep").symlink_to(tmp_path / "else")
     (tmp_path / "in" / "gone").symlink_to(tmp_path / "nowhere")
     ended = call("sanitize", tmp_path / "in", "--out", tmp_path / "out")

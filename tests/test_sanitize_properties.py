@@ -153,7 +153,7 @@ def test_rows_lose_their_secrets_and_nothing_else(seed: int) -> None:
     check_rows(seed)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(seeds)
 def test_folders_lose_their_secrets(seed: int) -> None:
     """No secret stays in copies or log, a check finds as many, a second call finds nothing."""

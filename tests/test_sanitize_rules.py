@@ -106,6 +106,7 @@ FOUND = [
         '{"arguments": "{\\"to\\": \\"a@b.example\\", \\"n\\": 1e3}"}',
         '{"arguments": "{\\"to\\": \\"[redacted-email-1]\\", \\"n\\": 1e3}"}',
     ),
+    ('\ufeff{"a": "JOS\\u00c9 NI\\u00d1O"}', '\ufeff{"a": "redacted-name-1"}'),
     ('{"a@b.example": 1}', '{"[redacted-email-1]": 1}'),
     ('{"a": "a@b.example", broken', '{"a": "[redacted-email-1]", broken'),
     ('{"a": "x\udcff a@b.example"}', '{"a": "x\udcff [redacted-email-1]"}'),

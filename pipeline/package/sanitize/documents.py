@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from pipeline.package.sanitize import detect, fields
@@ -15,6 +16,8 @@ from pipeline.package.sanitize.tokens import KEY_WORDS, is_secret, lower
 from pipeline.package.sanitize.values import PLACEHOLDER, Policy, Span
 
 DEEPEST = 12
+# Editors on Windows write it in front of a file; JSON knows none.
+MARK = "\ufeff"
 MANY = 200
 LONG = 200
 STRING = re.compile(r'"(?P<text>(?:[^"\\]++|\\.)*+)"(?P<colon>\s*:)?', re.DOTALL)
@@ -29,6 +32,9 @@ def document_spans(text: str, policy: Policy, *, flags: Sequence[bool] = ()) -> 
 
     The flags say of each string, in order, whether anything could be found in it.
     """
+    if text.startswith(MARK):
+        inner = document_spans(text[1:], policy, flags=flags)
+        return [replace(span, start=span.start + 1, end=span.end + 1) for span in inner]
     rules = live(text, policy)
     return merged(text, [*fields.spans(text, policy), *_spans(text, policy, rules, flags, 0)])
 

@@ -58,7 +58,7 @@ def survey(paths: Sequence[Path], policy: Policy) -> Survey:
             if path.name == POLICY_NAME:
                 policies.add(name)
             elif path != root / LOG_NAME:
-                found[path] = _taken(path, name, given, policy)
+                found[path] = _taken(path, name, policy)
     ordered = sorted(found.values(), key=_name)
     return Survey(
         root=root,
@@ -106,8 +106,8 @@ def _files(given: Path) -> Iterator[Path]:
     yield from (Path(error.filename) for error in unreadable)
 
 
-def _taken(path: Path, name: str, given: Path, policy: Policy) -> Source | Unchecked:
-    is_link = path.is_symlink() and path != given
+def _taken(path: Path, name: str, policy: Policy) -> Source | Unchecked:
+    is_link = path.is_symlink()
     patterns = policy.allow.files
     names = (name, path.name)
     is_cleared = any(fnmatch.fnmatchcase(n, p) for n in names for p in patterns)
