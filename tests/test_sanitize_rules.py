@@ -67,6 +67,8 @@ FOUND = [
     # people and paths
     ("alice@example.com, bob@b.org", "[redacted-email-1], [redacted-email-2]"),
     ("to hana.c&#64;north…", "to [redacted-email-1]…"),
+    # the path is seen only when the address before it is gone
+    ("a@x.example/home/bob/y", "[redacted-email-1][redacted-path-1]"),
     ("mailto:a.b+c@x.co.uk", "mailto:[redacted-email-1]"),
     ("ssh -p 22 alice@login", "ssh -p 22 [redacted-user-1]"),
     ("alice@gpu-07:~$ ls", "[redacted-user-1]:~$ ls"),
@@ -182,6 +184,7 @@ def test_policy_is_exact() -> None:
 def test_rules_can_be_put_off() -> None:
     """A rule that is off finds nothing; all addresses are found where the policy says so."""
     assert clean("a@b.example", Policy(off=("email",))) == "a@b.example"
+    assert clean("a@b.example", Policy(off=("login",))) == "[redacted-email-1]"
     url = "https://github.com/a/b"
     assert clean(url, Policy(all_urls=True)) == "[redacted-endpoint-1]"
 
