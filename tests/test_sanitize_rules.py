@@ -101,6 +101,7 @@ FOUND = [
     ),
     ('{"a":"\\u0061lice\\u0040x.example"}', '{"a":"[redacted-email-1]"}'),
     ('{"a":"\\/home\\/alice"}', '{"a":"[redacted-path-1]"}'),
+    ("8.8.8.8 answered", "[redacted-ip-1] answered"),
     # the shapes of JSON
     ('{"password" : "hunter2x","n":1.50}', '{"password" : "[redacted-credential-1]","n":1.50}'),
     ('{"password": 12345678}', '{"password": "[redacted-credential-1]"}'),
@@ -122,7 +123,7 @@ LEFT = [
     "<!--blade:report.modes?run_id=a_b-8b&signature=x%20y%20timed%20out%20long#n_tasks-->",
     "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     "runner.py:281, values.yaml:1100, DOI:10.1000/182, gpt-4:1000, node:1200",
-    "version 1.2.3.4, v10.0.1.2, torch==2.1.0.1, section 3.10.2.1, 2.0.1.5",
+    "version 1.2.3.4, v10.0.1.2, torch==2.1.0.1, section 3.10.2.1",
     "127.0.0.1:9000 localhost:8000 http://localhost:8000/v1 0.0.0.0 ::1 255.255.255.0",
     "std::vector a[1::2] x::y 12:30:45 01:02:03:04:05:06",
     "https://github.com/a/b#L3 https://en.wikipedia.org/wiki/Home git@github.com:a/b.git",

@@ -117,8 +117,8 @@ def ipv4s(text: str, policy: Policy) -> Iterator[Place]:
         if any(int(part) > 255 or (len(part) > 1 and part[0] == "0") for part in parts):
             continue
         address = ipaddress.ip_address(digits)
-        is_numbering = all(len(part) == 1 for part in parts) or NUMBERED_PART.search(before)
-        if not is_address and (VERSION.search(before) or (is_numbering and not address.is_private)):
+        is_numbering = NUMBERED_PART.search(before) and not address.is_private
+        if not is_address and (VERSION.search(before) or is_numbering):
             continue
         if not _is_harmless(address, policy):
             yield match.span()
