@@ -225,6 +225,8 @@ def test_folders_that_are_no_package(tmp_path: Path) -> None:
     assert (absent.code, "no such folder" in absent.stderr) == (3, True)
     (tmp_path / "file").touch()
     assert call("validate", "--benchmark-dir", tmp_path / "file").code == 3
+    policy = call("validate", "--benchmark-dir", tmp_path, "--policy", tmp_path / "absent.toml")
+    assert (policy.code, "absent.toml" in policy.stderr) == (3, True)
 
 
 def test_results_folder() -> None:

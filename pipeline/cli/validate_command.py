@@ -64,8 +64,16 @@ TITLES = {
     show_default=True,
     help="How many distinct, concrete anchor facts each golden report needs.",
 )
+@click.option(
+    "--policy",
+    type=click.Path(path_type=Path),
+    help="What is private and what is cleared, for the look for private data; sanitize.toml of "
+    "the package or of a folder above it.",
+)
 @json_option
-def validate(benchmark_dir: Path, phase: str, min_anchor_facts: int, as_json: bool) -> None:
+def validate(
+    benchmark_dir: Path, phase: str, min_anchor_facts: int, policy: Path | None, as_json: bool
+) -> None:
     """Check a benchmark's package, and say what is left to do.
 
     One line a check. A failure is followed by what it means and how to mend it, and the
@@ -79,7 +87,8 @@ def validate(benchmark_dir: Path, phase: str, min_anchor_facts: int, as_json: bo
     """
     found = _package(benchmark_dir)
     phases = PHASES if phase == ALL else (phase,)
-    checks = _checks(found, phases, min_anchor_facts)
+    found_leaks = leaks(found, policy) if "sharing" in phases else None
+    checks = _checks(found, phases, min_anchor_facts, found_leaks)
     items = readiness(checks) if phase == ALL else []
     if as_json:
         click.echo(json_text(_content(checks, items, phase), indent=2))
@@ -102,25 +111,28 @@ def _package(folder: Path) -> Package:
         raise InputError(f"{folder}: {reason}.", hint="Check its permissions.") from error
 
 
-def _checks(found: Package, phases: Sequence[str], least_facts: int) -> list[Check]:
+def _checks(
+    found: Package, phases: Sequence[str], least_facts: int, found_leaks: Sequence[Leak] | None
+) -> list[Check]:
     """The rollouts are analyzed once, for all phases; where they cannot be, the reason is told."""
     from pipeline.cli.package_source import analyzed
 
     with ExitStack() as stack:
-        warehouse, known, reason = None, None, "no rollout file"
+        warehouse, out, reason = None, None, "no rollout file"
         if found.rollouts:
             try:
-                warehouse, out = stack.enter_context(analyzed(*_results(found)))
-                known = gather(warehouse, *_written(out))
+                results = analyzed(*_results(found), is_told=True)
+                warehouse, out = stack.enter_context(results)
             except BladeError as error:
                 reason = str(error)
+        known = gather(warehouse, *_written(out)) if warehouse and out else None
         return checked(
             found,
             known,
             phases=phases,
             reason=reason,
             contradictions=contradictions(found, warehouse) if "golden" in phases else None,
-            leaks=leaks(found) if "sharing" in phases else None,
+            leaks=found_leaks,
             least_facts=least_facts,
         )
 
@@ -152,13 +164,13 @@ def contradictions(
     return findings
 
 
-def leaks(found: Package) -> Sequence[Leak] | None:
+def leaks(found: Package, policy_file: Path | None) -> Sequence[Leak] | None:
     """What `blade sanitize --check` finds in the package; none where it could not look."""
     from pipeline.package.sanitize import Policy, policy, survey, survey_findings
 
+    chosen = policy_file or policy.found([found.folder])
+    rules = policy.read(chosen) if chosen else Policy()
     try:
-        chosen = policy.found([found.folder])
-        rules = policy.read(chosen) if chosen else Policy()
         given = survey([found.folder], rules)
         listed = [Leak(each.file, each.line, each.kind) for each in survey_findings(given, rules)]
     except BladeError as error:
