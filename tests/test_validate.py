@@ -59,6 +59,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Check]:
         "rescored_rollouts.jsonl": [
             {**row, "reward": 1 - row["reward"]} for row in rows("model_b")
         ],
+        "cut_rollouts.jsonl": rows("model_b")[:-1],
         "unsafe_x_rollouts.jsonl": _asking("unsafe", rows("model_b")),
         "text_rollouts.jsonl": [
             {**row, "reward": str(row["reward"])} for row in _asking("text", rows("model_a"))
@@ -235,6 +236,9 @@ def test_copies_of_a_run(odd: list[Check]) -> None:
         ("copied", "model_a"),
         ("copied", "shuffled"),
         ("model_a", "shuffled"),
+        ("cut", "model_b"),
+        ("cut", "renamed"),
+        ("cut", "rescored"),
         ("model_b", "renamed"),
         ("model_b", "rescored"),
         ("renamed", "rescored"),

@@ -125,19 +125,28 @@ def _recomputed(
         told = values.get("run_id") or values.get("model_name") or golden.model
         yield RUN.failed(f"{name}: {told} is not one run of: {runs}", file=name)
         return
+    yield _named(golden, values, run, known.run_called(golden.model), name)
+    yield from _compared(golden, values, known.metrics.get(run.run_id, {}), name)
+
+
+def _named(
+    golden: Golden, values: Mapping[str, Any], run: Run, of_report: Run | None, name: str
+) -> Check:
+    """Report, sidecar and rollouts are of one run and one benchmark."""
     benchmark = values.get("benchmark")
-    named = known.run_called(golden.model)
-    if named is not None and named != run:
-        told = (
-            f"{name}: the figures are of {run.run_id}, the report's name is that of {named.run_id}"
-        )
-        yield RUN.failed(told, file=name)
-    elif isinstance(benchmark, str) and benchmark != run.benchmark:
+    if of_report not in (None, run):
+        told = f"the figures are of {run.run_id}, but the report is called {golden.model}"
+        return RUN.failed(f"{name}: {told}", file=name)
+    if isinstance(benchmark, str) and benchmark != run.benchmark:
         told = f"{name}: benchmark {benchmark}, but the rollouts are of {run.benchmark}"
-        yield RUN.warned(told, file=name, fix=RENAMED)
-    else:
-        yield RUN.passed(f"{name}: {run.run_id}", file=name)
-    fresh = known.metrics.get(run.run_id, {})
+        return RUN.warned(told, file=name, fix=RENAMED)
+    return RUN.passed(f"{name}: {run.run_id}", file=name)
+
+
+def _compared(
+    golden: Golden, values: Mapping[str, Any], fresh: Mapping[str, Any], name: str
+) -> Iterator[Check]:
+    """Every number that an analysis writes too, under the same name."""
     pairs = list(_pairs(values, fresh, ""))
     differing = [each for each in pairs if not _agrees(*each, fresh)]
     # What was taken out of the texts may hide why an attempt failed, but not whether it did.
