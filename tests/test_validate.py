@@ -184,23 +184,22 @@ def test_generic_skill(good: Data, tmp_path: Path) -> None:
 
 
 def test_repeated_sentences(good: Data, tmp_path: Path) -> None:
-    """The same sentence in every section is one section's worth of words."""
+    """A sentence that stands in every section is one section's worth of words."""
     said = (
-        "This section says in many words what an agent has to do with the data of this benchmark. "
+        "Read each failing trajectory slowly, compare its calls with those of a passing attempt, "
+        "write down the first difference, name a cause, and cite the rollout that shows it best. "
     )
     titles = (
-        "Overview",
-        "Input schema",
-        "Workflow funnel",
-        "Failure taxonomy",
-        "Analysis workflow",
+        *("Overview", "Input schema", "Workflow funnel"),
+        *("Failure taxonomy", "Analysis workflow"),
     )
-    hollow = SKILL.partition("# Desk")[0] + "".join(
-        f"## {name}\n\n{said * 9}\n\n" for name in titles
-    )
+    hollow = SKILL.partition("# Desk")[0] + "".join(f"## {name}\n\n{said}\n\n" for name in titles)
     checks = found(tmp_path, good, "skill", **{"skill/SKILL.md": hollow})
     thin = [each.message for each in checks if each.id == "skill.section" and each.status == FAIL]
-    assert len(thin) == 6, "five repeat one sentence, and the template is absent"
+    assert [message.split(" (")[0].split(":")[0] for message in thin] == [
+        *titles[1:],
+        "Report template",
+    ]
 
 
 def test_rollout_files(odd: list[Check]) -> None:

@@ -43,6 +43,13 @@ REPORTS = {
         REPORT.replace("`model_a/", "`").replace("`model_b/", "`"),
         {"golden.evidence", "facts.reported"},
     ),
+    "no citation of a task that never passes": (
+        REPORT[: REPORT.index("## Never-Pass")]
+        + "## Never-Pass Deep Dives\n\nTwo tasks fail in both repeats, since the agent writes to a "
+        "customer that no search returned, or stops at a name that is spelled wrongly.\n\n"
+        + REPORT[REPORT.index("## Cross-Model") :],
+        {"golden.evidence", "facts.reported"},
+    ),
     "a rollout that is not there": (
         REPORT.replace("`model_a/1:0`, which searches", "`model_a/1:7`, which searches"),
         {"golden.citations"},
@@ -91,6 +98,10 @@ SIDECARS = {
         {"metrics.keys", "metrics.values"},
     ),
     "wrong": (json.dumps({**METRICS, "pass_at_1": 99.9}), {"metrics.values", "metrics.report"}),
+    "off in the third digit": (
+        json.dumps({**METRICS, "pass_at_1": 0.379}),
+        {"metrics.values", "metrics.report"},
+    ),
     "percent for a rate": (
         json.dumps({**METRICS, "pass_at_1": 37.5}),
         {"metrics.values", "metrics.report"},
