@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.package import headings
+from pipeline.package.comments import without_comments
 from pipeline.package.reading import Section, Table, read
 from pipeline.package.rows import row_text, source
 from pipeline.package.statements import Statement, of_text, sentences
 
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 SHORTEST, LONGEST = 20, 420
 WORDS_OF_QUOTE = 3
 CAUSAL = re.compile(
@@ -81,7 +81,7 @@ def candidates(text: str) -> tuple[list[Candidate], list[str]]:
     """The statements that could be facts in their order, and a reason for each other one."""
     found: list[Candidate] = []
     reasons: list[str] = []
-    seen = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    seen = without_comments(text)
     runs = _own_names(seen)
     lines = seen.split("\n")
     for section in read(seen).sections:

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 
 from pipeline.package import headings
+from pipeline.package.comments import without_comments
 from pipeline.package.reading import Block, Section, Table, read
 from pipeline.package.statements import of_text
 
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 KEPT_SECTIONS = ("Aggregate Results", "Workflow Funnel")
 DIAGNOSIS = (
     "Dominant Failure Modes",
@@ -50,7 +50,7 @@ class Shallow:
 
 def shallow(text: str) -> Shallow:
     """Headings, and the aggregate and funnel tables whatever their headings are called."""
-    lines = COMMENT.sub(_line_ends, text).split("\n")
+    lines = without_comments(text).split("\n")
     reading = read("\n".join(lines))
     pieces: list[str] = []
     n_headings = n_tables = 0
@@ -62,10 +62,6 @@ def shallow(text: str) -> Shallow:
         pieces += tables
         n_tables += len(tables)
     return Shallow("\n\n".join(pieces) + "\n", n_headings, n_tables)
-
-
-def _line_ends(match: re.Match[str]) -> str:
-    return "\n" * match[0].count("\n")
 
 
 def _keeps_heading(section: Section, *, has_tables: bool) -> bool:
@@ -131,7 +127,7 @@ def _without(line: str, dropped: set[int]) -> str:
 
 def tables_only(text: str) -> str:
     """All headings and all tables of a report: what a script could print of it."""
-    lines = COMMENT.sub(_line_ends, text).split("\n")
+    lines = without_comments(text).split("\n")
     pieces = []
     for section in read("\n".join(lines)).sections:
         if section.title:

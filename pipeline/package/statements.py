@@ -29,7 +29,7 @@ CAPITALS = re.compile(r"\b(?:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[A-Z]{5,}|KG|UK|BI|TI
 SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=\S)|\n\s*\n")
 SENTENCE_START = re.compile(r"[A-Z0-9\"'(\u201c`]|$")
 ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|no|approx|etc|resp)\.$", re.IGNORECASE)
-LONGEST_ABBREVIATION = 12
+LOOK_BACK = 12
 LONGEST_QUOTE = 400
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
 NEGATION = re.compile(
@@ -106,7 +106,7 @@ def sentences(block: Block) -> list[tuple[int, int]]:
     spans, start = [], 0
     quoted = [match.span() for match in QUOTED.finditer(block.text)]
     for match in SENTENCE_END.finditer(block.text):
-        before = max(start, match.start() - LONGEST_ABBREVIATION)
+        before = max(start, match.start() - LOOK_BACK)
         if (
             not (SENTENCE_START.match(block.text, match.end()) or block.is_code(match.end()))
             or block.is_code(match.start())
@@ -183,7 +183,8 @@ def _tasks(block: Block, start: int, end: int) -> Iterator[str]:
     for from_, to in block.codes:
         goes_on = named >= 0 and ALSO_NAMED.fullmatch(block.text, named, from_)
         named = -1
-        if start <= from_ < end and (goes_on or TASK_BEFORE.search(block.text, start, from_)):
+        before = max(start, from_ - LOOK_BACK)
+        if start <= from_ < end and (goes_on or TASK_BEFORE.search(block.text, before, from_)):
             named = to
             if citation.parse(block.text[from_:to]) is None:
                 yield block.text[from_:to]

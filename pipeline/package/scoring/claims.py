@@ -33,8 +33,8 @@ SAME_TASK = 0.3
 ROW_SHARE = 0.2
 ROW_LIKE = re.compile(r"[^:;]+: [^;]*; [^:;]+:")
 QUOTED_SHARE = 0.6
-# What is left of a claim that stands with citations of other rollouts only.
-OTHER_ROLLOUTS = 0.4
+# What is left of a claim that is made of other rollouts, tools or modes.
+OF_OTHERS = 0.4
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ def match(claim: Passage, passage: Passage) -> Match:
     order = order_share(claim, passage)
     strength = _strength(claim, n_entities, entities, figures, shared)
     credit = _ramp(strength, *STRENGTH) * _ramp(order, *ORDER)
-    if _cites_others(claim, passage):
-        credit *= OTHER_ROLLOUTS
+    if _cites_others(claim, passage) or _names_others(claim, passage):
+        credit *= OF_OTHERS
     return Match(passage, entities, figures, shared, order, credit)
 
 
@@ -135,6 +135,15 @@ def _cites_others(claim: Passage, passage: Passage) -> bool:
     return not any(
         (each.run_id, each.task_id, each.rollout_index) in own for each in passage.citations
     )
+
+
+def _names_others(claim: Passage, passage: Passage) -> bool:
+    """Whether most names of the claim are missing, and others stand there."""
+    if not claim.names:
+        return False
+    found = sum(_named(name, passage) for name in claim.names)
+    has_others = any(name not in claim.names for name in passage.names)
+    return found < MIN_ENTITIES * len(claim.names) and has_others
 
 
 def _strength(

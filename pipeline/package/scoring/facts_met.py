@@ -172,12 +172,13 @@ def _assigned(
 def _met(wanted: Asked, chosen: list[tuple[float, Match]], report: Report) -> Met:
     credit = sum(worth for worth, _ in chosen) / len(chosen)
     lines = [match.passage.line for worth, match in chosen if worth and match.passage]
+    served = {place for worth, match in chosen if worth for place in _places(match)}
     if credit > 0:
         against = [
             other
             for claim in wanted.claims
             for other in _objections(claim.passage, report)
-            if other.text not in wanted.tolerated
+            if other.text not in wanted.tolerated and not served & set(other.places)
         ]
         if against:
             told = f"taken back at line {against[0].line}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pipeline.package.scoring.vocabulary import (
     AUXILIARIES,
@@ -53,9 +54,9 @@ class Flow:
         """Of its pairs of function words, how many cannot stand together."""
         return self.n_broken / self.n_pairs if self.n_pairs else 0.0
 
-    def reads(self, least: float = MIN_FUNCTION_SHARE) -> bool:
+    def reads(self, least: float = MIN_FUNCTION_SHARE, *, shortest: int = SHORTEST) -> bool:
         """Whether it reads like a sentence; what is too short to tell does."""
-        if self.n_words < SHORTEST:
+        if self.n_words < shortest:
             return True
         return self.function_share >= least and self.broken_share < MAX_BROKEN_SHARE
 
@@ -63,7 +64,7 @@ class Flow:
 def flow(words: list[str]) -> Flow:
     """The counts of one statement, given its words in order."""
     n_words = n_function = n_pairs = n_broken = 0
-    for word, following in zip(words, [*words[1:], "."], strict=True):
+    for word, following in pairwise([*words, "."]):
         if word in PUNCTUATION:
             continue
         n_words += 1

@@ -7,14 +7,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from pipeline.package.comments import without_comments
 from pipeline.package.scoring import negation, swaps
 from pipeline.package.scoring.markdown import Chunk, chunks, joined
-from pipeline.package.scoring.passages import COMMENT
 from pipeline.package.scoring.passages import report as passages_of
 from pipeline.package.scoring.vocabulary import FUNCTION_WORDS
 from pipeline.package.shallow import shallow, tables_only
 
-TOKEN = re.compile(r"`[^`\n]*`|[^\s|]+")
+TOKEN = re.compile(r"(?:`[^`\n]*`|[^\s|])+")
 KEYWORD = re.compile(r"[A-Za-z][\w'-]{2,}")
 A_LINE = 14
 
@@ -30,7 +30,7 @@ class Negative:
 
 def negatives(golden: str) -> list[Negative]:
     """All look-alikes that differ from the golden report, in a fixed order."""
-    seen = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), golden)
+    seen = without_comments(golden)
     made = [Negative(name, what, make(seen)) for name, what, make in MAKERS]
     return [each for each in made if each.text.split() != seen.split()]
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from pipeline.citation import Citation
 from pipeline.package import headings
+from pipeline.package.comments import without_comments
 from pipeline.package.numbers import QUOTED, Number
 from pipeline.package.reading import Block, Reading, Section, Table, read
 from pipeline.package.rows import row_text
@@ -18,13 +19,13 @@ from pipeline.package.scoring.polarity import Stance, stance
 from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD, sense, words
 from pipeline.package.statements import Statement, of_section, of_text
 
-# What no reader sees; line ends within are kept, so that lines stay what they are.
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 HEADING = re.compile(r"^(?=#{1,5}\s)", re.MULTILINE)
 FIRST_LEVEL = re.compile(r"^#\s+\S", re.MULTILINE)
 # A report has one title; where it has many, they are its sections.
 MAX_TITLES = 2
 Value = TypeVar("Value")
+# Beyond these a statement is a dump of numbers.
+MOST_FIGURES = 300
 WIDEST = 3
 LONGEST_WINDOW = 120
 LONGEST_LEAD = 40
@@ -144,7 +145,7 @@ class Report:
 
 def report(text: str) -> Report:
     """A report's text as passages; comments are no part of it."""
-    seen = COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    seen = without_comments(text)
     if len(FIRST_LEVEL.findall(seen)) > MAX_TITLES:
         seen = HEADING.sub("#", seen)
     reading = read(seen)
@@ -252,7 +253,7 @@ def _passage(
 def _figures(text: str, numbers: tuple[Number, ...]) -> tuple[Figure, ...]:
     found = [Figure(each.value, each.decimals, each.is_signed) for each in numbers]
     spelled = (SPELLED[match[0].lower()] for match in SPELLED_WORD.finditer(text))
-    return (*found, *(Figure(value, 0) for value in spelled))
+    return (*found, *(Figure(value, 0) for value in spelled))[:MOST_FIGURES]
 
 
 def _all(groups: Iterable[Sequence[Value]]) -> tuple[Value, ...]:

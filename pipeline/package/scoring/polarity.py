@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeGuard
 
 from pipeline.package.scoring.vocabulary import (
     NEGATORS,
@@ -31,7 +32,8 @@ PAIRS = (
     "present absent, true false, longer shorter, early late, earlier later, up down, open closed, "
     "strong weak, possible impossible, known unknown, declared undeclared, passes fails, "
     "pass fail, passed failed, passing failing, rises falls, rise fall, success failure, "
-    "can cannot, includes excludes, inclusive exclusive, above below, only also, done undone, valid invalid"
+    "can cannot, includes excludes, inclusive exclusive, above below, "
+    "done undone, valid invalid"
 )
 NEAR = 3
 # Senses of two texts that differ in sign: this share of those they have in common, and how many.
@@ -66,7 +68,7 @@ def stance(text_words: list[str]) -> Stance:
             is_denied = not is_denied
             continue
         is_negative = _is_negative(clause) != is_denied
-        meant = frozenset(found for found in map(sense, clause) if found) - REVERSING_STEMS
+        meant = frozenset(filter(_is_said, map(sense, clause))) - REVERSING_STEMS
         ways = {WAYS[each] for each in meant if each in WAYS}
         # "Never passes" is "fails": what goes a way takes the no of its clause.
         sign = NEGATIVE if is_negative and not ways else POSITIVE
@@ -108,7 +110,8 @@ def _clauses_conflict(left: Stance, right: Stance) -> bool:
             for other, other_sign in right.clauses
             if len(meant & other) >= SAME_CLAUSE * len(meant | other)
         ]
-        if same and sign not in same:
+        is_clear = any(not left.signs[each] & right.signs.get(each, sign) for each in meant)
+        if same and sign not in same and is_clear:
             return True
     return False
 
@@ -123,6 +126,11 @@ def _opposed(left: Stance, right: Stance) -> bool:
             if beside and not beside & left.near.get(other, frozenset()):
                 return True
     return False
+
+
+def _is_said(meant: str | None) -> TypeGuard[str]:
+    """Words and names; a citation or a number is neither affirmed nor denied."""
+    return meant is not None and "/" not in meant and not meant[0].isdigit()
 
 
 def _near(text_words: list[str]) -> dict[str, frozenset[str]]:
@@ -148,7 +156,9 @@ def _clauses(text_words: list[str]) -> list[list[str]]:
     """The clauses in order; one that "that" follows ends with it, a sentence with a dot."""
     clauses: list[list[str]] = [[]]
     for word in text_words:
-        if word == ".":
+        if word == "without":
+            clauses.append([word])
+        elif word == ".":
             clauses += [["."], []]
         elif word in PUNCTUATION or word in OPENING:
             if word == "that":

@@ -11,6 +11,8 @@ from pipeline.package.scoring.passages import Passage, Report
 
 PRESENT, SUBSTANTIVE, BELONGS = 0.2, 0.3, 0.5
 FEWEST_WORDS = 25
+# Short statements may do without words that hold others together.
+SHORTEST = 13
 SHARE_OF_GOLDEN = 0.2
 # Its own section's likeness may fall behind the likest section's by this factor.
 NEAR_BEST = 0.7
@@ -87,7 +89,11 @@ def _section_names(report: Report) -> set[str]:
 
 def _n_words(group: list[Passage], least: float) -> int:
     """Words of sentences and of tables; a list of words is neither."""
-    return sum(each.flow.n_words for each in group if each.is_row or each.flow.reads(least))
+    return sum(each.flow.n_words for each in group if _is_told(each, least))
+
+
+def _is_told(statement: Passage, least: float) -> bool:
+    return statement.is_row or statement.flow.reads(least, shortest=SHORTEST)
 
 
 def _counts(group: list[Passage]) -> Counter[str]:

@@ -1,0 +1,208 @@
+"""Calibration shows that a score tells a golden report from everything that looks like one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.package.facts import document, draft
+from pipeline.package.scoring import negatives
+from pipeline.package.scoring.calibration import calibrate
+from pipeline.package.scoring.files import Fact
+from pipeline.package.scoring.negation import negated
+from pipeline.package.scoring.swaps import ids_swapped, numbers_perturbed
+from pipeline.package.shallow import shallow
+from tests.package_reports import GOLDEN, TEXTS, facts_json, written
+from tests.results import Outcome, call
+
+NAMES = [
+    "words-shuffled",
+    "vocabulary-list",
+    "numbers-perturbed",
+    "ids-swapped",
+    "claims-negated",
+    "sections-swapped",
+    "keyword-stuffing",
+    "metric-dump",
+]
+
+
+def run(folder: Path, *flags: str | Path, **texts: str) -> Outcome:
+    found = written(folder, **{"shallow": shallow(GOLDEN).text, **texts})
+    return call(
+        "calibrate",
+        *("--golden-report", found["golden"]),
+        *("--anchor-facts", found["facts"]),
+        *("--shallow-report", found["shallow"]),
+        *flags,
+    )
+
+
+def test_a_golden_report_is_told_from_its_look_alikes(tmp_path: Path) -> None:
+    """Every demand is met and every score written where the helper writes it."""
+    out = tmp_path / "calibration"
+    told = run(tmp_path, "--output-dir", out)
+    assert (told.code, told.stderr) == (0, "")
+    assert told.stdout.count("PASS") == 3 + len(NAMES)
+    summary = json.loads((out / "calibration_summary.json").read_text(encoding="utf-8"))
+    assert summary["passed"] is True
+    assert summary["golden_score"] >= 0.85
+    assert summary["shallow_score"] <= 0.40
+    assert list(summary["negatives"]) == NAMES
+    assert all(each["below_golden"] >= 0.25 for each in summary["negatives"].values())
+    for name, key in (("golden-vs-self", "golden_score"), ("shallow-vs-golden", "shallow_score")):
+        reward = json.loads((out / name / "reward.json").read_text(encoding="utf-8"))
+        assert reward["final_score"] == summary[key]
+    assert {path.parent.name for path in out.glob("*/reward.json")} >= set(NAMES)
+
+
+def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
+    """The command line of the tutorial prints and leaves no file."""
+    before = set(written(tmp_path, shallow="").values())
+    assert run(tmp_path).code == 0
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_a_golden_report_as_its_own_control_fails(tmp_path: Path) -> None:
+    """The shallow report too close to the golden one is named, with the facts it meets."""
+    told = run(tmp_path, shallow=GOLDEN)
+    assert told.code == 1
+    assert "FAIL   shallow-vs-golden" in told.stdout
+    assert "Review: Shallow too close" in told.stdout
+    assert "f1 (met by the shallow report)" in told.stdout
+
+
+def test_a_spread_can_be_asked_for(tmp_path: Path) -> None:
+    """0.95 is more than any control allows here."""
+    told = run(tmp_path, "--min-spread", "0.95", "--json")
+    summary = json.loads(told.stdout)
+    assert (told.code, summary["targets"]["spread_at_least"]) == (1, 0.95)
+    assert [each["name"] for each in summary["checks"] if not each["passed"]] == ["spread"]
+
+
+def test_facts_that_the_golden_report_does_not_state_are_named(tmp_path: Path) -> None:
+    """Facts of another report make the golden one fail, and are the thing to review."""
+    found = written(tmp_path, shallow=shallow(GOLDEN).text)
+    odd = [f"Task {n}0 of another desk was lost by `tool_{n}` in {n} of 9 calls." for n in "234"]
+    found["facts"].write_text(facts_json((*TEXTS[:2], *odd)), encoding="utf-8")
+    told = call(
+        "calibrate",
+        *("--golden-report", found["golden"]),
+        *("--anchor-facts", found["facts"]),
+        *("--shallow-report", found["shallow"]),
+    )
+    assert told.code == 1
+    assert "Weak facts: f3 (the golden report does not state it (not found))" in told.stdout
+
+
+def test_facts_of_tables_do_not_survive_the_metric_dump() -> None:
+    """A row of a table is met by a dump of tables: such facts are weak, and are called so."""
+    rows = ["stage: booked; reached: 24; of all: 60.0%; lost here: 12"]
+    found = calibrate(GOLDEN, shallow(GOLDEN).text, [Fact("row", rows[0], "low")])
+    assert not found.passed
+    assert "metric-dump" in found.weak_facts[0].why
+    assert any("Look-alikes too close" in line for line in found.review)
+
+
+def test_a_thin_report_without_evidence_is_named() -> None:
+    """A golden report that cites nothing cannot show that a score needs evidence."""
+    thin = "## Summary\n\nThe TIMED_OUT mode leads with 9 of 22 failures in the depot.\n"
+    fact = Fact("f", "The TIMED_OUT mode leads with 9 of 22 failures in the depot.", "low")
+    found = calibrate(thin, thin, [fact])
+    assert any("Evidence missing" in line for line in found.review)
+
+
+def test_each_look_alike_does_what_its_name_says() -> None:
+    """The same words, numbers or headings as the golden report, and one thing spoiled."""
+    made = {each.name: each.text for each in negatives.negatives(GOLDEN)}
+    assert list(made) == NAMES
+    headings = re.findall(r"^## .*", GOLDEN, re.MULTILINE)
+    for name in NAMES:
+        assert re.findall(r"^## .*", made[name], re.MULTILINE)[: len(headings)] == headings, name
+    assert sorted(re.findall(r"\w+", made["words-shuffled"])) == sorted(re.findall(r"\w+", GOLDEN))
+    assert "| booked | 24 |" not in made["numbers-perturbed"]
+    assert "| booked | 24 |" in made["metric-dump"]
+    assert "FALSE_CLAIM leads" not in made["metric-dump"]
+    assert "depot_find" in made["keyword-stuffing"]
+
+
+def test_numbers_change_and_names_stay() -> None:
+    """Every figure is another; ids, code, dates and headings are as they were."""
+    told = "## 3 tasks\n\nTask 7 has 9 of 22 (41%) on 2024-05-01, three of 12,340, `x 5` `a/3:1#7`."
+    assert numbers_perturbed(told) == (
+        "## 3 tasks\n\nTask 7 has 11 of 25 (46%) on 2024-05-01, six of 13,575, `x 5` `a/3:1#7`."
+    )
+
+
+def test_ids_are_exchanged_everywhere() -> None:
+    """Each task goes by the next one's name, in citations, headings and prose."""
+    told = "### Task `3`: x\n\nSee `a/3:1#7` and a/5:0; tasks 3 and 5 differ."
+    assert ids_swapped(told) == "### Task `5`: x\n\nSee `a/5:1#7` and a/3:0; tasks 5 and 3 differ."
+    assert ids_swapped("See `a/3:1#7` alone.") == "See `a/3:2#7` alone."
+
+
+@pytest.mark.parametrize(
+    ("said", "opposite"),
+    [
+        ("It is done.", "It is not done."),
+        ("It does not call `is_open`.", "It does call `is_open`."),
+        ("No attempt passes.", "every attempt passes."),
+        ("Task 3 fails twice.", "Task 3 pass twice."),
+        ("Attempts call `x`.", "It is not true that Attempts call `x`."),
+    ],
+)
+def test_a_sentence_is_negated_once(said: str, opposite: str) -> None:
+    """By its verb, by the no it has, by its outcome, or as a whole."""
+    assert negated(said) == opposite
+
+
+def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
+    """Scores and look-alikes depend on nothing but the files."""
+    found = written(tmp_path, shallow=shallow(GOLDEN).text)
+    flags = ["--golden-report", found["golden"], "--anchor-facts", found["facts"]]
+    flags += ["--shallow-report", found["shallow"], "--output-dir"]
+    code = "from pipeline.cli import main; main()"
+    for seed in ("0", "7"):
+        arguments = ["calibrate", *map(str, flags), str(tmp_path / seed)]
+        subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+    names = sorted(path.relative_to(tmp_path / "0") for path in (tmp_path / "0").rglob("*.json"))
+    assert len(names) == 3 + len(NAMES)
+    for name in names:
+        assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "7" / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_draft_can_be_calibrated(demo: Path) -> None:
+    """A report of blade's own, with facts drafted from it, passes."""
+    text = (demo.parent / "runs" / "office_desk_aster-8b" / "report.md").read_text("utf-8")
+    found = document(draft(text, most=12, least=8), benchmark="office_desk", model="aster-8b")
+    facts = [Fact(each["id"], each["fact"], each["difficulty"]) for each in found["anchor_facts"]]
+    made = calibrate(text, shallow(text).text, facts)
+    assert made.passed, made.review
+
+
+@pytest.mark.slow
+def test_long_reports_take_time_in_proportion() -> None:
+    """Eight times the text takes at most about eight times as long, in one paragraph too."""
+
+    def seconds(n_copies: int) -> float:
+        prose = re.sub(r"\n+", " ", GOLDEN.replace("#", "").replace("|", " ")) * n_copies
+        told = "\n".join(GOLDEN.replace("/3:", f"/{n}3:") for n in range(n_copies)) + prose
+        start = time.process_time()
+        calibrate(told, shallow(told).text, [Fact(f"f{n}", t, "high") for n, t in enumerate(TEXTS)])
+        return time.process_time() - start
+
+    seconds(1)
+    assert seconds(64) < 12 * seconds(8)

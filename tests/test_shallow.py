@@ -1,0 +1,87 @@
+"""The negative control has a report's headings and metric tables, and nothing found out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pipeline.package.shallow import shallow
+from tests.package_reports import GOLDEN, written
+from tests.results import call
+
+ODD = """\
+# Findings
+
+## What we measured
+
+| metric | value |
+| --- | ---: |
+| pass@1 | 45.0%<!--blade:run_metrics?run_id=a#pass_at_1--> |
+| mean reward | 0.45 |
+
+It is less than hoped for.
+
+## How far it gets
+
+| stage | reached | example |
+| --- | ---: | --- |
+| started \\| queued | 40 | `a/1:0` |
+| passed | 18 | `a/2:0#3` |
+
+## Task 7 and the depot
+
+| task | pass rate |
+| --- | ---: |
+| `7` | 0% |
+
+## Why it breaks
+
+| failure mode | pass rate without it |
+| --- | ---: |
+| FALSE_CLAIM | 60% |
+"""
+
+
+def test_only_headings_and_metric_tables_are_left() -> None:
+    """Aggregate and funnel tables as they were; no sentence, task, mode or citation."""
+    made = shallow(GOLDEN)
+    assert re.findall(r"^#+ .*", made.text, re.MULTILINE) == re.findall(
+        r"^##? .*|^# .*", GOLDEN, re.MULTILINE
+    )
+    assert "| `desk_mason-3b` | 10 | 40 | 45.0% | 80.0% |" in made.text
+    assert "| booked | 24 | 60.0% | 12 |" in made.text
+    assert made.n_tables == 2
+    for said in ("FALSE_CLAIM", "depot", "desk_mason-3b/", "The largest", "sometimes", "Task `"):
+        assert said not in made.text
+
+
+def test_tables_are_known_whatever_their_heading_is_called() -> None:
+    """By their columns; a column of citations is dropped, a table of tasks or modes is none."""
+    made = shallow(ODD)
+    assert made.text == (
+        "# Findings\n\n## What we measured\n\n| metric | value |\n| --- | ---: |\n"
+        "| pass@1 | 45.0% |\n| mean reward | 0.45 |\n\n## How far it gets\n\n"
+        "| stage | reached |\n| --- | ---: |\n| started \\| queued | 40 |\n| passed | 18 |\n\n"
+        "## Why it breaks\n"
+    )
+
+
+def test_a_fence_or_comment_is_neither_heading_nor_table() -> None:
+    """Code is not read as Markdown, and what no reader sees is left out."""
+    told = "## Results\n\n```\n## No\n| pass@1 |\n| --- |\n| 1 |\n```\n\n<!-- ## Hidden -->\n"
+    assert shallow(told).text == "## Results\n"
+
+
+def test_the_command_writes_the_control(tmp_path: Path) -> None:
+    """It says what it kept, and warns where no table was found."""
+    found = written(tmp_path, bare="## Results\n\nAll pass.\n", prose="All pass.\n")
+    out = tmp_path / "made" / "shallow.md"
+    told = call("make-shallow", "--input", found["golden"], "--output", out)
+    assert (told.code, told.stderr) == (0, "")
+    assert out.read_text(encoding="utf-8") == shallow(GOLDEN).text
+    told = call("make-shallow", "--input", found["bare"], "--output", out)
+    assert (told.code, "weak control" in told.stderr) == (0, True)
+    assert call("make-shallow", "--input", found["prose"], "--output", out).code == 3
+    assert call("make-shallow", "--input", found["golden"], "--output", found["golden"]).code == 2
+    assert call("make-shallow", "--input", tmp_path, "--output", out).code == 3
+    assert found["golden"].read_text(encoding="utf-8") == GOLDEN
