@@ -14,6 +14,8 @@ from pipeline.package.scoring.score import Score, score, standard
 GOLDEN_TARGET, SHALLOW_TARGET, MIN_SPREAD, NEGATIVE_GAP = 0.85, 0.40, 0.50, 0.25
 GOLDEN, SHALLOW = "golden-vs-self", "shallow-vs-golden"
 THIN = 0.5
+# What this one states needs no reading, even where the score as a whole is low.
+ALWAYS_TOLD = {"metric-dump"}
 
 
 # What a look-alike leaves as it is says nothing against the facts it meets.
@@ -96,7 +98,8 @@ class Calibration:
         """Facts that the golden report does not state, or that look-alikes do."""
         found = []
         others = [("the shallow report", self.shallow)]
-        others += [(negative.name, own) for negative, own in self.negatives]
+        told = {check.name for check in self.checks if not check.passed} | ALWAYS_TOLD
+        others += [(each.name, own) for each, own in self.negatives if each.name in told]
         for place, each in enumerate(self.golden.facts):
             if not each.is_met:
                 found.append(
