@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.text import neutral
+
+if TYPE_CHECKING:
+    from pipeline.package.facts import Draft
 
 
 @click.command("extract-anchor-facts")
@@ -66,7 +70,7 @@ def extract_anchor_facts(
     click.echo(neutral(f"{output}: {len(levels)} facts drafted ({told}); review each of them."))
 
 
-def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:  # type: ignore[name-defined]  # noqa: F821
+def _explain(drafted: Draft, golden: Path, min_facts: int) -> None:
     """What was found, and why the rest of the report holds no facts."""
     count = len(drafted.facts)
     click.echo(

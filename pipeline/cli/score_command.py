@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pipeline.cli.options import json_option
 from pipeline.cli.tables import print_table
 from pipeline.text import json_text, neutral
+
+if TYPE_CHECKING:
+    from pipeline.package.scoring.score import Score, Standard
 
 
 @click.command()
@@ -33,7 +37,7 @@ from pipeline.text import json_text, neutral
 @click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
-    help="Resolve citations and check numbers by the data, not by the golden report.",
+    help="Resolve citations in these data; else those of the golden report are the known ones.",
 )
 @json_option
 def score(
@@ -91,7 +95,7 @@ def _told(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _scored(text: str, by, warehouse: Path | None):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+def _scored(text: str, by: Standard, warehouse: Path | None) -> Score:
     """With a warehouse, what is cited must be recorded there."""
     from pipeline.package.scoring.resolving import resolver
     from pipeline.package.scoring.score import score as scored
