@@ -23,7 +23,8 @@ CAUSAL = re.compile(
 # What a sentence needs the one before it for.
 DANGLING = re.compile(
     r"^(?:it|its|this|that|these|those|they|their|them|he|she|both|such|here|there|the same"
-    r"|(?:none|all|most|each|one|two|three) of (?:its|their|them|these|those)|the other|the latter|the former|of these|of them|so|but|and|or|then|however|instead|also)\b",
+    r"|(?:none|all|most|each|one|two|three) of (?:its|their|them|these|those)"
+    r"|the other|the latter|the former|of these|of them|so|but|and|or|then|however|instead|also)\b",
     re.IGNORECASE,
 )
 BOILERPLATE = re.compile(

@@ -165,7 +165,8 @@ def _is_statement_of(claim: Passage, passage: Passage) -> bool:
     if passage.is_row:
         return claim.flow.function_share < ROW_SHARE or ROW_LIKE.match(claim.text) is not None
     # As many words that hold others together as half of the claim's, in any language.
-    return passage.flow.reads(min(MIN_FUNCTION_SHARE, claim.flow.function_share / 2))
+    least = min(MIN_FUNCTION_SHARE, claim.flow.function_share / 2)
+    return all(part.flow.reads(least) for part in passage.parts or (passage,))
 
 
 def _cited(cited: Citation, passage: Passage) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.package import headings
@@ -31,6 +31,8 @@ AT_HOME = 0.6
 MET = 0.5
 # A statement that is this close to a claim and says the opposite takes it back.
 CLOSE_WORDS = 0.8
+MOST_OF_ONE = 8
+TINY = 1e-9
 WEIGHTS = {"high": 1.5, "medium": 1.25, "low": 1.0}
 
 
@@ -40,6 +42,10 @@ class Claim:
 
     passage: Passage
     homes: tuple[str, ...]
+
+
+# A claim by the numbers of its fact and of itself, and the passages that make it or deny it.
+Rated = tuple[int, int, Claim, list[Match]]
 
 
 @dataclass(frozen=True)
@@ -84,12 +90,7 @@ def asked(facts: Sequence[Fact], golden: Report) -> list[Asked]:
 
 def met(wanted: Sequence[Asked], report: Report, *, most_of_one: int) -> list[Met]:
     """Each fact by its best passage; no statement serves more claims than `most_of_one`."""
-    rated = [
-        (fact_no, claim_no, claim, _candidates(claim.passage, report))
-        for fact_no, each in enumerate(wanted)
-        for claim_no, claim in enumerate(each.claims)
-    ]
-    chosen = _assigned(rated, most_of_one)
+    chosen = _assigned(_rated(wanted, report), most_of_one)
     return [
         _met(each, [chosen[fact_no, claim_no] for claim_no in range(len(each.claims))], report)
         for fact_no, each in enumerate(wanted)
@@ -97,14 +98,25 @@ def met(wanted: Sequence[Asked], report: Report, *, most_of_one: int) -> list[Me
 
 
 def busiest(wanted: Sequence[Asked], golden: Report) -> int:
-    """How many claims one statement of the golden report makes at most."""
-    served: Counter[int] = Counter()
-    for each in wanted:
-        for claim in each.claims:
-            best = max(_candidates(claim.passage, golden), key=_credit, default=Match())
-            if best.passage:
-                served.update(best.passage.places)
-    return max(served.values(), default=1)
+    """How many claims one statement of the golden report has to make, so that all are made."""
+    rated = _rated(wanted, golden)
+    whole = _worth(_assigned(rated, MOST_OF_ONE))
+    for most in range(1, MOST_OF_ONE):
+        if _worth(_assigned(rated, most)) >= whole - TINY:
+            return most
+    return MOST_OF_ONE
+
+
+def _rated(wanted: Sequence[Asked], report: Report) -> list[Rated]:
+    return [
+        (fact_no, claim_no, claim, _candidates(claim.passage, report))
+        for fact_no, each in enumerate(wanted)
+        for claim_no, claim in enumerate(each.claims)
+    ]
+
+
+def _worth(chosen: Mapping[tuple[int, int], tuple[float, Match]]) -> float:
+    return sum(worth for worth, _ in chosen.values())
 
 
 def agreement(results: Sequence[Met]) -> float:
@@ -137,9 +149,7 @@ def _candidates(claim: Passage, report: Report) -> list[Match]:
     return found
 
 
-def _assigned(
-    rated: list[tuple[int, int, Claim, list[Match]]], most_of_one: int
-) -> dict[tuple[int, int], tuple[float, Match]]:
+def _assigned(rated: list[Rated], most_of_one: int) -> dict[tuple[int, int], tuple[float, Match]]:
     """Best first; passages whose statements are spent go to nobody else."""
     chosen: dict[tuple[int, int], tuple[float, Match]] = {}
     offers = sorted(
@@ -252,10 +262,6 @@ def _nearest(matches: list[Match]) -> Match:
     return max(
         matches, key=lambda match: match.entities + match.figures + match.words, default=Match()
     )
-
-
-def _credit(match: Match) -> float:
-    return match.credit
 
 
 def _places(match: Match) -> tuple[int, ...]:
