@@ -30,7 +30,7 @@ KINDS = (
 AT_HOME = 0.6
 MET = 0.5
 # A statement that is this close to a claim and says the opposite takes it back.
-CLOSE_WORDS = 0.8
+CLOSE_WORDS, CLOSE_ENTITIES = 0.8, 0.6
 MOST_OF_ONE = 8
 TINY = 1e-9
 WEIGHTS = {"high": 1.5, "medium": 1.25, "low": 1.0}
@@ -235,7 +235,7 @@ def _objections(claim: Passage, report: Report) -> list[Passage]:
             continue
         if claims.word_share(claim, other) < CLOSE_WORDS:
             continue
-        if claims.entity_share(claim, other)[0] < 1 or not other.flow.reads():
+        if claims.entity_share(claim, other)[0] < CLOSE_ENTITIES or not other.flow.reads():
             continue
         match = claims.match(claim, other)
         has_other_figures = bool(claim.figures) and match.figures == 0 and bool(other.figures)

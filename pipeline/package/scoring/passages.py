@@ -97,7 +97,7 @@ class Passage:
     def stance(self) -> Stance:
         """What it says yes and no to."""
         # What is quoted is said by another.
-        return stance(words(QUOTED.sub(" ", self.text)) if self.quotes else self.words)
+        return stance(words(QUOTED.sub(" ; ", self.text)) if self.quotes else self.words)
 
     @cached_property
     def flow(self) -> Flow:

@@ -60,7 +60,8 @@ def stance(text_words: list[str]) -> Stance:
     signs: dict[str, int] = {}
     clauses = []
     is_denied = False
-    for clause in _clauses(text_words):
+    parts = _clauses(text_words)
+    for clause in parts:
         if clause == ["."]:
             is_denied = False
             continue
@@ -79,7 +80,7 @@ def stance(text_words: list[str]) -> Stance:
             signs[f"way {way}"] = signs.get(f"way {way}", 0) | gone
         if meant and not ways:
             clauses.append((meant, sign))
-    return Stance(signs, tuple(clauses), _near(text_words))
+    return Stance(signs, tuple(clauses), _near(parts))
 
 
 def conflict(left: Stance, right: Stance) -> bool:
@@ -133,13 +134,14 @@ def _is_said(meant: str | None) -> TypeGuard[str]:
     return meant is not None and "/" not in meant and not meant[0].isdigit()
 
 
-def _near(text_words: list[str]) -> dict[str, frozenset[str]]:
+def _near(clauses: list[list[str]]) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
-    for place, word in enumerate(text_words):
-        if word in OPPOSITES:
-            beside = text_words[max(0, place - NEAR) : place + NEAR + 1]
-            meant = {each for each in map(sense, beside) if each} - {sense(word)}
-            found[word] = found.get(word, frozenset()) | meant
+    for clause in clauses:
+        for place, word in enumerate(clause):
+            if word in OPPOSITES:
+                beside = clause[max(0, place - NEAR) : place + NEAR + 1]
+                meant = {each for each in map(sense, beside) if each} - {sense(word)}
+                found[word] = found.get(word, frozenset()) | meant
     return found
 
 
