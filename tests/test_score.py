@@ -7,14 +7,18 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from pipeline.package.facts import draft
 from pipeline.package.scoring import files
 from pipeline.package.scoring.files import Fact
 from pipeline.package.scoring.fluency import flow
 from pipeline.package.scoring.negation import claims_negated
-from pipeline.package.scoring.negatives import words_shuffled
+from pipeline.package.scoring.negatives import negatives, words_shuffled
 from pipeline.package.scoring.score import Score, Standard, score, standard
 from pipeline.package.scoring.vocabulary import words
+from pipeline.package.shallow import shallow
 from pipeline.package.verify.finding import CONTRADICTED, VERIFIED, Finding
 from tests.package_reports import GOLDEN, OTHER, REWORDED, TEXTS, facts_json, written
 from tests.results import call
@@ -190,6 +194,25 @@ def test_marks_and_comments_are_no_words(by: Standard) -> None:
     """A comment cannot state a fact."""
     hidden = GOLDEN.split("## Dominant")[0] + f"<!-- {' '.join(TEXTS)} -->"
     assert met(score(hidden, by)) == ["f8"]
+
+
+PIECES = (
+    '# |## Summary\n|\n|\n\n|`|"|<!--|-->|Task 3| fails |`a/3:1#7`| not |. |4 of 4|'
+    "- |> |```\n|\\|\x00|é"
+).split("|")
+TABLE = ["| a | b |\n", "| --- | --- |\n", "|"]
+
+
+@given(st.lists(st.sampled_from([*PIECES, *TABLE]), max_size=40).map("".join))
+@settings(max_examples=60)
+def test_any_text_has_a_score(text: str) -> None:
+    """Whatever stands in a report, nothing breaks, and a score lies between 0 and 1."""
+    fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")
+    assert 0 <= score(text, standard(text, [fact])).final <= 1
+    draft(text, most=3, least=3)
+    shallow(text)
+    for each in negatives(text):
+        assert 0 <= score(each.text, standard(text, [fact])).final <= 1
 
 
 def test_reward_is_written_and_printed(tmp_path: Path) -> None:

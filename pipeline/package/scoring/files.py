@@ -104,16 +104,17 @@ def _fact(path: Path, place: int, value: Any) -> Fact:
             f"{where} has no text of at least {SHORTEST_FACT} characters under `fact`.",
             hint="Say one claim in a sentence: what happened, where, how often.",
         )
-    difficulty = value.get("difficulty", "medium")
+    difficulty = value.get("difficulty") or "medium"
     if difficulty not in DIFFICULTIES:
         raise InputError(
             f"{where} has the difficulty {one_line(json_text(difficulty), 40)}.",
             hint=f"It is one of {', '.join(DIFFICULTIES)}.",
         )
-    name = value.get("id", f"fact-{place:02d}")
+    given = value.get("id")
+    name = f"fact-{place:02d}" if given is None else str(given)
     section = value.get("section")
     return Fact(
-        str(name), " ".join(text.split()), difficulty, section if isinstance(section, str) else None
+        name, " ".join(text.split()), difficulty, section if isinstance(section, str) else None
     )
 
 
