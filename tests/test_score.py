@@ -169,7 +169,9 @@ def test_a_shuffled_report_makes_no_sense(by: Standard) -> None:
 
 def test_a_citation_must_resolve(by: Standard) -> None:
     """Rollouts that nobody recorded lower the whole score, by the data or by the golden report."""
-    found = score(GOLDEN, by, resolves=lambda cited: cited.task_id != "3")
+    found = score(
+        GOLDEN, by, resolves=lambda cited: {each for each in cited if each.task_id != "3"}
+    )
     assert found.evidence.n_resolved < found.evidence.n_cited
     assert found.final < 1
     invented = score(GOLDEN.replace("desk_mason-3b/", "desk_other/"), by)
@@ -233,7 +235,9 @@ def test_reward_is_written_and_printed(tmp_path: Path) -> None:
 
 def test_a_warehouse_resolves_citations(tmp_path: Path, demo: Path) -> None:
     """With a warehouse a citation holds where its rollout and event are recorded."""
-    cited = ["office_desk_aster-8b/2:0#8", "office_desk_aster-8b/2:0#8000", "nobody/2:0"]
+    run = "office_desk_aster-8b"
+    # The fourth was expected and timed out: there is nothing of it but that.
+    cited = [f"{run}/2:0#8", f"{run}/2:0#8000", "nobody/2:0", f"{run}/13:0", f"{run}/13:0#1"]
     report = tmp_path / "r.md"
     lines = [f"Task 2 stops after reading the list in `{each}` here." for each in cited]
     report.write_text("## Failure modes\n\n" + "\n\n".join(lines), encoding="utf-8")
@@ -242,7 +246,7 @@ def test_a_warehouse_resolves_citations(tmp_path: Path, demo: Path) -> None:
     flags = ["--report", report, "--golden", report, "--anchor-facts", facts, "--json"]
     told = call("score", *flags, "--warehouse", demo)
     evidence = json.loads(told.stdout)["evidence"]
-    assert (evidence["citations"], evidence["resolved"]) == (3, 1)
+    assert (evidence["citations"], evidence["resolved"]) == (5, 2)
 
 
 GOOD = '{"fact": "a fact of more than twenty characters"}'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.citation import Citation
@@ -15,7 +15,7 @@ AGREEING_SHARE = 0.4
 FEWEST_TELLING = 3
 # Of the golden report's rollouts, so many suffice: others may show the same.
 ENOUGH_ROLLOUTS = 0.4
-Resolves = Callable[[Citation], bool]
+Resolves = Callable[[Sequence[Citation]], Collection[Citation]]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,11 @@ def evidence(
     judged = [
         found for each in own for found in [_agrees(each, bags, telling)] if found is not None
     ]
-    sound = [each for each in cited if (resolves(each) if resolves else _rollout(each) in known)]
+    if resolves is None:
+        sound = [each for each in cited if _rollout(each) in known]
+    else:
+        found = frozenset(resolves(cited))
+        sound = [each for each in cited if each in found]
     return Evidence(
         n_cited=len(cited),
         n_resolved=len(sound),

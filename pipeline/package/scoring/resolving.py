@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol
 
 from pipeline.citation import Citation
 
-ROLLOUT = """
-select 1 from rollouts
-where run_id = ? and task_id = ? and rollout_index = ? limit 1
+# An attempt that was expected exists though nothing of it was recorded; an event must be there.
+EXISTING = """
+with asked as (
+    select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id,
+        unnest(?::bigint[]) as rollout_index, unnest(?::bigint[]) as seq,
+        unnest(?::bigint[]) as place
+),
+attempts as (
+    select run_id, task_id, rollout_index from rollout_features
+    union
+    select run_id, task_id, rollout_index from rollouts
+)
+select place from asked semi join attempts using (run_id, task_id, rollout_index)
+where seq is null
+union all
+select place from asked semi join events using (run_id, task_id, rollout_index, seq)
+where seq is not null
 """
-EVENT = """
-select 1 from events
-where run_id = ? and task_id = ? and rollout_index = ? and seq = ? limit 1
-"""
-LARGEST_INDEX = 2**31 - 1
+LARGEST = 2**31 - 1
 
 
 class Rows(Protocol):
@@ -32,22 +42,22 @@ class Source(Protocol):
         """The rows of a query."""
 
 
-def resolver(source: Source) -> Callable[[Citation], bool]:
-    """A test that says of a citation whether its rollout, and its event, is recorded."""
-    known: dict[Citation, bool] = {}
+def resolver(source: Source) -> Callable[[Sequence[Citation]], Collection[Citation]]:
+    """A function that says which of many citations have their rollout, or their event, there."""
 
-    def resolves(cited: Citation) -> bool:
-        if cited not in known:
-            known[cited] = _exists(source, cited)
-        return known[cited]
+    def resolved(cited: Sequence[Citation]) -> Collection[Citation]:
+        told = [
+            each
+            for each in dict.fromkeys(cited)
+            if max(each.rollout_index, each.seq or 0) <= LARGEST
+        ]
+        columns: list[list[Any]] = [
+            [each.run_id for each in told],
+            [each.task_id for each in told],
+            [each.rollout_index for each in told],
+            [each.seq for each in told],
+            list(range(len(told))),
+        ]
+        return {told[place] for (place,) in source.execute(EXISTING, columns).fetchall()}
 
-    return resolves
-
-
-def _exists(source: Source, cited: Citation) -> bool:
-    if max(cited.rollout_index, cited.seq or 0) > LARGEST_INDEX:
-        return False
-    key: list[Any] = [cited.run_id, cited.task_id, cited.rollout_index]
-    if cited.seq is None:
-        return bool(source.execute(ROLLOUT, key).fetchall())
-    return bool(source.execute(EVENT, [*key, cited.seq]).fetchall())
+    return resolved
