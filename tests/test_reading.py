@@ -206,3 +206,9 @@ def test_sentences_of_a_paragraph_keep_lines_and_code() -> None:
 def test_what_names_a_task(text: str, expected: tuple[str, ...]) -> None:
     """A number after the word is a task's name unless it is a figure or part of a citation."""
     assert of_text(text).tasks == expected
+
+
+def test_a_command_cites_nothing() -> None:
+    """What is to be typed is no evidence."""
+    assert of_text("Read it with `blade show a/4:1`, not `a/4:2`.").tasks == ("4",)
+    assert [str(each) for each in of_text("`blade show a/4:1` or `a/4:2`").citations] == ["a/4:2"]

@@ -174,7 +174,9 @@ def citations(block: Block, start: int = 0, end: int | None = None) -> list[Cita
         for match in BARE_CITATION.finditer(block.text, start, end)
         if not block.is_code(match.start())
     ]
-    found = (citation.parse(block.text[from_:to]) for from_, to in sorted(spans))
+    told = (block.text[from_:to] for from_, to in sorted(spans))
+    # `blade show run/3:1` is a command, though it ends like a citation.
+    found = (citation.parse(each) for each in told if not each.startswith("blade "))
     return [each for each in found if each is not None]
 
 
