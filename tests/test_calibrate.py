@@ -118,6 +118,8 @@ def test_a_thin_report_without_evidence_is_named() -> None:
     fact = Fact("f", "The TIMED_OUT mode leads with 9 of 22 failures in the depot.", "low")
     found = calibrate(thin, thin, [fact])
     assert any("Evidence missing" in line for line in found.review)
+    assert found.not_built == ["ids-swapped", "sections-swapped"]
+    assert found.as_json()["not_built"] == found.not_built
 
 
 def test_each_look_alike_does_what_its_name_says() -> None:

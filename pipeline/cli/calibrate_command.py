@@ -75,6 +75,10 @@ def calibrate(
             for each in found.checks
         ]
         print_table(("", "scored", "score", "demanded"), rows)
+        if found.not_built:
+            click.echo(
+                f"Not built, the golden report has nothing for it: {', '.join(found.not_built)}"
+            )
         for line in found.review:
             click.echo(neutral(f"Review: {line}"))
         click.echo("calibration passed" if found.passed else "calibration FAILED")

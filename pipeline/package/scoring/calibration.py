@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.package.scoring.files import Fact
-from pipeline.package.scoring.negatives import Negative, negatives
+from pipeline.package.scoring.negatives import MAKERS, Negative, negatives
 from pipeline.package.scoring.passages import Passage, of_claim
 from pipeline.package.scoring.score import Score, score, standard
 
@@ -89,6 +89,12 @@ class Calibration:
         ]
 
     @property
+    def not_built(self) -> list[str]:
+        """Look-alikes that would be the golden report itself: nothing in it could be changed so."""
+        built = {negative.name for negative, _ in self.negatives}
+        return [name for name, _, _ in MAKERS if name not in built]
+
+    @property
     def passed(self) -> bool:
         """Whether every demand is met."""
         return all(check.passed for check in self.checks)
@@ -151,6 +157,7 @@ class Calibration:
                 }
                 for negative, own in self.negatives
             },
+            "not_built": self.not_built,
             "weak_facts": [{"id": each.id, "why": each.why} for each in self.weak_facts],
             "review": self.review,
         }

@@ -34,7 +34,7 @@ def report_text(path: Path) -> str:
     text = _bytes(path).decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise InputError(f"{path}: the report is empty.", hint="Give the Markdown of a report.")
-    return text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def facts(path: Path) -> list[Fact]:
