@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 from pipeline.citation import Citation
@@ -145,7 +145,12 @@ class Report:
 
 def report(text: str) -> Report:
     """A report's text as passages; comments are no part of it."""
-    seen = without_comments(text)
+    return _report(without_comments(text))
+
+
+# A golden report is asked for again by its own score and by its look-alikes.
+@lru_cache(maxsize=2)
+def _report(seen: str) -> Report:
     if len(FIRST_LEVEL.findall(seen)) > MAX_TITLES:
         seen = HEADING.sub("#", seen)
     reading = read(seen)
