@@ -114,6 +114,7 @@ def _worth(fact: Candidate) -> float:
         + {HIGH: 3.0, MEDIUM: 1.5, LOW: 0.0}[level]
         + 1.0 * min(2, len(claim.numbers))
         + 1.0 * fact.has_quote
+        + 0.75 * bool(claim.names)
         + 0.5 * fact.is_causal
         - ROW_COSTS * fact.is_row
         - THIN_COSTS * (len(claim.words) < FEWEST_WORDS)

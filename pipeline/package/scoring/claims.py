@@ -35,6 +35,8 @@ ROW_LIKE = re.compile(r"[^:;]+: [^;]*; [^:;]+:")
 QUOTED_SHARE = 0.6
 # What is left of a claim that is made of other rollouts, tools or modes.
 OF_OTHERS = 0.4
+# What is left of a claim whose words of the record are not given.
+UNQUOTED = 0.6
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def match(claim: Passage, passage: Passage) -> Match:
     credit = _ramp(strength, *STRENGTH) * _ramp(order, *ORDER)
     if _cites_others(claim, passage) or _names_others(claim, passage):
         credit *= OF_OTHERS
+    if sum(_quoted(quote, passage) for quote in claim.quotes) < MIN_ENTITIES * len(claim.quotes):
+        credit *= UNQUOTED
     return Match(passage, entities, figures, shared, order, credit)
 
 
