@@ -40,7 +40,7 @@ def verify(
       blade verify report.md --results results/ --json
     """
     from pipeline.cli.verify_page import print_findings
-    from pipeline.cli.verify_source import evidence
+    from pipeline.cli.verify_source import evidence, redaction_log
     from pipeline.package.verify import sidecar as sidecars
     from pipeline.package.verify import verify as verified
     from pipeline.package.verify.summary import summary
@@ -56,7 +56,8 @@ def verify(
         side = None
         if found.metrics is not None:
             side = sidecars.read(_text(found.metrics, "sidecar"), found.metrics.name)
-        findings = verified(text, report.as_posix(), found.warehouse, side)
+        log = redaction_log(report)
+        findings = verified(text, report.as_posix(), found.warehouse, side, log)
     counts = summary(findings)
     if as_json:
         content = {"findings": [asdict(each) for each in findings], "summary": counts}

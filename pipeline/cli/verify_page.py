@@ -74,7 +74,7 @@ def _summary(counts: Mapping[str, Any]) -> str:
         )
         if name == "numbers"
         else f"{name} {counts[name][VERIFIED]:,} of {sum(counts[name].values()):,}"
-        for name in ("numbers", "citations", "claims", "consistency", "sidecar")
+        for name in ("numbers", "citations", "claims", "consistency", "sidecar", "redactions")
         if sum(counts[name].values())
     )
     share = counts["share_unverifiable"]

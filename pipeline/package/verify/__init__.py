@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.package.reading import read
+from pipeline.package.sanitize.log import RedactionLog
 from pipeline.package.verify import (
     citations,
     marked,
     outcomes,
     quotes,
     ratios,
+    redactions,
     repeated,
     sidecar,
     totals,
@@ -20,7 +22,7 @@ from pipeline.package.verify import (
 )
 from pipeline.package.verify.data import Relations, Source, opened
 from pipeline.package.verify.evidence import Evidence, evidence
-from pipeline.package.verify.finding import UNVERIFIABLE, Finding
+from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
 from pipeline.package.verify.known import known
 from pipeline.package.verify.passages import Passage, passages
 from pipeline.package.verify.scope import scope
@@ -32,7 +34,11 @@ NOTHING = "no data to hold it against"
 
 
 def verify(
-    text: str, name: str, source: Source | None = None, metrics: Sidecar | None = None
+    text: str,
+    name: str,
+    source: Source | None = None,
+    metrics: Sidecar | None = None,
+    log: RedactionLog | None = None,
 ) -> list[Finding]:
     """All findings on a report and its sidecar, in the order of their lines.
 
@@ -40,19 +46,30 @@ def verify(
     """
     found = passages(read(text))
     file = name.rpartition("/")[2]
-    findings = [*ratios.check(found, file), *totals.check(found, file)]
     told: list[Finding] = []
     if source is not None:
-        told = _against_data(found, name, source, metrics)
+        told = redactions.softened(_against_data(found, name, source, metrics), source)
     elif metrics is not None and metrics.fault is None:
         told = _against_metrics(found, name, metrics)
     else:
         told = _against_nothing(found, file)
+    findings = [*ratios.check(found, file), *_blamed(list(totals.check(found, file)), told)]
     findings += told
+    findings += redactions.check(found, log, file) if log is not None else []
     findings += repeated.check(found, told, file)
     if metrics is not None and (source is not None or metrics.fault is not None):
         findings += _of_sidecar(found, name, source, metrics)
     return sorted(findings, key=_place)
+
+
+def _blamed(sums: list[Finding], told: list[Finding]) -> list[Finding]:
+    """Totals without those that the data bear out: there a row is wrong, and is told itself."""
+    right = {(each.line, each.expected) for each in told if each.status == VERIFIED}
+    return [
+        each
+        for each in sums
+        if each.status != CONTRADICTED or (each.line, each.claim.rpartition(" ")[2]) not in right
+    ]
 
 
 def _against_data(
@@ -113,6 +130,7 @@ def _of_sidecar(
     """The sidecar against the data, and the report's figures against the sidecar."""
     known_runs = {run.run_id: run_object(run) for run in content.runs(source)} if source else {}
     findings = list(sidecar.check(metrics, known_runs))
+    findings = redactions.softened(findings, source) if source is not None else findings
     runs = {
         run: given
         for _, given in metrics.runs

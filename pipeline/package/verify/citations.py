@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pipeline import citation
 from pipeline.citation import Citation
@@ -24,6 +25,7 @@ DIGIT, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
 TASK_HEADS = ("task", "task id", "task_id")
 
 
+@lru_cache(maxsize=1_000)
 def spans(piece: Piece) -> list[tuple[int, int, Citation]]:
     """Where each citation stands in the block."""
     text = piece.block.text
@@ -37,6 +39,7 @@ def spans(piece: Piece) -> list[tuple[int, int, Citation]]:
     return [(start, end, cited) for start, end, cited in found if cited and _is_one(cited)]
 
 
+@lru_cache(maxsize=1_000)
 def cited(passage: Passage) -> list[Citation]:
     """What a passage cites, without paths and addresses."""
     return [each for each in passage.citations if _is_one(each)]
@@ -71,7 +74,7 @@ def _finding(each: Citation, evidence: Evidence, line: int, file: str) -> Findin
 def _named_tasks(
     passage: Passage, piece: Piece, evidence: Evidence, file: str
 ) -> Iterator[Finding]:
-    shapes = {_shape(task) for task in evidence.task_ids}
+    shapes = _shapes(evidence.task_ids)
     for start, task in named_tasks(passage, piece):
         line, claim = piece.line_at(start), f"task {task}"
         if task in evidence.task_ids:
@@ -81,6 +84,7 @@ def _named_tasks(
             yield Finding(line, CONTRADICTED, claim, near, "task_outcomes", TASK_CHECK, file)
 
 
+@lru_cache(maxsize=1_000)
 def named_tasks(passage: Passage, piece: Piece) -> list[tuple[int, str]]:
     """Tasks that are named in words, in code after the word, or in a column of tasks."""
     text = piece.block.text
@@ -119,6 +123,11 @@ def heading_tasks(passage: Passage) -> list[str]:
 
 def _is_one(each: Citation) -> bool:
     return not NO_RUN.search(each.run_id) and not FILE_NAME.search(each.task_id)
+
+
+@lru_cache(maxsize=4)
+def _shapes(tasks: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(_shape, tasks))
 
 
 def _shape(task: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 from pipeline.package.verify import phrases, quantities
 from pipeline.package.verify.data import Relations
 from pipeline.package.verify.evidence import Evidence
+from pipeline.package.verify.matching import KINDS, Known
 from pipeline.package.verify.scope import Scope
-from pipeline.package.verify.unmarked import KINDS, Known
 
 
 def known(data: Relations, evidence: Evidence, scope: Scope, tasks: Iterable[str]) -> Known:

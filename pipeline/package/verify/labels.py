@@ -11,16 +11,20 @@ from pipeline.package.verify.passages import Passage, Piece
 from pipeline.package.verify.totals import single
 
 LINK = (
-    r"\s*(?:[:=(]|,)?\s*(?:(?:is|are|was|were|of|at|stands at|equals|reaches|reached|comes to|to be)"
+    r"\s*(?:[:=(]|,)?\s*(?:(?:is|are|was|were|of|at|stands at|equals|reaches|reached|comes to|"
+    r"to be)"
     r"\s+)?(?:only |just |now |exactly )?"
 )
 # What makes another quantity of it, or less than a claim.
 HEDGED = re.compile(
-    r"\b(?:if|would|could|might|may|without|counted|dropped|at least|at most|up to|more than|less than|"
-    r"fewer than|over|about|around|roughly|nearly|almost|approximately|interval|standard error|except|"
+    r"\b(?:if|would|could|might|may|without|counted|dropped|at least|at most|up to|more than|"
+    r"less than|"
+    r"fewer than|over|about|around|roughly|nearly|almost|approximately|interval|standard error|"
+    r"except|"
     r"excluding|remaining|rest|other|another|first|last|next|target|goal|should|expected to|any of|"
     r"when|where|whose|among|of these|of those|of them|their|its|each|every|per|only where|between|"
-    r"twice|half|from|upper|lower|bound|worst|best|oracle|majority|baseline|previous|earlier)\b|[<>~\u2248\u2264\u2265]",
+    r"twice|half|from|upper|lower|bound|worst|best|oracle|majority|baseline|previous|"
+    r"earlier)\b|[<>~\u2248\u2264\u2265]",
     re.IGNORECASE,
 )
 # Of a run: the words that name a column, before the number, or after it.
@@ -37,12 +41,14 @@ BEFORE: Mapping[str, str] = {
 TASKS = r"(?:of (?:the |its )?\d+ )?(?:scored )?tasks?"
 AFTER: Mapping[str, str] = {
     "pass_at_1": r"pass@1",
-    "n_always_tasks": rf"always[- ]pass(?:ing)? tasks?|{TASKS} (?:that )?(?:always pass(?:es)?|pass(?:es)? "
+    "n_always_tasks": rf"always[- ]pass(?:ing)? tasks?|{TASKS} (?:that )?(?:always pass(?:es)?|"
+    rf"pass(?:es)? "
     r"(?:always|every time|in every (?:scored )?attempt))",
     "n_sometimes_tasks": rf"(?:sometimes[- ]pass(?:ing)?|flaky) tasks?|{TASKS} (?:that )?(?:only )?"
     r"(?:pass(?:es)?(?: only)? (?:sometimes|in some)|sometimes pass(?:es)?|(?:are|is) flaky)",
     "n_never_tasks": rf"never[- ]pass(?:ing)? tasks?|{TASKS} (?:that )?(?:never pass(?:es)?|"
-    r"pass(?:es)? (?:never|in none)|always fail(?:s)?|fail(?:s)? (?:every|in every|all) (?:scored )?attempts?)",
+    r"pass(?:es)? (?:never|in none)|always fail(?:s)?|fail(?:s)? (?:every|in every|all) "
+    r"(?:scored )?attempts?)",
     "n_scored": r"scored (?:rollouts|attempts)",
     "n_expected": r"expected (?:rollouts|attempts)",
     "n_scored_tasks": r"scored tasks",
@@ -138,7 +144,8 @@ AMOUNT_AFTER: Mapping[str, str] = {
     "n_events": r"events",
 }
 PASS_RATIO = re.compile(
-    r"\s*(?:scored |expected )?(?:attempts?|rollouts?|repeats?|tries|times)?(?: at (?:it|this task))?,?\s*"
+    r"\s*(?:scored |expected )?(?:attempts?|rollouts?|repeats?|tries|times)?(?: at (?:it|this "
+    r"task))?,?\s*"
     r"(?P<word>pass(?:es|ed)?|succeeds?|fail(?:s|ed)?)\b(?![@^])",
     re.IGNORECASE,
 )
@@ -152,13 +159,16 @@ ATTEMPTS = re.compile(
 # What may be said of a whole: "14 of 21 scored tasks".
 WHOLES = ("n_scored", "n_expected", "n_scored_tasks")
 ATTEMPTS_NAMED = re.compile(r"\s*(?:failures?|attempts?|rollouts?|failed)\b")
+CLAUSE_END = re.compile(r"[;:]\s|\.\s")
 NAME = r"(?P<mode>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"
 MODE_BEFORE = re.compile(
     rf"\b{NAME}\W{{0,2}}(?:\s*\((?:[A-Z]{{2}}(?:\+[A-Z]{{2}})*,\s*)?|:\s*|,\s+|\s+accounts for\s+|"
     r"\s+in\s+|\s+explains\s+|\s+is behind\s+|\s+with\s+)(?:only |another |the other )?\Z"
 )
+MODE_IN = re.compile(rf"{NAME}\W{{0,2}} in \Z")
 MODE_AFTER = re.compile(
-    r"\s(?:rollouts?|attempts?|failures?|cases?)?\s?(?:\([\d.]+%\)\s)?(?:are|is|have|has|bear|show|end in|"
+    r"\s(?:rollouts?|attempts?|failures?|cases?)?\s?(?:\([\d.]+%\)\s)?(?:are|is|have|has|bear|"
+    r"show|end in|"
     rf"with|of)?\s?(?:the )?(?:primary )?(?:mode )?\W{{0,2}}{NAME}\b"
 )
 NOT_OF_MODE = re.compile(r"\s*(?:tasks?|runs?|turns?|calls?|points?|tokens?|of \d+ tasks?)\b")
@@ -227,9 +237,11 @@ def of_mode(piece: Piece, number: Number, modes: frozenset[str]) -> str | None:
 
 def is_hedged(piece: Piece, number: Number) -> bool:
     """Whether the sentence says something else than a plain figure."""
-    start = max(piece.start, number.start - 90)
-    end = min(piece.end, number.end + 60)
-    return HEDGED.search(piece.block.text[start:end]) is not None
+    text = piece.block.text
+    before = text[max(piece.start, number.start - 90) : number.start]
+    after = text[number.end : min(piece.end, number.end + 60)]
+    clause = CLAUSE_END.split(before)[-1] + " " + CLAUSE_END.split(after)[0]
+    return HEDGED.search(clause) is not None
 
 
 def pass_ratio(piece: Piece, ratio: Ratio) -> bool | None:
@@ -259,11 +271,7 @@ def of_cell(passage: Passage, place: int, kinds: Mapping[str, frozenset[str]]) -
     for kind, names in kinds.items():
         name = first if first in names else first.rpartition(": ")[2]
         if name in names and head in WORD_HEADS.get(kind, {}):
-            if kind == "task" and _plain(passage.pieces[0].head) not in (
-                "task",
-                "task id",
-                "task_id",
-            ):
+            if _is_other(kind, _plain(passage.pieces[0].head)):
                 continue
             return Label(kind, WORD_HEADS[kind][head], name)
     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.package.reading import Mark
 from pipeline.package.verify.data import Relations
@@ -17,6 +17,8 @@ CHECK = "marked"
 # Rows that are numbered by rank: another analysis may give the number to another row.
 RANKED = {"report.findings": ("run_id", "base")}
 MOST_NAMES = 3
+# What there is instead costs a query.
+MOST_TOLD = 30
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,9 @@ def marked(found: list[Passage]) -> list[Marked]:
 def check(every: list[Marked], data: Relations, file: str) -> Iterator[Finding]:
     """Each mark's figure against the row and column it names."""
     rows = _rows(every, data)
+    instead: dict[Mark, str] = {}
     for each in every:
-        status, expected, why = _judged(each, data, rows)
+        status, expected, why = _judged(each, data, rows, instead)
         claim = each.printed.text if each.printed else _words_before(each)
         told = each.source if why is None else f"{each.source}: {why}"
         yield Finding(each.line, status, claim, expected, told, CHECK, file)
@@ -102,7 +105,9 @@ def _missing(mark: Mark, data: Relations) -> str | None:
     return None if mark.key else "the mark names no row"
 
 
-def _judged(each: Marked, data: Relations, rows: Rows) -> tuple[str, str | None, str | None]:
+def _judged(
+    each: Marked, data: Relations, rows: Rows, instead: dict[Mark, str]
+) -> tuple[str, str | None, str | None]:
     """Status, the value there should be, and a word where there is more to say."""
     mark, printed = each.mark, each.printed
     missing = _missing(mark, data)
@@ -116,7 +121,10 @@ def _judged(each: Marked, data: Relations, rows: Rows) -> tuple[str, str | None,
             return UNVERIFIABLE, None, "not among these figures"
         if any(is_redacted(value) for _, value in mark.key):
             return UNVERIFIABLE, None, "the key is redacted and these data are not"
-        return CONTRADICTED, _nearest(mark, data), "no such row"
+        named = replace(mark, end=0, column="")
+        if named not in instead and len(instead) < MOST_TOLD:
+            instead[named] = _nearest(mark, data)
+        return CONTRADICTED, instead.get(named, "another row"), "no such row"
     if _is_ranked_otherwise(each, found[0]):
         return UNVERIFIABLE, None, "findings are ranked otherwise in these data"
     values = [number_of(row[mark.column]) for row in found]

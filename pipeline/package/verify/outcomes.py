@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from pipeline.citation import Citation
 from pipeline.package.statements import CAPITALS, NEGATION
-from pipeline.package.verify.citations import cited, exists, spans
+from pipeline.package.verify.citations import (
+    TASK_HEADS,
+    cited,
+    exists,
+    heading_tasks,
+    named_tasks,
+    spans,
+)
 from pipeline.package.verify.evidence import Evidence, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
 from pipeline.package.verify.passages import Passage, Piece
@@ -16,6 +24,8 @@ CHECK, MODE_CHECK, TOOL_CHECK = "outcome", "mode", "tool"
 CITE = "\u0001"
 NOUN = r"(?:rollouts?|attempts?|repeats?|runs?|trajector(?:y|ies)|ones?|tries|try|examples?|cases?)"
 LIST = rf"(?:{CITE}(?:, (?:and |or )?| and | or |; ))*{CITE}"
+LISTED = re.compile(LIST)
+LEAST_OF_A_LIST = 3
 # Only where the word is bound to the citation: "passes an empty string" is no outcome.
 AFTER = re.compile(
     rf"(?P<cites>{LIST})\)? (?:also |still |only |both |all |each |alone |then )?"
@@ -28,7 +38,8 @@ BEFORE = re.compile(
     rf"(?: (?:is|are|was|were|such as|like|of))?\W{{0,3}}(?P<cites>{LIST})"
 )
 NOUNS = re.compile(
-    rf"\b(?:the|a|an|one|its|only|each) (?:only |closest |best |other )?(?P<word>pass|failure|success)"
+    rf"\b(?:the|a|an|one|its|only|each) (?:only |closest |best |other )?(?P<word>pass|failure|"
+    rf"success)"
     rf"(?: is| was|,)?\W{{0,3}}(?P<cites>{LIST})"
 )
 VERBS = re.compile(
@@ -42,6 +53,7 @@ PASS_HEADS = re.compile(
 FAIL_HEADS = re.compile(
     r"\s*(?:a |the )?fail(?:ure|ures|ing|ed|s)?(?: (?:rollout|attempt)s?)?\s*", re.I
 )
+CAUSE_START = re.compile(r"\s*(?:Suggested|Curated) cause\b")
 CALLS = re.compile(r"\b(?:calls?|called|calling)\s+\Z", re.IGNORECASE)
 CLAUSE = re.compile(r"[;]|\b(?:but|while|whereas|unlike|instead|although)\b")
 
@@ -54,8 +66,57 @@ def check(found: list[Passage], evidence: Evidence, file: str) -> Iterator[Findi
         for piece, offset, is_pass, each in _outcomes(passage):
             if exists(each, evidence):
                 yield _outcome(each, is_pass, evidence, piece.line_at(offset), file)
+        yield from _own_task(passage, evidence, file)
+        yield from _odd_ones(passage, evidence, file)
         yield from _modes(passage, evidence, file)
         yield from _tools(passage, evidence, file)
+
+
+def _own_task(passage: Passage, evidence: Evidence, file: str) -> Iterator[Finding]:
+    """A row about a task, or a pair under its heading, cites rollouts of that task."""
+    tasks = _task_of_row(passage)
+    if len(tasks) != 1 or tasks[0] not in evidence.task_ids:
+        return
+    for piece in passage.pieces:
+        for start, _, each in spans(piece):
+            if each.task_id != tasks[0] and exists(each, evidence):
+                line, claim = piece.line_at(start), f"{each} at task {tasks[0]}"
+                told = f"a rollout of task {tasks[0]}"
+                yield Finding(line, CONTRADICTED, claim, told, "the row itself", CHECK, file)
+
+
+def _odd_ones(passage: Passage, evidence: Evidence, file: str) -> Iterator[Finding]:
+    """`3 of 4 attempts (a, b, c)` of a task: all are rollouts of it, or the odd one is astray."""
+    tasks_named = heading_tasks(passage)
+    for piece in passage.pieces:
+        places = spans(piece)
+        tasks_here = [*tasks_named, *(task for _, task in named_tasks(passage, piece))]
+        counts = {number.value for ratio in piece.ratios for number in (ratio.part, ratio.whole)}
+        if len(places) < LEAST_OF_A_LIST or not tasks_here:
+            continue
+        text, offsets = _masked(piece, places)
+        by_offset = dict(zip(offsets, places, strict=True))
+        for match in LISTED.finditer(text):
+            listed = [by_offset[at] for at in range(*match.span()) if at in by_offset]
+            tasks = Counter((each.run_id, each.task_id) for *_, each in listed)
+            usual, n_usual = max(tasks.items(), key=lambda item: item[1])
+            odd = [place for place in listed if (place[2].run_id, place[2].task_id) != usual]
+            is_counted = len(listed) in counts and usual[1] in tasks_here
+            if is_counted and n_usual > 1 and len(odd) == 1 and exists(odd[0][2], evidence):
+                line, claim = piece.line_at(odd[0][0]), f"{odd[0][2]} among rollouts of one task"
+                told = f"a rollout of {'/'.join(usual)}"
+                yield Finding(line, CONTRADICTED, claim, told, "the list itself", CHECK, file)
+
+
+def _task_of_row(passage: Passage) -> list[str]:
+    if passage.is_row:
+        heads = [piece.head.strip().lower() for piece in passage.pieces]
+        if heads[0] in TASK_HEADS:
+            return [passage.pieces[0].text.strip()]
+        first = ROW_START.match(passage.pieces[0].text)
+        return heading_tasks(passage) if first else []
+    is_cause = CAUSE_START.match(passage.text) is not None
+    return heading_tasks(passage) if is_cause else []
 
 
 def _outcomes(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,10 +12,10 @@ from pipeline.package.numbers import Number, Ratio, numbers, ratios
 from pipeline.package.reading import Block, Mark, Reading, Row, Section, Table
 from pipeline.package.statements import citations, sentences
 
-LONGEST_PRINTED = 40
+LONGEST_SENTENCE = 2_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piece:
     """A stretch of a block that a passage is made of: a sentence of it, or a whole cell."""
 
@@ -32,16 +32,16 @@ class Piece:
         """What a reader sees of it."""
         return self.block.text[self.start : self.end]
 
-    @property
+    @cached_property
     def marks(self) -> list[Mark]:
         """The marks in it."""
-        return [mark for mark in self.block.marks if self.start < mark.end <= self.end]
+        return self._marks(self.start, self.end)
 
-    @property
+    @cached_property
     def codes(self) -> list[tuple[int, int]]:
         """Where its code spans stand in the block."""
         codes = self.block.codes
-        return [span for span in codes if self.start <= span[0] < self.end]
+        return list(codes[bisect_left(codes, (self.start, 0)) : bisect_left(codes, (self.end, 0))])
 
     @cached_property
     def citations(self) -> list[Citation]:
@@ -54,12 +54,16 @@ class Piece:
 
     def mark_of(self, number: Number) -> Mark | None:
         """The mark that stands within a number or right behind it."""
+        return next(iter(self._marks(number.start, number.end)), None)
+
+    def _marks(self, start: int, end: int) -> list[Mark]:
+        """Those that stand behind the first place, up to the second."""
         marks = self.block.marks
-        found = (mark for mark in marks if number.start < mark.end <= number.end)
-        return next(found, None)
+        first, last = (bisect_right(marks, place, key=_end) for place in (start, end))
+        return list(marks[first:last])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passage:
     """A sentence, a heading, a list item's sentence or a row of a table."""
 
@@ -89,6 +93,10 @@ class Passage:
     def titles(self) -> tuple[str, ...]:
         """The headings it stands under, the nearest last."""
         return self.section.path
+
+
+def _end(mark: Mark) -> int:
+    return mark.end
 
 
 def passages(reading: Reading) -> list[Passage]:
@@ -121,7 +129,7 @@ def _of_block(section: Section, block: Block, kind: str) -> Iterator[Passage]:
     all_numbers, all_ratios = numbers(block), ratios(block)
     starts = [number.start for number in all_numbers]
     places = [ratio.part.start for ratio in all_ratios]
-    for start, end in sentences(block):
+    for start, end in _bounded(block):
         piece = Piece(
             block,
             start,
@@ -130,6 +138,18 @@ def _of_block(section: Section, block: Block, kind: str) -> Iterator[Passage]:
             tuple(all_ratios[bisect_left(places, start) : bisect_left(places, end)]),
         )
         yield Passage(section, block.line_at(start), (piece,), kind)
+
+
+def _bounded(block: Block) -> Iterator[tuple[int, int]]:
+    """Sentences; what is too long to be one is cut at a blank, so that no text costs its square."""
+    for start, end in sentences(block):
+        while end - start > LONGEST_SENTENCE:
+            cut = block.text.find(" ", start + LONGEST_SENTENCE, end)
+            if cut < 0:
+                break
+            yield start, cut
+            start = cut + 1
+        yield start, end
 
 
 def _of_row(section: Section, heads: tuple[str, ...], row: Row, table_no: int) -> Passage:

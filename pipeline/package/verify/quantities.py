@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pipeline.package.numbers import Number
@@ -53,11 +54,14 @@ OF_TASKS: Mapping[str, tuple[str, ...]] = {
     "task_outcomes": ("run_id", "task_id"),
     "report.dives": ("run_id", "task_id"),
     "report.contrasts": ("run_id", "task_id"),
+    "suspicions": ("run_id", "task_id", "rule"),
     "bucket_matrix": ("benchmark", "task_id"),
 }
 # Keys that need no naming: they follow from the words of the quantity itself.
-IMPLIED = frozenset("stage_no step_no scope metric slice_key source k status reason finding_no gap_no series "
-    "place_no kind".split())
+IMPLIED = frozenset(
+    "stage_no step_no scope metric slice_key source k status reason finding_no gap_no series "
+    "place_no kind rule".split()
+)
 BUCKET_COUNTS = ("n_always_tasks", "n_sometimes_tasks", "n_never_tasks")
 RUNS = ("run_id", "base", "candidate")
 # The words of a column: any of the lists, each word of it near the number.
@@ -123,26 +127,33 @@ WORDS: Mapping[str, str] = {
     "clean_rate": "clean",
     "n_findings|n_places": "find|check|rollout|time|found",
     "n_attempts": "attempt|fail",
-    "n_passed_elsewhere|n_passing_runs|n_passed_nowhere": "other run|another run|run pass|elsewhere|run|nowhere|model",
+    "n_passed_elsewhere|n_passing_runs|n_passed_nowhere": "other run|another run|run pass|"
+    "elsewhere|run|nowhere|model",
     "n_runs": "run",
     "n_with_mode": "attempt|share|mode",
     "n_with_cause": "caus|task",
     "pass_at_1_common|common_pass_at_1": "pass@1|common",
     "n_at_last_stage": "stop|stage|attempt",
     "n_with_error": "error|attempt",
+    "n_with|n_failing": "attempt|show|fail",
     "n_matched_actions|n_expected_actions": "expect|chang|action|call|writ",
     "n_common_first|n_common": "alike|common|same|call",
     "failing_chars|passing_chars": "character",
-    "delta|total_change|delta_counted_as_fail": "point|chang|ris|fall|gain|lower|higher|ahead|behind|differ|gap",
-    "base_value|candidate_value|base_common|candidate_common": "pass@1|pass|mean|median|token|turn|call|common|both|share",
+    "delta|total_change|delta_counted_as_fail": "point|chang|ris|fall|gain|lower|higher|ahead|"
+    "behind|differ|gap",
+    "base_value|candidate_value|base_common|candidate_common": "pass@1|pass|mean|median|token|"
+    "turn|call|common|both|share",
     "n_common_tasks": "task|common|both|shar",
     "n_gains|n_losses": "gain|los|better|worse|improv",
     "n_verified": "verif|same",
     "mde_new_tasks|mde_same_tasks": "detect|smallest",
-    "n_lines|n_rows|n_rejects|n_blank|n_other|n_files|n_bytes": "line|row|reject|blank|file|byte|record|read",
-    "n_all_lines|n_all_rows|n_all_rejects|n_all_files|n_all_other|n_all_blank": "line|row|reject|blank|file|read|used",
+    "n_lines|n_rows|n_rejects|n_blank|n_other|n_files|n_bytes": "line|row|reject|blank|file|"
+    "byte|record|read",
+    "n_all_lines|n_all_rows|n_all_rejects|n_all_files|n_all_other|n_all_blank": "line|row|"
+    "reject|blank|file|read|used",
     "n_left_out": "left|drop|not scor|miss",
-    "pass_at_1_worst|pass_at_1_best|bound_low|bound_high": "fail|pass|anything|could|miss|worst|best|from",
+    "pass_at_1_worst|pass_at_1_best|bound_low|bound_high": "fail|pass|anything|could|miss|"
+    "worst|best|from",
     "within_variance|between_variance": "task|sampling|spread|varian",
     "se_with_twice_the_tasks|se_with_twice_the_repeats": "twice|double",
     "n_figures": "equal|figur|recomput",
@@ -158,11 +169,13 @@ BUCKETS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Quantity:
     """A value of the data, and what has to be said beside a number for it to be meant."""
 
     source: str
+    # The relation and column it is of.
+    column: tuple[str, str]
     value: float
     # All of these are named, one alternative of each: a mode, a stage, a slice.
     names: tuple[str, ...]
@@ -180,6 +193,14 @@ class Quantities:
 
     every: tuple[Quantity, ...]
     values: tuple[float, ...]
+
+    @cached_property
+    def by_column(self) -> dict[tuple[str, str], list[Quantity]]:
+        """Those of each column of a relation."""
+        found: dict[tuple[str, str], list[Quantity]] = {}
+        for each in self.every:
+            found.setdefault(each.column, []).append(each)
+        return found
 
     def near(self, number: Number) -> list[Quantity]:
         """Those whose value would be printed like the number."""
@@ -226,7 +247,8 @@ def _numbers_of_rows(data: Relations) -> Iterator[Quantity]:
     for (relation, run), value in counted.items():
         source = f"the rows of {relation}{f' of {run}' if run else ''}"
         runs = (run,) if run else ()
-        yield Quantity(source, float(value), (), runs, None, (("mode",),), is_rate=False)
+        column = (relation, "rows")
+        yield Quantity(source, column, float(value), (), runs, None, (("mode",),), is_rate=False)
 
 
 def of_tasks(data: Relations, tasks: Iterable[str]) -> dict[str, Quantities]:
@@ -262,7 +284,8 @@ def of_row(relation: str, keys: tuple[str, ...], row: Mapping[str, Any]) -> Iter
         phrases = _phrases(relation, column, row)
         named = () if column.startswith("n_all_") else names
         source = f"{relation}?{key}#{column}"
-        yield Quantity(source, number, named, runs, task, phrases, _is_rate(column, number))
+        place, is_rate = (relation, column), _is_rate(column, number)
+        yield Quantity(source, place, number, named, runs, task, phrases, is_rate)
 
 
 def _derived(relation: str, row: Mapping[str, Any]) -> dict[str, Any]:

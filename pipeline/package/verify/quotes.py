@@ -20,7 +20,8 @@ from pipeline.package.verify.wording import fragments, is_within, told
 CHECK = "quote"
 # Columns whose cells repeat what a trajectory says.
 QUOTING = re.compile(
-    r"where (?:they|the two) part|last words|final (?:words|message|answer)|quotes?|excerpt|"
+    r"where (?:they|the two) part|last words|errors?|final (?:words|message|answer)|quotes?|"
+    r"excerpt|"
     r"what (?:it|the (?:model|agent|rollout)) (?:said|says|did)|decisive (?:call|step|event)",
     re.IGNORECASE,
 )
@@ -28,6 +29,7 @@ ASKED = re.compile(r"asked|prompt|request|question|instruction", re.IGNORECASE)
 ASKED_START = re.compile(r"\s*(?:Asked|Prompt|Request|Question):\s+")
 NEXT_TO = re.compile(r"[\"'\u201d,.;: ]{0,3}\(?(?:see |at |in )?\Z")
 CALL = re.compile(r"\w+\s*[({]")
+NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
 SHORTEST = 12
 CHUNK = 50
 
@@ -44,6 +46,8 @@ class Quote:
     # Whether the words are bound to the event cited, and whether a miss is an error.
     is_exact: bool
     is_bound: bool
+    # A whole cell is a quote however short it is.
+    is_cell: bool = False
 
 
 def is_quoting(passage: Passage, piece: Piece) -> bool:
@@ -107,7 +111,7 @@ def _of_events(
     if elsewhere:
         expected = f"it stands at {', '.join(elsewhere[:3])}"
         yield Finding(line, CONTRADICTED, claim, expected, where, CHECK, file)
-    elif quote.is_bound and _is_telling(claim):
+    elif quote.is_bound and (quote.is_cell or _is_telling(claim)):
         yield Finding(line, CONTRADICTED, claim, "not said there", where, CHECK, file)
     elif _is_telling(claim):
         yield Finding(line, UNVERIFIABLE, claim, None, where, CHECK, file)
@@ -138,7 +142,7 @@ def _quotes(passage: Passage, evidence: Evidence) -> Iterator[Quote]:
             yield Quote(passage.line, text, (), where, is_exact=False, is_bound=True)
             continue
         if there:
-            yield from _in_text(passage, piece, there, evidence)
+            yield from _in_text(piece, there, evidence)
 
 
 def _runs(passage: Passage, evidence: Evidence) -> list[str | None]:
@@ -151,9 +155,11 @@ def _of_cell(
     passage: Passage, piece: Piece, there: tuple[Citation, ...], evidence: Evidence
 ) -> Iterator[Quote]:
     head, text, line = piece.head.strip(), piece.text, passage.line
+    if text.strip().casefold() in NOTHING:
+        return
     if QUOTING.fullmatch(head) and there:
         is_exact = any(each.seq is not None for each in there)
-        yield Quote(line, text, there, (), is_exact=is_exact, is_bound=True)
+        yield Quote(line, text, there, (), is_exact=is_exact, is_bound=True, is_cell=True)
     elif ASKED.fullmatch(head):
         tasks = [task for each in passage.pieces for _, task in named_tasks(passage, each)]
         tasks = tasks or [each.task_id for each in there]
@@ -163,9 +169,7 @@ def _of_cell(
             yield Quote(line, text, (), where, is_exact=False, is_bound=True)
 
 
-def _in_text(
-    passage: Passage, piece: Piece, there: tuple[Citation, ...], evidence: Evidence
-) -> Iterator[Quote]:
+def _in_text(piece: Piece, there: tuple[Citation, ...], evidence: Evidence) -> Iterator[Quote]:
     text = piece.block.text
     for match in QUOTED.finditer(text, piece.start, piece.end):
         if piece.block.is_code(match.start()):

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pipeline.package.verify.citations import cited, heading_tasks, named_tasks
 from pipeline.package.verify.evidence import Evidence
 from pipeline.package.verify.passages import Passage
 
 OTHERS = re.compile(
-    r"\b(?:both|either|each) (?:runs?|models?)\b|\b(?:other|another|reference|second) (?:run|model)\b"
+    r"\b(?:both|either|each) (?:runs?|models?)\b|\b(?:other|another|reference|second) (?:run|"
+    r"model)\b"
     r"|\bbaseline\b|\bacross (?:runs|models)\b|\ball runs\b",
     re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scope:
     """The runs of the data, by what a report may call them, and those it is about."""
 
@@ -31,6 +33,7 @@ class Scope:
         """The runs that a text names."""
         return [run for run, pattern in self.names if pattern.search(text)]
 
+    @lru_cache(maxsize=1_000)  # noqa: B019 - a scope lives as long as its call
     def runs_of(self, passage: Passage, head: str = "") -> list[str]:
         """The runs that a passage is about."""
         for text in (passage.text, head):
@@ -45,12 +48,14 @@ class Scope:
                 return found
         return list(self.subjects)
 
+    @lru_cache(maxsize=1_000)  # noqa: B019
     def tasks_of(self, passage: Passage) -> list[str]:
         """The tasks that a passage names or cites, else those of the heading above it."""
         return self.own_tasks(passage) or [
             task for task in heading_tasks(passage) if task in self.task_ids
         ]
 
+    @lru_cache(maxsize=1_000)  # noqa: B019
     def own_tasks(self, passage: Passage) -> list[str]:
         """The tasks that a passage itself names or cites."""
         own = [task for piece in passage.pieces for _, task in named_tasks(passage, piece)]

@@ -15,6 +15,7 @@ GROUPS = {
     "claims": ("outcome", "mode", "tool", "quote"),
     "consistency": ("ratio", "total", "repeated"),
     "sidecar": ("sidecar",),
+    "redactions": ("redaction",),
 }
 
 

@@ -23,7 +23,7 @@ NO_SUM = re.compile(
 )
 PERCENT_OF = re.compile(r"(?:%|percent|share)\s*(?:of|/)\s*(?:the |all )?(?P<whole>[\d,]+)\b", re.I)
 PERCENT_HEAD = re.compile(
-    r"\s*(?:%|percent|share|pct)\b.*|.*[(\s](?:%|percent)\)?\s*", re.IGNORECASE
+    r"\s*(?:%|percent\b|share\b|pct\b).*|.*[(\s](?:%|percent)\)?\s*", re.IGNORECASE
 )
 COUNT_HEAD = re.compile(
     r"\s*(?:#|n|no\.?|count|counts|number|rollouts?|tasks?|failures?|occurrences?|attempts?|cases?)"
@@ -31,6 +31,7 @@ COUNT_HEAD = re.compile(
     re.IGNORECASE,
 )
 LEAST_ROWS = 2
+RATIO = ("part", "whole")
 
 
 @dataclass(frozen=True)
@@ -77,19 +78,28 @@ def _sums(rows: list[Passage], file: str) -> Iterator[Finding]:
     if len(named) != 1 or len(parts) < LEAST_ROWS or named[0] not in (rows[0], rows[-1]):
         return
     for place in range(1, len(named[0].pieces)):
-        total = single(named[0], place)
-        cells = [single(row, place) for row in parts]
-        if total is None or NO_SUM.search(total.piece.head) or not _is_count(total.number):
+        piece = named[0].pieces[place]
+        total, cells = _counts(named[0], place), [_counts(row, place) for row in parts]
+        if not total or NO_SUM.search(piece.head) or {len(cell) for cell in cells} != {len(total)}:
             continue
-        known = [cell for cell in cells if cell is not None and _is_count(cell.number)]
-        if len(known) != len(parts):
-            continue
-        summed = sum(cell.number.value for cell in known)
-        claim = f"{total.piece.head.strip()}: {total.number.text}"
-        source = f"the rows of the table, lines {known[0].line} to {known[-1].line}"
-        is_same = summed == total.number.value
-        status = VERIFIED if is_same else CONTRADICTED
-        yield Finding(total.line, status, claim, f"{summed:,.0f}", source, CHECK, file)
+        source = f"the rows of the table, lines {parts[0].line} to {parts[-1].line}"
+        for order, number in enumerate(total):
+            summed = sum(cell[order].value for cell in cells)
+            status = VERIFIED if summed == number.value else CONTRADICTED
+            claim = f"{piece.head.strip()}: {number.text}"
+            yield Finding(named[0].line, status, claim, f"{summed:,.0f}", source, CHECK, file)
+
+
+def _counts(passage: Passage, place: int) -> tuple[Number, ...]:
+    """The count that is all there is in a cell, or both of `285/810`; none otherwise."""
+    cell = single(passage, place)
+    if cell is not None:
+        return (cell.number,) if _is_count(cell.number) else ()
+    piece = passage.pieces[place] if place < len(passage.pieces) else None
+    if piece is None or len(piece.ratios) != 1 or len(piece.numbers) != len(RATIO):
+        return ()
+    both = (piece.ratios[0].part, piece.ratios[0].whole)
+    return both if all(map(_is_count, both)) else ()
 
 
 def _is_count(number: Number) -> bool:

@@ -10,17 +10,18 @@ from typing import Any
 
 from pipeline.package.headings import section_of
 from pipeline.package.numbers import Number, Ratio
-from pipeline.package.verify import labels
+from pipeline.package.verify import labels, totals
 from pipeline.package.verify.citations import cited
-from pipeline.package.verify.evidence import Evidence, key
+from pipeline.package.verify.columns import Judged, agreed
+from pipeline.package.verify.evidence import key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
+from pipeline.package.verify.matching import KINDS, Known, matching
 from pipeline.package.verify.passages import Passage, Piece
-from pipeline.package.verify.phrases import Phrases, clause_around, concerning
+from pipeline.package.verify.phrases import Phrase, clause_around, concerning
 from pipeline.package.verify.printed import number_of, plain
-from pipeline.package.verify.quantities import Quantities, Quantity
+from pipeline.package.verify.quantities import Quantity
 from pipeline.package.verify.quotes import is_quoting
 from pipeline.package.verify.ratios import is_sound
-from pipeline.package.verify.scope import Scope
 
 CHECK = "number"
 # Columns that say which row it is.
@@ -30,33 +31,6 @@ KEY_HEADS = re.compile(
 )
 SHOWN = re.compile(r"\b(?:the|first|top)\s+\Z", re.IGNORECASE)
 LEVEL = re.compile(r",? (?:for |of )?(?:new|same|these|interval|confidence|CI)\b|\)")
-# The relation that labels of a kind are looked up in, and the column that names a row.
-KINDS = {
-    "run": ("run_metrics", "run_id"),
-    "mode": ("report.modes", "mode"),
-    "stage": ("report.funnels", "stage"),
-    "slice": ("slice_metrics", "slice_value"),
-    "cause": ("report.causes", "cause"),
-    "bucket": ("bucket_counts", "bucket"),
-    "task": ("task_outcomes", "task_id"),
-}
-BEFORE, AFTER = 90, 90
-# A cell's own words are few: its row, its head and its heading tell what it is.
-SMALL = 20
-
-
-@dataclass(frozen=True)
-class Known:
-    """Everything that a number without a mark may be held against."""
-
-    evidence: Evidence
-    scope: Scope
-    quantities: Quantities
-    of_tasks: Mapping[str, Quantities]
-    phrases: Phrases
-    # Rows by kind and name, for labels that leave no doubt.
-    rows: Mapping[tuple[str, str], list[Mapping[str, Any]]]
-    kinds: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True)
@@ -85,25 +59,33 @@ class Shown:
         return bool(is_shown) and not number.unit
 
 
-def check(found: list[Passage], known: Known, file: str) -> Iterator[Finding]:
+def check(found: list[Passage], known: Known, file: str) -> list[Finding]:
     """Every number of the report that no mark speaks for."""
+    judged: list[Judged] = []
+    sums = {
+        (finding.line, finding.claim.rpartition(" ")[2])
+        for finding in totals.check(found, file)
+        if finding.status == VERIFIED
+    }
     before, shown = "", Shown()
     for passage in found:
         shown = shown.after(passage)
         for place, piece in enumerate(passage.pieces):
             if is_no_claim(passage, place):
                 continue
-            sound = {id(ratio.percent) for ratio in piece.ratios if _is_quotient(ratio)}
-            for number in piece.numbers:
+            sound = {ratio.percent for ratio in piece.ratios if _is_quotient(ratio)}
+            for order, number in enumerate(piece.numbers):
                 if piece.mark_of(number) is not None or _is_convention(piece, number):
                     continue
-                if id(number) in sound or shown.tells(piece, number):
-                    around = "the text around it"
-                else:
-                    around = None
-                yield _finding(passage, place, number, known, before, around, file)
+                is_told = number in sound or shown.tells(piece, number)
+                is_told = is_told or (passage.line, number.text) in sums
+                around = "the text around it" if is_told else None
+                matches = matching(passage, piece, number, known, before)
+                finding = _finding(passage, place, number, known, matches, around, file)
+                judged.append(Judged(passage, place, order, number, tuple(matches), finding))
         if not passage.is_row:
             before = passage.text
+    return agreed(judged, known)
 
 
 def _is_convention(piece: Piece, number: Number) -> bool:
@@ -130,7 +112,7 @@ def _finding(
     place: int,
     number: Number,
     known: Known,
-    before: str,
+    matches: list[Quantity],
     around: str | None,
     file: str,
 ) -> Finding:
@@ -144,8 +126,10 @@ def _finding(
     agreed = next((source for source, value in meant if number.agrees(value)), None)
     if agreed is not None:
         return Finding(line, VERIFIED, claim, number.text, agreed, CHECK, file)
-    loose = _loose(passage, piece, number, known, before)
-    if loose is not None and (not meant or loose.names or loose.task):
+    # In a sentence a figure of a part may stand beside words that name the whole.
+    is_open = not meant or not passage.is_row
+    loose = next((each for each in matches if is_open and (not meant or each.names)), None)
+    if loose is not None:
         return Finding(line, VERIFIED, claim, number.text, loose.source, CHECK, file)
     if meant:
         source, value = meant[0]
@@ -156,7 +140,7 @@ def _finding(
 
 
 def _by_phrase(
-    said: list[Any], piece: Piece, number: Number, line: int, claim: str, file: str
+    said: list[Phrase], piece: Piece, number: Number, line: int, claim: str, file: str
 ) -> Finding:
     clause = clause_around(piece, number)
     for phrase in said:
@@ -216,7 +200,7 @@ def _meant(
 
 def _of_mode(row: Mapping[str, Any], number: Number) -> Iterator[tuple[str, float]]:
     """A mode's count as primary mode, and as one of several; or its share."""
-    columns = ("share_of_failures",) if number.unit else ("n_rollouts", "n_matched", "n_tasks")
+    columns = ("share_of_failures",) if number.unit else ("n_rollouts", "n_matched")
     for column in columns:
         value = number_of(row.get(column))
         if value is not None:
@@ -230,6 +214,7 @@ def _of_task_ratio(
 ) -> Iterator[tuple[str, float]]:
     is_pass = labels.pass_ratio(piece, ratio)
     if is_pass is None:
+        yield from _of_dive(passage, piece, ratio, number, task, known)
         return
     rows = [
         row
@@ -248,6 +233,20 @@ def _of_task_ratio(
         where = f"task_outcomes?run_id={row['run_id']}&task_id={task}#"
         is_part = number is ratio.part or number == ratio.part
         yield (f"{where}{column}", part) if is_part else (f"{where}n_scored", whole)
+
+
+def _of_dive(
+    passage: Passage, piece: Piece, ratio: Ratio, number: Number, task: str, known: Known
+) -> Iterator[tuple[str, float]]:
+    """`MODE in 4 of 4 attempts` at a task that never passes."""
+    text = piece.block.text[piece.start : ratio.part.start]
+    if not labels.MODE_IN.search(text) or task not in known.of_tasks:
+        return
+    column = "n_with_mode" if number == ratio.part else "n_attempts"
+    runs = set(known.scope.runs_of(passage))
+    for each in known.of_tasks[task].by_column.get(("report.dives", column), []):
+        if not runs.isdisjoint(each.runs):
+            yield each.source, each.value
 
 
 def _of_cell(passage: Passage, place: int, known: Known) -> Iterator[tuple[str, float]]:
@@ -278,63 +277,9 @@ def _compares(passage: Passage) -> bool:
 
 def _names_a_part(passage: Passage, known: Known) -> bool:
     """Whether a sentence is about a mode, stage or slice, and not about the run as a whole."""
-    words = passage.text
-    return any(
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", words, re.IGNORECASE)
-        for kind in ("mode", "slice", "stage")
-        for name in known.kinds[kind]
-        if name not in ("passed", "expected", "recorded")
-    )
+    return _has_name(passage, known.parts)
 
 
-def _loose(
-    passage: Passage, piece: Piece, number: Number, known: Known, before: str
-) -> Quantity | None:
-    """A quantity of the same value whose words stand near the number."""
-    near = known.quantities.near(number)
-    for task in known.scope.tasks_of(passage):
-        near += known.of_tasks[task].near(number) if task in known.of_tasks else []
-    if not near:
-        return None
-    runs = known.scope.runs_of(passage, piece.head)
-    window = _window(passage, piece, number)
-    names = " ".join([passage.text, piece.head]).casefold()
-    around = " ".join(
-        [names, piece.block.text.casefold(), before.casefold(), *passage.titles]
-    ).casefold()
-    for quantity in near:
-        if quantity.runs and not set(quantity.runs) & set(runs):
-            continue
-        context = names if abs(quantity.value) <= SMALL and not quantity.is_rate else around
-        if all(_is_named(name, context) for name in quantity.names) and any(
-            all(_is_said(word, window) for word in phrase) for phrase in quantity.phrases
-        ):
-            return quantity
-    return None
-
-
-def _window(passage: Passage, piece: Piece, number: Number) -> str:
-    """The words that may say what a number is."""
-    if not passage.is_row:
-        text = piece.block.text
-        start, end = max(piece.start, number.start - BEFORE), min(piece.end, number.end + AFTER)
-        return text[start:end].casefold()
-    first = passage.pieces[0]
-    told = [piece.head, first.head, passage.text, passage.section.title]
-    if first.head.strip().lower() in ("k", "attempts") and first.text.strip().isdecimal():
-        told += [f"pass@{first.text.strip()} pass^{first.text.strip()}"]
-    return " ".join(told).casefold()
-
-
-@lru_cache(maxsize=10_000)
-def _pattern(word: str) -> re.Pattern[str]:
-    end = r"(?!\w)" if len(word) < 3 or word[-1].isdigit() else ""
-    return re.compile(rf"(?<!\w){re.escape(word)}{end}")
-
-
-def _is_said(word: str, window: str) -> bool:
-    return _pattern(word).search(window) is not None
-
-
-def _is_named(name: str, context: str) -> bool:
-    return any(_pattern(each.casefold()).search(context) for each in name.split("|"))
+@lru_cache(maxsize=1_000)
+def _has_name(passage: Passage, names: re.Pattern[str]) -> bool:
+    return names.search(passage.text) is not None

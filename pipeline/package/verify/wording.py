@@ -6,7 +6,8 @@ import re
 
 from pipeline.text import REDACTION, neutral
 
-CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]")
+# Also what error signatures put in place of numbers, paths and ids.
+CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}>")
 QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 EDGES = " .,;:!?"
 LONGEST_WINDOW = 400
