@@ -30,7 +30,9 @@ def other_number(number: str, chance: random.Random) -> str:
     """A number of the same form that is not the same."""
     plain = number.replace(",", "").lstrip("+-")
     decimals = len(plain.partition(".")[2])
-    step = chance.choice([1, 2, 3, 7]) * 10.0**-decimals * (chance.choice([1, 10]) if decimals else 1)
+    step = (
+        chance.choice([1, 2, 3, 7]) * 10.0**-decimals * (chance.choice([1, 10]) if decimals else 1)
+    )
     value = float(plain)
     changed = value + step if value - step < 0 or chance.random() < 0.5 else value - step
     sign = number[0] if number[0] in "+-" else ""
@@ -90,7 +92,9 @@ def flipped_outcome(text: str, chance: random.Random) -> Plant:
 
 def changed_quote(text: str, chance: random.Random) -> Plant:
     """A word of what a rollout said is another."""
-    rows = re.finditer(r"^\| (?:fails|passes)[^|]*\| `[^`]+` \| (?P<said>[^|]+?) \|", text, re.MULTILINE)
+    rows = re.finditer(
+        r"^\| (?:fails|passes)[^|]*\| `[^`]+` \| (?P<said>[^|]+?) \|", text, re.MULTILINE
+    )
     words = [
         (row.start("said") + word.start(), row.start("said") + word.end())
         for row in rows
@@ -102,8 +106,7 @@ def changed_quote(text: str, chance: random.Random) -> Plant:
 def unmarked_figure(text: str, chance: random.Random) -> Plant:
     """A number that has no mark, in a report from which all marks are gone."""
     bare = MARK.sub("", text)
-    marked = [match for match in MARKED.finditer(text)]
-    match = chance.choice(marked)
+    match = chance.choice(list(MARKED.finditer(text)))
     start = len(MARK.sub("", text[: match.start()]))
     return _at(bare, start, start + len(match["number"]), other_number(match["number"], chance))
 
