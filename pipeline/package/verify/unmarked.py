@@ -24,6 +24,8 @@ from pipeline.package.verify.quotes import is_quoting
 from pipeline.package.verify.ratios import is_sound
 
 CHECK = "number"
+# A report has some thousands; matching each takes about a millisecond.
+MOST_NUMBERS = 10_000
 # Columns that say which row it is.
 KEY_HEADS = re.compile(
     r"(?:k|attempts|task|task id|#|no\.?|rank|step|index|line|seq|rollout|attempt|event|version|)",
@@ -62,6 +64,7 @@ class Shown:
 def check(found: list[Passage], known: Known, file: str) -> list[Finding]:
     """Every number of the report that no mark speaks for."""
     judged: list[Judged] = []
+    beyond: list[Finding] = []
     sums = {
         (finding.line, finding.claim.rpartition(" ")[2])
         for finding in totals.check(found, file)
@@ -80,12 +83,17 @@ def check(found: list[Passage], known: Known, file: str) -> list[Finding]:
                 is_told = number in sound or shown.tells(piece, number)
                 is_told = is_told or (passage.line, number.text) in sums
                 around = "the text around it" if is_told else None
+                if len(judged) >= MOST_NUMBERS:
+                    line, told = piece.line_at(number.start), f"beyond {MOST_NUMBERS:,} numbers"
+                    more = Finding(line, UNVERIFIABLE, number.text, None, told, CHECK, file)
+                    beyond.append(more)
+                    continue
                 matches = matching(passage, piece, number, known, before)
                 finding = _finding(passage, place, number, known, matches, around, file)
                 judged.append(Judged(passage, place, order, number, tuple(matches), finding))
         if not passage.is_row:
             before = passage.text
-    return agreed(judged, known)
+    return [*agreed(judged, known), *beyond]
 
 
 def _is_convention(piece: Piece, number: Number) -> bool:
