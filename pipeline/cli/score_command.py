@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
-    help="Resolve citations in these data; else those of the golden report are the known ones.",
+    help="Hold citations and numbers against these data; else the golden report says what is known.",
 )
 @json_option
 def score(
@@ -64,7 +64,7 @@ def score(
 
     facts = files.facts(anchor_facts)
     by = standard(files.report_text(golden), facts)
-    result = _scored(files.report_text(report), by, warehouse).as_json()
+    result = _scored(files.report_text(report), report.as_posix(), by, warehouse).as_json()
     if output_dir is not None:
         files.write_json(output_dir / "reward.json", result)
     if as_json:
@@ -95,13 +95,15 @@ def _told(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def _scored(text: str, by: Standard, warehouse: Path | None) -> Score:
-    """With a warehouse, what is cited must be recorded there."""
+def _scored(text: str, name: str, by: Standard, warehouse: Path | None) -> Score:
+    """With a warehouse, what is cited must be recorded there, and figures must be the data's."""
     from pipeline.package.scoring.resolving import resolver
     from pipeline.package.scoring.score import score as scored
+    from pipeline.package.verify import verify
     from pipeline.warehouse import open_warehouse
 
     if warehouse is None:
         return scored(text, by)
     with open_warehouse(warehouse) as opened:
-        return scored(text, by, resolves=resolver(opened))
+        findings = verify(text, name, opened)
+        return scored(text, by, resolves=resolver(opened), findings=findings)

@@ -146,6 +146,7 @@ def contradictions(
     found: Package, warehouse: Warehouse | None
 ) -> Mapping[Path, Sequence[Finding]] | None:
     """The findings of `blade verify` on each golden report; none where there is no data."""
+    from pipeline.cli.verify_source import redaction_log
     from pipeline.package.verify import sidecar, verify
 
     if warehouse is None:
@@ -160,7 +161,8 @@ def contradictions(
             side = sidecar.read(text_of(golden.metrics), golden.metrics.name)
         except UnreadableError:
             side = None
-        findings[golden.report] = verify(text, golden.report.as_posix(), warehouse, side)
+        log = redaction_log(golden.report)
+        findings[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, log)
     return findings
 
 

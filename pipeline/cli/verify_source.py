@@ -42,9 +42,9 @@ def evidence(
     if warehouse is None and results is None:
         warehouse, results = _found(report)
     if results is not None:
-        if not results.is_dir():
-            raise InputError(f"{results}: no such folder.", hint="Name the folder of the rollouts.")
-        with analyzed(results) as (opened, _):
+        if not results.exists():
+            raise InputError(f"{results}: not found.", hint="Name the folder of the rollouts.")
+        with analyzed(results, is_told=True) as (opened, _):
             yield Evidence(opened, beside, f"{results}, analyzed for this")
     elif warehouse is not None:
         with open_warehouse(warehouse) as opened:

@@ -73,8 +73,7 @@ def numbers(block: Block) -> list[Number]:
     found = [
         number
         for number in _with_ranges(block.text, sorted(_matched(block.text), key=_start))
-        if not block.is_code(number.end - 1)
-        and not _is_within(quoted, number.start)
+        if not block.is_code(number.end - 1) and not _is_within(quoted, number.start)
     ]
     return list(_without_names(block.text, found))
 
