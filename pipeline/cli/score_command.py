@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option(
     "--warehouse",
     type=click.Path(path_type=Path),
-    help="Hold citations and numbers against these data; else the golden report says what is known.",
+    help="Hold citations and numbers against these data, not against the golden report alone.",
 )
 @json_option
 def score(
