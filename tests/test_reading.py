@@ -85,7 +85,6 @@ def test_statements_are_sentences_and_rows() -> None:
     assert [each.text for each in found[13, True].numbers] == ["31"]
     quoted = found[18, False]
     assert (quoted.quotes, quoted.numbers) == (("It is done now: 3 of 4",), ())
-    assert quoted.n_negations == 1
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,6 @@ from pipeline.text import json_text, neutral
 if TYPE_CHECKING:
     from pipeline.package.sanitize import Finding, Policy, Shared, Survey, Unchecked
 
-MOST_NAMED = 5
-
 
 @click.command()
 @click.argument(

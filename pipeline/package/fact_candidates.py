@@ -45,14 +45,12 @@ TASK_HEADING = re.compile(
     r"\btask\s+(?:`(?P<code>[^`]+)`|(?P<task>[^`:]+?)\s*(?::|$|\u2014| - ))", re.IGNORECASE
 )
 UNTOLD_SECTIONS = ("Reproducibility Notes", "Artifact Inventory")
-# Heads of columns that say which row it is, and those that only repeat an aggregate.
-LEFT_OUT = (
-    "says nothing concrete",
-    "restates an aggregate",
-    "is how the report was made or is to be read",
-    "needs the sentence before it",
-    "is too short or too long for one claim",
-)
+# Why a statement is no fact.
+VAGUE = "says nothing concrete"
+AGGREGATE = "restates an aggregate"
+MAKING = "is how the report was made or is to be read"
+DEPENDENT = "needs the sentence before it"
+ODD_LENGTH = "is too short or too long for one claim"
 
 
 @dataclass(frozen=True)
@@ -84,9 +82,8 @@ def candidates(text: str) -> tuple[list[Candidate], list[str]]:
     reasons: list[str] = []
     seen = without_comments(text)
     runs = _own_names(seen)
-    lines = seen.split("\n")
     for section in read(seen).sections:
-        for each in _statements(section, _prefix(section, lines)):
+        for each in _statements(section, _prefix(section)):
             reason = _reason_against(each, runs)
             if reason is None:
                 found.append(each)
@@ -124,10 +121,9 @@ def _candidate(
     return Candidate(told, claim, title, kind, line, is_row)
 
 
-def _prefix(section: Section, lines: list[str]) -> str:
+def _prefix(section: Section) -> str:
     """The task that the heading is about, as written: what stands below it needs its name."""
-    written = lines[section.line - 1] if section.title else ""
-    match = TASK_HEADING.search(written)
+    match = TASK_HEADING.search(source(section.heading)) if section.heading else None
     if match is None:
         return ""
     return f"Task `{match['code']}`" if match["code"] else f"Task {match['task'].strip()}"
@@ -135,26 +131,19 @@ def _prefix(section: Section, lines: list[str]) -> str:
 
 def _reason_against(fact: Candidate, runs: frozenset[str]) -> str | None:
     """Why a statement is no fact; none where it could be one."""
-    concrete, aggregate, made, dangling, length = LEFT_OUT[0], *LEFT_OUT[1:]
     claim = fact.claim
-    if fact.kind in UNTOLD_SECTIONS or BOILERPLATE.match(fact.text):
-        return made
-    if POINTING.search(fact.text):
-        return made
+    if fact.kind in UNTOLD_SECTIONS or BOILERPLATE.match(fact.text) or POINTING.search(fact.text):
+        return MAKING
     if any(COMMAND.search(name) for name in claim.names) or fact.text.endswith("?"):
-        return made
+        return MAKING
     names = [name for name in claim.names if name not in runs and "." not in name]
     if not (claim.citations or claim.tasks or names or fact.has_quote):
-        return aggregate if claim.numbers else concrete
-    if not (claim.citations or claim.tasks or claim.quotes) and fact.kind in (
-        "Aggregate Results",
-        "Task Outcome Buckets",
-    ):
-        return aggregate
+        return AGGREGATE if claim.numbers else VAGUE
+    is_evident = claim.citations or claim.tasks or claim.quotes
+    if not is_evident and fact.kind in ("Aggregate Results", "Task Outcome Buckets"):
+        return AGGREGATE
     if DANGLING.match(fact.text):
-        return dangling
+        return DEPENDENT
     if not SHORTEST <= len(fact.text) <= LONGEST or len(claim.words) < 3:
-        return length
-    if fact.text.rstrip().endswith(":"):
-        return dangling
-    return None
+        return ODD_LENGTH
+    return DEPENDENT if fact.text.endswith(":") else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from pipeline.package.reading import Block
+from pipeline.package.reading import Block, is_within
 
 # Digits within a name, date, time, version, path or id are no figure.
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
@@ -33,7 +32,6 @@ BETWEEN = re.compile(r"[^.;:|()\n\d]{0,60}[(,:]\s*")
 PERCENT_FIRST = re.compile(r"\s*[(:,]\s*")
 LEADING_ZERO = re.compile(r"0\d")
 LONGEST = 30
-LONGEST_TEXT = 2**63
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ def numbers(block: Block) -> list[Number]:
     found = [
         number
         for number in _with_ranges(block.text, sorted(_matched(block.text), key=_start))
-        if not block.is_code(number.end - 1) and not _is_within(quoted, number.start)
+        if not block.is_code(number.end - 1) and not is_within(quoted, number.start)
     ]
     return list(_without_names(block.text, found))
 
@@ -150,11 +148,6 @@ def _without_names(text: str, found: list[Number]) -> Iterator[Number]:
         elif len(number.text) <= LONGEST and not LEADING_ZERO.match(number.text):
             end_of_name = -1
             yield number
-
-
-def _is_within(spans: list[tuple[int, int]], offset: int) -> bool:
-    place = bisect_right(spans, (offset, LONGEST_TEXT)) - 1
-    return place >= 0 and spans[place][0] <= offset < spans[place][1]
 
 
 def _start(number: Number) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import parse_qsl
@@ -46,8 +46,7 @@ class Block:
 
     def is_code(self, offset: int) -> bool:
         """Whether a place in the text lies within a code span."""
-        place = bisect_right(self.codes, (offset, sys.maxsize)) - 1
-        return place >= 0 and offset < self.codes[place][1]
+        return is_within(self.codes, offset)
 
     def cut(self, start: int, end: int) -> Block:
         """The piece of the text between two places, as a block of its own; marks are left out."""
@@ -232,6 +231,12 @@ def _curations(text: str) -> Iterator[tuple[int, str]]:
 
 def _line(token: Token) -> int:
     return (token.map[0] if token.map else 0) + 1
+
+
+def is_within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
+    """Whether a place lies within one of the spans, which are in order and apart."""
+    place = bisect_right(spans, (offset, sys.maxsize)) - 1
+    return place >= 0 and offset < spans[place][1]
 
 
 @lru_cache(maxsize=1)

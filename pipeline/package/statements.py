@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.package.numbers import QUOTED, Number, numbers
-from pipeline.package.reading import Block, Reading, Row, Section, Table
+from pipeline.package.reading import Block, Reading, Section, Table, is_within
 
 # A citation that stands in plain text: no blank, and a run that looks like one.
 BARE_CITATION = re.compile(r"(?<![\w/.-])[\w.-]+/[^\s/|()\[\]\"',;]+:\d+(?:#\d+)?(?![\w/:])")
@@ -67,11 +65,6 @@ class Statement:
         """The stems of the words that carry meaning."""
         return stems(self.text)
 
-    @cached_property
-    def n_negations(self) -> int:
-        """How often it says no."""
-        return len(NEGATION.findall(self.text))
-
 
 def statements(reading: Reading) -> list[Statement]:
     """All statements of a report in order, without headings and fences."""
@@ -83,7 +76,7 @@ def of_section(section: Section) -> Iterator[Statement]:
     for part in section.parts:
         if isinstance(part, Table):
             for row in part.rows:
-                yield _of_row(section, row)
+                yield _statement(section, row.line, row.cells, is_row=True)
         elif part.kind != "fence":
             yield from _of_block(section, part)
 
@@ -92,7 +85,7 @@ def of_text(text: str) -> Statement:
     """A sentence on its own, such as a fact."""
     block = Block("paragraph", 1, *_without_backquotes(text))
     section = Section("", 0, 1, (), (block,))
-    return _statement(section, 1, [(block, 0, len(block.text))], is_row=False)
+    return _statement(section, 1, [block], is_row=False)
 
 
 def stems(text: str) -> frozenset[str]:
@@ -104,13 +97,15 @@ def stems(text: str) -> frozenset[str]:
 def sentences(block: Block) -> list[tuple[int, int]]:
     """Where each sentence of a text begins and ends; code spans and quotes are never cut."""
     spans, start = [], 0
-    quoted = [match.span() for match in QUOTED.finditer(block.text)]
+    # A quote may end a sentence; what is too long is none.
+    quotes = (match.span() for match in QUOTED.finditer(block.text))
+    quoted = [(first, last - 1) for first, last in quotes if last - first <= LONGEST_QUOTE]
     for match in SENTENCE_END.finditer(block.text):
         before = max(start, match.start() - LOOK_BACK)
         if (
             not (SENTENCE_START.match(block.text, match.end()) or block.is_code(match.end()))
             or block.is_code(match.start())
-            or _is_within(match.start(), quoted)
+            or is_within(quoted, match.start())
             or ABBREVIATED.search(block.text, before, match.start())
         ):
             continue
@@ -120,46 +115,25 @@ def sentences(block: Block) -> list[tuple[int, int]]:
     return [(start, end) for start, end in spans if block.text[start:end].strip()]
 
 
-def _is_within(place: int, spans: list[tuple[int, int]]) -> bool:
-    """Whether a place lies in a span that is short enough to be a quote."""
-    found = bisect_right(spans, (place, sys.maxsize)) - 1
-    if found < 0:
-        return False
-    start, end = spans[found]
-    return place < end - 1 and end - start <= LONGEST_QUOTE
-
-
 def _of_block(section: Section, block: Block) -> Iterator[Statement]:
     for start, end in sentences(block):
         # Each on its own: what is asked of the whole block would be asked once a sentence.
         piece = block.cut(start, end)
-        yield _statement(section, piece.line, [(piece, 0, len(piece.text))], is_row=False)
+        yield _statement(section, piece.line, [piece], is_row=False)
 
 
-def _of_row(section: Section, row: Row) -> Statement:
-    cells = [(cell, 0, len(cell.text)) for cell in row.cells]
-    return _statement(section, row.line, cells, is_row=True)
-
-
-def _statement(
-    section: Section, line: int, pieces: list[tuple[Block, int, int]], *, is_row: bool
-) -> Statement:
-    text = " | ".join(block.text[start:end].strip() for block, start, end in pieces)
-    cited = [each for piece in pieces for each in citations(*piece)]
-    named = [each for piece in pieces for each in _tasks(*piece)]
+def _statement(section: Section, line: int, blocks: Sequence[Block], *, is_row: bool) -> Statement:
+    text = " | ".join(block.text.strip() for block in blocks)
+    cited = [each for block in blocks for each in citations(block)]
+    named = [each for block in blocks for each in _tasks(block)]
     return Statement(
         section,
         line,
         text,
-        tuple(
-            number
-            for block, start, end in pieces
-            for number in numbers(block)
-            if start <= number.start < end
-        ),
+        tuple(number for block in blocks for number in numbers(block)),
         tuple(dict.fromkeys(cited)),
         tuple(dict.fromkeys([*named, *(each.task_id for each in cited)])),
-        tuple(dict.fromkeys(each for piece in pieces for each in _names(*piece))),
+        tuple(dict.fromkeys(each for block in blocks for each in _names(block))),
         tuple(match[0][1:-1] for match in QUOTED.finditer(text)),
         is_row,
     )
@@ -180,27 +154,25 @@ def citations(block: Block, start: int = 0, end: int | None = None) -> list[Cita
     return [each for each in found if each is not None]
 
 
-def _tasks(block: Block, start: int, end: int) -> Iterator[str]:
+def _tasks(block: Block) -> Iterator[str]:
     named = -1
-    for from_, to in block.codes:
-        goes_on = named >= 0 and ALSO_NAMED.fullmatch(block.text, named, from_)
+    for start, end in block.codes:
+        goes_on = named >= 0 and ALSO_NAMED.fullmatch(block.text, named, start)
         named = -1
-        before = max(start, from_ - LOOK_BACK)
-        if start <= from_ < end and (goes_on or TASK_BEFORE.search(block.text, before, from_)):
-            named = to
-            if citation.parse(block.text[from_:to]) is None:
-                yield block.text[from_:to]
-    for match in TASK_NAMED.finditer(block.text, start, end):
+        if goes_on or TASK_BEFORE.search(block.text, max(0, start - LOOK_BACK), start):
+            named = end
+            if citation.parse(block.text[start:end]) is None:
+                yield block.text[start:end]
+    for match in TASK_NAMED.finditer(block.text):
         yield match["first"].rstrip(".-")
         yield from re.findall(r"\d[\w-]*", match["rest"])
 
 
-def _names(block: Block, start: int, end: int) -> Iterator[str]:
-    for from_, to in block.codes:
-        span = block.text[from_:to]
-        if start <= from_ < end and citation.parse(span) is None:
-            yield span
-    for match in CAPITALS.finditer(block.text, start, end):
+def _names(block: Block) -> Iterator[str]:
+    for start, end in block.codes:
+        if citation.parse(block.text[start:end]) is None:
+            yield block.text[start:end]
+    for match in CAPITALS.finditer(block.text):
         if not block.is_code(match.start()):
             yield match[0]
 

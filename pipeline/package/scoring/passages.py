@@ -13,7 +13,7 @@ from pipeline.package import headings
 from pipeline.package.comments import without_comments
 from pipeline.package.numbers import QUOTED, Number
 from pipeline.package.reading import Block, Reading, Section, Table, read
-from pipeline.package.rows import row_text
+from pipeline.package.rows import row_text, source
 from pipeline.package.scoring.fluency import Flow, flow
 from pipeline.package.scoring.polarity import Stance, stance
 from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD, sense, words
@@ -154,7 +154,7 @@ def _report(seen: str) -> Report:
     if len(FIRST_LEVEL.findall(seen)) > MAX_TITLES:
         seen = HEADING.sub("#", seen)
     reading = read(seen)
-    return Report(reading, tuple(_passages(reading, seen.split("\n"))))
+    return Report(reading, tuple(_passages(reading)))
 
 
 def of_claim(text: str) -> Passage:
@@ -192,12 +192,13 @@ def joined(group: Sequence[Passage]) -> Passage:
     )
 
 
-def _passages(reading: Reading, lines: list[str]) -> Iterator[Passage]:
+def _passages(reading: Reading) -> Iterator[Passage]:
     place = block = 0
     titles: dict[str, Statement] = {}
     for section in reading.sections:
         if section.title not in titles:
-            titles[section.title] = of_text(_written(section, lines))
+            # Its code spans name things.
+            titles[section.title] = of_text(source(section.heading) if section.heading else "")
         # The headings below BLADE's own: "Task `18`: UNDECLARED_TOOL" speaks for what follows.
         told = tuple(titles[title] for title in section.path[1:] if title in titles)
         kind = headings.section_of(section)
@@ -222,12 +223,6 @@ def _of_part(section: Section, part: Block | Table) -> Iterator[Statement]:
         return
     for row in part.rows:
         yield replace(of_text(row_text(part, row)), section=section, line=row.line, is_row=True)
-
-
-def _written(section: Section, lines: list[str]) -> str:
-    """A heading as it was written: its code spans name things."""
-    written = lines[section.line - 1].lstrip("# ") if section.line <= len(lines) else ""
-    return written or section.title
 
 
 def _passage(

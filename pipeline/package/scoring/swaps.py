@@ -9,10 +9,9 @@ from pipeline.package.numbers import FIGURE, FRACTION, NAMING
 from pipeline.package.scoring.markdown import CODE, HEADING, fenced, outside_code
 from pipeline.package.scoring.passages import report
 from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD
-from pipeline.package.statements import TASK_NAMED
+from pipeline.package.statements import BARE_CITATION, TASK_NAMED
 
 NAMES = list(SPELLED)
-BARE = re.compile(r"(?<![\w/`])[\w.-]+/[^\s/|()\[\]\"',;`]+:\d+(?:#\d+)?(?![\w/:])")
 
 
 def numbers_perturbed(text: str) -> str:
@@ -84,7 +83,7 @@ def _swapped_code(span: str, following: dict[str, str]) -> str:
 
 
 def _swapped_prose(piece: str, following: dict[str, str]) -> str:
-    told = BARE.sub(lambda match: _swapped_code(f"`{match[0]}`", following)[1:-1], piece)
+    told = BARE_CITATION.sub(lambda match: _swapped_code(f"`{match[0]}`", following)[1:-1], piece)
     return TASK_NAMED.sub(lambda match: _renamed(match, following), told)
 
 

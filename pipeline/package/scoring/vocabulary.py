@@ -116,12 +116,6 @@ def sense(word: str) -> str | None:
     return None if stem is None else _SENSES.get(stem, stem)
 
 
-def senses(text: str) -> frozenset[str]:
-    """The senses of all words of a text that are no ids or figures."""
-    found = (sense(word) for word in words(text) if word[0].isalpha() and word.isascii())
-    return frozenset(each for each in found if each)
-
-
 def _senses() -> dict[str, str]:
     found: dict[str, str] = {}
     for line in SYNONYMS.split("\n"):

@@ -12,13 +12,6 @@ from pipeline.package.validate.asked import Asked
 from pipeline.package.validate.row_files import RowFile, row_files
 
 MOST_INDEX = 2**62
-# Fields that rows of the format may have at the top.
-OWNED = tuple(
-    "_ng_task_index _ng_rollout_index _ng_attempt_index stage_index agent_ref skills_ref reward "
-    "reward_components mask_sample _ng_failure_class _ng_failure_terminal response "
-    "_ng_failure_judge_error responses_create_params ng_perf ng_trajectory ng_model_call_capture "
-    "ng_agent_observations".split()
-)
 
 RUNS = """
 select runs.run_id, runs.benchmark, runs.model, runs.n_tasks, runs.n_rollouts, runs.n_scored,
@@ -34,7 +27,6 @@ select distinct name from (
     union all select slice_key from slice_metrics
 ) where length(name) > 2 order by name limit 2000
 """
-STAGES = "select distinct stage from funnel order by stage"
 FOUND_ROLLOUTS = """
 with asked as (
     select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id,
@@ -88,11 +80,8 @@ class Data:
     files: tuple[RowFile, ...]
     # Fields of the rows by what they are for, each most common first.
     fields: Mapping[str, tuple[str, ...]]
-    # Top-level fields that the format knows, where rows have them or not.
-    owned: tuple[str, ...]
     # Tools, failure modes and slices.
     names: tuple[str, ...]
-    stages: tuple[str, ...]
     # The metrics of each run as an analysis writes them.
     metrics: Mapping[str, Mapping[str, Any]]
     # And the reports that it drafts.
@@ -146,16 +135,14 @@ def key_of(cited: Citation) -> tuple[str, str, int]:
 def gather(
     warehouse: Asked, metrics: Mapping[str, Mapping[str, Any]], drafts: Mapping[str, str]
 ) -> Data:
-    """Ask the warehouse for runs, files, fields, names and stages."""
+    """Ask the warehouse for runs, files, fields and names."""
     files, fields = row_files(warehouse)
     return Data(
         warehouse,
         tuple(Run(*row) for row in warehouse.execute(RUNS).fetchall()),
         tuple(files),
         fields,
-        OWNED,
         tuple(name for (name,) in warehouse.execute(NAMES).fetchall()),
-        tuple(stage for (stage,) in warehouse.execute(STAGES).fetchall()),
         metrics,
         drafts,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.package.validate.asked import Asked
@@ -68,8 +68,7 @@ select artifacts.path, artifacts.n_lines, artifacts.n_blank, artifacts.n_rejects
     coalesce(counted.n_rollouts, 0), coalesce(counted.n_scored, 0),
     coalesce(counted.n_text_rewards, 0), coalesce(counted.n_outputs, 0),
     coalesce(counted.n_numbered, 0), coalesce(counted.n_nameless, 0),
-    counted.task_field, counted.least, counted.most, coalesce(repeats.n_repeats, 0),
-    artifacts.sha256
+    counted.task_field, counted.least, counted.most, coalesce(repeats.n_repeats, 0)
 from artifacts
 left join roles on roles.source_file = artifacts.path
 left join counted on counted.source_file = artifacts.path
@@ -146,7 +145,6 @@ class RowFile:
     least: float | None
     most: float | None
     n_repeats: int
-    sha256: str | None
     # Of the first rows: how many were looked at, and how many say something of each kind.
     n_seen: int = 0
     n_verified: int = 0
@@ -181,14 +179,13 @@ def row_files(warehouse: Asked) -> tuple[list[RowFile], Mapping[str, tuple[str, 
 
 def _file(row: Iterable[Any], seen: Mapping[int, set[str]], n_failed: int) -> RowFile:
     counted = RowFile(*row)
-    values = {
-        **counted.__dict__,
-        "n_failures": counted.n_failures + n_failed,
-        "n_seen": min(500, counted.n_rollouts),
-        "n_verified": sum(VERIFIER in kinds for kinds in seen.values()),
-        "n_described": sum(METADATA in kinds for kinds in seen.values()),
-    }
-    return RowFile(**values)
+    return replace(
+        counted,
+        n_failures=counted.n_failures + n_failed,
+        n_seen=min(500, counted.n_rollouts),
+        n_verified=sum(VERIFIER in kinds for kinds in seen.values()),
+        n_described=sum(METADATA in kinds for kinds in seen.values()),
+    )
 
 
 def _kinds(rows: list[Any], given: set[str], ids: set[str]) -> dict[str, str]:

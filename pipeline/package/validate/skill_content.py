@@ -16,6 +16,13 @@ LEAST_LABELS = 2
 LEAST_STAGES = 3
 LEAST_TITLES = 8
 LEAST_NAMES = 2
+# Fields that the format knows at the top of a row, whether rows have them or not.
+OWNED = frozenset(
+    "_ng_task_index _ng_rollout_index _ng_attempt_index stage_index agent_ref skills_ref reward "
+    "reward_components mask_sample _ng_failure_class _ng_failure_terminal response "
+    "_ng_failure_judge_error responses_create_params ng_perf ng_trajectory ng_model_call_capture "
+    "ng_agent_observations".split()
+)
 # `LABEL: rule`, `LABEL (cause) - rule`: a label, and something to detect it by.
 LABELLED = re.compile(r"\W*[\w./ -]{2,60}?(?:\([^)]*\))?\W*\s*[:\u2013\u2014=-]\s*\S")
 FIELDS = Rule(
@@ -116,7 +123,7 @@ def _fields(schema: list[Section], known: Data, name: str) -> Iterator[Check]:
 
 def _foreign(schema: list[Section], known: Data) -> list[str]:
     """Fields that open a row or an item of the schema and stand in no rollout."""
-    own = {name for names in known.fields.values() for name in names} | set(known.owned)
+    own = {name for names in known.fields.values() for name in names} | OWNED
     tops = {name.partition(".")[0] for name in own}
     named = dict.fromkeys(
         block.text[start:end]
