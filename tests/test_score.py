@@ -256,9 +256,9 @@ GOOD = '{"fact": "a fact of more than twenty characters"}'
     ("content", "reason"),
     [
         (b"{", "not JSON"),
-        (b"\xff\xfe\x00", "not JSON"),
-        (b"[" * 100_000, "not JSON"),
-        (b"[]", "not an object"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"[]", "no object"),
         (b"{}", "no list of facts"),
         (b'{"anchor_facts": []}', "no list of facts"),
         (b'{"anchor_facts": {"a": 1}}', "no list of facts"),

@@ -54,12 +54,14 @@ def calibrate(
       blade calibrate --golden-report aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --shallow-report aster-8b_shallow.md
     """
-    from pipeline.package.scoring import calibration, files
+    from pipeline.package import files
+    from pipeline.package.scoring import calibration
+    from pipeline.package.scoring.files import facts
 
     found = calibration.calibrate(
         files.report_text(golden_report),
         files.report_text(shallow_report),
-        files.facts(anchor_facts),
+        facts(anchor_facts),
         min_spread=min_spread,
     )
     summary = found.as_json()

@@ -51,8 +51,7 @@ def extract_anchor_facts(
         --benchmark office_desk --model-name aster-8b --output aster-8b_anchor_facts.json
     """
     from pipeline.errors import UsageError
-    from pipeline.package import facts
-    from pipeline.package.scoring import files
+    from pipeline.package import facts, files
 
     if min_facts > num_facts:
         raise UsageError(

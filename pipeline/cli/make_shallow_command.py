@@ -31,7 +31,7 @@ def make_shallow(input_: Path, output: Path) -> None:
       blade make-shallow --input aster-8b_golden_report.md --output aster-8b_shallow.md
     """
     from pipeline.errors import InputError, UsageError
-    from pipeline.package.scoring import files
+    from pipeline.package import files
     from pipeline.package.shallow import shallow
 
     made = shallow(files.report_text(input_))

@@ -59,11 +59,11 @@ def score(
       blade score --report candidate.md --golden aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --output-dir scored
     """
-    from pipeline.package.scoring import files
+    from pipeline.package import files
+    from pipeline.package.scoring.files import facts
     from pipeline.package.scoring.score import standard
 
-    facts = files.facts(anchor_facts)
-    by = standard(files.report_text(golden), facts)
+    by = standard(files.report_text(golden), facts(anchor_facts))
     result = _scored(files.report_text(report), report.as_posix(), by, warehouse).as_json()
     if output_dir is not None:
         files.write_json(output_dir / "reward.json", result)

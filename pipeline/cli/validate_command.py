@@ -14,6 +14,7 @@ import click
 
 from pipeline.cli.options import json_option
 from pipeline.errors import BladeError, InputError
+from pipeline.package.files import UnreadableError, text_of
 from pipeline.package.layout import ROLLOUTS, Package, package
 from pipeline.package.validate import (
     FAIL,
@@ -29,7 +30,6 @@ from pipeline.package.validate import (
     readiness,
 )
 from pipeline.package.validate import validate as checked
-from pipeline.package.validate.files import UnreadableError, text_of
 from pipeline.package.verify.finding import Finding
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse

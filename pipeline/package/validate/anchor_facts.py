@@ -9,12 +9,12 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
+from pipeline.package.files import UnreadableError, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.statements import Statement, of_text
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, cited
 from pipeline.package.validate.fact_matching import copies_of, is_in_report
-from pipeline.package.validate.files import UnreadableError, object_of
 
 LEAST_CHARACTERS = 20
 MOST_FACTS = 500

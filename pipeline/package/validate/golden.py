@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from pipeline.package.files import UnreadableError, names_in, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
 from pipeline.package.reading import read
 from pipeline.package.statements import statements
 from pipeline.package.validate import anchor_facts, metrics, report, shallow
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
-from pipeline.package.validate.files import UnreadableError, names_in, text_of
 from pipeline.package.verify.finding import CONTRADICTED, Finding
 
 MOST_FINDINGS = 10

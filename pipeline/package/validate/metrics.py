@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pipeline.package.files import UnreadableError, names_in, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.numbers import Number
 from pipeline.package.statements import Statement
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
-from pipeline.package.validate.files import UnreadableError, names_in, object_of
 
 REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
 # Names of published sidecars, by ours.

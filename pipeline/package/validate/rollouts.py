@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from pipeline.package.files import names_in
 from pipeline.package.layout import Package
 from pipeline.package.validate.check import ROLLOUTS, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
-from pipeline.package.validate.files import names_in
 from pipeline.package.validate.likeness import Copies, Overlap, copies, overlaps
 from pipeline.package.validate.row_files import RowFile
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from pipeline.package.files import UnreadableError, text_of
 from pipeline.package.layout import Golden
 from pipeline.package.reading import Reading, read
 from pipeline.package.statements import statements
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted
-from pipeline.package.validate.files import UnreadableError, text_of
 from pipeline.package.validate.prose import n_words
 
 MOST_SHARE = 0.6

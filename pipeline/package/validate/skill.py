@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pipeline.package.files import UnreadableError, is_there, text_of
 from pipeline.package.layout import Package
 from pipeline.package.reading import Reading, Section, read
 from pipeline.package.validate.check import SKILL, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
-from pipeline.package.validate.files import UnreadableError, is_there, text_of
 from pipeline.package.validate.frontmatter import NoFrontmatterError, split
 from pipeline.package.validate.prose import substance
 from pipeline.package.validate.skill_content import about_data, about_itself

@@ -1,0 +1,118 @@
+"""Files of a package read as text or JSON, with a plain reason where they are neither; written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import InputError
+from pipeline.text import json_text
+
+MOST_BYTES = 64 << 20
+
+
+class UnreadableError(Exception):
+    """Why a file cannot be used, in words."""
+
+
+def text_of(path: Path, *, is_named: bool = False) -> str:
+    """The text of a file; UnreadableError says why there is none.
+
+    A pipe is read where a user named it, never where it lies in a folder.
+    """
+    try:
+        return _plain(_content(path, is_named=is_named).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"is not UTF-8 at byte {error.start}") from error
+
+
+def object_of(path: Path, *, is_named: bool = False) -> dict[str, Any]:
+    """The JSON object in a file; UnreadableError says why there is none."""
+    text = text_of(path, is_named=is_named)
+    if not text.strip():
+        raise UnreadableError("is empty")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise UnreadableError("is nested too deeply") from error
+    except ValueError as error:
+        raise UnreadableError(f"is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise UnreadableError("is JSON, but no object")
+    return value
+
+
+def report_text(path: Path) -> str:
+    """A report that a user named; bytes that are not UTF-8 become marks of a lost character."""
+    try:
+        text = _plain(_content(path, is_named=True).decode("utf-8-sig", errors="replace"))
+    except UnreadableError as error:
+        raise InputError(f"{path}: {error}.", hint="Check the path.") from None
+    if not text.strip():
+        raise InputError(f"{path}: the report is empty.", hint="Give the Markdown of a report.")
+    return text
+
+
+def is_there(path: Path) -> bool:
+    """Whether anything stands at this path."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def names_in(folder: Path, ending: str = "") -> list[str]:
+    """The files of a folder by name, hidden ones aside; none where it cannot be listed."""
+    try:
+        names = [each.name for each in folder.iterdir() if each.is_file()]
+    except OSError:
+        return []
+    return sorted(name for name in names if name.endswith(ending) and not name.startswith("."))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Text written beside and moved into place, with the folders it needs."""
+    beside = path.with_name(f".{path.name}.building")
+    try:
+        if path.is_dir():
+            raise InputError(f"{path}: is a folder.", hint="Choose another place for it.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.replace(path)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: cannot be written: {_reason(error)}.", hint="Choose another place for it."
+        ) from None
+
+
+def write_json(path: Path, value: Any) -> None:
+    """A value as JSON that ends with a line end."""
+    write_text(path, json_text(value, indent=2) + "\n")
+
+
+def _content(path: Path, *, is_named: bool) -> bytes:
+    try:
+        if path.is_dir():
+            raise UnreadableError("is a folder")
+        if not path.is_file() and not (is_named and path.exists()):
+            raise UnreadableError("is not there")
+        if path.stat().st_size > MOST_BYTES:
+            raise UnreadableError(f"has more than {MOST_BYTES >> 20} MB")
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise UnreadableError(f"cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    told = error.strerror if isinstance(error, OSError) else str(error)
+    return told or "the system refuses it"
+
+
+def _plain(text: str) -> str:
+    """Lines that end in one way."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
