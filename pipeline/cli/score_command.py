@@ -97,7 +97,7 @@ def _told(value: float | None) -> str:
 
 def _scored(text: str, name: str, by: Standard, warehouse: Path | None) -> Score:
     """With a warehouse, what is cited must be recorded there, and figures must be the data's."""
-    from pipeline.package.scoring.resolving import resolver
+    from pipeline.package.resolving import resolver
     from pipeline.package.scoring.score import score as scored
     from pipeline.package.verify import verify
     from pipeline.warehouse import open_warehouse

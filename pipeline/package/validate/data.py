@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.citation import Citation
+from pipeline.package.resolving import resolved
 from pipeline.package.statements import Statement
-from pipeline.package.validate.asked import Asked
 from pipeline.package.validate.row_files import RowFile, row_files
-
-MOST_INDEX = 2**62
+from pipeline.report import Source
 
 RUNS = """
 select runs.run_id, runs.benchmark, runs.model, runs.n_tasks, runs.n_rollouts, runs.n_scored,
@@ -26,23 +25,6 @@ select distinct name from (
     union all select mode from failure_modes
     union all select slice_key from slice_metrics
 ) where length(name) > 2 order by name limit 2000
-"""
-FOUND_ROLLOUTS = """
-with asked as (
-    select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id,
-        unnest(?::bigint[]) as rollout_index
-),
-known as (
-    select run_id, task_id, rollout_index, coalesce(n_events, 0) as n_events from rollouts
-    union all
-    select run_id, task_id, rollout_index, 0 as n_events from failures
-    union all
-    -- What is missing is cited as missing.
-    select run_id, task_id, rollout_index, 0 as n_events from expected
-)
-select run_id, task_id, rollout_index, max(n_events)
-from known inner join asked using (run_id, task_id, rollout_index)
-group by all
 """
 FOUND_TASKS = """
 with asked as (select unnest(?::varchar[]) as task_id)
@@ -75,7 +57,7 @@ class Run:
 class Data:
     """The rollouts of a package: what its skill and reports are held to."""
 
-    warehouse: Asked
+    warehouse: Source
     runs: tuple[Run, ...]
     files: tuple[RowFile, ...]
     # Fields of the rows by what they are for, each most common first.
@@ -96,15 +78,6 @@ class Data:
                     return found[0]
         return None
 
-    def known_rollouts(self, found: Iterable[Citation]) -> dict[tuple[str, str, int], int]:
-        """Those cited rollouts that are there, with their number of events."""
-        asked = sorted({key_of(each) for each in found if each.rollout_index < MOST_INDEX})
-        if not asked:
-            return {}
-        columns: list[Any] = [list(column) for column in zip(*asked, strict=True)]
-        rows = self.warehouse.execute(FOUND_ROLLOUTS, columns).fetchall()
-        return {(run, task, index): n_events for run, task, index, n_events in rows}
-
     def known_tasks(self, task_ids: Iterable[str]) -> set[str]:
         """Those tasks that are there."""
         asked = sorted(set(task_ids))
@@ -113,13 +86,8 @@ class Data:
 
     def unknown(self, found: Sequence[Citation]) -> list[Citation]:
         """Citations that lead nowhere: no such rollout, or no such event of it."""
-        known = self.known_rollouts(found)
-        return [
-            each
-            for each in found
-            if key_of(each) not in known
-            or (each.seq is not None and not 0 <= each.seq <= known[key_of(each)])
-        ]
+        there = resolved(self.warehouse, found)
+        return [each for each in found if each not in there]
 
 
 def cited(statement: Statement) -> list[Citation]:
@@ -127,13 +95,8 @@ def cited(statement: Statement) -> list[Citation]:
     return [each for each in statement.citations if not any(map(str.isspace, each.run_id))]
 
 
-def key_of(cited: Citation) -> tuple[str, str, int]:
-    """Run, task and repeat."""
-    return cited.run_id, cited.task_id, cited.rollout_index
-
-
 def gather(
-    warehouse: Asked, metrics: Mapping[str, Mapping[str, Any]], drafts: Mapping[str, str]
+    warehouse: Source, metrics: Mapping[str, Mapping[str, Any]], drafts: Mapping[str, str]
 ) -> Data:
     """Ask the warehouse for runs, files, fields and names."""
     files, fields = row_files(warehouse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pipeline.package.validate.asked import Asked
+from pipeline.report import Source
 
 MOSTLY = 0.9
 
@@ -108,7 +108,7 @@ class Overlap:
         return 2 * self.n_shared >= self.n_smaller > 0
 
 
-def copies(warehouse: Asked) -> list[Copies]:
+def copies(warehouse: Source) -> list[Copies]:
     """Pairs of runs that are one: all rollouts alike, or nearly all of those that tell."""
     found = []
     for one, other, n_same, n_telling, n_one, n_other, n_could in warehouse.execute(
@@ -121,7 +121,7 @@ def copies(warehouse: Asked) -> list[Copies]:
     return found
 
 
-def overlaps(warehouse: Asked) -> list[Overlap]:
+def overlaps(warehouse: Source) -> list[Overlap]:
     """Every pair of runs with a score."""
     return [
         Overlap(one, other, min(n_one, n_other), n_shared)

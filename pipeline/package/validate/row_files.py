@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pipeline.package.validate.asked import Asked
+from pipeline.report import Source
 
 TASK_ID = "task id"
 ROLLOUT_ID = "rollout id"
@@ -161,7 +161,7 @@ class RowFile:
         return not self.is_posing and 2 * self.n_scored > self.n_rollouts > 0
 
 
-def row_files(warehouse: Asked) -> tuple[list[RowFile], Mapping[str, tuple[str, ...]]]:
+def row_files(warehouse: Source) -> tuple[list[RowFile], Mapping[str, tuple[str, ...]]]:
     """The files with their counts, and the fields of their rows by what they are for."""
     counts = warehouse.execute(COUNTS).fetchall()
     rows = warehouse.execute(FIELDS).fetchall()
