@@ -109,10 +109,10 @@ def _checked(given: Survey, listed: list[Finding], counted: Counter[str]) -> dic
 
 
 def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, as_json: bool) -> None:
-    from pipeline.package.sanitize import copies, in_place
+    from pipeline.package.sanitize import copies, in_place, log
 
     shared = in_place(paths, policy) if out is None else copies(paths, out, policy)
-    where = (shared.survey.root if out is None else out) / "redactions.json"
+    where = (shared.survey.root if out is None else out) / log.LOG_NAME
     if as_json:
         click.echo(json_text(_written(shared, where), indent=2))
     else:

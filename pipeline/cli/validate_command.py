@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from itertools import pairwise
@@ -14,7 +13,6 @@ import click
 
 from pipeline.cli.options import json_option
 from pipeline.errors import BladeError, InputError
-from pipeline.package.files import UnreadableError, text_of
 from pipeline.package.layout import ROLLOUTS, Package, package
 from pipeline.package.validate import (
     FAIL,
@@ -25,14 +23,15 @@ from pipeline.package.validate import (
     Check,
     Item,
     Leak,
+    findings,
     gather,
     is_ready,
+    leaks,
     readiness,
+    written,
 )
 from pipeline.package.validate import validate as checked
-from pipeline.package.verify.finding import Finding
 from pipeline.text import json_text, neutral
-from pipeline.warehouse import Warehouse
 
 ALL = "all"
 TITLES = {
@@ -87,7 +86,7 @@ def validate(
     """
     found = _package(benchmark_dir)
     phases = PHASES if phase == ALL else (phase,)
-    found_leaks = leaks(found, policy) if "sharing" in phases else None
+    found_leaks = _leaks(found.folder, policy) if "sharing" in phases else None
     checks = _checks(found, phases, min_anchor_facts, found_leaks)
     items = readiness(checks) if phase == ALL else []
     if as_json:
@@ -125,13 +124,13 @@ def _checks(
                 warehouse, out = stack.enter_context(results)
             except BladeError as error:
                 reason = str(error)
-        known = gather(warehouse, *_written(out)) if warehouse and out else None
+        known = gather(warehouse, *written(out)) if warehouse and out else None
         return checked(
             found,
             known,
             phases=phases,
             reason=reason,
-            contradictions=contradictions(found, warehouse) if "golden" in phases else None,
+            contradictions=findings(found, warehouse) if warehouse and "golden" in phases else None,
             leaks=found_leaks,
             least_facts=least_facts,
         )
@@ -142,53 +141,17 @@ def _results(found: Package) -> tuple[Path, ...]:
     return (found.results,) if found.results.name == ROLLOUTS else found.rollouts
 
 
-def contradictions(
-    found: Package, warehouse: Warehouse | None
-) -> Mapping[Path, Sequence[Finding]] | None:
-    """The findings of `blade verify` on each golden report; none where there is no data."""
-    from pipeline.cli.verify_source import redaction_log
-    from pipeline.package.verify import sidecar, verify
-
-    if warehouse is None:
-        return None
-    findings = {}
-    for golden in found.goldens:
-        try:
-            text = text_of(golden.report)
-        except UnreadableError:
-            continue
-        try:
-            side = sidecar.read(text_of(golden.metrics), golden.metrics.name)
-        except UnreadableError:
-            side = None
-        log = redaction_log(golden.report)
-        findings[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, log)
-    return findings
-
-
-def leaks(found: Package, policy_file: Path | None) -> Sequence[Leak] | None:
+def _leaks(folder: Path, policy_file: Path | None) -> Sequence[Leak] | None:
     """What `blade sanitize --check` finds in the package; none where it could not look."""
-    from pipeline.package.sanitize import Policy, policy, survey, survey_findings
+    from pipeline.package.sanitize import Policy, policy
 
-    chosen = policy_file or policy.found([found.folder])
+    chosen = policy_file or policy.found([folder])
     rules = policy.read(chosen) if chosen else Policy()
     try:
-        given = survey([found.folder], rules)
-        listed = [Leak(each.file, each.line, each.kind) for each in survey_findings(given, rules)]
+        return leaks(folder, rules)
     except BladeError as error:
         click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
         return None
-    return [*listed, *(Leak(each.file, 0, "unchecked file") for each in given.unchecked)]
-
-
-def _written(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """The metrics and the draft of each run, as the analysis wrote them."""
-    metrics, drafts = {}, {}
-    for file in sorted((out / "runs").glob("*/metrics.json")):
-        read = json.loads(file.read_text(encoding="utf-8"))
-        metrics[read["run_id"]] = read
-        drafts[read["run_id"]] = file.with_name("report.md").read_text(encoding="utf-8")
-    return metrics, drafts
 
 
 def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:

@@ -40,7 +40,8 @@ def verify(
       blade verify report.md --results results/ --json
     """
     from pipeline.cli.verify_page import print_findings
-    from pipeline.cli.verify_source import evidence, redaction_log
+    from pipeline.cli.verify_source import evidence
+    from pipeline.package.sanitize import log
     from pipeline.package.verify import sidecar as sidecars
     from pipeline.package.verify import verify as verified
     from pipeline.package.verify.summary import summary
@@ -56,8 +57,8 @@ def verify(
         side = None
         if found.metrics is not None:
             side = sidecars.read(_text(found.metrics, "sidecar"), found.metrics.name)
-        log = redaction_log(report)
-        findings = verified(text, report.as_posix(), found.warehouse, side, log)
+        redacted = log.of_report(report)
+        findings = verified(text, report.as_posix(), found.warehouse, side, redacted)
     counts = summary(findings)
     if as_json:
         content = {"findings": [asdict(each) for each in findings], "summary": counts}

@@ -10,13 +10,10 @@ from pathlib import Path
 from pipeline.cli.package_source import analyzed
 from pipeline.errors import InputError
 from pipeline.package import layout
-from pipeline.package.sanitize import log
-from pipeline.package.sanitize.log import RedactionLog
 from pipeline.settings import WAREHOUSE_NAME
 from pipeline.warehouse import Warehouse, open_warehouse
 
 METRICS_NAME = "metrics.json"
-LOG_NAME = "redactions.json"
 
 
 @dataclass(frozen=True)
@@ -57,19 +54,6 @@ def evidence(
         yield Evidence(
             None, None, "nothing but the report itself: no warehouse, rollouts or metrics"
         )
-
-
-def redaction_log(report: Path) -> RedactionLog | None:
-    """The log of what was taken out of a report: beside it, or in its package's folder."""
-    folder = report.absolute().parent
-    for place in (folder, *folder.parents[:2]):
-        path = place / LOG_NAME
-        if path.is_file():
-            try:
-                return log.read(path)
-            except InputError:
-                return None
-    return None
 
 
 def _sidecar(report: Path) -> Path | None:

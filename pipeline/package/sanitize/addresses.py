@@ -6,9 +6,8 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from pipeline.package.sanitize.values import Policy
-
-Place = tuple[int, int]
+from pipeline.package.sanitize import endpoints
+from pipeline.package.sanitize.values import Place, Policy
 
 _LETTER = "A-Za-z0-9\u00c0-\u024f"
 # Its last part has letters; where an excerpt was cut off, any part may be the last.
@@ -20,8 +19,6 @@ DOMAIN = re.compile(
 # Read backwards from the @: an address never takes long to find.
 LOCAL = re.compile(rf"[{_LETTER}_+-][{_LETTER}._%+-]*")
 LONGEST_LOCAL = 64
-# Not addresses of people: how git is spoken to.
-SERVICES = re.compile(r"(?i)git@(?:ssh\.)?(?:github|gitlab|bitbucket)\.(?:com|org)")
 COMMON_TOPS = frozenset(
     "com org net edu gov io ai dev co uk de fr jp cn eu us example test".split()
 )
@@ -63,7 +60,7 @@ def emails(text: str, policy: Policy) -> Iterator[Place]:
             text.startswith("(", match.end()) and (match["top"] or "").lower() not in COMMON_TOPS
         )
         address = text[start : match.end()]
-        if start == match.start() or is_called or SERVICES.fullmatch(address):
+        if start == match.start() or is_called or endpoints.GIT.fullmatch(address):
             continue
         last = match.end()
         if not _is_cleared(address, match["domain"], policy):
@@ -80,8 +77,7 @@ def _begun(text: str, start: int, at: int) -> int:
 
 
 def _is_cleared(address: str, domain: str, policy: Policy) -> bool:
-    low = domain.lower()
-    is_domain = any(low == d or low.endswith(f".{d}") for d in policy.allow.domains)
+    is_domain = endpoints.is_below(domain.lower(), policy.allow.domains)
     return is_domain or address.lower() in policy.allow.emails
 
 
@@ -143,9 +139,9 @@ def ipv6s(text: str, policy: Policy) -> Iterator[Place]:
             yield match.start(), match.start() + len(found)
 
 
-def _is_harmless(address: ipaddress.IPv4Address | ipaddress.IPv6Address, policy: Policy) -> bool:
+def _is_harmless(address: endpoints.IPAddress, policy: Policy) -> bool:
     """Nobody's: the own machine, all machines, a mask; or cleared."""
     mapped = getattr(address, "ipv4_mapped", None) or address
     if mapped.is_loopback or mapped.is_unspecified or str(mapped).startswith("255.255."):
         return True
-    return any(mapped in ipaddress.ip_network(allowed) for allowed in policy.allow.ips)
+    return endpoints.is_allowed_ip(mapped, policy)

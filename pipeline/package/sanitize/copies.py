@@ -9,8 +9,9 @@ from pathlib import Path
 
 from pipeline.errors import InputError, UsageError
 from pipeline.package.sanitize import log, share
-from pipeline.package.sanitize.folder import LOG_NAME, Survey, refuse_inside, survey
+from pipeline.package.sanitize.folder import Survey, refuse_inside, survey
 from pipeline.package.sanitize.ledger import Ledger
+from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.sanitize.values import Policy
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from pipeline.package.sanitize import names
 from pipeline.package.sanitize.alignment import view
-from pipeline.package.sanitize.rules import Rule, active
+from pipeline.package.sanitize.rules import LISTED, Rule, active
 from pipeline.package.sanitize.screen import ESCAPES, ODD_BYTES, matched
 from pipeline.package.sanitize.tokens import lower
 from pipeline.package.sanitize.values import PLACEHOLDER, Policy, Span
@@ -36,7 +36,6 @@ ESCAPE = re.compile(
 )
 HINT = re.compile(f"{ESCAPES}|{ODD}", re.IGNORECASE)
 ESCAPED = f"{ESCAPES}|{ODD_BYTES}"
-LISTED = ("listed-name", "listed-user", "listed-host")
 
 
 def spans(text: str, policy: Policy, rules: Sequence[Rule] | None = None) -> list[Span]:

@@ -7,17 +7,17 @@ import re
 from collections.abc import Iterator
 
 from pipeline.package.sanitize import names
-from pipeline.package.sanitize.values import Policy
+from pipeline.package.sanitize.values import Place, Policy
 
-Place = tuple[int, int]
-
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 # Read from the `://` on, and backwards for the scheme.
 REST = re.compile(r"://(?P<rest>[^\s<>\"'`|^{}\\]+)")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}\Z")
 AUTHORITY = re.compile(
     r"(?:(?P<user>[^/?#@\s]*)@)?(?P<host>\[[0-9A-Fa-f:.%]+\]|[^/?#:@\s,;)\]]*)(?::(?P<port>[0-9]{1,5}))?"
 )
-GIT = re.compile(r"git@(?:ssh\.)?(?:github|gitlab|bitbucket)\.(?:com|org)")
+# Nobody's account: how git is spoken to.
+GIT = re.compile(r"(?i)git@(?:ssh\.)?(?:github|gitlab|bitbucket)\.(?:com|org)")
 CLOSING = {")": "(", "]": "["}
 NETWORK = re.compile(
     r"(?i)(?:https?|wss?|s?ftps?|ssh|git|grpcs?|tcp|udp|rediss?|postgres(?:ql)?|mysql|mariadb|mongodb"
@@ -109,7 +109,7 @@ def _is_private(scheme: str, rest: str, policy: Policy) -> bool:
     path = rest[match.end() :]
     is_network = NETWORK.fullmatch(scheme) is not None
     is_api = API_HOST.fullmatch(host) or (is_network and API_PATH.search(path.partition("?")[0]))
-    is_named = match["port"] or INTERNAL.fullmatch(host) or is_listed(host, policy) or _is_ip(host)
+    is_named = match["port"] or INTERNAL.fullmatch(host) or is_listed(host, policy) or _ip(host)
     is_single = is_network and "." not in host
     return bool(policy.all_urls or is_named or is_single or is_api or STORAGE.fullmatch(scheme))
 
@@ -164,31 +164,28 @@ def listed_hosts(text: str, policy: Policy) -> Iterator[Place]:
 
 def is_listed(host: str, policy: Policy) -> bool:
     """A host that the policy calls private, or one below it."""
-    return _is_below(host.lower(), policy.hosts)
+    return is_below(host.lower(), policy.hosts)
 
 
 def is_cleared(host: str, policy: Policy) -> bool:
     """A host or domain that the policy clears."""
-    low = host.lower()
-    return (
-        low in policy.allow.hosts
-        or _is_below(low, policy.allow.domains)
-        or (_is_ip(low) and _is_allowed_ip(low, policy))
-    )
+    low, address = host.lower(), _ip(host)
+    is_ip = address is not None and is_allowed_ip(address, policy)
+    return is_ip or low in policy.allow.hosts or is_below(low, policy.allow.domains)
 
 
-def _is_below(host: str, domains: tuple[str, ...]) -> bool:
+def is_below(host: str, domains: tuple[str, ...]) -> bool:
+    """Whether a host, in lower case, is one of the domains or below one."""
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
-def _is_ip(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True
-
-
-def _is_allowed_ip(host: str, policy: Policy) -> bool:
-    address = ipaddress.ip_address(host.strip("[]"))
+def is_allowed_ip(address: IPAddress, policy: Policy) -> bool:
+    """Whether the policy clears an address, or a network that it is in."""
     return any(address in ipaddress.ip_network(allowed) for allowed in policy.allow.ips)
+
+
+def _ip(host: str) -> IPAddress | None:
+    try:
+        return ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return None

@@ -26,6 +26,16 @@ class Value:
     path: Path
 
 
+@dataclass
+class _Open:
+    """An object or a list that has begun: where, and how far it is read."""
+
+    start: int
+    is_object: bool
+    key: str = ""
+    n_items: int = 0
+
+
 @lru_cache(maxsize=64)
 def _wanted(policy: Policy) -> tuple[tuple[Path, str, str], ...]:
     listed = (
@@ -91,30 +101,26 @@ def matches(path: Path, wanted: Path) -> bool:
 
 def values(text: str, above: Path) -> Iterator[Value]:
     """Every value of a JSON text with its path; the items of a list are numbered."""
-    # A container: where it begins, its kind, and the step that its next value takes.
-    stack: list[list[object]] = []
+    stack: list[_Open] = []
     is_key = False
     for match in TOKEN.finditer(text):
         token = match[0]
         if token == ":":
             is_key = False
         elif token == ",":
-            top = stack[-1]
-            is_key = top[1] == "{"
-            if not is_key:
-                top[2] = str(int(str(top[2])) + 1)
+            is_key = stack[-1].is_object
+            stack[-1].n_items += 1
         elif token in "}]":
-            start = stack.pop()[0]
             is_key = False
-            yield Value(int(str(start)), match.end(), _path(above, stack))
+            yield Value(stack.pop().start, match.end(), _path(above, stack))
         elif is_key:
-            stack[-1][2] = json_text.said(token[1:-1])
+            stack[-1].key = json_text.said(token[1:-1])
         elif token in "{[":
-            stack.append([match.start(), token, "0"])
             is_key = token == "{"
+            stack.append(_Open(match.start(), is_object=is_key))
         else:
             yield Value(*match.span(), _path(above, stack))
 
 
-def _path(above: Path, stack: list[list[object]]) -> Path:
-    return (*above, *(str(level[2]) for level in stack))
+def _path(above: Path, stack: list[_Open]) -> Path:
+    return (*above, *(each.key if each.is_object else str(each.n_items) for each in stack))

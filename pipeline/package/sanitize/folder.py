@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputError, UsageError
+from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.sanitize.policy import FILE_NAME as POLICY_NAME
 from pipeline.package.sanitize.values import Policy, Unchecked
 
-LOG_NAME = "redactions.json"
 HEAD = 1 << 16
 ROWS = (".jsonl", ".ndjson", ".json")
 WIDE = (b"\xff\xfe", b"\xfe\xff")

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from pipeline.errors import InputError
 from pipeline.package.sanitize import log, share
-from pipeline.package.sanitize.folder import LOG_NAME, Source, Survey, survey
+from pipeline.package.sanitize.folder import Source, Survey, survey
 from pipeline.package.sanitize.ledger import Ledger
+from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.sanitize.values import Policy
 
 

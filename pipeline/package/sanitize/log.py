@@ -14,6 +14,7 @@ from pipeline.package.sanitize.ledger import Ledger
 from pipeline.package.sanitize.values import KINDS, PLACEHOLDER, Policy, Unchecked
 from pipeline.text import json_text
 
+LOG_NAME = "redactions.json"
 SCHEMA_VERSION = 1
 
 
@@ -68,6 +69,17 @@ def read(path: Path) -> RedactionLog:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         hint = "If it is a file of yours, rename it: sanitize keeps its log under this name."
         raise InputError(f"{path}: is not a redaction log.", hint=hint) from error
+
+
+def of_report(report: Path) -> RedactionLog | None:
+    """The log of what was taken out of a report: beside it, or in its package's folder."""
+    folder = report.absolute().parent
+    found = (place / LOG_NAME for place in (folder, *folder.parents[:2]))
+    path = next((path for path in found if path.is_file()), None)
+    try:
+        return None if path is None else read(path)
+    except InputError:
+        return None
 
 
 def _redaction(item: Any) -> Redaction:
@@ -125,24 +137,13 @@ def text(log: RedactionLog) -> str:
         "policy": log.policy,
         "by_kind": log.by_kind,
         "redactions": [
-            {
-                "placeholder": item.placeholder,
-                "kind": item.kind,
-                "rule": item.rule,
-                "count": item.count,
-                "places": [{"file": file, "line": line} for file, line in item.places],
-            }
+            {**vars(item), "places": [{"file": file, "line": line} for file, line in item.places]}
             for item in log.redactions
         ],
         "files": [
-            {
-                "file": name,
-                "counts": {
-                    kind: log.files[name][kind] for kind in KINDS if log.files[name].get(kind)
-                },
-            }
-            for name in sorted(log.files)
+            {"file": name, "counts": {kind: counts[kind] for kind in KINDS if counts.get(kind)}}
+            for name, counts in sorted(log.files.items())
         ],
-        "unchecked": [{"file": item.file, "reason": item.reason} for item in log.unchecked],
+        "unchecked": [vars(item) for item in log.unchecked],
     }
     return json_text(content, indent=2) + "\n"

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-Place = tuple[int, int]
+from pipeline.package.sanitize.values import Place
 
 SEPARATORS = re.compile(r"[\s_.-]+")
 
@@ -17,8 +17,7 @@ def pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
     """One pattern for all names, longest first; any separator may stand between their words."""
     spelled: dict[str, None] = {}
     for name in sorted(names, key=lambda name: (-len(name), name)):
-        for form in ("NFC", "NFD"):
-            words = [w for w in SEPARATORS.split(unicodedata.normalize(form, name)) if w]
+        for words in _spellings(name):
             spelled[r"[\s_.\-]{0,4}".join(map(re.escape, words))] = None
     return re.compile("|".join(spelled), re.IGNORECASE) if spelled else None
 
@@ -67,20 +66,18 @@ def is_in_identifier(text: str, start: int, end: int) -> bool:
 
 def first_words(names: Sequence[str]) -> tuple[str, ...]:
     """What must stand in a text, in lower case, for any of the names to be there."""
-    words: dict[str, None] = {}
-    for name in names:
-        for form in ("NFC", "NFD"):
-            parts = [w for w in SEPARATORS.split(unicodedata.normalize(form, name)) if w]
-            words[parts[0].lower()] = None
-    return tuple(words)
+    return tuple(dict.fromkeys(words[0].lower() for name in names for words in _spellings(name)))
+
+
+def _spellings(name: str) -> Iterator[list[str]]:
+    """The words of a name, their accents as one letter and apart."""
+    for form in ("NFC", "NFD"):
+        yield [word for word in SEPARATORS.split(unicodedata.normalize(form, name)) if word]
 
 
 def screen(names: Sequence[str]) -> str:
     """A pattern of bytes that matches wherever one of the names begins, as UTF-8 or escaped."""
-    found: dict[str, None] = {}
-    for word in first_words(names):
-        found["".join(_letter(letter) for letter in word)] = None
-    return "|".join(found)
+    return "|".join("".join(map(_letter, word)) for word in first_words(names))
 
 
 def _letter(letter: str) -> str:

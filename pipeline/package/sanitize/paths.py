@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.package.sanitize.values import Policy
-
-Place = tuple[int, int]
+from pipeline.package.sanitize.values import Place, Policy
 
 # A home, and the roots that shared storage is mounted on.
 ROOTS = (

@@ -17,26 +17,6 @@ from pipeline.toml import Contract, Entry, Reader, choice, read_source, shown, t
 FILE_NAME = "sanitize.toml"
 # A folder's policy may stand in it, or this many folders above.
 MOST_ABOVE = 3
-CONTRACT = Contract(
-    noun="policy",
-    file_name=FILE_NAME,
-    keys={
-        "": frozenset(
-            (
-                "names",
-                "users",
-                "hosts",
-                "source_fields",
-                "withheld_fields",
-                "urls",
-                "allow",
-                "rules",
-            )
-        ),
-        "allow": frozenset(("emails", "domains", "hosts", "ips", "paths", "patterns", "files")),
-        "rules": frozenset(("off",)),
-    },
-)
 SHORTEST_NAME = 3
 FIELD = re.compile(r"[^.\s][^.]*(?:\.[^.]+)*")
 EXAMPLES = {
@@ -152,6 +132,7 @@ ALLOW: dict[str, Reader] = {
     "patterns": _checked(re.compile, "a pattern"),
     "files": _list,
 }
+RULES: dict[str, Reader] = {"off": _off}
 _allow = _table(ALLOW, 'allow.domains = ["northwind.example"]')
 TOP: dict[str, Reader] = {
     "names": _names,
@@ -161,5 +142,10 @@ TOP: dict[str, Reader] = {
     "withheld_fields": _fields,
     "urls": lambda entry: {"all_urls": choice(entry, ("private", "all")) == "all"},
     "allow": lambda entry: {"allow": Allow(**_allow(entry))},
-    "rules": _table({"off": _off}, 'rules.off = ["host-port"]'),
+    "rules": _table(RULES, 'rules.off = ["host-port"]'),
 }
+CONTRACT = Contract(
+    noun="policy",
+    file_name=FILE_NAME,
+    keys={"": frozenset(TOP), "allow": frozenset(ALLOW), "rules": frozenset(RULES)},
+)

@@ -37,27 +37,25 @@ def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _line_blocks(file: BinaryIO, size: int) -> Iterator[tuple[int, bytes]]:
-    first, held = 1, []
-    n_open = 0
+    first, held, is_open = 1, [], False
     for number, line in enumerate(file, 1):
         held.append(line)
-        n_open = _open_after(line, n_open, is_row=size == 1)
-        if number % size == 0 and (not n_open or len(held) > size + MOST_KEY_LINES):
+        is_open = _is_open_after(line, is_open, is_row=size == 1)
+        if number % size == 0 and (not is_open or len(held) > size + MOST_KEY_LINES):
             yield first, b"".join(held)
-            first, held, n_open = number + 1, [], 0
+            first, held, is_open = number + 1, [], False
     if held:
         yield first, b"".join(held)
 
 
-def _open_after(line: bytes, n_open: int, *, is_row: bool) -> bool:
+def _is_open_after(line: bytes, is_open: bool, *, is_row: bool) -> bool:
     """Whether a key that began here or above has not ended by the end of the line."""
     begin = max((match.end() for match in BEGIN.finditer(line)), default=-1)
     end = max((match.end() for match in END.finditer(line)), default=-1)
-    if end >= 0 or begin >= 0:
-        is_open = begin > end
-        # A row's strings hold their line breaks escaped.
-        return is_open and not (is_row and is_json(line.decode("utf-8", "surrogateescape")))
-    return bool(n_open)
+    if begin < 0 and end < 0:
+        return is_open
+    # A row's strings hold their line breaks escaped.
+    return begin > end and not (is_row and is_json(line.decode("utf-8", "surrogateescape")))
 
 
 @dataclass(frozen=True)

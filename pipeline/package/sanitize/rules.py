@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pipeline.package.sanitize import addresses, endpoints, names, paths, tokens
-from pipeline.package.sanitize.values import Policy
+from pipeline.package.sanitize.values import Place, Policy
 
-Find = Callable[[str, Policy], Iterator[tuple[int, int]]]
+Find = Callable[[str, Policy], Iterator[Place]]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Rule:
     hint: re.Pattern[str] | None = None  # more than a word, in lower case, that must be there
 
 
-def _plain(find: Callable[[str], Iterator[tuple[int, int]]]) -> Find:
+def _plain(find: Callable[[str], Iterator[Place]]) -> Find:
     return lambda text, _: find(text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-Place = tuple[int, int]
+from pipeline.package.sanitize.values import Place
 
 # A prefix that providers print so that scanners find it (here in lower case), and the whole.
 SHAPES = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+# Where a part of a text begins and ends.
+Place = tuple[int, int]
 # The kinds of placeholder, in the order in which a summary lists them.
 KINDS = (
     *("key", "credential", "token", "endpoint", "host", "ip"),

@@ -18,10 +18,10 @@ from pipeline.package.validate.check import (
     WARN,
     Check,
 )
-from pipeline.package.validate.data import Data, gather
-from pipeline.package.validate.golden import Contradictions
+from pipeline.package.validate.data import Data, gather, written
+from pipeline.package.validate.golden import Contradictions, findings
 from pipeline.package.validate.readiness import Item, is_ready, readiness
-from pipeline.package.validate.sharing import Leak
+from pipeline.package.validate.sharing import Leak, leaks
 
 __all__ = [
     "FAIL",
@@ -33,10 +33,13 @@ __all__ = [
     "Data",
     "Item",
     "Leak",
+    "findings",
     "gather",
     "is_ready",
+    "leaks",
     "readiness",
     "validate",
+    "written",
 ]
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pipeline.citation import Citation
@@ -93,6 +95,16 @@ class Data:
 def cited(statement: Statement) -> list[Citation]:
     """The rollouts that a statement cites; a command that opens one is no citation."""
     return [each for each in statement.citations if not any(map(str.isspace, each.run_id))]
+
+
+def written(out: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The metrics and the draft of each run, as an analysis wrote them."""
+    metrics, drafts = {}, {}
+    for file in sorted((out / "runs").glob("*/metrics.json")):
+        read = json.loads(file.read_text(encoding="utf-8"))
+        metrics[read["run_id"]] = read
+        drafts[read["run_id"]] = file.with_name("report.md").read_text(encoding="utf-8")
+    return metrics, drafts
 
 
 def gather(

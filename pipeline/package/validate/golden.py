@@ -8,11 +8,14 @@ from pathlib import Path
 from pipeline.package.files import UnreadableError, names_in, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
 from pipeline.package.reading import read
+from pipeline.package.sanitize import log
 from pipeline.package.statements import statements
 from pipeline.package.validate import anchor_facts, metrics, report, shallow
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
+from pipeline.package.verify import sidecar, verify
 from pipeline.package.verify.finding import CONTRADICTED, Finding
+from pipeline.report import Source
 
 MOST_FINDINGS = 10
 PRESENT = Rule(
@@ -56,6 +59,23 @@ def checks(
     for golden in package.goldens:
         listing += _of_report(golden, known, contradictions, least_facts)
     return [*listing, *_orphans(package)]
+
+
+def findings(package: Package, warehouse: Source) -> Contradictions:
+    """What `blade verify` finds in each golden report that can be read."""
+    found = {}
+    for golden in package.goldens:
+        try:
+            text = text_of(golden.report)
+        except UnreadableError:
+            continue
+        try:
+            side = sidecar.read(text_of(golden.metrics), golden.metrics.name)
+        except UnreadableError:
+            side = None
+        redacted = log.of_report(golden.report)
+        found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, redacted)
+    return found
 
 
 def _absent(package: Package) -> Check:

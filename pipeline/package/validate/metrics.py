@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.package.files import UnreadableError, names_in, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.numbers import Number
+from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.statements import Statement
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
@@ -29,7 +30,6 @@ FIGURES = REQUIRED[2:]
 MOST_DEPTH = 12
 LARGEST = 1e300
 MOST_TOLD = 10
-REDACTIONS = "redactions.json"
 # Keys whose values are read from what was said.
 OF_TEXTS = re.compile(r"(failure_modes|root_causes|interventions|dominant_failure)")
 REDACTED = "Compare with the package as it was before `blade sanitize`."
@@ -183,7 +183,7 @@ def _pairs(values: Any, fresh: Any, path: str, depth: int = 0) -> Iterator[tuple
 
 def _is_sanitized(golden: Golden) -> bool:
     """Whether the package has the log of what was taken out."""
-    return REDACTIONS in names_in(golden.report.parent.parent)
+    return LOG_NAME in names_in(golden.report.parent.parent)
 
 
 def _agrees(path: str, ours: Any, value: Any, fresh: Mapping[str, Any]) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from pipeline.package.sanitize import Policy, survey, survey_findings
 from pipeline.package.validate.check import SHARING, Check, Rule, counted, listed
 
 MOST_FILES = 20
@@ -25,6 +27,13 @@ class Leak:
     file: str
     line: int
     kind: str
+
+
+def leaks(folder: Path, policy: Policy) -> list[Leak]:
+    """All that is private in a folder; a file that cannot be looked into may hold anything."""
+    given = survey([folder], policy)
+    found = [Leak(each.file, each.line, each.kind) for each in survey_findings(given, policy)]
+    return [*found, *(Leak(each.file, 0, "unchecked file") for each in given.unchecked)]
 
 
 def checks(leaks: Sequence[Leak] | None) -> Iterator[Check]:
