@@ -22,6 +22,11 @@ class Citation:
     rollout_index: int
     seq: int | None
 
+    @property
+    def rollout(self) -> tuple[str, str, int]:
+        """Run, task and repeat: the rollout, whichever event of it is meant."""
+        return self.run_id, self.task_id, self.rollout_index
+
     def __str__(self) -> str:
         event = "" if self.seq is None else f"#{self.seq}"
         return f"{self.run_id}/{self.task_id}:{self.rollout_index}{event}"

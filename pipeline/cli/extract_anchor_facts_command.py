@@ -65,7 +65,7 @@ def extract_anchor_facts(
     document = facts.document(drafted, benchmark=benchmark, model=model_name)
     files.write_json(output, document)
     levels = [entry["difficulty"] for entry in document["anchor_facts"]]
-    told = ", ".join(f"{levels.count(level)} {level}" for level in ("high", "medium", "low"))
+    told = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
     click.echo(neutral(f"{output}: {len(levels)} facts drafted ({told}); review each of them."))
 
 

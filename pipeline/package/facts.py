@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.package.fact_candidates import Candidate, candidates
+from pipeline.package.layout import UNSAFE
 
-HIGH, MEDIUM, LOW = "high", "medium", "low"
+DIFFICULTIES = HIGH, MEDIUM, LOW = "high", "medium", "low"
 # What a claim of each section is worth, before what it shows of itself.
 SECTION_WORTH = {
     "Dominant Failure Modes": 3.0,
@@ -29,7 +29,6 @@ ROW_COSTS = 3.0
 # A claim of a few words can be met by chance.
 THIN_COSTS, FEWEST_WORDS = 3.0, 5
 ALIKE = 0.7
-UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ GOLDEN_REPORTS = "golden_reports"
 DRAFTS = "drafts"
 # `<model>_golden_report.md` or `<model>-golden-report.md`.
 GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden(?P=sep)report\.md")
+# What no name of a file or a run holds.
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 ROWS = re.compile(r"\.jsonl(\.gz|\.zst)?$")
 # What stands beside rollouts and is none itself.
 SIDECARS = re.compile(

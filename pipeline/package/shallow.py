@@ -90,9 +90,14 @@ def _kept(section: Section, part: Block | Table, lines: list[str]) -> list[str]:
     }
     if 0 in dropped or len(dropped) >= len(part.header) - 1:
         return []
-    source = [lines[part.line - 1], lines[part.line]]
-    source += [lines[row.line - 1] for row in part.rows]
-    return ["\n".join(_without(line, dropped) if dropped else line.strip() for line in source)]
+    source = _source(part, lines)
+    return ["\n".join(_without(line, dropped) if dropped else line for line in source)]
+
+
+def _source(table: Table, lines: list[str]) -> list[str]:
+    """The lines of a table as written: heads, rule, rows."""
+    places = [table.line, table.line + 1, *(row.line for row in table.rows)]
+    return [lines[place - 1].strip() for place in places]
 
 
 def _is_aggregate(section: Section, table: Table) -> bool:
@@ -118,7 +123,7 @@ def _has_evidence(table: Table, place: int) -> bool:
 
 
 def _without(line: str, dropped: set[int]) -> str:
-    inner = line.strip().removeprefix("|")
+    inner = line.removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     cells = [cell.strip() for cell in CELL.split(inner)]
     kept = [cell for place, cell in enumerate(cells) if place not in dropped]
@@ -134,6 +139,5 @@ def tables_only(text: str) -> str:
             pieces.append(f"{'#' * section.level} {_title(section, lines)}")
         for part in section.parts:
             if isinstance(part, Table):
-                places = [part.line, part.line + 1, *(row.line for row in part.rows)]
-                pieces.append("\n".join(lines[place - 1].strip() for place in places))
+                pieces.append("\n".join(_source(part, lines)))
     return "\n\n".join(pieces) + "\n"

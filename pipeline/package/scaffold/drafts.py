@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS
+from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, UNSAFE
 from pipeline.package.scaffold.asking import asked
 from pipeline.package.scaffold.writing import File
 from pipeline.report import Source
 
-UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 LONGEST = 100
 
 

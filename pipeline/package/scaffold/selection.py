@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import InputError
+from pipeline.package.layout import UNSAFE
 from pipeline.package.scaffold.asking import asked
 from pipeline.report import Source
 from pipeline.text import one_line
@@ -21,7 +22,6 @@ OF_RUNS = frozenset(
 DOCUMENTS = frozenset("config limits checkpoint notes labels".split())
 READABLE = re.compile(r"\.jsonl(\.gz|\.zst)?\Z", re.IGNORECASE)
 PACKED = re.compile(r"\.(gz|zst)\Z", re.IGNORECASE)
-UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 ROLLOUTS = re.compile(r"[-_]rollouts?(?=$|[-_.])")
 # What comes before the shard, the kind of sidecar and the ending.
 STEM = re.compile(

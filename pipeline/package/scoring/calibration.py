@@ -16,8 +16,6 @@ GOLDEN, SHALLOW = "golden-vs-self", "shallow-vs-golden"
 THIN = 0.5
 # What this one states needs no reading, even where the score as a whole is low.
 ALWAYS_TOLD = {"metric-dump"}
-
-
 # What a look-alike leaves as it is says nothing against the facts it meets.
 UNTOUCHED: dict[str, Callable[[Passage], bool]] = {
     "numbers-perturbed": lambda claim: not claim.figures,
@@ -66,26 +64,15 @@ class Calibration:
     @property
     def checks(self) -> list[Check]:
         """Every demand in order."""
-        golden, shallow = self.golden.final, self.shallow.final
+        golden, shallow, spread = self.golden.final, self.shallow.final, self.spread
         ceiling = round(golden - NEGATIVE_GAP, 4)
+        demand = f"at most {max(0.0, ceiling):.4f}"
+        own = ((negative.name, scored.final) for negative, scored in self.negatives)
         return [
             Check(GOLDEN, golden, f"at least {GOLDEN_TARGET:.2f}", golden >= GOLDEN_TARGET),
             Check(SHALLOW, shallow, f"at most {SHALLOW_TARGET:.2f}", shallow <= SHALLOW_TARGET),
-            Check(
-                "spread",
-                self.spread,
-                f"at least {self.min_spread:.2f}",
-                self.spread >= self.min_spread,
-            ),
-            *(
-                Check(
-                    negative.name,
-                    own.final,
-                    f"at most {max(0.0, ceiling):.4f}",
-                    own.final <= ceiling,
-                )
-                for negative, own in self.negatives
-            ),
+            Check("spread", spread, f"at least {self.min_spread:.2f}", spread >= self.min_spread),
+            *(Check(name, final, demand, final <= ceiling) for name, final in own),
         ]
 
     @property
@@ -139,15 +126,7 @@ class Calibration:
                 "spread_at_least": self.min_spread,
                 "negatives_below_golden_by": NEGATIVE_GAP,
             },
-            "checks": [
-                {
-                    "name": each.name,
-                    "score": each.score,
-                    "demand": each.demand,
-                    "passed": each.passed,
-                }
-                for each in self.checks
-            ],
+            "checks": [vars(each) for each in self.checks],
             "negatives": {
                 negative.name: {
                     "what": negative.what,
@@ -158,7 +137,7 @@ class Calibration:
                 for negative, own in self.negatives
             },
             "not_built": self.not_built,
-            "weak_facts": [{"id": each.id, "why": each.why} for each in self.weak_facts],
+            "weak_facts": [vars(each) for each in self.weak_facts],
             "review": self.review,
         }
 

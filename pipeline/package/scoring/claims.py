@@ -135,10 +135,8 @@ def _cites_others(claim: Passage, passage: Passage) -> bool:
     """Whether both cite, and no rollout is the same."""
     if not claim.citations or not passage.citations:
         return False
-    own = {(each.run_id, each.task_id, each.rollout_index) for each in claim.citations}
-    return not any(
-        (each.run_id, each.task_id, each.rollout_index) in own for each in passage.citations
-    )
+    own = {each.rollout for each in claim.citations}
+    return own.isdisjoint(each.rollout for each in passage.citations)
 
 
 def _names_others(claim: Passage, passage: Passage) -> bool:
@@ -153,12 +151,11 @@ def _names_others(claim: Passage, passage: Passage) -> bool:
 def _strength(
     claim: Passage, n_entities: int, entities: float, figures: float, shared: float
 ) -> float:
-    weighed = [(min(1.0, shared / ENOUGH_WORDS), 2.0)]
-    if n_entities:
-        weighed.append((entities, 2.0))
-    if claim.figures:
-        weighed.append((figures, 2.0))
-    return sum(share * weight for share, weight in weighed) / sum(weight for _, weight in weighed)
+    """The mean of the shares of what the claim has."""
+    shares = [min(1.0, shared / ENOUGH_WORDS)]
+    shares += [entities] if n_entities else []
+    shares += [figures] if claim.figures else []
+    return sum(shares) / len(shares)
 
 
 def _is_statement_of(claim: Passage, passage: Passage) -> bool:

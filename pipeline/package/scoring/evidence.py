@@ -74,7 +74,7 @@ def evidence(
         found for each in own for found in [_agrees(each, bags, telling)] if found is not None
     ]
     if resolves is None:
-        sound = [each for each in cited if _rollout(each) in known]
+        sound = [each for each in cited if each.rollout in known]
     else:
         found = frozenset(resolves(cited))
         sound = [each for each in cited if each in found]
@@ -85,7 +85,7 @@ def evidence(
         n_agreeing=sum(judged),
         n_tasks=len(_tasks(report, least, of_rows=not has_sentences) & wanted),
         n_golden_tasks=len(wanted),
-        n_rollouts=len(_rollouts(report, least) & {_rollout(each) for each in sound}),
+        n_rollouts=len(_rollouts(report, least) & {each.rollout for each in sound}),
         n_golden_rollouts=len(_rollouts(golden, least)),
     )
 
@@ -128,18 +128,14 @@ def _tasks(report: Report, least: float, *, of_rows: bool) -> set[str]:
 
 
 def _citations(golden: Report) -> set[tuple[str, str, int]]:
-    return {_rollout(cited) for each in golden.statements for cited in each.citations}
+    return {cited.rollout for each in golden.statements for cited in each.citations}
 
 
 def _rollouts(report: Report, least: float) -> set[tuple[str, str, int]]:
     """The rollouts that sentences cite."""
     return {
-        _rollout(cited)
+        cited.rollout
         for each in report.statements
         if not each.is_row and each.flow.reads(least)
         for cited in each.citations
     }
-
-
-def _rollout(cited: Citation) -> tuple[str, str, int]:
-    return cited.run_id, cited.task_id, cited.rollout_index

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
+from pipeline.package.fact_candidates import SHORTEST
+from pipeline.package.facts import DIFFICULTIES
 from pipeline.package.files import UnreadableError, object_of
 from pipeline.text import json_text, one_line
 
-SHORTEST_FACT = 20
-DIFFICULTIES = ("high", "medium", "low")
 MAKE_FACTS = (
     "Draft them with: blade extract-anchor-facts --golden F --output F --benchmark B --model-name M"
 )
@@ -46,9 +46,9 @@ def _fact(path: Path, place: int, value: Any) -> Fact:
     if not isinstance(value, dict):
         raise InputError(f"{where} is not an object.", hint="Each has id, fact and difficulty.")
     text = value.get("fact")
-    if not isinstance(text, str) or len(text.strip()) < SHORTEST_FACT:
+    if not isinstance(text, str) or len(text.strip()) < SHORTEST:
         raise InputError(
-            f"{where} has no text of at least {SHORTEST_FACT} characters under `fact`.",
+            f"{where} has no text of at least {SHORTEST} characters under `fact`.",
             hint="Say one claim in a sentence: what happened, where, how often.",
         )
     difficulty = value.get("difficulty") or "medium"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 HEADING = re.compile(r"#{1,6}\s")
 SECTION = re.compile(r"#{1,2}\s")
@@ -18,10 +18,6 @@ class Chunk:
 
     heading: str
     body: list[str]
-
-    def with_body(self, body: list[str]) -> Chunk:
-        """The same heading over other lines."""
-        return replace(self, body=body)
 
 
 def chunks(text: str) -> list[Chunk]:

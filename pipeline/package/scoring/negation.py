@@ -8,11 +8,8 @@ from pipeline.package.scoring.markdown import CODE, HEADING, fenced
 
 SENTENCE = re.compile(r"(?<=[.!?;:])\s+")
 LEAD = re.compile(r"^(\s*(?:[-*+]|\d+[.)])?\s*(?:\*\*[^*]+\*\*:?\s*)?)")
-AUXILIARY = re.compile(
-    r"\b(is|are|was|were|has|have|had|can|could|does|do|did|will|would|should|must)\b(?!\s+not\b)",
-    re.IGNORECASE,
-)
-TURNED = (
+# The first that a sentence has turns it: a no, else a verb, else a word with an opposite.
+NEGATIONS = (
     (re.compile(r"\b(does|do|did|is|are|was|were|has|have|can|will)\s+not\b", re.I), r"\1"),
     (re.compile(r"\bcannot\b", re.I), "can"),
     (re.compile(r"\bnever\b", re.I), "always"),
@@ -21,6 +18,18 @@ TURNED = (
     (re.compile(r"\bnone\b", re.I), "all"),
     (re.compile(r"\bno\b", re.I), "every"),
     (re.compile(r"\bnot\s+", re.I), ""),
+)
+AUXILIARIES = (
+    (
+        re.compile(
+            r"\b(is|are|was|were|has|have|had|can|could|does|do|did|will|would|should|must)\b"
+            r"(?!\s+not\b)",
+            re.I,
+        ),
+        r"\1 not",
+    ),
+)
+OPPOSITES = (
     (re.compile(r"\bfail(s|ed|ing)?\b", re.I), r"pass"),
     (re.compile(r"\bpass(es|ed|ing)\b", re.I), r"fail"),
     (re.compile(r"\b(rises|rose|rise)\b", re.I), "falls"),
@@ -41,17 +50,12 @@ def claims_negated(text: str) -> str:
 def negated(sentence: str) -> str:
     """The opposite of one sentence."""
     pieces = CODE.split(sentence)
-    for place in range(0, len(pieces), 2):
-        for pattern, other in TURNED[:8]:
-            if pattern.search(pieces[place]):
-                return _with(pieces, place, pattern.sub(other, pieces[place], count=1))
-    for place in range(0, len(pieces), 2):
-        if AUXILIARY.search(pieces[place]):
-            return _with(pieces, place, AUXILIARY.sub(r"\1 not", pieces[place], count=1))
-    for place in range(0, len(pieces), 2):
-        for pattern, other in TURNED[8:]:
-            if pattern.search(pieces[place]):
-                return _with(pieces, place, pattern.sub(other, pieces[place], count=1))
+    for turns in (NEGATIONS, AUXILIARIES, OPPOSITES):
+        for place in range(0, len(pieces), 2):
+            for pattern, other in turns:
+                pieces[place], n_turned = pattern.subn(other, pieces[place], count=1)
+                if n_turned:
+                    return "".join(pieces)
     return f"It is not true that {sentence}"
 
 
@@ -60,7 +64,3 @@ def _negated_line(line: str) -> str:
     start = lead.end() if lead else 0
     told = [negated(each) if WORDY.search(each) else each for each in SENTENCE.split(line[start:])]
     return line[:start] + " ".join(told)
-
-
-def _with(pieces: list[str], place: int, piece: str) -> str:
-    return "".join([*pieces[:place], piece, *pieces[place + 1 :]])

@@ -37,21 +37,21 @@ def negatives(golden: str) -> list[Negative]:
 
 def words_shuffled(text: str) -> str:
     """The words of each section in an order of their own, in lines as long as before."""
-    return joined([chunk.with_body(_shuffled(chunk)) for chunk in chunks(text)])
+    return joined([Chunk(chunk.heading, _shuffled(chunk)) for chunk in chunks(text)])
 
 
 def vocabulary(text: str) -> str:
     """Each section's words once, in alphabetical order."""
-    return joined([chunk.with_body(_listed(sorted(set(_tokens(chunk))))) for chunk in chunks(text)])
+    listed = ((chunk.heading, sorted(set(_tokens(chunk)))) for chunk in chunks(text))
+    return joined([Chunk(heading, _listed(words)) for heading, words in listed])
 
 
 def sections_swapped(text: str) -> str:
     """Each section's text under the heading of the next one."""
     found = chunks(text)
     named = [chunk for chunk in found if chunk.heading]
-    bodies = [chunk.body for chunk in named[-1:] + named[:-1]]
-    moved = iter(bodies)
-    return joined([chunk.with_body(next(moved)) if chunk.heading else chunk for chunk in found])
+    moved = (chunk.body for chunk in named[-1:] + named[:-1])
+    return joined([Chunk(c.heading, next(moved)) if c.heading else c for c in found])
 
 
 def keywords(text: str) -> str:

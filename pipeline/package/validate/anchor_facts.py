@@ -9,6 +9,8 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
+from pipeline.package.fact_candidates import SHORTEST
+from pipeline.package.facts import DIFFICULTIES
 from pipeline.package.files import UnreadableError, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.statements import Statement, of_text
@@ -16,9 +18,7 @@ from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, cited
 from pipeline.package.validate.fact_matching import copies_of, is_in_report
 
-LEAST_CHARACTERS = 20
 MOST_FACTS = 500
-DIFFICULTIES = ("high", "medium", "low")
 AGGREGATE = re.compile(
     r"pass@|pass\^|pass rate|mean reward|average|accuracy|overall|aggregate"
     r"|total (?:of|tasks|rollouts)"
@@ -53,7 +53,7 @@ LENGTH = Rule(
     "facts.length",
     GOLDEN,
     "anchor facts are whole statements",
-    f"A fact of fewer than {LEAST_CHARACTERS} characters claims nothing that can be checked.",
+    f"A fact of fewer than {SHORTEST} characters claims nothing that can be checked.",
     "Write each fact as a sentence: who did what, where, how often.",
 )
 CONCRETE = Rule(
@@ -124,7 +124,7 @@ def checks(
         return [PRESENT.failed(f"{name} {lack}", file=name)]
     facts = [each for place, entry in enumerate(entries, 1) if (each := _fact(place, entry))]
     repeats = copies_of([fact.statement for fact in facts])
-    short = [fact for fact in facts if len(fact.text.strip()) < LEAST_CHARACTERS]
+    short = [fact for fact in facts if len(fact.text.strip()) < SHORTEST]
     once = [fact for fact, first in zip(facts, repeats, strict=True) if first is None]
     vague = [fact for fact in once if fact not in short and not _is_concrete(fact.statement)]
     sound = [fact for fact in once if fact not in (*short, *vague)]

@@ -13,19 +13,11 @@ from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.statements import Statement
 from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
+from pipeline.package.verify import sidecar
 
 REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
 # Names of published sidecars, by ours.
-SYNONYMS = {
-    "model": "model_name",
-    "num_tasks": "total_tasks",
-    "n_tasks": "total_tasks",
-    "num_rollouts": "total_rollouts",
-    "n_rollouts": "total_rollouts",
-    "always_fail_tasks": "never_pass_tasks",
-    "pass@1": "pass_at_1",
-    "pass@k": "pass_at_k",
-}
+SYNONYMS = {**sidecar.SYNONYMS, "n_tasks": "total_tasks", "n_rollouts": "total_rollouts"}
 FIGURES = REQUIRED[2:]
 MOST_DEPTH = 12
 LARGEST = 1e300
