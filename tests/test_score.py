@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from pipeline.package.scoring.fluency import flow
 from pipeline.package.scoring.negation import claims_negated
 from pipeline.package.scoring.negatives import negatives, words_shuffled
 from pipeline.package.scoring.score import Score, Standard, score, standard
-from pipeline.package.scoring.vocabulary import words
+from pipeline.package.scoring.vocabulary import sense, words
 from pipeline.package.shallow import shallow
 from pipeline.package.verify.finding import CONTRADICTED, VERIFIED, Finding
 from tests.package_reports import GOLDEN, OTHER, REWORDED, TEXTS, facts_json, written
@@ -299,3 +300,10 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def _flags(found: dict[str, Path]) -> list[str | Path]:
     golden = found["golden"]
     return ["--report", golden, "--golden", golden, "--anchor-facts", found["facts"]]
+
+
+def test_a_name_of_several_words_has_one_sense() -> None:
+    """It is that of its first part by letters, whatever order a set has."""
+    parts = ("apple", "berry", "cedar", "daisy", "elder", "fennel")
+    told = [(f"{last}.{first}", first) for first, last in pairwise(parts)]
+    assert [sense(name) for name, _ in told] == [sense(first) for _, first in told]

@@ -112,14 +112,15 @@ def sense(word: str) -> str | None:
         return None
     if word[0].isdigit() or "_" in word or "/" in word:
         return word
-    stem = next(iter(stems(word)), None)
+    # Of a name such as `metrics.json` one part, the same one always.
+    stem = min(stems(word), default=None)
     return None if stem is None else _SENSES.get(stem, stem)
 
 
 def _senses() -> dict[str, str]:
     found: dict[str, str] = {}
     for line in SYNONYMS.split("\n"):
-        members = [next(iter(stems(word)), word) for word in line.split()]
+        members = [min(stems(word), default=word) for word in line.split()]
         for member in members:
             found.setdefault(member, members[0])
     return found
