@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 RUNS = """
-    select runs.run_id, runs.model, runs.agent, runs.n_tasks, runs.n_rollouts, runs.n_repeats,
+    select runs.run_id, runs.model, runs.agent, runs.n_tasks, runs.n_rollouts,
         runs.expected_source, coalesce(runs.sampling::varchar, '{}') as sampling,
-        left(runs.notes, 2000) as notes, metrics.n_expected,
-        metrics.n_scored, metrics.n_unscored, metrics.n_missing, metrics.n_failed_attempts,
+        left(runs.notes, 2000) as notes, metrics.n_expected, metrics.n_scored, metrics.n_unscored,
         metrics.n_passed, metrics.pass_threshold, metrics.pass_at_1, metrics.pass_at_k, metrics.k,
-        metrics.mean_reward, metrics.is_graded, metrics.min_reward, metrics.max_reward,
-        metrics.n_scored_tasks, metrics.n_always_tasks, metrics.n_sometimes_tasks,
+        metrics.is_graded, metrics.n_always_tasks, metrics.n_sometimes_tasks,
         metrics.n_never_tasks, metrics.n_missing_tasks
     from main.runs as runs inner join main.run_metrics as metrics using (run_id)
     order by run_id

@@ -135,7 +135,11 @@ def checks(
         *_each(LENGTH, short, facts, name),
         *_each(CONCRETE, vague, facts, name),
         *_repeated(facts, repeats, name),
-        _count(sound, least, name),
+        COUNT.held(
+            len(sound) >= least,
+            f"{name}: {len(sound)} distinct, concrete facts, at least {least} wanted",
+            file=name,
+        ),
         *_existing(facts, known, name),
         *_each(REPORTED, unsaid, facts, name),
         *_reviewed(content, facts, name),
@@ -178,10 +182,7 @@ def _shape(
     if odd:
         faults.append(f"no difficulty of {', '.join(DIFFICULTIES)}: {listed(odd)}")
     faults += _whose(golden, content, known)
-    for fault in faults:
-        yield SHAPE.failed(f"{name}: {fault}", file=name)
-    if not faults:
-        yield SHAPE.passed(f"{name}: id, fact, difficulty, benchmark, model", file=name)
+    yield from SHAPE.each_failed(faults, "id, fact, difficulty, benchmark, model", file=name)
 
 
 def _whose(golden: Golden, content: Mapping[str, Any], known: Data | None) -> Iterator[str]:
@@ -209,12 +210,9 @@ def _benchmarks(golden: Golden, known: Data | None) -> list[str]:
 
 
 def _each(rule: Rule, bad: Sequence[Fact], facts: Sequence[Fact], name: str) -> Iterator[Check]:
-    for fact in bad[:10]:
-        yield rule.failed(f'{name}: {fact.name}: "{fact.text[:100]}"', file=name)
-    if len(bad) > 10:
-        yield rule.failed(f"{name}: {len(bad) - 10} more", file=name)
-    if facts and not bad:
-        yield rule.passed(f"{name}: all {len(facts)}", file=name)
+    if facts:
+        faults = [f'{fact.name}: "{fact.text[:100]}"' for fact in bad]
+        yield from rule.each_failed(faults, f"all {len(facts)}", file=name)
 
 
 def _repeated(facts: Sequence[Fact], repeats: Sequence[int | None], name: str) -> Iterator[Check]:
@@ -222,16 +220,12 @@ def _repeated(facts: Sequence[Fact], repeats: Sequence[int | None], name: str) -
     for fact, first in zip(facts, repeats, strict=True):
         if first is not None:
             groups.setdefault(first, []).append(fact.name)
-    for first, names in list(groups.items())[:10]:
+    faults = []
+    for first, names in groups.items():
         same = f"{listed(names)} repeat{'s' if len(names) == 1 else ''} {facts[first].name}"
-        yield DISTINCT.failed(f'{name}: {same}: "{facts[first].text[:80]}"', file=name)
-    if facts and not groups:
-        yield DISTINCT.passed(f"{name}: all {len(facts)}", file=name)
-
-
-def _count(sound: Sequence[Fact], least: int, name: str) -> Check:
-    told = f"{name}: {len(sound)} distinct, concrete facts, at least {least} wanted"
-    return COUNT.passed(told, file=name) if len(sound) >= least else COUNT.failed(told, file=name)
+        faults.append(f'{same}: "{facts[first].text[:80]}"')
+    if facts:
+        yield from DISTINCT.each_failed(faults, f"all {len(facts)}", file=name)
 
 
 def _existing(facts: Sequence[Fact], known: Data | None, name: str) -> Iterator[Check]:
@@ -242,36 +236,32 @@ def _existing(facts: Sequence[Fact], known: Data | None, name: str) -> Iterator[
     unknown = set(known.unknown([each for found in rollouts.values() for each in found]))
     tasks = {fact.place: _tasks(fact) for fact in facts}
     there = known.known_tasks(task for found in tasks.values() for task in found)
-    is_good = True
+    faults = []
     for fact in facts:
         lost = [str(each) for each in rollouts[fact.place] if each in unknown]
         lost += [f"task {task}" for task in tasks[fact.place] if task not in there]
         if lost:
-            is_good = False
-            yield EXIST.failed(f"{name}: {fact.name}: no {listed(lost)}", file=name)
-    if is_good:
-        n_named = sum(bool(rollouts[fact.place] or tasks[fact.place]) for fact in facts)
-        yield EXIST.passed(
-            f"{name}: {n_named} of {counted(len(facts), 'fact')} name some", file=name
-        )
+            faults.append(f"{fact.name}: no {listed(lost)}")
+    n_named = sum(bool(rollouts[fact.place] or tasks[fact.place]) for fact in facts)
+    well = f"{n_named} of {counted(len(facts), 'fact')} name some"
+    yield from EXIST.each_failed(faults, well, file=name)
 
 
 def _cited(fact: Fact) -> list[Citation]:
-    given = fact.entry.get("rollouts")
-    texts = [each for each in given if isinstance(each, str)] if isinstance(given, list) else []
+    texts = [each for each in _given(fact, "rollouts") if isinstance(each, str)]
     parsed = [each for each in map(citation.parse, texts) if each]
     return list(dict.fromkeys([*cited(fact.statement), *parsed]))
 
 
 def _tasks(fact: Fact) -> list[str]:
-    given = fact.entry.get("tasks")
-    named = (
-        [str(each) for each in given if isinstance(each, (str, int))]
-        if isinstance(given, list)
-        else []
-    )
+    named = [str(each) for each in _given(fact, "tasks") if isinstance(each, (str, int))]
     own = {each.task_id for each in fact.statement.citations}
     return [task for task in dict.fromkeys([*fact.statement.tasks, *named]) if task not in own]
+
+
+def _given(fact: Fact, key: str) -> list[Any]:
+    listed_there = fact.entry.get(key)
+    return listed_there if isinstance(listed_there, list) else []
 
 
 def _reviewed(content: Mapping[str, Any], facts: Sequence[Fact], name: str) -> Iterator[Check]:

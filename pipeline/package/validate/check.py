@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.text import one_line
@@ -18,6 +19,7 @@ PHASES = (SKILL, ROLLOUTS, GOLDEN, SHARING)
 LONGEST_MESSAGE = 400
 LONGEST_NAME = 120
 MOST_LISTED = 5
+MOST_FAILURES = 10
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,19 @@ class Rule:
     ) -> Check:
         """It holds, but someone should look."""
         return self._lacking(WARN, message, file, line, fix)
+
+    def held(self, is_met: bool, message: str, *, file: str = "") -> Check:
+        """It holds or it does not, in the same words."""
+        return self.passed(message, file=file) if is_met else self.failed(message, file=file)
+
+    def each_failed(self, faults: Sequence[str], well: str, *, file: str) -> Iterator[Check]:
+        """A failure for each of the first faults, and how many more; else all is `well`."""
+        for fault in faults[:MOST_FAILURES]:
+            yield self.failed(f"{file}: {fault}", file=file)
+        if len(faults) > MOST_FAILURES:
+            yield self.failed(f"{file}: {len(faults) - MOST_FAILURES} more", file=file)
+        if not faults:
+            yield self.passed(f"{file}: {well}", file=file)
 
     def skipped(self, message: str, *, file: str = "") -> Check:
         """Nothing could be said."""

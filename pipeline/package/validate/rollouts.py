@@ -130,20 +130,15 @@ TRUSTED = Rule(
 
 
 def _absent(package: Package, reason: str) -> list[Check]:
-    """The checks where no analysis could be made."""
-    if not package.rollouts:
-        return [_nowhere(package)]
-    found = PRESENT.passed(counted(len(package.rollouts), "file"))
-    return [found, READABLE.failed(reason)]
-
-
-def _nowhere(package: Package) -> Check:
-    """No rollout file where one should be; there may be some at the top."""
+    """The checks where no analysis could be made; there may be rollouts at the top."""
+    if package.rollouts:
+        found = PRESENT.passed(counted(len(package.rollouts), "file"))
+        return [found, READABLE.failed(reason)]
     elsewhere = names_in(package.folder, ".jsonl")
     if not elsewhere:
-        return PRESENT.failed("no rollout file")
+        return [PRESENT.failed("no rollout file")]
     told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
-    return PRESENT.failed(told, fix=MOVE)
+    return [PRESENT.failed(told, fix=MOVE)]
 
 
 def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
@@ -162,7 +157,7 @@ def checks(package: Package, known: Data | None, *, reason: str) -> list[Check]:
         *_comparable(overlaps(warehouse), same),
         *_rows(real),
         *_usable([file for file in files if file.n_rows]),
-        *(TRUSTED.warned(f"{run.run_id} is unsafe", file="") for run in runs if run.is_unsafe),
+        *(TRUSTED.warned(f"{run.run_id} is unsafe") for run in runs if run.is_unsafe),
     ]
 
 
@@ -290,12 +285,8 @@ def _varying(files: Sequence[RowFile]) -> Iterator[Check]:
     constant = [file for file in scored if file.least == file.most]
     for file in constant:
         told = f"{file.path}: every one of {file.n_scored:,} rewards is {file.most:g}"
-        is_outcome = file.most in (0, 1)
-        yield (
-            VARIES.warned(told, file=file.path)
-            if is_outcome
-            else VARIES.failed(told, file=file.path)
-        )
+        found = VARIES.warned if file.most in (0, 1) else VARIES.failed
+        yield found(told, file=file.path)
     if scored and not constant:
         yield VARIES.passed(f"in {counted(len(scored), 'file')}")
 
@@ -305,10 +296,8 @@ def _usable(files: Sequence[RowFile]) -> Iterator[Check]:
     for file in bad:
         n_lines = file.n_lines - file.n_blank
         told = f"{file.path}: {file.n_rejects:,} of {counted(n_lines, 'line')} cannot be used"
-        is_much = 10 * file.n_rejects > n_lines
-        yield (
-            USABLE.failed(told, file=file.path) if is_much else USABLE.warned(told, file=file.path)
-        )
+        found = USABLE.failed if 10 * file.n_rejects > n_lines else USABLE.warned
+        yield found(told, file=file.path)
     if files and not bad:
         total = sum(file.n_lines - file.n_blank for file in files)
         yield USABLE.passed(f"all {counted(total, 'line')}")

@@ -77,13 +77,11 @@ def about_itself(
     if FUNNEL in sections:
         n_stages = _n_entries(sections[FUNNEL])
         told = f"{counted(n_stages, 'stage')} in a list, a table or an arrowed line"
-        is_enough = n_stages >= LEAST_STAGES
-        yield STAGES.passed(told, file=name) if is_enough else STAGES.failed(told, file=name)
+        yield STAGES.held(n_stages >= LEAST_STAGES, told, file=name)
     if TAXONOMY in sections:
         n_labels = _n_labels(sections[TAXONOMY])
         told = counted(n_labels, "label") + " with a rule"
-        is_enough = n_labels >= LEAST_LABELS
-        yield LABELS.passed(told, file=name) if is_enough else LABELS.failed(told, file=name)
+        yield LABELS.held(n_labels >= LEAST_LABELS, told, file=name)
     if TEMPLATE in sections:
         yield _titles(sections[TEMPLATE], reading, name)
 
