@@ -33,7 +33,7 @@ REMOTE = re.compile(
     r"(?<![\w-])(?:ssh|scp|sftp|mosh|ssh-copy-id)(?:\s+-\S+(?:\s+[0-9]+)?){0,4}\s+\Z"
 )
 USER_SETTING = re.compile(
-    r"(?<![A-Za-z0-9_])(?:USER|LOGNAME|USERNAME|SUDO_USER)=[\"']?(?P<user>[A-Za-z][A-Za-z0-9_.-]{1,31})"
+    r"(?<![A-Za-z0-9_])(?:USER|LOGNAME|USERNAME|SUDO_USER|SLURM_(?:JOB_)?USER|PBS_O_LOGNAME)=[\"']?(?P<user>[A-Za-z][A-Za-z0-9_.-]{1,31})"
 )
 IPV4 = re.compile(
     r"(?<![0-9A-Za-z_.-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|\.[0-9]|-[A-Za-z0-9])(?P<port>:[0-9]{1,5}(?![0-9]))?"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pipeline.package.sanitize import addresses, endpoints, names, paths, tokens
+from pipeline.package.sanitize import addresses, endpoints, handed, names, paths, tokens
 from pipeline.package.sanitize.values import Place, Policy
 
 Find = Callable[[str, Policy], Iterator[Place]]
@@ -57,6 +57,14 @@ RULES = (
         _plain(tokens.assigned),
         tokens.KEY_WORDS,
         tokens.ASSIGNED_SCREEN,
+    ),
+    Rule(
+        "handed-over",
+        "credential",
+        _plain(handed.handed_over),
+        handed.WORDS,
+        handed.SCREEN,
+        re.compile(handed.SCREEN),
     ),
     Rule("url", "endpoint", endpoints.urls, ("://",), "://"),
     Rule(

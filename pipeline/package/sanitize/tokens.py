@@ -48,6 +48,10 @@ SHAPES = {
     "hooks.slack.com/": r"hooks\.slack\.com/(?:services|workflows|triggers)/[^\s\"'<>)\]\\]+",
     "discord.com/api/webhooks": r"discord\.com/api/webhooks/[^\s\"'<>)\]\\]+",
     "discordapp.com/api/webhooks": r"discordapp\.com/api/webhooks/[^\s\"'<>)\]\\]+",
+    # Public keys tell whose they are.
+    "aaaab3nzac1y": r"AAAAB3NzaC1y[A-Za-z0-9+/]{20,}={0,2}",
+    "aaaac3nzac1l": r"AAAAC3NzaC1l[A-Za-z0-9+/]{20,}={0,2}",
+    "aaaae2vjzhnh": r"AAAAE2VjZHNh[A-Za-z0-9+/]{20,}={0,2}",
     "sk-": r"sk-[A-Za-z0-9_-]{16,}",
 }
 # Any of them, in bytes; letters beyond ASCII would be an escape.
@@ -74,7 +78,7 @@ def shaped_tokens(text: str) -> Iterator[Place]:
             is_inside = at > 0 and text[at - 1].isalnum() and text[at - 1].isascii()
             match = None if is_inside else pattern.match(text, at)
             # Any slug may begin with sk-.
-            if match and (prefix != "sk-" or _is_mixed(match[0][3:])):
+            if match and (prefix != "sk-" or is_mixed(match[0][3:])):
                 yield match.span()
 
 
@@ -108,11 +112,11 @@ def authorizations(text: str) -> Iterator[Place]:
             end = match.start("value") + len(match["value"].rstrip(".:!?)"))
             yield match.start("value"), end
     for match in BEARER.finditer(text):
-        if _is_mixed(match["value"]):
+        if is_mixed(match["value"]):
             yield match.span("value")
 
 
-def _is_mixed(value: str) -> bool:
+def is_mixed(value: str) -> bool:
     """Letters and digits, not in the manner of words and years."""
     has_digit = any(c.isdigit() for c in value)
     return has_digit and any(c.isalpha() for c in value) and not WORDS.fullmatch(value)
@@ -205,7 +209,7 @@ def is_secret(key: str, value: str, *, is_quoted: bool) -> bool:
         is_long = len(value) >= 8 and any(c.isdigit() for c in value)
         return is_long or (key.isupper() and not is_code)
     # Rows of log-probabilities have a token a word.
-    return bool(TOKEN_NAME.fullmatch(key)) and len(value) >= 16 and _is_mixed(value)
+    return bool(TOKEN_NAME.fullmatch(key)) and len(value) >= 16 and is_mixed(value)
 
 
 def _is_stand_in(value: str) -> bool:
