@@ -251,7 +251,20 @@ def test_one_secret_one_placeholder() -> None:
 
 
 @pytest.mark.parametrize(
-    "unit", ["a@", "password=x", "/home/", "a@a.", "1.1.1.", "eyJ", "[", "~a/"]
+    "unit",
+    [
+        "a@",
+        "password=x",
+        "/home/",
+        "a@a.",
+        "1.1.1.",
+        "eyJ",
+        "[",
+        "~a/",
+        "s3.",
+        "--pass-",
+        "cookie: a=b;",
+    ],
 )
 def test_time_is_linear(unit: str) -> None:
     """A line of one piece over and over takes no longer than its length asks for."""

@@ -37,10 +37,7 @@ API_HOST = re.compile(
     r"(?i)(?:api|apis|inference|llm|endpoint|gateway|integrate)[a-z0-9-]*\..*|.*\.openai\.azure\.com"
 )
 # Buckets that are reached as web pages are.
-BUCKET_HOST = re.compile(
-    r"(?i)(?:.*\.)?s3(?:[.-][a-z0-9.-]*)?\.amazonaws\.com|.*\.blob\.core\.windows\.net"
-    r"|(?:.*\.)?storage\.(?:googleapis|cloud\.google)\.com"
-)
+BUCKETS = (".blob.core.windows.net", "storage.googleapis.com", "storage.cloud.google.com")
 API_PATH = re.compile(r"(?i)/v[1-9]/|/v[1-9]/?\Z|/(?:chat/)?completions\b")
 
 PORT = re.compile(r":(?P<port>[1-9][0-9]{1,4})(?![\w-]|[.:]\w|,[0-9]{3})")
@@ -114,10 +111,15 @@ def _is_private(scheme: str, rest: str, policy: Policy) -> bool:
     path = rest[match.end() :]
     is_network = NETWORK.fullmatch(scheme) is not None
     is_api = API_HOST.fullmatch(host) or (is_network and API_PATH.search(path.partition("?")[0]))
-    is_bucket = STORAGE.fullmatch(scheme) or BUCKET_HOST.fullmatch(host)
+    is_bucket = STORAGE.fullmatch(scheme) or _is_bucket(host)
     is_named = match["port"] or INTERNAL.fullmatch(host) or is_listed(host, policy) or _ip(host)
     is_single = is_network and "." not in host
     return bool(policy.all_urls or is_named or is_single or is_api or is_bucket)
+
+
+def _is_bucket(host: str) -> bool:
+    is_s3 = any(part == "s3" or part.startswith("s3-") for part in host.split("."))
+    return host.endswith(BUCKETS) or (is_s3 and host.endswith(".amazonaws.com"))
 
 
 def hosts_with_port(text: str, policy: Policy) -> Iterator[Place]:

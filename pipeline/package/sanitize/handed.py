@@ -31,7 +31,7 @@ COOKIE = re.compile(r"=(?P<value>[^;]{8,})")
 WORDS = ("--", "login", "cookie", "passw", "passphrase", "passcode")
 _GAP = r"(?:\s|\\+t)+"
 SCREEN = (
-    rf"--[a-z0-9-]*(?:pass|token|secret|key|credential)[a-z]*{_GAP}"
+    rf"--[a-z0-9-]{{0,40}}(?:pass|token|secret|key|credential)[a-z]{{0,12}}{_GAP}"
     rf"|login{_GAP}[a-z0-9_.-]|cookie[\\\"']*(?:\s|\\+t)*:|pass(?:word|wd|phrase|code){_GAP}"
 )
 
