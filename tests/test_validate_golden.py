@@ -176,6 +176,10 @@ FILES_OF_FACTS = {
         {"facts.distinct"},
     ),
     "short": (json.dumps(facts((*FACTS, "Task 3 fails."))), {"facts.length"}),
+    "a total": (
+        json.dumps(facts((*FACTS, "The run has 8 rollouts of all the tasks."))),
+        {"facts.concrete"},
+    ),
     "an aggregate": (
         json.dumps(facts((*FACTS, "The overall pass@1 is 37.5% over 4 tasks."))),
         {"facts.concrete"},

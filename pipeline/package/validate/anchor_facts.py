@@ -21,7 +21,8 @@ from pipeline.package.validate.fact_matching import copies_of, is_in_report
 MOST_FACTS = 500
 AGGREGATE = re.compile(
     r"pass@|pass\^|pass rate|mean reward|average|accuracy|overall|aggregate"
-    r"|total (?:of|tasks|rollouts)"
+    r"|total (?:of|tasks|rollouts)|\bin (?:total|all)\b|altogether"
+    r"|\b(?:has|have|holds?|are|with) [\d,]+ (?:tasks|rollouts|rows|runs)\b"
     r"|consistency|coverage|score of|\bscored?\b",
     re.IGNORECASE,
 )
