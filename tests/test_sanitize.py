@@ -306,3 +306,17 @@ def test_keys_over_many_lines(tmp_path: Path) -> None:
         assert text.count("[redacted-key-1]") == 1
     assert (given / "a.md").read_text().splitlines()[-1] == "y"
     assert len((given / "b.jsonl").read_text().splitlines()) == 104
+
+
+def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
+    """A copy has no policy, and its log says what was cleared: a check of the copy is clean."""
+    folder, out = tmp_path / "in", tmp_path / "out"
+    folder.mkdir()
+    (folder / "a.md").write_text("a@b.example, c@d.example, Heron\n")
+    policy = 'names = ["Heron"]\n[allow]\ndomains = ["b.example"]\n'
+    (folder / "sanitize.toml").write_text(policy)
+    assert call("sanitize", str(folder), "--out", str(out)).code == 0
+    ended = call("sanitize", str(out), "--check")
+    assert (ended.code, ended.stdout) == (0, "nothing found in 1 file\n")
+    (out / "a.md").write_text("a@b.example, e@f.example\n")
+    assert call("sanitize", str(out), "--check").code == 1

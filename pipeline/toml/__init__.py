@@ -1,12 +1,13 @@
 """A TOML file -> values, each known by its line, so that every complaint says where."""
 
 from pipeline.toml.entries import Reader, choice, integer, number, table, tables, text
-from pipeline.toml.source import Contract, Entry, read_source, shown
+from pipeline.toml.source import Contract, Entry, Source, read_source, shown
 
 __all__ = [
     "Contract",
     "Entry",
     "Reader",
+    "Source",
     "choice",
     "integer",
     "number",

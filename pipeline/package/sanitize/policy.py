@@ -9,12 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pipeline.package.sanitize import log
 from pipeline.package.sanitize.names import SEPARATORS
 from pipeline.package.sanitize.rules import ALL_NAMES
 from pipeline.package.sanitize.values import Allow, Policy
-from pipeline.toml import Contract, Entry, Reader, choice, read_source, shown, table, text
+from pipeline.toml import Contract, Entry, Reader, Source, choice, read_source, shown, table, text
 
 FILE_NAME = "sanitize.toml"
+LOG_NAME = "redactions.json"
 # A folder's policy may stand in it, or this many folders above.
 MOST_ABOVE = 3
 SHORTEST_NAME = 3
@@ -36,19 +38,33 @@ EXAMPLES = {
 
 
 def read(path: Path) -> Policy:
-    """The policy in a file."""
+    """The policy in a file; that of a log is what it clears, for what is private it leaves out."""
+    if path.name == LOG_NAME:
+        return _cleared(path)
     source = read_source(path, str(path), CONTRACT)
     return Policy(**table(Entry(source, (), source.document), TOP))
 
 
 def found(paths: list[Path]) -> Path | None:
-    """The policy of the first path that has one: in its folder, or a little above."""
-    for path in paths:
-        folder = path.absolute() if path.is_dir() else path.absolute().parent
-        for place in (folder, *folder.parents[:MOST_ABOVE]):
-            if (place / FILE_NAME).is_file():
-                return place / FILE_NAME
+    """The policy of the first path that has one: in its folder, or a little above.
+
+    A copy that is shared has none; there the log says what was cleared.
+    """
+    for name in (FILE_NAME, LOG_NAME):
+        for path in paths:
+            folder = path.absolute() if path.is_dir() else path.absolute().parent
+            for place in (folder, *folder.parents[:MOST_ABOVE]):
+                if (place / name).is_file():
+                    return place / name
     return None
+
+
+def _cleared(path: Path) -> Policy:
+    """What the policy of a sanitized copy cleared."""
+    told = log.read(path).policy
+    document = {"allow": told.get("allow", {}), "rules": {"off": told.get("rules_off", [])}}
+    source = Source(str(path), CONTRACT, document, {})
+    return Policy(**table(Entry(source, (), source.document), TOP))
 
 
 def _texts(entry: Entry) -> tuple[str, ...]:
