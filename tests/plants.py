@@ -21,7 +21,8 @@ class Plant:
     what: str
 
 
-def _at(text: str, start: int, end: int, new: str) -> Plant:
+def at(text: str, start: int, end: int, new: str) -> Plant:
+    """A text with something else at one place."""
     line = text.count("\n", 0, start) + 1
     return Plant(text[:start] + new + text[end:], line, f"{text[start:end]} -> {new}")
 
@@ -42,26 +43,26 @@ def other_number(number: str, chance: random.Random) -> str:
 def marked_figure(text: str, chance: random.Random) -> Plant:
     """The number before a mark is changed."""
     match = chance.choice(list(MARKED.finditer(text)))
-    return _at(text, *match.span("number"), other_number(match["number"], chance))
+    return at(text, *match.span("number"), other_number(match["number"], chance))
 
 
 def mark_key(text: str, chance: random.Random) -> Plant:
     """A mark names a run or task that does not exist."""
     found = list(re.finditer(r"<!--blade:[^>]*?(?:run_id|task_id|base)=(?P<value>[^&#]+)", text))
     match = chance.choice(found)
-    return _at(text, *match.span("value"), match["value"] + "7")
+    return at(text, *match.span("value"), match["value"] + "7")
 
 
 def absent_task(text: str, chance: random.Random) -> Plant:
     """A heading or a table names a task that does not exist."""
     found = list(re.finditer(r"^(?:#+ Task |\| )`(?P<task>\d+)`(?:[: ]| \|)", text, re.MULTILINE))
-    return _at(text, *chance.choice(found).span("task"), str(chance.randrange(500, 900)))
+    return at(text, *chance.choice(found).span("task"), str(chance.randrange(500, 900)))
 
 
 def absent_rollout(text: str, chance: random.Random) -> Plant:
     """A citation of a rollout that does not exist."""
     match = chance.choice(list(CITATION.finditer(text)))
-    return _at(text, *match.span("index"), str(chance.randrange(50, 90)))
+    return at(text, *match.span("index"), str(chance.randrange(50, 90)))
 
 
 def swapped_rollout(text: str, chance: random.Random) -> Plant:
@@ -69,7 +70,7 @@ def swapped_rollout(text: str, chance: random.Random) -> Plant:
     every = list(CITATION.finditer(text))
     match = chance.choice(every)
     others = [each[0] for each in every if each.groups()[:3] != match.groups()[:3]]
-    return _at(text, *match.span(), chance.choice(others))
+    return at(text, *match.span(), chance.choice(others))
 
 
 def swapped_where_said(text: str, chance: random.Random) -> Plant:
@@ -80,14 +81,14 @@ def swapped_where_said(text: str, chance: random.Random) -> Plant:
     old = CITATION.fullmatch(match["cited"])
     assert old is not None
     others = [each for each in every if not each.startswith(old[0].split("#")[0].rstrip("`"))]
-    return _at(text, *match.span("cited"), chance.choice(others))
+    return at(text, *match.span("cited"), chance.choice(others))
 
 
 def flipped_outcome(text: str, chance: random.Random) -> Plant:
     """What failed is said to pass, and the other way round."""
     found = list(re.finditer(r"^\| (?P<word>fails|passes)(?=[ (])", text, re.MULTILINE))
     match = chance.choice(found)
-    return _at(text, *match.span("word"), "passes" if match["word"] == "fails" else "fails")
+    return at(text, *match.span("word"), "passes" if match["word"] == "fails" else "fails")
 
 
 def changed_quote(text: str, chance: random.Random) -> Plant:
@@ -100,7 +101,7 @@ def changed_quote(text: str, chance: random.Random) -> Plant:
         for row in rows
         for word in re.finditer(r"(?<![\\&;\w])[a-z]{4,}(?![\\\w;])", row["said"])
     ]
-    return _at(text, *chance.choice(words), "entirely")
+    return at(text, *chance.choice(words), "entirely")
 
 
 def unmarked_figure(text: str, chance: random.Random) -> Plant:
@@ -108,7 +109,7 @@ def unmarked_figure(text: str, chance: random.Random) -> Plant:
     bare = MARK.sub("", text)
     match = chance.choice(list(MARKED.finditer(text)))
     start = len(MARK.sub("", text[: match.start()]))
-    return _at(bare, start, start + len(match["number"]), other_number(match["number"], chance))
+    return at(bare, start, start + len(match["number"]), other_number(match["number"], chance))
 
 
 KINDS: dict[str, Callable[[str, random.Random], Plant]] = {
