@@ -9,6 +9,8 @@ from typing import Any
 from pipeline.package.reading import read
 from pipeline.package.sanitize.log import RedactionLog
 from pipeline.package.verify import (
+    bound,
+    buckets,
     citations,
     marked,
     outcomes,
@@ -85,6 +87,8 @@ def _against_data(
         *unmarked.check(found, known(data, there, about, tasks), file),
         *citations.check(found, there, file),
         *outcomes.check(found, there, file),
+        *bound.check(found, there, file),
+        *buckets.check(found, data, about, file),
         *quotes.check(found, data, there, file),
     ]
 

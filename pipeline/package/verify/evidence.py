@@ -33,12 +33,21 @@ class Cited:
 
 
 @dataclass(frozen=True)
+class Event:
+    """An event that is cited: what it is, and the tool that it calls or that answers in it."""
+
+    kind: str
+    tool: str | None
+    # The id by which a result answers its call.
+    call: str | None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """All that is cited and there, and the names of everything that could be."""
 
     rollouts: Mapping[Key, Cited]
-    # The tool that a cited event calls, and the id by which the result answers its call.
-    events: Mapping[tuple[str, str, int, int], tuple[str | None, str | None]]
+    events: Mapping[tuple[str, str, int, int], Event]
     runs: tuple[str, ...]
     # The rollouts there are of each task that is cited, by run and task.
     indexes: Mapping[tuple[str, str], tuple[int, ...]]
@@ -163,18 +172,26 @@ def _names(data: Data, keys: list[Key], relation: str, column: str) -> Names:
 
 def _events(
     data: Data, cited: list[Citation]
-) -> dict[tuple[str, str, int, int], tuple[str | None, str | None]]:
+) -> dict[tuple[str, str, int, int], Event]:
     keys = [(*key(each), each.seq) for each in cited if each.seq is not None]
     if not keys:
         return {}
     rows = data.source.execute(
         "with asked as (select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id, "
         "unnest(?::bigint[]) as rollout_index, unnest(?::bigint[]) as seq) "
-        "select run_id, task_id, rollout_index, seq, found.tool, found.call_id from asked "
-        "inner join main.events as found using (run_id, task_id, rollout_index, seq)",
+        "select asked.run_id, asked.task_id, asked.rollout_index, asked.seq, found.kind, "
+        # An id that was given to calls of several tools says nothing.
+        "coalesce(found.tool, case when count(distinct calls.tool) = 1 "
+        "then any_value(calls.tool) end), found.call_id from asked "
+        "inner join main.events as found using (run_id, task_id, rollout_index, seq) "
+        "left join main.events as calls on calls.run_id = asked.run_id "
+        "and calls.task_id = asked.task_id and calls.rollout_index = asked.rollout_index "
+        "and calls.call_id = found.call_id and calls.tool is not null "
+        "group by asked.run_id, asked.task_id, asked.rollout_index, asked.seq, found.kind, "
+        "found.tool, found.call_id",
         [list(column) for column in zip(*keys, strict=True)],
     ).fetchall()
-    return {(run, task, index, seq): (tool, call) for run, task, index, seq, tool, call in rows}
+    return {(run, task, index, seq): Event(*told) for run, task, index, seq, *told in rows}
 
 
 def _indexes(data: Data, cited: list[Citation]) -> dict[tuple[str, str], tuple[int, ...]]:

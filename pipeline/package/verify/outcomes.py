@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from pipeline.citation import Citation
@@ -13,19 +12,15 @@ from pipeline.package.verify.citations import (
     cited,
     exists,
     heading_tasks,
-    named_tasks,
     spans,
 )
 from pipeline.package.verify.evidence import Evidence, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
+from pipeline.package.verify.masking import LIST, masked
 from pipeline.package.verify.passages import Passage, Piece
 
 CHECK, MODE_CHECK, TOOL_CHECK = "outcome", "mode", "tool"
-CITE = "\u0001"
 NOUN = r"(?:rollouts?|attempts?|repeats?|runs?|trajector(?:y|ies)|ones?|tries|try|examples?|cases?)"
-LIST = rf"(?:{CITE}(?:, (?:and |or )?| and | or |; ))*{CITE}"
-LISTED = re.compile(LIST)
-LEAST_OF_A_LIST = 3
 # Only where the word is bound to the citation: "passes an empty string" is no outcome.
 AFTER = re.compile(
     rf"(?P<cites>{LIST})\)? (?:also |still |only |both |all |each |alone |then )?"
@@ -45,6 +40,37 @@ NOUNS = re.compile(
 VERBS = re.compile(
     rf"\b(?P<word>passes|passed|fails|failed|succeeds)(?: in| at|,? as in|,? e\.g\.|:)?"
     rf"\W{{1,3}}(?P<cites>{LIST})"
+)
+# "the only failure is a refusal (`a`)", "in passes it is a second lookup (`a`)"; nothing between
+# speaks of the other outcome.
+BETWEEN = r"(?:(?!\bpass|\bfail|\bsucce|[;:.\u0001]).){0,80}?"
+ONLY = re.compile(
+    rf"\b(?:the (?:one|only|single) (?:scored )?|[Ii]n (?:the )?)"
+    rf"(?P<word>failures?|pass(?:es)?)\b{BETWEEN}\((?P<cites>{LIST})\)"
+)
+EVERY = re.compile(
+    rf"\b(?:every one|each|all)(?: of (?:them|these|those))? (?P<word>fails?|pass(?:es)?) "
+    rf"{BETWEEN}\((?P<cites>{LIST})\)"
+)
+WHICH = re.compile(
+    rf"\b(?P<word>failures|passes) (?:that|which|of|with)\b{BETWEEN}"
+    rf"\b(?:are|is|were) (?:exactly |only |just )?(?P<cites>{LIST})"
+)
+# What is counted: all that such a sentence cites is among it, unless it also tells of others.
+COUNTED = re.compile(
+    r"(?:\d|\b(?:two|three|four|five|six|seven|eight|nine|ten))\s+(?:scored |of these |other )?"
+    r"failures\b"
+)
+COMPARING = re.compile(
+    r"\bpass|\bsucceed|\bunlike\b|\bwhereas\b|\bwhile\b|\bbut\b|\bbeside\b|\belsewhere\b|"
+    r"\bcompare|\bthough\b|\bagainst\b|\binstead\b|\balso in\b|\bright\b",
+    re.IGNORECASE,
+)
+FAILURE_HEADS = re.compile(r"(?:(?!pass).)*\bfail(?:ures|ing|ed)\b(?:(?!pass).)*", re.IGNORECASE)
+EXAMPLE_HEADS = re.compile(
+    r"\s*(?:see|such as|examples?|e\.g\.?|for example|for instance|rollouts?|which|evidence|"
+    r"cited|where)\s*",
+    re.IGNORECASE,
 )
 ROW_START = re.compile(r"\s*(?P<word>fail(?:s|ed|ing|ure)?|pass(?:es|ed|ing)?)\b(?![@^])", re.I)
 PASS_HEADS = re.compile(
@@ -67,7 +93,6 @@ def check(found: list[Passage], evidence: Evidence, file: str) -> Iterator[Findi
             if exists(each, evidence):
                 yield _outcome(each, is_pass, evidence, piece.line_at(offset), file)
         yield from _own_task(passage, evidence, file)
-        yield from _odd_ones(passage, evidence, file)
         yield from _modes(passage, evidence, file)
         yield from _tools(passage, evidence, file)
 
@@ -83,29 +108,6 @@ def _own_task(passage: Passage, evidence: Evidence, file: str) -> Iterator[Findi
                 line, claim = piece.line_at(start), f"{each} at task {tasks[0]}"
                 told = f"a rollout of task {tasks[0]}"
                 yield Finding(line, CONTRADICTED, claim, told, "the row itself", CHECK, file)
-
-
-def _odd_ones(passage: Passage, evidence: Evidence, file: str) -> Iterator[Finding]:
-    """`3 of 4 attempts (a, b, c)` of a task: all are rollouts of it, or the odd one is astray."""
-    tasks_named = heading_tasks(passage)
-    for piece in passage.pieces:
-        places = spans(piece)
-        tasks_here = [*tasks_named, *(task for _, task in named_tasks(passage, piece))]
-        counts = {number.value for ratio in piece.ratios for number in (ratio.part, ratio.whole)}
-        if len(places) < LEAST_OF_A_LIST or not tasks_here:
-            continue
-        text, offsets = _masked(piece, places)
-        by_offset = dict(zip(offsets, places, strict=True))
-        for match in LISTED.finditer(text):
-            listed = [by_offset[at] for at in range(*match.span()) if at in by_offset]
-            tasks = Counter((each.run_id, each.task_id) for *_, each in listed)
-            usual, n_usual = max(tasks.items(), key=lambda item: item[1])
-            odd = [place for place in listed if (place[2].run_id, place[2].task_id) != usual]
-            is_counted = len(listed) in counts and usual[1] in tasks_here
-            if is_counted and n_usual > 1 and len(odd) == 1 and exists(odd[0][2], evidence):
-                line, claim = piece.line_at(odd[0][0]), f"{odd[0][2]} among rollouts of one task"
-                told = f"a rollout of {'/'.join(usual)}"
-                yield Finding(line, CONTRADICTED, claim, told, "the list itself", CHECK, file)
 
 
 def _task_of_row(passage: Passage) -> list[str]:
@@ -138,6 +140,7 @@ def _of_row(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:
     )
     first = first or outcome
     n_cited = len({key(each) for each in cited(passage)})
+    heads = passage.pieces[0].head if passage.pieces else ""
     for piece in passage.pieces:
         for start, _, each in spans(piece):
             if PASS_HEADS.fullmatch(piece.head):
@@ -146,15 +149,20 @@ def _of_row(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:
                 yield piece, start, False, each
             elif first is not None and n_cited == 1:
                 yield piece, start, _is_pass(first["word"]), each
+            elif EXAMPLE_HEADS.fullmatch(piece.head) and FAILURE_HEADS.fullmatch(heads):
+                yield piece, start, False, each
 
 
 def _of_text(piece: Piece) -> Iterator[tuple[Piece, int, bool, Citation]]:
     places = spans(piece)
     if not places:
         return
-    text, offsets = _masked(piece, places)
+    if COUNTED.search(piece.text) and not COMPARING.search(piece.text):
+        yield from ((piece, start, False, each) for start, _, each in places)
+        return
+    text, offsets = masked(piece, places)
     by_offset = {at: (start, each) for at, (start, _, each) in zip(offsets, places, strict=True)}
-    for pattern in (AFTER, BEFORE, NOUNS, VERBS):
+    for pattern in (AFTER, BEFORE, NOUNS, VERBS, ONLY, EVERY, WHICH):
         for match in pattern.finditer(text):
             if NEGATION.search(match[0]) or _is_negated(text, match.start("word")):
                 continue
@@ -162,17 +170,6 @@ def _of_text(piece: Piece) -> Iterator[tuple[Piece, int, bool, Citation]]:
                 if at in by_offset:
                     start, each = by_offset[at]
                     yield piece, start, _is_pass(match["word"]), each
-
-
-def _masked(piece: Piece, places: list[tuple[int, int, Citation]]) -> tuple[str, list[int]]:
-    """The text with one sign in place of each citation, and where those signs stand."""
-    text, told, offsets, end = piece.block.text, "", [], piece.start
-    for start, stop, _ in places:
-        told += text[end:start].replace("\n", " ")
-        offsets.append(len(told))
-        told += CITE
-        end = stop
-    return told + text[end : piece.end].replace("\n", " "), offsets
 
 
 def _is_negated(text: str, offset: int) -> bool:
@@ -229,6 +226,11 @@ def _stretches(
         rollouts = {key(each) for *_, each in places}
         if len(rollouts) == 1 and names:
             yield places[0][0], places[0][1], names, [places[0][3]]
+        elif len({name for _, name in _names(passage.pieces[0], known)}) == 1:
+            # The row is about one mode: whatever it gives as examples has it.
+            for piece, start, _, each in places:
+                if EXAMPLE_HEADS.fullmatch(piece.head):
+                    yield piece, start, names, [each]
         return
     for piece in passage.pieces:
         bounds = [piece.start]

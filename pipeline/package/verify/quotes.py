@@ -15,6 +15,7 @@ from pipeline.package.verify.data import Data
 from pipeline.package.verify.evidence import Evidence, Key, joined, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
 from pipeline.package.verify.passages import Passage, Piece
+from pipeline.package.verify.speakers import listed_after, speaker, values
 from pipeline.package.verify.wording import fragments, is_within, told
 
 CHECK = "quote"
@@ -101,7 +102,7 @@ def _of_events(
         yield Finding(line, VERIFIED, claim, claim, str(exact[0]), CHECK, file)
         return
     is_ours = any(is_within(claim, text) for text in vocabulary)
-    if is_ours and not quote.is_exact:
+    if is_ours and not (quote.is_exact and quote.is_cell):
         return
     elsewhere = [
         f"#{seq}"
@@ -121,7 +122,7 @@ def _is_at(each: Citation, places: set[Place], evidence: Evidence) -> bool:
     """At the event cited, or in the result of the call that it is."""
     if each.seq is None:
         return True
-    _, call = evidence.events[*key(each), each.seq]
+    call = evidence.events[*key(each), each.seq].call
     return each.seq in places or (call is not None and call in places)
 
 
@@ -174,8 +175,20 @@ def _in_text(piece: Piece, there: tuple[Citation, ...], evidence: Evidence) -> I
     for match in QUOTED.finditer(text, piece.start, piece.end):
         if piece.block.is_code(match.start()):
             continue
-        line = piece.line_at(match.start())
-        yield Quote(line, match[0][1:-1], there, (), is_exact=False, is_bound=True)
+        line, said = piece.line_at(match.start()), match[0][1:-1]
+        beside = [each for each in listed_after(piece, match.end()) if exists(each, evidence)]
+        for each in beside:
+            # Of a list each says it, where it is cited.
+            yield Quote(line, said, (each,), (), is_exact=each.seq is not None, is_bound=True)
+        if not beside:
+            by, is_exact, is_short = speaker(piece, match.start())
+            own = (by,) if by is not None and exists(by, evidence) else there
+            is_exact = is_exact and own != there and own[0].seq is not None
+            yield Quote(line, said, own, (), is_exact, is_bound=True, is_cell=is_exact and is_short)
+    for start, value in values(piece):
+        by, *_ = speaker(piece, start)
+        own = (by,) if by is not None and exists(by, evidence) else there
+        yield Quote(piece.line_at(start), value, own, (), is_exact=False, is_bound=True, is_cell=True)
     for start, end in piece.codes:
         span = text[start:end]
         if citation.parse(span) is None and " " in span.strip() and CALL.match(span):
