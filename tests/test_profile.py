@@ -61,7 +61,7 @@ TOP = (
     "Allowed at the top: benchmark, expected, failure_mode, fields, funnel, pass_threshold, slices."
 )
 quick = settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     database=None,
@@ -571,7 +571,7 @@ SQL_SOUP = st.lists(
 ).map(" ".join)
 
 
-@settings(quick, max_examples=60)
+@settings(quick, max_examples=30)
 @given(SQL_SOUP)
 def test_any_text_is_a_predicate_or_refused(when: str) -> None:
     """Whatever the text: it passes and can be asked in parentheses, or there is a clean error."""
@@ -658,7 +658,7 @@ def documents(draw: st.DrawFn) -> tuple[str, int]:
     return "".join(pieces), line
 
 
-@settings(quick, max_examples=400)
+@settings(quick, max_examples=120)
 @given(documents())
 def test_the_line_of_a_planted_key_is_exact(planted: tuple[str, int]) -> None:
     """Comments, blank lines, and strings and lists over several lines do not mislead."""
@@ -697,7 +697,7 @@ SOUP = st.one_of(
 )  # fmt: skip
 
 
-@settings(quick, max_examples=1000)
+@settings(quick, max_examples=300)
 @given(SOUP)
 def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     """Whatever the bytes: a profile, or an error with the file's name in front."""
@@ -722,7 +722,7 @@ def keys(value: object, above: tuple[str | int, ...] = ()) -> set[tuple[str | in
     return found
 
 
-@settings(quick, max_examples=1000)
+@settings(quick, max_examples=300)
 @given(SOUP)
 def test_every_key_of_any_document_has_a_line(content: bytes) -> None:
     """What the parser finds, the scanner has found, and nothing else."""

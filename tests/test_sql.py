@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -47,6 +48,12 @@ def macros() -> set[str]:
     return set(re.findall(r"create or replace macro (\w+)\(", text))
 
 
+@cache
+def tree(query: str) -> expressions.Expression:
+    """A query as the translator reads it: several tests look, none changes it."""
+    return sqlglot.parse_one(query, dialect="duckdb")
+
+
 def names(given: list[Relation]) -> list[str]:
     return [relation.name for relation in given]
 
@@ -62,11 +69,11 @@ def test_header(relation: Relation) -> None:
 @pytest.mark.parametrize("relation", ALL, ids=names(ALL))
 def test_sources_are_qualified(relation: Relation) -> None:
     """A relation reads named CTEs or schema-qualified relations, so that order can be derived."""
-    tree = sqlglot.parse_one(relation.query, dialect="duckdb")
-    ctes = {cte.alias for cte in tree.find_all(expressions.CTE)}
-    for table in tree.find_all(expressions.Table):
+    ctes = {cte.alias for cte in tree(relation.query).find_all(expressions.CTE)}
+    tables = list(tree(relation.query).find_all(expressions.Table))
+    for table in tables:
         assert table.db in {"raw", "staging", "main", "report", "checks"} or table.name in ctes
-    read = {f"{t.db}.{t.name}" for t in tree.find_all(expressions.Table) if t.db and t.db != "raw"}
+    read = {f"{t.db}.{t.name}" for t in tables if t.db and t.db != "raw"}
     assert read == set(relation.reads)
 
 
@@ -79,7 +86,7 @@ def functions(query: str) -> set[str]:
 @pytest.mark.parametrize("relation", PORTABLE, ids=names(PORTABLE))
 def test_translates_to_spark(relation: Relation) -> None:
     """Staging and main translate to Spark SQL that calls only its functions, or our macros."""
-    translated = sqlglot.transpile(relation.query, read="duckdb", write="spark")[0]
+    translated = tree(relation.query).sql(dialect="spark")
     ctes = {
         cte.alias
         for cte in sqlglot.parse_one(translated, dialect="spark").find_all(expressions.CTE)
@@ -97,8 +104,7 @@ def test_foreign_functions_are_noticed() -> None:
 @pytest.mark.parametrize("relation", PORTABLE, ids=names(PORTABLE))
 def test_rows_are_ordered_in_report_only(relation: Relation) -> None:
     """`order by` stands in windows and aggregates only."""
-    tree = sqlglot.parse_one(relation.query, dialect="duckdb")
-    for order in tree.find_all(expressions.Order):
+    for order in tree(relation.query).find_all(expressions.Order):
         assert not isinstance(order.parent, expressions.Select), relation.name
 
 
