@@ -103,6 +103,7 @@ SIMULATED = {
     "bench-trajectory": _bench("trajectory"),
     "many": lambda out: simulate.write_many(out, n_files=30, seed=2),
 }
+QUICK = ("demo-3", "bench-trajectory")
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ SIMULATED = {
         pytest.param(
             name,
             reading,
-            marks=() if reading == "general" and name != "demo-8" else pytest.mark.slow,
+            marks=() if reading == "general" and name in QUICK else pytest.mark.slow,
         )
         for name in SIMULATED
         for reading in READINGS
