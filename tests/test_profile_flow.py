@@ -137,10 +137,10 @@ def test_slices_are_those_named(tmp_path: Path) -> None:
     ("expected", "n_expected", "missing", "coverage"),
     [
         ("tasks = 6\nrepeats = 3", 18, ["unseen-1", "unseen-2"], 8 / 18),
-        ("repeats = 2", 8, [], 1.0),
-        ("tasks = 4", 8, [], 1.0),
+        pytest.param("repeats = 2", 8, [], 1.0, marks=pytest.mark.slow),
+        pytest.param("tasks = 4", 8, [], 1.0, marks=pytest.mark.slow),
         ('tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6),
-        ("tasks = [0, 1, 2, 3, 4]", 9, ["4"], 8 / 9),
+        pytest.param("tasks = [0, 1, 2, 3, 4]", 9, ["4"], 8 / 9, marks=pytest.mark.slow),
     ],
 )
 def test_what_is_expected(

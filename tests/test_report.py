@@ -329,7 +329,7 @@ def test_the_sidecar_is_the_relations(demo: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["json", "jsonl", "csv", "table", "markdown"])
 def test_metrics_command(demo: Path, format_: str) -> None:
-    """`blade metrics` prints what the sidecar holds, for one run or all, in any format."""
+    """`blade metrics` prints what the sidecar of a run holds, in any format."""
     run = "quick_math_birch-70b"
     said = call("metrics", run, "--format", format_, "--warehouse", demo)
     assert said.code == 0
@@ -338,6 +338,10 @@ def test_metrics_command(demo: Path, format_: str) -> None:
         assert json.loads(said.stdout) == json.loads(path.read_text(encoding="utf-8"))
     else:
         assert "pass_at_1" in said.stdout.replace("\\", "") and "0.648" in said.stdout
+
+
+def test_metrics_of_all_runs(demo: Path) -> None:
+    """Without a run, `blade metrics` prints the sidecar of all."""
     whole = call("metrics", "--warehouse", demo).stdout
     assert whole == (demo.parent / "metrics.json").read_text(encoding="utf-8")
 
