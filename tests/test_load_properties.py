@@ -18,14 +18,13 @@ from tests.lean import only
 
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 # An example costs a whole analysis: shrinking would take minutes, and the message names the line.
-quick = settings(
-    max_examples=8,
+thorough = settings(
+    max_examples=50,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=CHECKS,
     database=None,
 )
-thorough = settings(quick, max_examples=50)
 
 ROW = (
     '{"_ng_task_index": %d, "_ng_rollout_index": %d, "agent_ref": {"name": "solo"}, '
@@ -143,18 +142,10 @@ some_files = st.lists(files(), min_size=1, max_size=5)
 
 
 @pytest.mark.slow
-@quick
+@thorough
 @given(some_files)
 def test_any_bytes_are_loaded_as_read(contents: list[bytes]):
     """Bytes of any kind load; each line is the row, reject, other or blank that json says it is."""
-    loads_as_read(contents)
-
-
-@pytest.mark.slow
-@thorough
-@given(some_files)
-def test_any_bytes_are_loaded_as_read_at_length(contents: list[bytes]):
-    """The same over many more files."""
     loads_as_read(contents)
 
 
@@ -292,18 +283,10 @@ def test_rows_without_an_index_are_numbered_by_what_they_say():
 
 
 @pytest.mark.slow
-@settings(quick, max_examples=4)
+@settings(thorough, max_examples=20)
 @given(results(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_files_does_not_matter(written: Files, random: Any):
     """Shuffled rows and renamed files give the same relations but for where each row stood."""
-    order_does_not_matter(written, lambda lines: random.sample(lines, len(lines)))
-
-
-@pytest.mark.slow
-@settings(thorough, max_examples=20)
-@given(results(), st.randoms(use_true_random=False))
-def test_order_of_rows_and_files_does_not_matter_at_length(written: Files, random: Any):
-    """The same over many more results."""
     order_does_not_matter(written, lambda lines: random.sample(lines, len(lines)))
 
 
