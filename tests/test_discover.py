@@ -200,7 +200,9 @@ def _shards(questions: str) -> dict[str, Content]:
     return files
 
 
-@pytest.fixture(scope="module", params=["numbered from 0", "stamped"])
+@pytest.fixture(
+    scope="module", params=["numbered from 0", pytest.param("stamped", marks=pytest.mark.slow)]
+)
 def sharded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Results:
     """One run in four shards."""
     return analyzed(tmp_path_factory.mktemp("shards"), _shards(request.param))
@@ -290,6 +292,7 @@ def test_each_agent_of_a_file_is_a_run(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_agents_alike_but_for_case_are_two_runs(tmp_path: Path) -> None:
     """Run ids become folders: they differ by more than case."""
     rows = [rollout(0, 0, agent="Solver"), rollout(0, 0, agent="solver")]
@@ -417,6 +420,7 @@ def test_files_beside_a_run_tell_of_it(tmp_path: Path) -> None:
     assert results.one("select count(*) from raw.config_values where value like '%secret%'") == 0
 
 
+@pytest.mark.slow
 def test_all_notes_of_a_folder_are_kept(tmp_path: Path) -> None:
     """notes.md and README* are both run notes: neither hides the other."""
     files = {"a_rollouts.jsonl": ROWS, "README.md": "what it is", "notes.md": "judge was down"}
@@ -478,6 +482,7 @@ def test_stages_of_an_expected_row_are_not_missing(staged: Results) -> None:
     assert staged.one("select n_missing from run_metrics where run_id = 't'") == 0
 
 
+@pytest.mark.slow
 def test_a_line_end_in_a_file_name_is_no_matter(tmp_path: Path) -> None:
     """Names of files are untrusted too."""
     results = analyzed(tmp_path, {"a\nb_rollouts.jsonl": [rollout(0, 0)]})
@@ -578,6 +583,7 @@ def test_what_is_missing_is_known_inferred_or_unknown(tmp_path: Path) -> None:
     """) == [("m_half", "2", None), ("m_half", "3", None)]
 
 
+@pytest.mark.slow
 def test_failure_rows_are_no_evidence_of_what_others_lack(tmp_path: Path) -> None:
     """A stale failure makes no task for others; a task that only failed here is missing here."""
     results = analyzed(

@@ -230,7 +230,7 @@ def test_several_files_in_path_order(tmp_path: Path) -> None:
     assert reasons(results) == {1: "superseded by z/labels.jsonl:1"}
 
 
-@pytest.mark.parametrize("text", [None, "\n\n"])
+@pytest.mark.parametrize("text", [pytest.param(None, marks=pytest.mark.slow), "\n\n"])
 def test_without_labels(tmp_path: Path, text: str | None) -> None:
     """No file, or none that says anything: the relation is there, and empty."""
     found = {} if text is None else {"labels.jsonl": text}
