@@ -436,6 +436,7 @@ def without(row: Row, column: str) -> Row:
     return {name: value for name, value in row.items() if name != column}
 
 
+@pytest.mark.slow
 def test_order_of_rows(plain: Checked, profiled: Checked) -> None:
     """A pair whose rows stand in another order is told the same, to the last digit."""
     for found in (plain, profiled):
