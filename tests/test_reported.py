@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline import open_warehouse
 from tests import results
 from tests.conftest import needs_corpus
@@ -102,6 +104,7 @@ def test_equal_is_to_a_billionth(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_field_that_no_row_has(tmp_path: Path) -> None:
     """Text is no number, true is 1: what no row has a number for cannot be compared."""
     rows = [rollout(0, 0, note="7", hit=True), rollout(1, 0, note="8", hit=False)]
@@ -130,6 +133,7 @@ def test_rows_without_a_reward_are_left_out(tmp_path: Path) -> None:
     assert results.one("select count(*) from reported_checks") == 6
 
 
+@pytest.mark.slow
 def test_no_number_is_equal_to_none(tmp_path: Path) -> None:
     """The deviation of one value is undefined: null agrees, 0 by definition, 3 is wrong."""
     rows = [rollout(0, 0, score=0.5, size=4, rank=1)]
@@ -165,6 +169,7 @@ def test_no_pass_without_a_threshold(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_first_repeats_depend_on_the_order(tmp_path: Path) -> None:
     """Of all repeats the average has one value; of the first it is excused, not equal."""
     rows = [rollout(0, index, reward=float(index == 2)) for index in (2, 0, 1)]
@@ -254,6 +259,7 @@ def test_figures_of_other_rows(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_figures_of_other_tasks(tmp_path: Path) -> None:
     """A sidecar with a task that the file has no row of was computed from other rows."""
     group = {"_ng_task_index": 7, "mean/reward": 0.5}
@@ -305,6 +311,7 @@ def test_means_of_a_group_of_rows(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_task_without_rollouts_has_no_row_in_a_profile(tmp_path: Path) -> None:
     """The older form's rows are those of the tasks that have rollouts; one too many is no task."""
     results = analyzed(
