@@ -98,7 +98,7 @@ def _own_names(text: str) -> frozenset[str]:
 
 
 def _statements(section: Section, prefix: str) -> Iterator[Candidate]:
-    kind = headings.section_of(section) or headings.canonical(section.title)
+    kind = headings.kind_of(section)
     title = section.path[0] if section.path else section.title
     for part in section.parts:
         if isinstance(part, Table):

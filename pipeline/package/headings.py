@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from pipeline.package.reading import Section
 from pipeline.report.sections import SECTIONS
@@ -28,11 +29,21 @@ PATTERNS = {title: re.compile(words, re.IGNORECASE) for title, words in WORDS.it
 
 def canonical(title: str) -> str | None:
     """The title of BLADE's section that a heading names; none where it names none of them."""
+    return named(title, PATTERNS)
+
+
+def named(title: str, patterns: Mapping[str, re.Pattern[str]]) -> str | None:
+    """The section that a heading names: outright, else by the first pattern that it holds."""
     plain = NUMBERING.sub("", title.strip().lower())
-    exact = next((each for each in TITLES if each.lower() == plain), None)
-    return exact or next((each for each, words in PATTERNS.items() if words.search(plain)), None)
+    exact = next((each for each in patterns if each.lower() == plain), None)
+    return exact or next((each for each, words in patterns.items() if words.search(plain)), None)
 
 
 def section_of(section: Section) -> str | None:
     """BLADE's section that a part of a report belongs to, by its outermost telling heading."""
     return next((found for found in map(canonical, section.path) if found), None)
+
+
+def kind_of(section: Section) -> str | None:
+    """The same, where also the heading of a whole report may tell."""
+    return section_of(section) or canonical(section.title)

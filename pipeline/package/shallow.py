@@ -105,7 +105,7 @@ def _is_aggregate(section: Section, table: Table) -> bool:
     labels = [row.cells[0].text for row in table.rows if row.cells]
     if not heads or DETAIL.match(heads[0]):
         return False
-    kind = headings.section_of(section) or headings.canonical(section.title)
+    kind = headings.kind_of(section)
     if kind in KEPT_SECTIONS:
         return True
     if kind in DIAGNOSIS:

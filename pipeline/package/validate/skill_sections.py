@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pipeline.package.headings import NUMBERING
+from pipeline.package.headings import named
 from pipeline.package.reading import Reading, Section
 
 OVERVIEW = "Overview"
@@ -27,13 +27,6 @@ SIX = (OVERVIEW, SCHEMA, FUNNEL, TAXONOMY, WORKFLOW, TEMPLATE)
 PATTERNS = {name: re.compile(words, re.IGNORECASE) for name, words in WORDS.items()}
 
 
-def named(title: str) -> str | None:
-    """The section that a heading names; none where it names none of the six."""
-    plain = NUMBERING.sub("", title.strip().lower())
-    exact = next((name for name in SIX if name.lower() == plain), None)
-    return exact or next((name for name, words in PATTERNS.items() if words.search(plain)), None)
-
-
 def by_name(reading: Reading) -> dict[str, list[Section]]:
     """The parts of each section, with what stands below deeper headings of it."""
     found: dict[str, list[Section]] = {}
@@ -50,7 +43,7 @@ def by_name(reading: Reading) -> dict[str, list[Section]]:
 
 
 def _own(section: Section, title_level: int) -> str | None:
-    return named(section.title) if section.level > title_level else None
+    return named(section.title, PATTERNS) if section.level > title_level else None
 
 
 def text(sections: list[Section]) -> str:
