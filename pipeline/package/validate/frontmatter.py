@@ -26,37 +26,29 @@ def split(text: str) -> tuple[Mapping[str, str], str]:
 
 
 def _values(lines: list[str]) -> dict[str, str]:
-    values: dict[str, str] = {}
-    pieces: list[str] = []
+    found: dict[str, list[str]] = {}
     key = ""
     for number, line in enumerate(lines, 2):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         if line[0] in " \t-":
+            if not key:
+                raise NoFrontmatterError(f"line {number}: a value without a key")
             # A list or the next line of a long value belongs to the key above it.
-            pieces.append(line.strip())
+            found[key].append(line.strip())
         elif match := KEY.fullmatch(line):
-            key, pieces = _kept(values, key, pieces), [match["value"] or ""]
             key = match["key"]
-            if key in values:
+            if key in found:
                 raise NoFrontmatterError(f"line {number}: {key} is given twice")
+            found[key] = [(match["value"] or "").strip()]
         else:
             raise NoFrontmatterError(f"line {number}: is no `key: value`")
-        if not key:
-            raise NoFrontmatterError(f"line {number}: a value without a key")
-    _kept(values, key, pieces)
-    return values
+    return {key: _unquoted(_unfolded(*pieces)) for key, pieces in found.items()}
 
 
-def _kept(values: dict[str, str], key: str, pieces: list[str]) -> str:
-    if key:
-        values[key] = _unquoted(" ".join(part for part in _unfolded(pieces) if part))
-    return ""
-
-
-def _unfolded(pieces: list[str]) -> list[str]:
-    first, *rest = pieces or [""]
-    return rest if BLOCK.fullmatch(first.strip()) else [first.strip(), *rest]
+def _unfolded(first: str, *rest: str) -> str:
+    pieces = rest if BLOCK.fullmatch(first) else (first, *rest)
+    return " ".join(piece for piece in pieces if piece)
 
 
 def _unquoted(value: str) -> str:
