@@ -14,7 +14,7 @@ from pipeline.package.facts import DIFFICULTIES
 from pipeline.package.files import UnreadableError, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.statements import Statement, of_text
-from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, cited
 from pipeline.package.validate.fact_matching import copies_of, is_in_report
 
@@ -28,7 +28,6 @@ AGGREGATE = re.compile(
 )
 PRESENT = Rule(
     "facts.present",
-    GOLDEN,
     "anchor facts",
     "Golden report has no judge anchor facts.",
     "Generate them with `blade extract-anchor-facts`, and review <model>_anchor_facts.json.",
@@ -36,7 +35,6 @@ PRESENT = Rule(
 )
 SHAPE = Rule(
     "facts.shape",
-    GOLDEN,
     "anchor facts have their fields",
     "A judge cannot read a fact without its text, or weigh one without a known difficulty.",
     'Give each `{"id": ..., "fact": "...", "difficulty": "high|medium|low"}`, no id twice, '
@@ -44,7 +42,6 @@ SHAPE = Rule(
 )
 COUNT = Rule(
     "facts.count",
-    GOLDEN,
     "enough anchor facts",
     "Too few facts cannot tell a good report from a lucky one; weak and repeated facts "
     "do not count.",
@@ -52,42 +49,36 @@ COUNT = Rule(
 )
 LENGTH = Rule(
     "facts.length",
-    GOLDEN,
     "anchor facts are whole statements",
     f"A fact of fewer than {SHORTEST} characters claims nothing that can be checked.",
     "Write each fact as a sentence: who did what, where, how often.",
 )
 CONCRETE = Rule(
     "facts.concrete",
-    GOLDEN,
     "anchor facts are concrete",
     "A fact that only restates an aggregate, or names nothing, can be guessed without evidence.",
     "Name the task, rollout, tool, failure mode or message it is about; remove weak facts.",
 )
 DISTINCT = Rule(
     "facts.distinct",
-    GOLDEN,
     "anchor facts are distinct",
     "A fact that says the same as another counts one finding twice.",
     "Remove the repeats, and add facts of other findings.",
 )
 EXIST = Rule(
     "facts.exist",
-    GOLDEN,
     "anchor facts speak of things that exist",
     "The fact names a task or a rollout that the package does not have.",
     "Correct the task or citation, or remove the fact.",
 )
 REPORTED = Rule(
     "facts.reported",
-    GOLDEN,
     "anchor facts are in the report",
     "The golden report itself does not make this claim: it could not meet its own measure.",
     "Say it in the report, or take the fact's words and numbers from the report.",
 )
 REVIEWED = Rule(
     "facts.reviewed",
-    GOLDEN,
     "anchor facts are reviewed",
     "`review_required` is still true: nobody has said that these facts are worth asking for.",
     "Read each fact, remove weak ones, then set `review_required` to false.",

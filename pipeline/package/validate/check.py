@@ -16,6 +16,12 @@ ROLLOUTS = "rollouts"
 GOLDEN = "golden"
 SHARING = "sharing"
 PHASES = (SKILL, ROLLOUTS, GOLDEN, SHARING)
+PHASE_OF = {
+    "skill": SKILL,
+    "rollouts": ROLLOUTS,
+    **dict.fromkeys(("golden", "metrics", "facts", "shallow"), GOLDEN),
+    "sanitized": SHARING,
+}
 LONGEST_MESSAGE = 400
 LONGEST_NAME = 120
 MOST_LISTED = 5
@@ -42,12 +48,16 @@ class Rule:
     """What is asked: its name, what it means where it does not hold, and how to mend it."""
 
     id: str
-    phase: str
     title: str
     meaning: str
     fix: str
     # The name of the failure where it has one of its own.
     failure: str = ""
+
+    @property
+    def phase(self) -> str:
+        """The phase it is asked in, by how its id begins."""
+        return PHASE_OF[self.id.partition(".")[0]]
 
     def passed(self, message: str, *, file: str = "") -> Check:
         """It holds."""

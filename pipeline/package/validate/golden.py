@@ -11,7 +11,7 @@ from pipeline.package.reading import read
 from pipeline.package.sanitize import log
 from pipeline.package.statements import statements
 from pipeline.package.validate import anchor_facts, metrics, report, shallow
-from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
 from pipeline.package.verify import sidecar, verify
 from pipeline.package.verify.finding import CONTRADICTED, Finding
@@ -20,7 +20,6 @@ from pipeline.report import Source
 MOST_FINDINGS = 10
 PRESENT = Rule(
     "golden.present",
-    GOLDEN,
     "D3 golden report",
     "No curated report was found: drafts do not count.",
     "Write golden_reports/<model>_golden_report.md; "
@@ -29,14 +28,12 @@ PRESENT = Rule(
 )
 VERIFIED = Rule(
     "golden.verified",
-    GOLDEN,
     "report agrees with the rollouts",
     "A figure, citation or quote of the report is not what the data say.",
     "Correct it; `blade verify REPORT` tells all findings.",
 )
 ORPHANS = Rule(
     "golden.orphans",
-    GOLDEN,
     "every file belongs to a report",
     "The file belongs to no golden report, by its name.",
     "Name it after its report's model, or remove it.",

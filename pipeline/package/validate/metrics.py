@@ -11,7 +11,7 @@ from pipeline.package.layout import Golden
 from pipeline.package.numbers import Number
 from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.statements import Statement
-from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
 from pipeline.package.verify import sidecar
 
@@ -29,7 +29,6 @@ REDACTED = "Compare with the package as it was before `blade sanitize`."
 RENAMED = 'Say `benchmark = "NAME"` in the blade.toml of the package, or correct the sidecar.'
 PRESENT = Rule(
     "metrics.present",
-    GOLDEN,
     "metrics sidecar",
     "Golden report has no structured metric JSON.",
     "Add <model>_golden_report_metrics.json, such as "
@@ -38,28 +37,24 @@ PRESENT = Rule(
 )
 KEYS = Rule(
     "metrics.keys",
-    GOLDEN,
     "metrics sidecar has its keys",
     "A program that reads the sidecar finds no value under the names that every sidecar has.",
     f"Give {', '.join(REQUIRED)}; figures as JSON numbers.",
 )
 RUN = Rule(
     "metrics.run",
-    GOLDEN,
     "metrics sidecar names its run",
     "It is not clear which of the package's runs the figures are of.",
     "Give `run_id`, or a `model_name` that one run has; `blade metrics` lists them.",
 )
 VALUES = Rule(
     "metrics.values",
-    GOLDEN,
     "metrics sidecar equals the rollouts",
     "The figures were recomputed from the rollouts, and are not what the sidecar says.",
     "Use the real values: copy the metrics.json that `blade analyze` writes for the run.",
 )
 STATED = Rule(
     "metrics.report",
-    GOLDEN,
     "metrics sidecar matches the report",
     "Report and sidecar tell different figures, or the report does not tell them at all.",
     "State the sidecar's headline figures in the report, as percentages or rates, with counts.",

@@ -10,7 +10,7 @@ from pipeline.package.headings import TITLES, section_of
 from pipeline.package.layout import Golden
 from pipeline.package.reading import Reading, Section, read
 from pipeline.package.statements import Statement, statements
-from pipeline.package.validate.check import GOLDEN, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, cited
 from pipeline.package.validate.denominators import bare_percentages
 from pipeline.package.validate.prose import BLANK, substance
@@ -26,42 +26,36 @@ MODES = "Dominant Failure Modes"
 OF_COMPARISONS = ("Executive Summary", COMPARISON, "Recommendations")
 SECTIONS = Rule(
     "golden.sections",
-    GOLDEN,
     "report sections present",
     "A golden report is the measure of others: what it leaves out nobody is asked for.",
     f"Write the missing sections; a whole report has {', '.join(TITLES)}.",
 )
 SUBSTANCE = Rule(
     "golden.substance",
-    GOLDEN,
     "report sections substantive",
     "A heading with nothing, filler or repeated sentences below it says nothing.",
     "Write what the evidence shows; where there is nothing to say, say why.",
 )
 EVIDENCE = Rule(
     "golden.evidence",
-    GOLDEN,
     "report cites task-level evidence",
     "Diagnosis without task ids and rollout ids cannot be checked; tables alone are no diagnosis.",
     "Cite rollouts as `RUN/TASK:ROLLOUT` in the failure modes and in every deep dive.",
 )
 RESOLVE = Rule(
     "golden.citations",
-    GOLDEN,
     "citations lead to rollouts",
     "The report cites what the rollouts of this package do not have.",
     "Correct each citation; `blade show RUN/TASK:ROLLOUT` opens one that exists.",
 )
 DENOMINATORS = Rule(
     "golden.denominators",
-    GOLDEN,
     "percentages state their denominators",
     "A percentage of an unknown number cannot be checked, nor compared.",
     "Write `14 of 57 (24.6%)`, or say in the paragraph or the table how many it is of.",
 )
 CURATED = Rule(
     "golden.curated",
-    GOLDEN,
     "report is curated",
     "The report is still a draft: what only a person can say is not in it.",
     "Write each place that `<!-- curate: ... -->` marks after reading the rollouts it names, "

@@ -8,7 +8,7 @@ from itertools import chain
 
 from pipeline.package.files import names_in
 from pipeline.package.layout import Package
-from pipeline.package.validate.check import ROLLOUTS, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run
 from pipeline.package.validate.likeness import Copies, Overlap, copies, overlaps
 from pipeline.package.validate.row_files import RowFile
@@ -22,7 +22,6 @@ MOVE = (
 GENERATE = "Copy the rollouts file that `gym eval run --output` wrote, unchanged."
 PRESENT = Rule(
     "rollouts.present",
-    ROLLOUTS,
     "D2 rollouts",
     "There is nothing to analyze: neither rollouts/*.jsonl nor data/*rollout*.jsonl.",
     "Copy the rollout files of at least two runs into rollouts/, one file a run.",
@@ -30,21 +29,18 @@ PRESENT = Rule(
 )
 READABLE = Rule(
     "rollouts.readable",
-    ROLLOUTS,
     "rollouts can be analyzed",
     "No run could be made of the rollouts, so nothing below could be checked against them.",
     "Run `blade analyze` on the rollouts folder, and mend what it says.",
 )
 SCORED = Rule(
     "rollouts.scored",
-    ROLLOUTS,
     "At least two scored rollout files",
     "Fewer than two runs have a reward or score: no score can be seen to change.",
     "Add another comparable model or agent run; each row needs a number in `reward`.",
 )
 POSING = Rule(
     "rollouts.sidecars",
-    ROLLOUTS,
     "sidecars are not counted as runs",
     "The file is named like a run, but its rows are failed attempts or inputs: no scored rollouts.",
     "Give the file its sidecar's name (`..._failures.jsonl`, `..._materialized_inputs.jsonl`), "
@@ -52,77 +48,66 @@ POSING = Rule(
 )
 DIFFERENT = Rule(
     "rollouts.different",
-    ROLLOUTS,
     "runs are really different runs",
     "Two runs hold the same rollouts (order, indices and model names aside): there is only one.",
     "Remove the copy, and add the rollouts of another model or agent.",
 )
 COMPARABLE = Rule(
     "rollouts.comparable",
-    ROLLOUTS,
     "runs share tasks",
     "Runs that asked different questions cannot be compared: a change of score means nothing.",
     "Run both models on the same input file, and keep `responses_create_params` in the rows.",
 )
 REWARD = Rule(
     "rollouts.reward",
-    ROLLOUTS,
     "reward is a number",
     "A reward that is absent or a text is no score: such rows count in no figure.",
     'Write rewards as JSON numbers: `"reward": 1.0`, not `"reward": "1.0"`.',
 )
 VARIES = Rule(
     "rollouts.reward_varies",
-    ROLLOUTS,
     "reward tells rollouts apart",
     "One figure on every row says nothing of any of them; it may be the mean of a batch.",
     "Keep the reward of each rollout, as the verifier gave it.",
 )
 TASK_ID = Rule(
     "rollouts.task_id",
-    ROLLOUTS,
     "task id field present",
     "Rows do not expose a stable task identifier; ids had to be derived from what was asked.",
     "Preserve `_ng_task_index`, `task_id`, or an equivalent field.",
 )
 ROLLOUT_ID = Rule(
     "rollouts.rollout_id",
-    ROLLOUTS,
     "rollout id field present where tasks repeat",
     "Repeats of a task cannot be told apart or cited; they were numbered in the order of rows.",
     "Preserve `_ng_rollout_index` in every row.",
 )
 OUTPUT = Rule(
     "rollouts.output",
-    ROLLOUTS,
     "rows have the model's output",
     "Without what the model said or did, no failure can be explained.",
     "Keep the whole `response` in every row, with its `output` items.",
 )
 VERIFIER = Rule(
     "rollouts.verifier",
-    ROLLOUTS,
     "rows have verifier output",
     "A bare reward does not say why the verifier gave it.",
     "Keep what the verifier returned: extracted answer, checks, messages, reward components.",
 )
 METADATA = Rule(
     "rollouts.metadata",
-    ROLLOUTS,
     "rows have task metadata",
     "Without category, difficulty or the like, results cannot be sliced.",
     "Keep the fields of the task's input row (category, difficulty, expected answer) in the rows.",
 )
 USABLE = Rule(
     "rollouts.usable",
-    ROLLOUTS,
     "lines can be used",
     "Lines that are broken, or repeat the key of another, are in no figure.",
     'List them with `blade sql "from rejects"` after `blade analyze`, and write them again.',
 )
 TRUSTED = Rule(
     "rollouts.trusted",
-    ROLLOUTS,
     "rewards can be trusted",
     "The file's name says that its rewards were re-verified by force.",
     "Use the rollouts as they were scored.",

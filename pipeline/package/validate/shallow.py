@@ -6,13 +6,12 @@ from pipeline.package.files import UnreadableError, text_of
 from pipeline.package.layout import Golden
 from pipeline.package.reading import Reading, read
 from pipeline.package.statements import statements
-from pipeline.package.validate.check import GOLDEN, Check, Rule, counted
+from pipeline.package.validate.check import Check, Rule, counted
 from pipeline.package.validate.prose import n_words
 
 MOST_SHARE = 0.6
 PRESENT = Rule(
     "shallow.present",
-    GOLDEN,
     "shallow baseline",
     "Without a negative control nothing shows that the score tells a diagnosis from a metric dump.",
     "Write it with `blade make-shallow --input GOLDEN_REPORT --output <model>_shallow.md`.",
@@ -20,7 +19,6 @@ PRESENT = Rule(
 )
 SHALLOW = Rule(
     "shallow.shallow",
-    GOLDEN,
     "shallow baseline is shallow",
     "A baseline with evidence or diagnosis in it is no negative control: calibration would fail.",
     "Write it again with `blade make-shallow`: headings and the aggregate tables, no more.",

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.package.sanitize import Policy, survey, survey_findings
-from pipeline.package.validate.check import SHARING, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 
 MOST_FILES = 20
 SANITIZED = Rule(
     "sanitized.clean",
-    SHARING,
     "sanitization",
     "Credentials, endpoints, user names, paths or other private data stand in the package.",
     "Run `blade sanitize` on the package and share its output; a policy says what is cleared.",

@@ -9,7 +9,7 @@ from pathlib import Path
 from pipeline.package.files import UnreadableError, is_there, text_of
 from pipeline.package.layout import Package
 from pipeline.package.reading import Reading, Section, read
-from pipeline.package.validate.check import SKILL, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
 from pipeline.package.validate.frontmatter import NoFrontmatterError, split
 from pipeline.package.validate.prose import substance
@@ -20,7 +20,6 @@ LEAST_WORDS = 25
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}")
 PRESENT = Rule(
     "skill.present",
-    SKILL,
     "D1 skill",
     "No benchmark-specific analysis skill was found.",
     "Add skill/SKILL.md or SKILL.md; `blade init` drafts one from the rollouts.",
@@ -28,21 +27,18 @@ PRESENT = Rule(
 )
 FRONTMATTER = Rule(
     "skill.frontmatter",
-    SKILL,
     "YAML frontmatter",
     "Agents find a skill by the name and the description at its top.",
     "Begin the file with a line `---`, then `name: ...` and `description: ...`, then `---`.",
 )
 SECTION = Rule(
     "skill.section",
-    SKILL,
     "skill section",
     "A section that is absent, blank or filler teaches an agent nothing of this benchmark.",
     "Write it for this benchmark; do not leave it as a short placeholder.",
 )
 CURATED = Rule(
     "skill.curated",
-    SKILL,
     "skill is curated",
     "A draft marks with `<!-- curate: ... -->` what only a person can write.",
     "Write each place, and remove the comment.",

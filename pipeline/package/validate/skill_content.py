@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pipeline.package.headings import TITLES, canonical
 from pipeline.package.reading import Block, Reading, Section, Table
 from pipeline.package.validate import row_files
-from pipeline.package.validate.check import SKILL, Check, Rule, counted, listed
+from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
 from pipeline.package.validate.skill_sections import FUNNEL, SCHEMA, TAXONOMY, TEMPLATE, text
 
@@ -27,21 +27,18 @@ OWNED = frozenset(
 LABELLED = re.compile(r"\W*[\w./ -]{2,60}?(?:\([^)]*\))?\W*\s*[:\u2013\u2014=-]\s*\S")
 FIELDS = Rule(
     "skill.fields",
-    SKILL,
     "input schema names fields of the rollouts",
     "An agent that follows the schema would miss the fields that matter.",
     "Name the real fields of the rows; `blade init` writes them with types and examples.",
 )
 FOREIGN = Rule(
     "skill.foreign_fields",
-    SKILL,
     "input schema names no other fields",
     "The schema speaks of top-level fields that no rollout has.",
     "Correct the names, or say that the field is optional and where it occurs.",
 )
 STAGES = Rule(
     "skill.stages",
-    SKILL,
     "workflow funnel has ordered stages",
     "Without stages nobody can say where rollouts are lost.",
     "List the stages in order, such as "
@@ -49,21 +46,18 @@ STAGES = Rule(
 )
 LABELS = Rule(
     "skill.labels",
-    SKILL,
     "failure taxonomy has labels with detection rules",
     "A label without a rule is applied differently by everyone who reads it.",
     "Give at least two labels, each with how to detect it, as a table or a list of `LABEL: rule`.",
 )
 TITLED = Rule(
     "skill.template",
-    SKILL,
     "report template names the sections of a BLADE report",
     "Reports written by this skill would lack sections that the golden report has.",
     f"List the sections: {', '.join(TITLES)}.",
 )
 SPECIFIC = Rule(
     "skill.specific",
-    SKILL,
     "skill is benchmark-specific",
     "It could be the skill of any benchmark: it names nothing of this one.",
     "Name the benchmark, its tools, verifier fields, categories and failure modes.",
