@@ -259,3 +259,42 @@ def test_drafts_are_not_golden(good: Data, tmp_path: Path) -> None:
     checks = found(tmp_path, good, "golden", **changes)
     assert [(each.id, each.status) for each in checks] == [("golden.present", FAIL)]
     assert "1 file in drafts" in checks[0].message
+
+
+def test_task_of_a_heading() -> None:
+    """A fact that names the task of a heading is in the report where the sentence is below it."""
+    from pipeline.package.reading import read
+    from pipeline.package.statements import of_text, statements
+    from pipeline.package.validate.fact_matching import is_in_report
+
+    lines = "The agent asks for a refund of the fare.\nThe commonest error is that the card is low."
+    told = list(statements(read(f"## Never-Pass Deep Dives\n\n### Task `31`\n\n{lines}\n")))
+    fact = "Task `{}`: The commonest error is that the card is low."
+    assert is_in_report(of_text(fact.format(31)), told)
+    assert not is_in_report(of_text(fact.format(32)), told)
+
+
+def test_nothing_to_compare(good: Data, tmp_path: Path) -> None:
+    """Where there is one run, a line is enough for the comparison; with two it is not."""
+    start, end = REPORT.index("## Cross-Model"), REPORT.index("## Recommendations")
+    line = "## Cross-Model Comparison\n\nThere is one run: nothing can be compared.\n\n"
+    content = {f"{GOLDEN}_golden_report.md": REPORT[:start] + line + REPORT[end:]}
+    alone = replace(good, runs=good.runs[:1])
+    assert "golden.substance" not in ids(found(tmp_path / "a", alone, "golden", **content))
+    assert "golden.substance" in ids(found(tmp_path / "b", good, "golden", **content))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_filler"),
+    [
+        ("TODO: say more.", True),
+        ("Here comes <your text>.", True),
+        ('Answer with {"answer": "<your answer>"} and nothing else.', False),
+        ("The task is to write a TODO list.", False),
+    ],
+)
+def test_filler(text: str, is_filler: bool) -> None:
+    """What waits to be written is filler; what a quoted prompt says is not."""
+    from pipeline.package.validate.prose import FILLER
+
+    assert (FILLER.search(text) is not None) == is_filler

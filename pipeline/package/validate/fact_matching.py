@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from pipeline.package.statements import Statement
+from pipeline.package.statements import Statement, of_text
 
 SAME = 0.8
 CLAIMED = 0.6
@@ -26,8 +26,9 @@ def is_in_report(fact: Statement, told: Sequence[Statement]) -> bool:
     """Whether sentences that stand together have its words, its numbers and its tasks."""
     for _, together in groupby(told, key=lambda statement: statement.section.line):
         near = list(together)
+        headed = of_text(near[0].section.title).tasks
         for start in range(len(near)):
-            if _claims(near[start : start + WINDOW], fact):
+            if _claims(near[start : start + WINDOW], fact, headed):
                 return True
     return False
 
@@ -39,8 +40,9 @@ def _is_same(one: Statement, other: Statement) -> bool:
     return not either or len(both) >= SAME * len(either)
 
 
-def _claims(near: Sequence[Statement], fact: Statement) -> bool:
-    tasks = {task for statement in near for task in statement.tasks}
+def _claims(near: Sequence[Statement], fact: Statement, headed: Sequence[str]) -> bool:
+    """The tasks of the heading are those of what stands below it."""
+    tasks = {*headed, *(task for statement in near for task in statement.tasks)}
     values = {value for statement in near for value in _figures(statement)}
     if not set(fact.tasks) <= tasks or not _figures(fact) <= values:
         return False

@@ -10,9 +10,11 @@ from pipeline.package.reading import Block, Reading, Section, Table
 from pipeline.package.statements import sentences, stems
 
 WORD = re.compile(r"[^\W_][\w'./-]*")
+# Prompts that are quoted may speak of a todo list, or say "<your answer>".
 FILLER = re.compile(
-    r"\blorem ipsum\b|\b(?:TODO|TBD|FIXME|XXX+)\b|\bto be (?:written|filled in|completed|added)\b"
-    r"|\bplaceholder (?:text|section|only)\b|\bcoming soon\b|<(?:insert|fill in|your)\b[^>]*>"
+    r"\blorem ipsum\b|\b(?:TODO|TBD|FIXME|XXX+)\b(?! (?:list|item|app|comment))"
+    r"|\bto be (?:written|filled in|completed|added)\b|\bplaceholder (?:text|section|only)\b"
+    r"|\bcoming soon\b|(?<![\"'`])<(?:insert|fill in|your)\b[^>]*>"
     r"|\bwrite (?:this section|something) here\b"
 )
 BLANK = "is blank"

@@ -128,6 +128,8 @@ def _substance(
 def _is_idle(title: str, known: Data | None) -> bool:
     if known is None:
         return False
+    if title == COMPARISON:
+        return len(known.runs) < 2
     counts = {SOMETIMES: "n_sometimes", NEVER: "n_never"}
     return title in counts and all(getattr(run, counts[title]) == 0 for run in known.runs)
 
