@@ -112,6 +112,29 @@ def test_facts_of_tables_do_not_survive_the_metric_dump() -> None:
     assert any("Look-alikes too close" in line for line in found.review)
 
 
+def test_thin_sections_are_named() -> None:
+    """A section that is blank, or says only what another says, is to be looked at; others not."""
+    said = (
+        "Task `3` fails in 4 of 4 attempts, since the agent writes to a customer that no search "
+        "returned (`run/3:0#5`)."
+    )
+    report = (
+        f"## Executive Summary\n\n{said}\n\n## Recommendations\n\n{said}\n\n## Workflow Funnel\n"
+    )
+    found = calibrate(report, report, [Fact("f", said, "high")])
+    assert found.thin == ("Recommendations", "Workflow Funnel")
+    assert any(line.startswith("Sections thin: Recommendations,") for line in found.review)
+
+
+def test_a_low_golden_report_is_not_blamed_on_the_shallow_one() -> None:
+    """Where the golden report states none of the facts, nobody is told to thin the shallow one."""
+    report = "## Executive Summary\n\nTask `3` fails since the agent writes to a wrong customer.\n"
+    fact = Fact("f", "Task `9` passes because the clerk asks for the order's number twice.", "high")
+    found = calibrate(report, "## Executive Summary\n", [fact])
+    assert not found.passed
+    assert not any("Shallow too close" in line for line in found.review)
+
+
 def test_a_thin_report_without_evidence_is_named() -> None:
     """A golden report that cites nothing cannot show that a score needs evidence."""
     thin = "## Summary\n\nThe TIMED_OUT mode leads with 9 of 22 failures in the depot.\n"

@@ -10,10 +10,10 @@ from pipeline.package.scoring.files import Fact
 from pipeline.package.scoring.negatives import MAKERS, Negative, negatives
 from pipeline.package.scoring.passages import Passage, of_claim
 from pipeline.package.scoring.score import Score, score, standard
+from pipeline.package.scoring.structure import thin
 
 GOLDEN_TARGET, SHALLOW_TARGET, MIN_SPREAD, NEGATIVE_GAP = 0.85, 0.40, 0.50, 0.25
 GOLDEN, SHALLOW = "golden-vs-self", "shallow-vs-golden"
-THIN = 0.5
 # What this one states needs no reading, even where the score as a whole is low.
 ALWAYS_TOLD = {"metric-dump"}
 # What a look-alike leaves as it is says nothing against the facts it meets.
@@ -49,6 +49,7 @@ class Calibration:
     shallow: Score
     negatives: tuple[tuple[Negative, Score], ...]
     min_spread: float
+    thin: tuple[str, ...] = ()
 
     @property
     def rewards(self) -> dict[str, Score]:
@@ -138,6 +139,7 @@ class Calibration:
             },
             "not_built": self.not_built,
             "weak_facts": [vars(each) for each in self.weak_facts],
+            "thin_sections": list(self.thin),
             "review": self.review,
         }
 
@@ -152,6 +154,7 @@ def calibrate(
         shallow=score(shallow_text, by),
         negatives=tuple((each, score(each.text, by)) for each in negatives(golden_text)),
         min_spread=min_spread,
+        thin=tuple(thin(by.golden)),
     )
 
 
@@ -161,15 +164,15 @@ def _review(found: Calibration) -> list[str]:
     weak = [f"{each.id} ({each.why})" for each in found.weak_facts]
     if weak:
         told.append(f"Weak facts: {'; '.join(weak)}.")
-    if failed & {SHALLOW, "spread"}:
+    # Where the golden report is low itself, the spread says nothing of the shallow one.
+    if SHALLOW in failed or ("spread" in failed and GOLDEN not in failed):
         told.append("Shallow too close: take diagnosis, citations and task rows out of it.")
     if not found.golden.evidence.n_golden_tasks:
         told.append("Evidence missing: the golden report names no task and cites no rollout.")
     elif found.golden.evidence.soundness < 1 and GOLDEN in failed:
         told.append("Evidence missing: some citations of the golden report do not hold.")
-    thin = [each.section for each in found.golden.sections if each.score < THIN]
-    if thin:
-        told.append(f"Sections thin: {', '.join(thin)}.")
+    if found.thin:
+        told.append(f"Sections thin: {', '.join(found.thin)}.")
     close = sorted(failed - {GOLDEN, SHALLOW, "spread"})
     if close:
         told.append(

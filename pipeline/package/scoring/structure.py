@@ -11,6 +11,8 @@ from pipeline.package.scoring.passages import Passage, Report
 
 PRESENT, SUBSTANTIVE, BELONGS = 0.2, 0.3, 0.5
 FEWEST_WORDS = 25
+# A section of the golden report itself that says less is thin.
+THIN_WORDS = 15
 # Short statements may do without words that hold others together.
 SHORTEST = 13
 SHARE_OF_GOLDEN = 0.2
@@ -60,6 +62,17 @@ def structure(report: Report, golden: Report, *, least: float) -> list[SectionSc
             )
         )
     return scores
+
+
+def thin(golden: Report) -> list[str]:
+    """The sections that say next to nothing, or only what stands before them."""
+    given, seen, found = _by_section(golden), set[str](), []
+    for name in dict.fromkeys([*given, *sorted(golden.kinds)]):
+        new = {" ".join(each.words): len(each.words) for each in given.get(name, [])}
+        if sum(n for text, n in new.items() if text not in seen) < THIN_WORDS:
+            found.append(name)
+        seen |= new.keys()
+    return found
 
 
 def section_name(passage: Passage) -> str:
