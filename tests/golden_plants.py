@@ -1,4 +1,4 @@
-"""Errors planted into a report that a person wrote: one at a time, with the line where it stands."""
+"""Errors planted into a report that a person wrote: one at a time, each with its line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RATIO = re.compile(rf"(?<![\w.#:/])(?P<part>{NUMBER}){GAP} of (?P<whole>{NUMBER}
 SHARE = re.compile(rf"{RATIO.pattern}[^|.\n]{{0,60}}?\((?P<share>{NUMBER})%")
 TASK = re.compile(r"(?<!#)\b[Tt]asks? (?P<task>\d+)\b")
 HEADING = re.compile(r"^#+ Tasks? (?P<task>\d+)\b", re.MULTILINE)
-QUOTE = re.compile(r'"[^"\n]{12,}"')
+QUOTE = re.compile(r'"[^"\n]+"')
 MODE = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b|\bTHRASH\b|\bREFUSAL\b|\bTIMEOUT\b")
 CELL = re.compile(rf"\| (?P<number>{NUMBER})(?P<unit>%?)(?= \|)")
 
@@ -76,9 +76,7 @@ def share_cell(text: str, chance: random.Random, _: Rollouts) -> Plant:
 def ratio(text: str, chance: random.Random, _: Rollouts, *, name: str, bare: bool) -> Plant:
     """A part or a whole in prose."""
     text = MARK.sub("", text) if bare else text
-    places = [
-        match.span(name) for match in RATIO.finditer(text) if _prose(text, match.start())
-    ]
+    places = [match.span(name) for match in RATIO.finditer(text) if _prose(text, match.start())]
     return _changed(text, chance, places)
 
 
@@ -99,9 +97,7 @@ def absent_task(
     return at(text, *match.span("task"), match["task"] + "9")
 
 
-def swapped(
-    text: str, chance: random.Random, rollouts: Rollouts, *, other: str
-) -> Plant:
+def swapped(text: str, chance: random.Random, rollouts: Rollouts, *, other: str) -> Plant:
     """Another rollout of the task, one of the other outcome, or one of another task."""
     found = [match for match in CITATION.finditer(text) if _cites(match, rollouts)]
     while True:
@@ -110,7 +106,9 @@ def swapped(
         others = [
             each
             for each in rollouts
-            if each[0] == mine[0] and each != mine and (each[1] == mine[1]) == (other != "task")
+            if each[0] == mine[0]
+            and each != mine
+            and (each[1] == mine[1]) == (other != "task")
             and (other != "outcome" or rollouts[each][0] not in (None, rollouts[mine][0]))
             and rollouts[each][1] >= int((match["seq"] or "#0")[1:])
         ]
@@ -121,9 +119,7 @@ def swapped(
 
 def changed_event(text: str, chance: random.Random, rollouts: Rollouts) -> Plant:
     """Another event of the same rollout."""
-    found = [
-        match for match in CITATION.finditer(text) if match["seq"] and _cites(match, rollouts)
-    ]
+    found = [match for match in CITATION.finditer(text) if match["seq"] and _cites(match, rollouts)]
     match = chance.choice(found)
     n_events = rollouts[_key(match)][1]
     others = [f"#{seq}" for seq in range(1, n_events + 1) if f"#{seq}" != match["seq"]]
@@ -135,7 +131,9 @@ def changed_quote(text: str, chance: random.Random, _: Rollouts) -> Plant:
     words = [
         (quote.start() + word.start(), quote.start() + word.end())
         for quote in QUOTE.finditer(text)
-        if CITATION.search(text, quote.end(), quote.end() + 80) and _prose(text, quote.start())
+        if len(quote[0]) > 12
+        and CITATION.search(text, quote.end(), quote.end() + 80)
+        and _prose(text, quote.start())
         for word in re.finditer(r"\b[a-z]{4,}\b", quote[0])
     ]
     return at(text, *chance.choice(words), "entirely")
@@ -143,7 +141,7 @@ def changed_quote(text: str, chance: random.Random, _: Rollouts) -> Plant:
 
 def changed_mode(text: str, chance: random.Random, _: Rollouts) -> Plant:
     """Another mode in place of one that is named."""
-    found = [match for match in MODE.finditer(MARK.sub(_blank, text))]
+    found = list(MODE.finditer(MARK.sub(_blank, text)))
     match = chance.choice(found)
     names = sorted({each[0] for each in found} - {match[0]})
     return at(text, *match.span(), chance.choice(names))

@@ -32,11 +32,15 @@ WRITES = (
     rf"(?P<cites>{LIST}) {ADVERB}(?:deletes?|removes?|assigns?|reassigns?|updates?|books?|creates?|"
     r"forwards?|sends? (?:the|a|an) (?:mail|email|e-mail|message|invitation))\b"
 )
+WORDS_HEADS = re.compile(
+    r"\s*(?:the )?(?:last|final|closing) (?:words|messages?)\b.*", re.IGNORECASE
+)
 LOOKING = re.compile(r"search|find|list|lookup|look_up|get|read|fetch|query|view|browse|show")
 WRITING = re.compile(
     r"delete|remove|update|create|add|send|forward|assign|book|write|set|edit|insert|post|cancel|"
     r"bulk|move|reply|execute"
 )
+LISTED_IN_CELL = re.compile(rf"(?P<cites>{LIST})")
 VERBS = ((re.compile(LOOKS), LOOKING, WRITING), (re.compile(WRITES), WRITING, LOOKING))
 
 
@@ -47,6 +51,8 @@ def check(found: list[Passage], evidence: Evidence, file: str) -> Iterator[Findi
             continue
         for piece in passage.pieces:
             yield from _spoken(piece, evidence, file)
+            if passage.is_row and WORDS_HEADS.fullmatch(passage.pieces[0].head):
+                yield from _words(piece, evidence, file)
             yield from _called(piece, evidence, file)
             yield from _lists(passage, piece, evidence, file)
 
@@ -76,6 +82,16 @@ def _spoken(piece: Piece, evidence: Evidence, file: str) -> Iterator[Finding]:
             yield Finding(line, status, f"{each} {verb}", told, "events", CHECK, file)
 
 
+def _words(piece: Piece, evidence: Evidence, file: str) -> Iterator[Finding]:
+    """In a table of last words calls and what tools answer are none."""
+    for match in LISTED_IN_CELL.finditer(signs(piece)[0]):
+        for line, each, event in _events(piece, match, evidence):
+            is_word = not event.kind.startswith("tool_")
+            status = VERIFIED if is_word else CONTRADICTED
+            told = f"it is a {event.kind}"
+            yield Finding(line, status, f"{each}: last words", told, "events", CHECK, file)
+
+
 def _called(piece: Piece, evidence: Evidence, file: str) -> Iterator[Finding]:
     text = signs(piece)[0]
     for match in CALLED.finditer(text):
@@ -103,9 +119,7 @@ def _lists(passage: Passage, piece: Piece, evidence: Evidence, file: str) -> Ite
         for order, (start, each) in enumerate(listed):
             if each in [other for _, other in listed[:order]]:
                 line, told = piece.line_at(start), "each of a list once"
-                yield Finding(
-                    line, CONTRADICTED, f"{each} twice", told, LISTING, LIST_CHECK, file
-                )
+                yield Finding(line, CONTRADICTED, f"{each} twice", told, LISTING, LIST_CHECK, file)
         if len(listed) >= LEAST_OF_A_LIST:
             yield from _counted(passage, piece, listed, evidence, file)
 

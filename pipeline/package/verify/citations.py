@@ -19,7 +19,7 @@ TASK_CHECK = "task"
 # A path, an address or a piece of code has the shape of a citation too.
 NO_RUN = re.compile(r"[\s:\"'{}()<>=|\\]")
 # So have a day and an hour: 07/17/2024 11:00.
-DAY = re.compile(r"\d{1,4}/\d{1,2}")
+DAY = re.compile(r"(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)")
 FILE_NAME = re.compile(r"\.[A-Za-z]{1,5}\Z")
 TASK_BEFORE = re.compile(r"\btasks?\s+(?:(?:`?[\w.-]+`?)(?:,| and|, and| or)\s+)*\Z", re.IGNORECASE)
 MORE_TASKS = re.compile(r"\d[\w-]*")
@@ -127,7 +127,7 @@ def _is_one(each: Citation) -> bool:
     return not (
         NO_RUN.search(each.run_id)
         or FILE_NAME.search(each.task_id)
-        or (DAY.fullmatch(each.run_id) and " " in each.task_id)
+        or DAY.search(f"{each.run_id}/{each.task_id}")
     )
 
 

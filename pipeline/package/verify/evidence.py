@@ -170,9 +170,7 @@ def _names(data: Data, keys: list[Key], relation: str, column: str) -> Names:
     return found
 
 
-def _events(
-    data: Data, cited: list[Citation]
-) -> dict[tuple[str, str, int, int], Event]:
+def _events(data: Data, cited: list[Citation]) -> dict[tuple[str, str, int, int], Event]:
     keys = [(*key(each), each.seq) for each in cited if each.seq is not None]
     if not keys:
         return {}

@@ -52,4 +52,7 @@ def _task_rows(data: Relations, tasks: list[str]) -> Iterable[tuple[str, Mapping
     found = data.looked_up("task_outcomes", ("task_id",), [(task,) for task in tasks], columns)
     for (task,), rows in found.items():
         for row in rows:
-            yield task, {**row, "n_failed": row["n_scored"] - row["n_passed"]}
+            # Of a task without scores neither is known.
+            is_known = row["n_scored"] is not None and row["n_passed"] is not None
+            n_failed = row["n_scored"] - row["n_passed"] if is_known else None
+            yield task, {**row, "n_failed": n_failed}

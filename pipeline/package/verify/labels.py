@@ -52,6 +52,7 @@ AFTER: Mapping[str, str] = {
     "n_scored": r"scored (?:rollouts|attempts)",
     "n_expected": r"expected (?:rollouts|attempts)",
     "n_scored_tasks": r"scored tasks",
+    "n_failed": r"scored failures",
 }
 # Heads of columns by what the rows are: exact words of a head to the column meant.
 HEADS: Mapping[str, Mapping[str, str]] = {
@@ -157,7 +158,7 @@ ATTEMPTS = re.compile(
     re.IGNORECASE,
 )
 # What may be said of a whole: "14 of 21 scored tasks".
-WHOLES = ("n_scored", "n_expected", "n_scored_tasks")
+WHOLES = ("n_scored", "n_expected", "n_scored_tasks", "n_failed")
 ATTEMPTS_NAMED = re.compile(r"\s*(?:failures?|attempts?|rollouts?|failed)\b")
 CLAUSE_END = re.compile(r"[;:]\s|\.\s")
 NAME = r"(?P<mode>[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)"
@@ -194,9 +195,11 @@ def of_sentence(piece: Piece, number: Number) -> str | None:
     """The column of a run's metrics that the words at a number name."""
     text = piece.block.text
     before = text[max(piece.start, number.start - LOOK_BACK) : number.start]
-    is_whole = any(ratio.whole == number for ratio in piece.ratios)
+    is_whole = number.start in piece.wholes
     for column, pattern in _AFTER.items():
-        if pattern.match(text, number.end, piece.end) and (not is_whole or column in WHOLES):
+        # "12 scored failures" may be some of them, "12 of 45 scored failures" are of all.
+        is_meant = column in WHOLES if is_whole else column != "n_failed"
+        if is_meant and pattern.match(text, number.end, piece.end):
             return column
     if is_whole:
         return None
@@ -224,7 +227,7 @@ def of_mode(piece: Piece, number: Number, modes: frozenset[str]) -> str | None:
         return None
     text = piece.block.text
     before = MODE_BEFORE.search(text[max(piece.start, number.start - 90) : number.start])
-    ratio = next((each for each in piece.ratios if number in (each.part, each.whole)), None)
+    ratio = piece.ratio_at.get(number.start)
     if ratio is not None and (
         number == ratio.whole or not ATTEMPTS_NAMED.match(text, ratio.whole.end, piece.end)
     ):

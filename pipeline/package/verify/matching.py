@@ -71,11 +71,17 @@ def matching(
     start = max(0, piece.start - AROUND)
     beside = piece.block.text[start : piece.end + AROUND]
     around = " ".join([names, beside, before, *passage.titles]).casefold()
+    # Hundreds of quantities have the value 1, and few different words.
+    said = {
+        phrases: any(all(_is_said(word, window) for word in phrase) for phrase in phrases)
+        for phrases in {each.phrases for each in near}
+    }
     return [
         each
         for each in near
-        if (not each.runs or not runs.isdisjoint(each.runs))
-        and _is_meant(each, window, names, around)
+        if said[each.phrases]
+        and (not each.runs or not runs.isdisjoint(each.runs))
+        and is_named(each, names if _is_small(each) else around)
     ]
 
 
@@ -89,11 +95,8 @@ def is_named(quantity: Quantity, words: str) -> bool:
     return all(_is_named(name, words) for name in quantity.names)
 
 
-def _is_meant(quantity: Quantity, window: str, names: str, around: str) -> bool:
-    is_small = abs(quantity.value) <= SMALL and not quantity.is_rate
-    return is_named(quantity, names if is_small else around) and any(
-        all(_is_said(word, window) for word in phrase) for phrase in quantity.phrases
-    )
+def _is_small(quantity: Quantity) -> bool:
+    return abs(quantity.value) <= SMALL and not quantity.is_rate
 
 
 def _window(passage: Passage, piece: Piece, number: Number) -> str:

@@ -12,6 +12,7 @@ from pipeline.package.verify.citations import (
     cited,
     exists,
     heading_tasks,
+    named_tasks,
     spans,
 )
 from pipeline.package.verify.evidence import Evidence, key
@@ -80,6 +81,12 @@ FAIL_HEADS = re.compile(
     r"\s*(?:a |the )?fail(?:ure|ures|ing|ed|s)?(?: (?:rollout|attempt)s?)?\s*", re.I
 )
 CAUSE_START = re.compile(r"\s*(?:Suggested|Curated) cause\b")
+TASK_START = re.compile(r"\W*(?:(?:In|On|At|For) task|Task) \S", re.IGNORECASE)
+OTHER_TASKS = re.compile(
+    r"\b(?:same|other|others|another|elsewhere|also|unlike|as|like|both|again|beside|too|than|"
+    r"similar\w*|compare\w*|where|whereas|while|but|next)\b",
+    re.IGNORECASE,
+)
 CALLS = re.compile(r"\b(?:calls?|called|calling)\s+\Z", re.IGNORECASE)
 CLAUSE = re.compile(r"[;]|\b(?:but|while|whereas|unlike|instead|although)\b")
 
@@ -117,8 +124,13 @@ def _task_of_row(passage: Passage) -> list[str]:
             return [passage.pieces[0].text.strip()]
         first = ROW_START.match(passage.pieces[0].text)
         return heading_tasks(passage) if first else []
-    is_cause = CAUSE_START.match(passage.text) is not None
-    return heading_tasks(passage) if is_cause else []
+    if CAUSE_START.match(passage.text):
+        return heading_tasks(passage)
+    # "In task 11 two report success (`a`, `b`)": nothing in it speaks of other tasks.
+    if TASK_START.match(passage.text) and not OTHER_TASKS.search(passage.text):
+        named = {task for piece in passage.pieces for _, task in named_tasks(passage, piece)}
+        return list(named) if len(named) == 1 else []
+    return []
 
 
 def _outcomes(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:

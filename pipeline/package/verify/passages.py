@@ -48,6 +48,17 @@ class Piece:
         """What it cites, in order."""
         return citations(self.block, self.start, self.end)
 
+    @cached_property
+    def ratio_at(self) -> dict[int, Ratio]:
+        """The ratio that the number at a place is the part or, where of no other, the whole of."""
+        wholes = {ratio.whole.start: ratio for ratio in reversed(self.ratios)}
+        return wholes | {ratio.part.start: ratio for ratio in self.ratios}
+
+    @cached_property
+    def wholes(self) -> frozenset[int]:
+        """Where the wholes of its ratios stand."""
+        return frozenset(ratio.whole.start for ratio in self.ratios)
+
     def line_at(self, offset: int) -> int:
         """The line of the file that a place in the block stands on."""
         return self.block.line_at(offset)

@@ -291,7 +291,7 @@ def of_row(relation: str, keys: tuple[str, ...], row: Mapping[str, Any]) -> Iter
 def _derived(relation: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of a row, and what readers work out from two of them."""
     found = dict(row)
-    if relation == "task_outcomes" and row["n_scored"]:
+    if relation == "task_outcomes" and row["n_scored"] and row["n_passed"] is not None:
         found["n_failed"] = row["n_scored"] - row["n_passed"]
     if relation == "run_metrics":
         # A sidecar need not have them, nor as numbers.

@@ -15,7 +15,7 @@ from pipeline.package.verify.data import Data
 from pipeline.package.verify.evidence import Evidence, Key, joined, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
 from pipeline.package.verify.passages import Passage, Piece
-from pipeline.package.verify.speakers import listed_after, speaker, values
+from pipeline.package.verify.speakers import is_value, listed_after, speaker, values
 from pipeline.package.verify.wording import fragments, is_within, told
 
 CHECK = "quote"
@@ -47,7 +47,7 @@ class Quote:
     # Whether the words are bound to the event cited, and whether a miss is an error.
     is_exact: bool
     is_bound: bool
-    # A whole cell is a quote however short it is.
+    # A whole cell, an id or what is "set" is a quote however short it is.
     is_cell: bool = False
 
 
@@ -179,16 +179,21 @@ def _in_text(piece: Piece, there: tuple[Citation, ...], evidence: Evidence) -> I
         beside = [each for each in listed_after(piece, match.end()) if exists(each, evidence)]
         for each in beside:
             # Of a list each says it, where it is cited.
-            yield Quote(line, said, (each,), (), is_exact=each.seq is not None, is_bound=True)
+            is_exact = each.seq is not None
+            yield Quote(line, said, (each,), (), is_exact, is_bound=True, is_cell=is_value(said))
         if not beside:
             by, is_exact, is_short = speaker(piece, match.start())
-            own = (by,) if by is not None and exists(by, evidence) else there
-            is_exact = is_exact and own != there and own[0].seq is not None
-            yield Quote(line, said, own, (), is_exact, is_bound=True, is_cell=is_exact and is_short)
+            if by is None or not exists(by, evidence):
+                yield Quote(line, said, there, (), is_exact=False, is_bound=True)
+            else:
+                is_exact = is_exact and by.seq is not None
+                is_cell = is_exact and is_short
+                yield Quote(line, said, (by,), (), is_exact, is_bound=True, is_cell=is_cell)
     for start, value in values(piece):
         by, *_ = speaker(piece, start)
         own = (by,) if by is not None and exists(by, evidence) else there
-        yield Quote(piece.line_at(start), value, own, (), is_exact=False, is_bound=True, is_cell=True)
+        line = piece.line_at(start)
+        yield Quote(line, value, own, (), is_exact=False, is_bound=True, is_cell=True)
     for start, end in piece.codes:
         span = text[start:end]
         if citation.parse(span) is None and " " in span.strip() and CALL.match(span):

@@ -64,6 +64,11 @@ def values(piece: Piece) -> Iterator[tuple[int, str]]:
             yield match.start(), match[0].rstrip(".")
 
 
+def is_value(text: str) -> bool:
+    """Whether quoted words are an id or an address."""
+    return VALUES.fullmatch(text) is not None
+
+
 def _masked_place(piece: Piece, offset: int) -> int:
     """Where a place of the block stands in the masked text."""
     shorter = sum(end - start - 1 for start, end, _ in spans(piece) if end <= offset)

@@ -21,12 +21,16 @@ NO_SUM = re.compile(
     r"runs?\b|best|worst|score|distinct|unique|odds|ratio|points",
     re.IGNORECASE,
 )
-PERCENT_OF = re.compile(r"(?:%|percent|share)\s*(?:of|/)\s*(?:the |all )?(?P<whole>[\d,]+)\b", re.I)
+PERCENT_OF = re.compile(
+    r"(?:(?:%|percent|share)\s*(?:of|/)|\A\s*of)\s*(?:the |all )?(?P<whole>[\d,]+)\b", re.IGNORECASE
+)
 PERCENT_HEAD = re.compile(
-    r"\s*(?:%|percent\b|share\b|pct\b).*|.*[(\s](?:%|percent)\)?\s*", re.IGNORECASE
+    r"\s*(?:%|percent\b|share\b|pct\b).*|.*[(\s](?:%|percent)\)?\s*|\s*of (?:the |all )?[\d,]+\s*",
+    re.IGNORECASE,
 )
 COUNT_HEAD = re.compile(
-    r"\s*(?:#|n|no\.?|count|counts|number|rollouts?|tasks?|failures?|occurrences?|attempts?|cases?)"
+    r"\s*(?:#|n|no\.?|count|counts|number|rollouts?|tasks?|failures?|occurrences?|attempts?|cases?|"
+    r"reached)"
     r"(?: of .{0,30})?\s*",
     re.IGNORECASE,
 )
@@ -113,6 +117,9 @@ def _percents(rows: list[Passage], file: str) -> Iterator[Finding]:
     heads = [piece.head for piece in rows[0].pieces]
     counts = [place for place, head in enumerate(heads) if COUNT_HEAD.fullmatch(head)]
     shares = [place for place, head in enumerate(heads) if PERCENT_HEAD.fullmatch(head)]
+    # Beside rollouts the tasks they are of are often counted too.
+    if len(counts) > 1:
+        counts = [place for place in counts if "task" not in heads[place].casefold()]
     if len(counts) != 1 or len(shares) != 1:
         return
     said = PERCENT_OF.search(heads[shares[0]])

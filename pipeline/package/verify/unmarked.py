@@ -26,6 +26,9 @@ from pipeline.package.verify.ratios import is_sound
 CHECK = "number"
 # A report has some thousands; matching each takes about a millisecond.
 MOST_NUMBERS = 10_000
+# A sentence with more is none, and each of them would be matched with all the words of it.
+MOST_IN_A_SENTENCE = 60
+BEYOND = f"beyond {MOST_NUMBERS:,} numbers, or {MOST_IN_A_SENTENCE} of one sentence"
 # Columns that say which row it is.
 KEY_HEADS = re.compile(
     r"(?:k|attempts|task|task id|#|no\.?|rank|step|index|line|seq|rollout|attempt|event|version|)",
@@ -83,8 +86,8 @@ def check(found: list[Passage], known: Known, file: str) -> list[Finding]:
                 is_told = number in sound or shown.tells(piece, number)
                 is_told = is_told or (passage.line, number.text) in sums
                 around = "the text around it" if is_told else None
-                if len(judged) >= MOST_NUMBERS:
-                    line, told = piece.line_at(number.start), f"beyond {MOST_NUMBERS:,} numbers"
+                if len(judged) >= MOST_NUMBERS or order >= MOST_IN_A_SENTENCE:
+                    line, told = piece.line_at(number.start), BEYOND
                     more = Finding(line, UNVERIFIABLE, number.text, None, told, CHECK, file)
                     beyond.append(more)
                     continue
@@ -182,7 +185,7 @@ def _meant(
             if row["run_id"] in (None, *runs):
                 yield from _of_mode(row, number)
         return
-    ratio = next((each for each in piece.ratios if number in (each.part, each.whole)), None)
+    ratio = piece.ratio_at.get(number.start)
     tasks = known.scope.tasks_of(passage)
     if ratio is not None and len(tasks) == 1 and is_sound(piece, ratio):
         yield from _of_task_ratio(passage, piece, ratio, number, tasks[0], known)
@@ -231,7 +234,8 @@ def _of_task_ratio(
         if row["run_id"] == run
     ]
     column = "n_passed" if is_pass else "n_failed"
-    pairs = [(row, row[column], row["n_scored"]) for row in rows if row["n_scored"]]
+    known_rows = [row for row in rows if row["n_scored"] and row[column] is not None]
+    pairs = [(row, row[column], row["n_scored"]) for row in known_rows]
     both = [
         (row, part, whole)
         for row, part, whole in pairs
