@@ -209,6 +209,24 @@ def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "7" / name).read_bytes()
 
 
+def test_a_word_of_several_parts_has_one_sense() -> None:
+    """Of an address the same part counts, whatever the seed of hashes."""
+    code = (
+        "from pipeline.package.scoring.vocabulary import sense;"
+        "print([sense(f'{a}.novak@northwind.example') for a in ('esther', 'omar', 'hana', 'ida')])"
+    )
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert len(set(told)) == 1
+
+
 @pytest.mark.slow
 def test_a_draft_can_be_calibrated(demo: Path) -> None:
     """A report of blade's own, with facts drafted from it, passes."""
