@@ -120,8 +120,7 @@ def test_check_writes_nothing_and_tells_no_secret(tmp_path: Path) -> None:
     ended = call("sanitize", given, "--check")
     assert ended.code == 1
     assert ended.stdout.splitlines() == [
-        "report.md:5: email (email)",
-        "report.md:5: email (email)",
+        "report.md:5: email (email), 2 times",
         "rollouts/a.jsonl:1: email (email)",
         "rollouts/a.jsonl:2: email (email)",
         "rollouts/b.json:2: email (email)",
@@ -320,3 +319,11 @@ def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
     assert (ended.code, ended.stdout) == (0, "nothing found in 1 file\n")
     (out / "a.md").write_text("a@b.example, e@f.example\n")
     assert call("sanitize", str(out), "--check").code == 1
+
+
+def test_check_tells_equal_findings_once(tmp_path: Path) -> None:
+    """Several addresses of one line are one line of the answer, and all are counted."""
+    (tmp_path / "a.md").write_text("a@b.example, c@d.example\ne@f.example\n")
+    told = call("sanitize", str(tmp_path), "--check").stdout.splitlines()
+    assert told[:2] == ["a.md:1: email (email), 2 times", "a.md:2: email (email)"]
+    assert told[2].startswith("3 found in 1 file")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,11 +82,12 @@ def _check(paths: tuple[Path, ...], policy: Policy, as_json: bool) -> None:
         listed = list(_counted(findings, counted))
         click.echo(json_text(_checked(given, listed, counted), indent=2))
     else:
-        for finding in _counted(findings, counted):
+        for finding, same in groupby(_counted(findings, counted)):
             place = (
                 f"{finding.file}:{finding.line}" if finding.line else f"{finding.file} (its name)"
             )
-            click.echo(f"{neutral(place)}: {finding.kind} ({finding.rule})")
+            times = f", {n} times" if (n := sum(1 for _ in same)) > 1 else ""
+            click.echo(f"{neutral(place)}: {finding.kind} ({finding.rule}){times}")
         _print_unchecked(given.unchecked)
         click.echo(_summary(counted, len(given.files), "found"))
     if counted or given.unchecked:
