@@ -14,6 +14,7 @@ from pipeline.package.verify.summary import summary
 from pipeline.package.verify.wording import is_within
 from pipeline.warehouse import open_warehouse
 from tests.conftest import ROOT
+from tests.golden_plants import GOLDEN, sidecar_figure
 from tests.plants import KINDS
 from tests.results import call
 
@@ -119,6 +120,48 @@ def test_quotes_must_be_said_where_they_are_cited(demo: Path) -> None:
         f'It says "so I have to stop here" {cite}.\n'
     )
     assert wrong_lines(found(text, demo)) == [5, 7]
+
+
+def test_what_is_said_of_cited_events_holds_of_them(demo: Path) -> None:
+    """Speaking, looking and writing, listed and counted, buckets, ids: odd lines true, even not."""
+    a = f"`{RUN}/10:3"
+    tool = "calls `calendar_delete`"
+    true_and_false = [
+        (f"{a}#12` says that it is done.", f"{a}#10` says that it is done."),
+        (f"{a}#10` deletes a meeting.", f"{a}#1` deletes a meeting."),
+        (f"It {tool} ({a}#10`).", f"It {tool} ({a}#1`)."),
+        (f"See {a}#9`, {a}#10`.", f"See {a}#10`, {a}#10`."),
+        (f"{a}#10` deletes 00090852.", f"{a}#10` deletes 00090853."),
+        (
+            f'It writes "While I am at it" ({a}#9`).',
+            f'It writes "While I am at it" ({a}#12`).',
+        ),
+        (f"3 of 45 scored failures err ({a}`).", f"3 of 45 scored failures err (`{RUN}/10:0`)."),
+        (f"In task 10 one errs ({a}`).", f"In task 10 one errs (`{RUN}/9:0`)."),
+    ]
+    lines = [line for pair in true_and_false for line in pair]
+    rows = "| task | bucket |\n| --- | --- |\n| `10` | sometimes |\n| `9` | always |\n"
+    text = "# aster-8b on office_desk\n\n" + rows + "\n" + "\n\n".join(lines) + "\n"
+    last = [
+        f"| last words of failures | see |\n| --- | --- |\n| done | {a}#12` |",
+        f"| done | {a}#10` |\n| done | `{RUN}/10:0` |",
+    ]
+    text += "\n" + "\n".join(last) + "\n"
+    first = 8
+    wrong = [6, *range(first + 2, first + 2 * len(lines), 4)]
+    end = first + 2 * len(lines)
+    assert wrong_lines(found(text, demo)) == [*wrong, end + 3, end + 4]
+
+
+def test_a_column_of_a_whole_is_held_against_its_counts() -> None:
+    """`of 57` beside rollouts and tasks; stages are no parts of their whole."""
+    text = (
+        "| mode | rollouts | tasks | of 57 |\n| --- | --- | --- | --- |\n"
+        "| A_B | 5 | 2 | 8.8% |\n| C_D | 4 | 1 | 7.5% |\n\n"
+        "| stage | reached | of 88 |\n| --- | --- | --- |\n"
+        "| expected | 88 | 100.0% |\n| recorded | 77 | 87.5% |\n"
+    )
+    assert wrong_lines(found(text)) == [4]
 
 
 def test_a_report_is_held_against_itself_without_any_data() -> None:
@@ -252,6 +295,63 @@ def test_planted_errors_are_caught(kind: str, demo: Path, report: Path) -> None:
         n_caught += plant.line in lines
         assert set(lines) <= {plant.line}, plant.what
     assert n_caught >= least * 10
+
+
+# Of a report that a person wrote: what its words do not tell apart cannot be caught.
+FLOORS = {
+    "total": 1.0, "row of a total": 1.0, "percentage": 1.0, "absent task": 1.0,
+    "absent task in a citation": 1.0, "absent task in a heading": 1.0, "changed bucket": 1.0,
+    "percentage, no marks": 1.0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of the sample package."""
+    out = tmp_path_factory.mktemp("sample")
+    assert call("analyze", str(SAMPLE / "rollouts"), "--out", str(out)).code == 0
+    return out / "warehouse.duckdb"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", sorted(GOLDEN))
+def test_errors_in_the_golden_report_are_caught(kind: str, golden: Path) -> None:
+    """At least as many as said, on their lines; and no other line is blamed."""
+    path = SAMPLE / "golden_reports" / "aster-8b_golden_report.md"
+    text, chance, n_caught = path.read_text(), random.Random(5), 0
+    with open_warehouse(golden) as warehouse:
+        rollouts = {
+            (run, task, index): (is_pass if is_scored else None, n_events or 0)
+            for run, task, index, is_pass, is_scored, n_events in warehouse.execute(
+                "select run_id, task_id, rollout_index, is_pass, is_scored, n_events "
+                "from rollouts order by all"
+            ).fetchall()
+        }
+        for _ in range(12):
+            plant = GOLDEN[kind](text, chance, rollouts)
+            lines = wrong_lines(verify(plant.text, path.name, warehouse))
+            n_caught += plant.line in lines
+            assert set(lines) <= {plant.line} or "row of a total" in kind, plant.what
+    assert n_caught >= 12 * FLOORS[kind]
+
+
+@pytest.mark.slow
+def test_any_figure_of_the_sidecar_alone_is_caught(golden: Path) -> None:
+    """A changed number of the sidecar, on its own line of it."""
+    report = SAMPLE / "golden_reports" / "aster-8b_golden_report.md"
+    text = report.with_name("aster-8b_golden_report_metrics.json").read_text()
+    chance = random.Random(5)
+    with open_warehouse(golden) as warehouse:
+        for _ in range(8):
+            plant = sidecar_figure(text, chance)
+            metrics = sidecar.read(plant.text, "metrics.json")
+            findings = verify("# Nothing\n", report.name, warehouse, metrics)
+            wrong = {
+                each.line
+                for each in findings
+                if each.status == CONTRADICTED and each.file == "metrics.json"
+            }
+            assert plant.line in wrong, plant.what
 
 
 @pytest.mark.slow

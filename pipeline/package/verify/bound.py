@@ -61,7 +61,7 @@ def _events(
     piece: Piece, match: re.Match[str], evidence: Evidence
 ) -> Iterator[tuple[int, Citation, Event]]:
     """The events that a match cites, with their lines."""
-    text, places = signs(piece)
+    places = signs(piece)[1]
     if NEGATION.search(match[0]):
         return
     for at in range(*match.span("cites")):

@@ -39,8 +39,9 @@ def listed_after(piece: Piece, offset: int) -> list[Citation]:
 
 
 def speaker(piece: Piece, offset: int) -> tuple[Citation | None, bool, bool]:
-    """The citation that is subject of what a place belongs to; whether it says or sets just that,
-    and whether even a single word would be its own.
+    """The citation that is subject of what a place belongs to.
+
+    And whether it says or sets just that, and whether even a single word would be its own.
     """
     text, places = signs(piece)
     place = _masked_place(piece, offset)

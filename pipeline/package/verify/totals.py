@@ -128,7 +128,9 @@ def _percents(rows: list[Passage], file: str) -> Iterator[Finding]:
     pairs = [(count, share) for count, share in cells if count and share and share.number.unit]
     if said is not None:
         whole = float(said["whole"].replace(",", ""))
-        yield from _header(rows, said["whole"], whole, counts[0], file)
+        # Rollouts that reach a stage are counted at the stages before it too.
+        if "reached" not in heads[counts[0]].casefold():
+            yield from _header(rows, said["whole"], whole, counts[0], file)
         source = f"the head says of {said['whole']}"
     elif len(wholes) == 1 and wholes[0] is not None and wholes[0].number.value:
         whole, source = wholes[0].number.value, f"the total in line {wholes[0].line}"
