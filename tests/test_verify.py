@@ -242,6 +242,7 @@ def test_placeholders_match_whatever_was_there() -> None:
     assert is_within("mail to [redacted-email-1] went", "The mail to ann@x.example went out.")
     assert is_within("mail to ann@x.example went", "The mail to [redacted-email-1] went out.")
     assert is_within("to [redacted-email-1]", "mail to [redacted-email-1] went")
+    assert is_within("Hit:<n> <url> jammy <u\u2026", "Hit:1 http://x.example jammy http://y")
     assert not is_within("mail to [redacted-email-1] came", "The mail to ann@x.example went out.")
 
 

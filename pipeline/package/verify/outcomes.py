@@ -19,6 +19,7 @@ from pipeline.package.verify.evidence import Evidence, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
 from pipeline.package.verify.masking import LIST, masked
 from pipeline.package.verify.passages import Passage, Piece
+from pipeline.package.verify.quotes import is_quoting
 
 CHECK, MODE_CHECK, TOOL_CHECK = "outcome", "mode", "tool"
 NOUN = r"(?:rollouts?|attempts?|repeats?|runs?|trajector(?:y|ies)|ones?|tries|try|examples?|cases?)"
@@ -233,7 +234,9 @@ def _stretches(
 ) -> Iterator[tuple[Piece, int, set[str], list[Citation]]]:
     """Rows and clauses with the known names and the citations in them, where there are both."""
     if passage.is_row:
-        names = {name for piece in passage.pieces for _, name in _names(piece, known)}
+        # The words of a task may have a mode's name in capitals.
+        own = [piece for piece in passage.pieces if not is_quoting(passage, piece)]
+        names = {name for piece in own for _, name in _names(piece, known)}
         places = [(piece, *span) for piece in passage.pieces for span in spans(piece)]
         rollouts = {key(each) for *_, each in places}
         if len(rollouts) == 1 and names:

@@ -7,7 +7,7 @@ import re
 from pipeline.text import REDACTION, neutral
 
 # Also what error signatures put in place of numbers, paths and ids.
-CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}>")
+CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 EDGES = " .,;:!?"
 LONGEST_WINDOW = 400
