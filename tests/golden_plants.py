@@ -13,9 +13,9 @@ from tests.plants import CITATION, MARK, Plant, at, other_number
 Rollouts = Mapping[tuple[str, str, int], tuple[bool | None, int]]
 Planter = Callable[[str, random.Random, Rollouts], Plant]
 
-NUMBER = r"\d[\d,]*(?:\.\d+)?"
+NUMBER = r"\d[\d,]*+(?:\.\d+)?+"
 GAP = r"(?:<!--blade:[^>]*-->)?"
-RATIO = re.compile(rf"(?<![\w.#:/])(?P<part>{NUMBER}){GAP} of (?P<whole>{NUMBER}){GAP}(?![\w%])")
+RATIO = re.compile(rf"(?<![\w.#:/@-])(?P<part>{NUMBER}){GAP} of (?P<whole>{NUMBER}){GAP}(?![\w%-])")
 SHARE = re.compile(rf"{RATIO.pattern}[^|.\n]{{0,60}}?\((?P<share>{NUMBER})%")
 TASK = re.compile(r"(?<!#)\b[Tt]asks? (?P<task>\d+)\b")
 HEADING = re.compile(r"^#+ Tasks? (?P<task>\d+)\b", re.MULTILINE)

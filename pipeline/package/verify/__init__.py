@@ -65,13 +65,21 @@ def verify(
 
 
 def _blamed(sums: list[Finding], told: list[Finding]) -> list[Finding]:
-    """Totals without those that the data bear out: there a row is wrong, and is told itself."""
-    right = {(each.line, each.expected) for each in told if each.status == VERIFIED}
-    return [
-        each
-        for each in sums
-        if each.status != CONTRADICTED or (each.line, each.claim.rpartition(" ")[2]) not in right
-    ]
+    """Totals without those that the data bear out: there a row is wrong, and is told itself.
+
+    By its words alone a number may be borne out by chance: then a row must be known to be wrong.
+    """
+    right = {(each.line, each.expected): each.check for each in told if each.status == VERIFIED}
+    wrong = [each.line for each in told if each.status == CONTRADICTED]
+
+    def is_right(total: Finding) -> bool:
+        check = right.get((total.line, total.claim.rpartition(" ")[2]))
+        first, last = totals.lines(total)
+        return check == marked.CHECK or (
+            check is not None and any(first <= line <= last for line in wrong)
+        )
+
+    return [each for each in sums if each.status != CONTRADICTED or not is_right(each)]
 
 
 def _against_data(

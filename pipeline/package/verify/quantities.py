@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from pipeline.package.numbers import Number
+from pipeline.package.verify.column_words import BUCKETS, INTERVAL, INTERVAL_WORDS, WORDS
 from pipeline.package.verify.data import Relations
 from pipeline.package.verify.printed import number_of
 from pipeline.report.wording import BEHAVIOURS, MEASURES
@@ -64,109 +64,6 @@ IMPLIED = frozenset(
 )
 BUCKET_COUNTS = ("n_always_tasks", "n_sometimes_tasks", "n_never_tasks")
 RUNS = ("run_id", "base", "candidate")
-# The words of a column: any of the lists, each word of it near the number.
-WORDS: Mapping[str, str] = {
-    "n_tasks": "task",
-    "n_scored_tasks": "task",
-    "n_always_tasks|n_always": "always|every attempt|all attempt|consistent",
-    "n_sometimes_tasks|n_sometimes": "sometim|some|flaky|mixed",
-    "n_never_tasks|n_never": "never|none|fail every|fail all",
-    "n_missing_tasks|n_missing": "miss|without trace|no trace|no scor|absent",
-    "n_partial_tasks": "part|partial",
-    "n_rollouts": "rollout|attempt|failur|case|time|count|fail|record",
-    "n_expected": "expect|rollout|attempt|plann|repeat",
-    "n_scored|n_expected_scored": "scor|rollout|attempt|repeat",
-    "n_unscored": "unscor|not scor|usabl reward|without score|scor",
-    "n_failed_attempts": "fail attempt|attempt",
-    "n_unexpected": "unexpect|not expect",
-    "n_passed": "pass|succe|solv",
-    "n_failed": "fail|not pass",
-    "n_failures": "failur|fail|not pass",
-    "k|k_min|k_max": "repeat|attempt",
-    "pass_at_1": "pass@1|pass rate|solv",
-    "pass_at_k|pass_at_k_unbiased": "pass@k|any pass|least one|pass@{k}|retr|any attempt",
-    "pass_hat_k": "pass^k|all attempt|pass^{k}",
-    "pass_at": "pass@{k}|any",
-    "pass_hat": "pass^{k}|all",
-    "max_at|best_reward|max_reward": "best",
-    "maj_at|majority_value": "majority",
-    "retry_value": "retr|choice|selection|attempt",
-    "rollout_pass_rate": "rollout|attempt",
-    "pass_rate": "pass|attempt|solv",
-    "mean_reward|min_reward|reward_std": "reward",
-    "consistency": "consisten|every",
-    "coverage": "coverage|scor",
-    "value": "pass@{k}|pass^{k}|reward",
-    "share_of_failures": "failur|share|not pass|of fail|primary",
-    "n_concerned|n_total|share": "failur|rollout|task|attempt|fail",
-    "low|high|stake": "point|from|anything|between|pass|return|gain",
-    "n_of": "rollout|task|line|attempt|row",
-    "n_checks": "check",
-    "n_implied": "without",
-    "n_out_of_order": "after|order",
-    "n_matched": "match|bear|show|sign|rollout|attempt",
-    "gain_low|gain_high|gain": "point|gain|return|mend|pass@1|recover",
-    "n_reached|reach_rate|n_observed": "reach|all|rollout|stage|get|complet|expect|record|seen",
-    "n_lost|lost_rate": "lost|lose|drop|stop|no further|verdict|largest",
-    "step_rate": "stage before|previous|step|of those",
-    "n_all": "rollout|all|expect",
-    "task_rate": "task|share",
-    "median": "median|typical",
-    "mean|mean_value|mean_when_passed|mean_when_failed": "mean|average|pass|fail",
-    "p90": "90th|p90|percentile",
-    "max|max_value": "highest|max|longest|most",
-    "n_curated|n_strong|n_moderate|n_weak": "curat|strong|moderate|weak",
-    "rate_when_passed": "pass",
-    "rate_when_failed": "fail",
-    "odds_ratio|odds_ratio_low|odds_ratio_high": "odds",
-    "difference_low|difference_high|mean_difference": "difference|more|fewer|less",
-    "p_value|p_holm|q_value": "chance|holm|p|q|test|significan",
-    "n_healthy": "healthy",
-    "n_unhealthy": "unhealthy",
-    "n_unobserved": "unobserv",
-    "clean_rate": "clean",
-    "n_findings|n_places": "find|check|rollout|time|found",
-    "n_attempts": "attempt|fail",
-    "n_passed_elsewhere|n_passing_runs|n_passed_nowhere": "other run|another run|run pass|"
-    "elsewhere|run|nowhere|model",
-    "n_runs": "run",
-    "n_with_mode": "attempt|share|mode",
-    "n_with_cause": "caus|task",
-    "pass_at_1_common|common_pass_at_1": "pass@1|common",
-    "n_at_last_stage": "stop|stage|attempt",
-    "n_with_error": "error|attempt",
-    "n_with|n_failing": "attempt|show|fail",
-    "n_matched_actions|n_expected_actions": "expect|chang|action|call|writ",
-    "n_common_first|n_common": "alike|common|same|call",
-    "failing_chars|passing_chars": "character",
-    "delta|total_change|delta_counted_as_fail": "point|chang|ris|fall|gain|lower|higher|ahead|"
-    "behind|differ|gap",
-    "base_value|candidate_value|base_common|candidate_common": "pass@1|pass|mean|median|token|"
-    "turn|call|common|both|share",
-    "n_common_tasks": "task|common|both|shar",
-    "n_gains|n_losses": "gain|los|better|worse|improv",
-    "n_verified": "verif|same",
-    "mde_new_tasks|mde_same_tasks": "detect|smallest",
-    "n_lines|n_rows|n_rejects|n_blank|n_other|n_files|n_bytes": "line|row|reject|blank|file|"
-    "byte|record|read",
-    "n_all_lines|n_all_rows|n_all_rejects|n_all_files|n_all_other|n_all_blank": "line|row|"
-    "reject|blank|file|read|used",
-    "n_left_out": "left|drop|not scor|miss",
-    "pass_at_1_worst|pass_at_1_best|bound_low|bound_high": "fail|pass|anything|could|miss|"
-    "worst|best|from",
-    "within_variance|between_variance": "task|sampling|spread|varian",
-    "se_with_twice_the_tasks|se_with_twice_the_repeats": "twice|double",
-    "n_figures": "equal|figur|recomput",
-    "n_tested|n_informative": "test",
-}
-INTERVAL = re.compile(r"(?:^|_)(?:ci|se)_")
-INTERVAL_WORDS = ("interval", "ci", "standard error", "95%", "between", "from")
-BUCKETS = {
-    "always": "always|every attempt|all attempt",
-    "sometimes": "sometim|some|flaky|mixed",
-    "never": "never|none|fail every",
-    "missing": "miss|no scor",
-}
 
 
 @dataclass(frozen=True, eq=False)

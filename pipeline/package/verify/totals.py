@@ -18,7 +18,7 @@ TOTAL = re.compile(
 NO_SUM = re.compile(
     r"%|percent|share|rate|mean|median|average|avg|pass@|pass\^|reward|\bp\b|\bq\b|percentile|"
     r"highest|lowest|\bmax|\bmin|\bk\b|interval|gain|change|delta|rank|seconds|tokens|turns|"
-    r"runs?\b|best|worst|score|distinct|unique|odds|ratio|points",
+    r"runs?\b|best|worst|scores?\b|distinct|unique|odds|ratio|points",
     re.IGNORECASE,
 )
 PERCENT_OF = re.compile(
@@ -35,6 +35,7 @@ COUNT_HEAD = re.compile(
     re.IGNORECASE,
 )
 LEAST_ROWS = 2
+SUMMED = re.compile(r"lines (?P<first>\d+) to (?P<last>\d+)\Z")
 RATIO = ("part", "whole")
 
 
@@ -74,6 +75,12 @@ def single(passage: Passage, place: int) -> Cell | None:
 def is_total(passage: Passage) -> bool:
     """Whether a row is named a total."""
     return bool(passage.pieces) and TOTAL.fullmatch(passage.pieces[0].text.strip()) is not None
+
+
+def lines(total: Finding) -> tuple[int, int]:
+    """The rows that a total was held against; none where it was something else."""
+    match = SUMMED.search(total.source)
+    return (int(match["first"]), int(match["last"])) if match else (0, 0)
 
 
 def _sums(rows: list[Passage], file: str) -> Iterator[Finding]:
