@@ -159,7 +159,10 @@ def sidecar_figure(text: str, chance: random.Random) -> Plant:
     """Any number of a sidecar."""
     found = re.finditer(r'": (?P<number>-?\d+(?:\.\d+)?)(?=,?$)', text, re.MULTILINE)
     match = chance.choice(list(found))
-    return at(text, *match.span("number"), other_number(match["number"], chance).replace(",", ""))
+    # Sidecars hold twelve decimals: a change of the last is none.
+    value = float(match["number"])
+    other = f"{value + 0.01:.12f}" if "." in match["number"] else f"{value + 1:.0f}"
+    return at(text, *match.span("number"), other)
 
 
 def _blank(match: re.Match[str]) -> str:
