@@ -111,7 +111,10 @@ POLICY = (
     "n_tasks n_rollouts n_left_out n_passed pass_at_1 rollout_pass_rate pass_at_1_worst "
     "pass_at_1_best".split()
 )
-FUNNEL = "stage n_reached n_lost reach_rate step_rate n_observed n_implied n_out_of_order".split()
+FUNNEL = (
+    "stage_no stage n_reached n_lost reach_rate step_rate n_observed n_implied "
+    "n_out_of_order".split()
+)
 SLICE = (
     "n_tasks n_scored_tasks n_rollouts n_scored n_passed pass_at_1 se_new_tasks ci_new_tasks_low "
     "ci_new_tasks_high mean_reward n_always n_sometimes n_never n_missing".split()

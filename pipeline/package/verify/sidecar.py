@@ -253,8 +253,9 @@ def _rows(given: Any, keys: tuple[str, ...], columns: list[str]) -> list[dict[st
 def _stages(run: str, given: Any) -> list[dict[str, Any]]:
     if not isinstance(given, list):
         return []
+    # Without its number a stage cannot be told from those that were left out.
     return [
-        {"run_id": run, "stage_no": no, **{name: stage[name] for name in FUNNEL if name in stage}}
-        for no, stage in enumerate(given, start=1)
-        if isinstance(stage, dict) and "stage" in stage
+        {"run_id": run, **{name: stage[name] for name in FUNNEL if name in stage}}
+        for stage in given
+        if isinstance(stage, dict) and "stage_no" in stage
     ]
