@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -81,11 +82,14 @@ def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
     return _with_memory(settings, lambda fitting: _build(found, chosen, fitting, progress))
 
 
-def part(settings: Settings, wanted: Sequence[str]) -> Path:
-    """A warehouse of these relations alone and of what they read; no checks, no pages."""
+def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:
+    """A warehouse of these relations and of what they read, or of all; no pages."""
+    diagnose.warm_up()
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
-    return _with_memory(settings, lambda fitting: _build_part(found, chosen, fitting, wanted))
+    return _with_memory(
+        settings, lambda fitting: _build_part(found, chosen, fitting, wanted, progress)
+    )
 
 
 def _with_memory(settings: Settings, built: Callable[[Settings], T]) -> T:
@@ -161,19 +165,17 @@ def _profile(settings: Settings) -> Profile:
 
 
 def _build_part(
-    found: list[Artifact], chosen: Profile, settings: Settings, wanted: Sequence[str]
+    found: list[Artifact],
+    chosen: Profile,
+    settings: Settings,
+    wanted: Sequence[str],
+    progress: Progress,
 ) -> Path:
-    path, memory = settings.out / WAREHOUSE_NAME, settings.memory_limit
-    threads = settings.threads or _fitting_threads(_n_bytes(found))
-    with warehouse.build(path, memory_limit=memory, threads=threads) as db:
-        warehouse.create_macros(db, SQL_DIR)
-        load.artifacts(db, found, settings)
-        profile.check_fields(db, chosen)
-        profile.write(db, chosen)
-        provenance.write(db, chosen, settings)
-        if memory != AMPLE_MEMORY:
-            db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
-        warehouse.create_relations(db, SQL_DIR, made_relations(chosen), wanted=wanted)
+    path = settings.out / WAREHOUSE_NAME
+    with _building(path, found, settings) as db:
+        _fill(db, found, chosen, settings, progress, wanted=wanted)
+        if not wanted:
+            provenance.write_notices(db, warehouse.run_checks(db))
     return path
 
 
@@ -181,29 +183,9 @@ def _build(
     found: list[Artifact], chosen: Profile, settings: Settings, progress: Progress
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
-    path, memory = settings.out / WAREHOUSE_NAME, settings.memory_limit
-    n_bytes = _n_bytes(found)
-    threads = settings.threads or _fitting_threads(n_bytes)
     with outputs.prepared(settings.out) as beside:
-        with warehouse.build(path, memory_limit=memory, threads=threads) as db:
-            warehouse.create_macros(db, SQL_DIR)
-            progress.stage(
-                f"reading {len(found)} file{'' if len(found) == 1 else 's'}, {_size(n_bytes)}"
-            )
-            load.artifacts(db, found, settings, read=progress.read)
-            if chosen.name:
-                progress.stage(f"checking {Path(chosen.name).name}")
-            profile.check_fields(db, chosen)
-            profile.write(db, chosen)
-            provenance.write(db, chosen, settings)
-            if memory != AMPLE_MEMORY:
-                db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
-            warehouse.create_relations(
-                db,
-                SQL_DIR,
-                made_relations(chosen),
-                begin=lambda n: progress.stage(f"making {n} relations"),
-            )
+        with _building(settings.out / WAREHOUSE_NAME, found, settings) as db:
+            _fill(db, found, chosen, settings, progress)
             progress.stage("checking them")
             warnings = warehouse.run_checks(db)
             progress.stage("writing the report")
@@ -215,6 +197,43 @@ def _build(
             outputs.write(beside, settings.out, texts)
         outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
+
+
+def _building(
+    path: Path, found: list[Artifact], settings: Settings
+) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+    threads = settings.threads or _fitting_threads(_n_bytes(found))
+    return warehouse.build(path, memory_limit=settings.memory_limit, threads=threads)
+
+
+def _fill(
+    db: duckdb.DuckDBPyConnection,
+    found: list[Artifact],
+    chosen: Profile,
+    settings: Settings,
+    progress: Progress,
+    *,
+    wanted: Sequence[str] = (),
+) -> None:
+    """Rows into raw.*, then the relations: those wanted, or all."""
+    warehouse.create_macros(db, SQL_DIR)
+    n_files = f"{len(found)} file{'' if len(found) == 1 else 's'}"
+    progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
+    load.artifacts(db, found, settings, read=progress.read)
+    if chosen.name:
+        progress.stage(f"checking {Path(chosen.name).name}")
+    profile.check_fields(db, chosen)
+    profile.write(db, chosen)
+    provenance.write(db, chosen, settings)
+    if settings.memory_limit != AMPLE_MEMORY:
+        db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    warehouse.create_relations(
+        db,
+        SQL_DIR,
+        made_relations(chosen),
+        wanted=wanted,
+        begin=lambda n: progress.stage(f"making {n} relations"),
+    )
 
 
 def _n_bytes(found: list[Artifact]) -> int:

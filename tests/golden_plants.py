@@ -94,7 +94,7 @@ def absent_task(
 ) -> Plant:
     """A task that does not exist, in words, in a heading or in a citation."""
     match = chance.choice(list(pattern.finditer(text)))
-    return at(text, *match.span("task"), match["task"] + "9")
+    return at(text, *match.span("task"), match["task"] + "99")
 
 
 def swapped(text: str, chance: random.Random, rollouts: Rollouts, *, other: str) -> Plant:

@@ -29,6 +29,20 @@ def analyzed(*results: Path, is_told: bool = False) -> Iterator[tuple[Warehouse,
 
 
 @contextmanager
+def related(results: Path) -> Iterator[Warehouse]:
+    """A warehouse of these results without pages; gone afterwards. stderr shows how far it is."""
+    from pipeline.cli.progress import shown_progress
+    from pipeline.run import part
+
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        settings = Settings(results=(results,), out=Path(folder) / "out")
+        with shown_progress() as progress:
+            path = part(settings, progress=progress)
+        with open_warehouse(path) as opened:
+            yield opened
+
+
+@contextmanager
 def glimpsed(
     results: Path, relations: Sequence[str], *, benchmark: str | None = None
 ) -> Iterator[Warehouse]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.cli.package_source import analyzed
+from pipeline.cli.package_source import related
 from pipeline.errors import InputError
 from pipeline.package import layout
 from pipeline.settings import WAREHOUSE_NAME
@@ -41,7 +41,7 @@ def evidence(
     if results is not None:
         if not results.exists():
             raise InputError(f"{results}: not found.", hint="Name the folder of the rollouts.")
-        with analyzed(results, is_told=True) as (opened, _):
+        with related(results) as opened:
             yield Evidence(opened, beside, f"{results}, analyzed for this")
     elif warehouse is not None:
         with open_warehouse(warehouse) as opened:
