@@ -19,7 +19,7 @@ from tests.results import Outcome, call, rollout, write
 
 pytestmark = pytest.mark.slow
 # Different in kind: tools, an answer, a judge, a dialogue, graded rewards.
-CORPUS_NAMES = ["workplace_assistant", "gpqa_diamond", "arena_judge", "tau2", "reasoning_gym"]
+CORPUS_NAMES = ["workplace_assistant", "reasoning_gym"]
 
 
 def init(folder: Path, benchmark: str, *words: str | Path) -> Outcome:
@@ -34,9 +34,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def figures(results: Path, out: Path, *words: str | Path) -> str:
-    """All figures of an analysis; the place of a stage is none, since a profile lists fewer."""
+    """All figures of an analysis."""
     ended = call("analyze", results, "--out", out, *words)
     assert ended.code == 0, ended.stderr
+    return figures_of(out)
+
+
+def figures_of(out: Path) -> str:
+    """What an analysis wrote; the place of a stage is no figure, since a profile lists fewer."""
     lines = (out / "metrics.json").read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if '"stage_no"' not in line)
 
@@ -55,7 +60,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_profile_changes_no_figure(office: Path) -> None:
     """With the drafted profile and without any, of the rollouts and of the whole package."""
     (office / "empty.toml").touch()
-    with_it = (office / "blade_out" / "metrics.json").read_text(encoding="utf-8")
+    with_it = figures_of(office / "blade_out")
     without = figures(
         office / "office_desk" / "rollouts",
         office / "without",
