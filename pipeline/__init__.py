@@ -70,7 +70,7 @@ def render(
     labels: str | Path | None = None,
 ) -> str:
     """The report of a warehouse again, as Markdown or HTML; all runs and sections by default."""
-    from pipeline.again import render as render_
+    from pipeline.rerender import render as render_
 
     return render_(
         Path(path),

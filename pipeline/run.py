@@ -11,10 +11,11 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
-from pipeline import diagnose, discover, load, outputs, profile, provenance, report, warehouse
+from pipeline import analysis, outputs, profile, provenance, report, warehouse
 from pipeline.artifact import Artifact
 from pipeline.errors import InputError
-from pipeline.load.records import Read
+from pipeline.ingest import discover, load
+from pipeline.ingest.load.records import Read
 from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
@@ -75,7 +76,7 @@ class Analysis:
 def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
     progress.stage("finding files")
-    diagnose.warm_up()
+    analysis.warm_up()
     report.check_templates(settings.templates)
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
@@ -84,7 +85,7 @@ def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
 
 def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:
     """A warehouse of these relations and of what they read, or of all; no pages."""
-    diagnose.warm_up()
+    analysis.warm_up()
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
     return _with_memory(
@@ -109,7 +110,7 @@ def _with_memory(settings: Settings, built: Callable[[Settings], T]) -> T:
 
 def made_relations(chosen: Profile) -> list[Relation]:
     """The relations that are not files of sql/."""
-    return [*diagnose.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
+    return [*analysis.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
 
 
 def compare(path: Path, pairs: Sequence[Pair]) -> warehouse.Warehouse:

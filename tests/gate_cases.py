@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipeline.gate import (
+from pipeline.profile.gate import (
     Compared,
     Criterion,
     Gate,

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pipeline"
-HOMES = {"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"stats"}}
+HOMES = {"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}}
 
 
 def allowed() -> dict[str, set[str]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri, stdtrit
 
-from pipeline import stats
+from pipeline.analysis import stats
 
 NAN = math.nan
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pipeline
-from pipeline.diagnose.alignment import Trail, first_divergence, longest_common
+from pipeline.analysis.alignment import Trail, first_divergence, longest_common
 from tests import results as written
 from tests.diagnosis_truth import planted, simulated
 from tests.results import Results, Row, rollout

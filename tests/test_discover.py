@@ -12,7 +12,7 @@ import pyarrow
 import pytest
 
 import pipeline
-from pipeline import discover
+from pipeline.ingest import discover
 from tests import results
 from tests.lean import CHECKED, LOADED, only
 from tests.results import Content, Results, asked, failure, lines, rollout, write

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import stats
+from pipeline.analysis import stats
 
 
 def test_shrunken_rates_by_hand() -> None:

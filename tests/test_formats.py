@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pipeline.formats import config, gym, metrics
+from pipeline.ingest.formats import config, gym, metrics
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.gate import (
+from pipeline.profile.gate import (
     Compared,
     Criterion,
     Measured,

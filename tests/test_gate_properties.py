@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.gate import (
+from pipeline.profile.gate import (
     Compared,
     Criterion,
     Measured,

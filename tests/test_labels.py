@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pipeline import citation
-from pipeline.formats import labels
+from pipeline.ingest.formats import labels
 from pipeline.run import run
 from pipeline.settings import Settings
 from tests import results as written

@@ -26,8 +26,8 @@ spec.loader.exec_module(simulate)
 
 READINGS = {
     "general": (),
-    "sniffed": (("pipeline.load.sniff.LARGE_FILE", 0),),
-    "small blocks": (("pipeline.load.lines.BLOCK_BYTES", 50_021),),
+    "sniffed": (("pipeline.ingest.load.sniff.LARGE_FILE", 0),),
+    "small blocks": (("pipeline.ingest.load.lines.BLOCK_BYTES", 50_021),),
 }
 
 

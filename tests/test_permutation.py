@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from pipeline import stats
+from pipeline.analysis import stats
 
 Task = tuple[list[float], list[float]]  # what the rollouts of base and candidate got
 

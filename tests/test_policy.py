@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import gate
 from pipeline.errors import BladeError, InputError, UsageError
-from pipeline.gate import Criterion, Policy, Requirements, Waiver
-from pipeline.gate.policy import CONTRACT, METRICS
+from pipeline.profile import gate
+from pipeline.profile.gate import Criterion, Policy, Requirements, Waiver
+from pipeline.profile.gate.policy import CONTRACT, METRICS
 from tests.conftest import ROOT
 
 DOCUMENT = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").partition("## A policy\n")[2]

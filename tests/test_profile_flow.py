@@ -279,7 +279,7 @@ def test_predicates_are_checked_before_anything_is_read(
     def read(*_: object, **__: object) -> None:
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr("pipeline.load.artifacts", read)
+    monkeypatch.setattr("pipeline.ingest.load.artifacts", read)
     with pytest.raises(pipeline.UsageError):
         with_profile(tmp_path, '[[funnel]]\nstage = "x"\nwhen = "1"\n')
 

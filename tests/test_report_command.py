@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import pipeline
-from pipeline import again, provenance, report
+from pipeline import provenance, report, rerender
 from pipeline.profile import Profile
 from pipeline.report import own_templates
 from pipeline.settings import Settings
@@ -457,7 +457,7 @@ def test_labels_given_now_are_those_of_an_analysis(demo: Path, tmp_path: Path) -
     assert said(demo, "--labels", labels, "--run", ASTER).stdout == own
     # The other way round: labels given stand for those that were there, none for all of them.
     none = write(tmp_path, {"labels.jsonl": ""}) / "labels.jsonl"
-    with again.relabel(out / "warehouse.duckdb", none) as opened:
+    with rerender.relabel(out / "warehouse.duckdb", none) as opened:
         assert opened.execute("from labels").fetchall() == []
         assert opened.execute("from root_causes where not is_suggested").fetchall() == []
         kept = "select path from artifacts where kind = 'labels'"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from pipeline import stats
+from pipeline.analysis import stats
 from tests import separation_reference as reference
 from tests.separation_reference import Table
 

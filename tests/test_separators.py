@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from scipy import stats as scipy_stats
 
-from pipeline.diagnose.separation import separations
+from pipeline.analysis.separation import separations
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from tests import separation_reference as reference

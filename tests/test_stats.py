@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import stats
+from pipeline.analysis import stats
 from tests import reference_run, uncertainty_reference
 
 N_DRAWS = 2000

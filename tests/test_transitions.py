@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import stats
+from pipeline.analysis import stats
 
 Counts = list[tuple[int, int, int]]  # repeats of base and candidate, passes of both
 tasks = st.lists(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import stats
+from pipeline.analysis import stats
 
 # Of a task: passed and scored, run by run.
 Task = list[tuple[int, int]]

@@ -106,9 +106,10 @@ def compare(
         _refuse_with_series([name for name, value in others.items() if value])
         _print_series(runs, warehouse, as_json=as_json)
         return
-    from pipeline import gate, report
+    from pipeline import report
     from pipeline.cli import compare_page, gate_content, gate_page, noise_content, noise_page
     from pipeline.cli.compare_runs import compared, located
+    from pipeline.profile import gate
 
     with ExitStack() as stack:
         path, names = located(stack, runs, warehouse)

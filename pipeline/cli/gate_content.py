@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline import gate, stats
+from pipeline.analysis import stats
 from pipeline.cli.lookup import Row, rows
+from pipeline.profile import gate
 from pipeline.report import Comparison
 from pipeline.warehouse import Warehouse
 

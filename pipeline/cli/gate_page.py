@@ -8,8 +8,8 @@ import click
 
 from pipeline.cli.paragraphs import heading, labelled
 from pipeline.cli.tables import print_table
-from pipeline.gate import Finding, Gate, Judgement, Verdict, worst
-from pipeline.gate.wording import asked, change, interval, required
+from pipeline.profile.gate import Finding, Gate, Judgement, Verdict, worst
+from pipeline.profile.gate.wording import asked, change, interval, required
 from pipeline.text import one_line
 
 LONGEST_NAME = 200

@@ -66,7 +66,7 @@ def report(
         raise UsageError(
             "--sections: no section is named.", hint="For example: --sections executive_summary"
         )
-    from pipeline.again import render
+    from pipeline.rerender import render
 
     rendering = render(
         warehouse,

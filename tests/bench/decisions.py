@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline import stats
+from pipeline.analysis import stats
 
 MARGIN = 0.02
 N_PAIRS = 2000

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-SCHEMAS = ("main", "report")
 CHUNK = 5_000
 
 

@@ -26,7 +26,6 @@ class Cited:
     is_recorded: bool
     n_events: int
     amounts: Mapping[str, float]
-    primary_mode: str | None
     modes: frozenset[str]
     tools: frozenset[str]
     checks: frozenset[str]
@@ -151,7 +150,6 @@ def _cited(where: Key, row: Mapping[str, Any], modes: Names, tools: Names, check
         is_recorded=bool(row),
         n_events=int(amounts.get("n_events", 0)),
         amounts=amounts,
-        primary_mode=next((name for name, first in modes.get(where, []) if first), None),
         modes=frozenset(name for name, _ in modes.get(where, [])),
         tools=frozenset(name for name, _ in tools.get(where, [])),
         checks=frozenset(name for name, _ in checks.get(where, [])),

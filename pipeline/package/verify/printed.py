@@ -19,7 +19,6 @@ POINTS = re.compile(
     r"\s?(?:points?|pp)\b|\s(?:to|and)\s[+\u2212-]?[\d,.]+\s(?:points?|pp)\b", re.IGNORECASE
 )
 RATES = re.compile(r"pass|rate|share|coverage|consistency|gain|retry|majority", re.IGNORECASE)
-LARGEST_INTEGER = 2.0**53
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ QUOTING = re.compile(
 )
 ASKED = re.compile(r"asked|prompt|request|question|instruction", re.IGNORECASE)
 ASKED_START = re.compile(r"\s*(?:Asked|Prompt|Request|Question):\s+")
-NEXT_TO = re.compile(r"[\"'\u201d,.;: ]{0,3}\(?(?:see |at |in )?\Z")
 CALL = re.compile(r"\w+\s*[({]")
 NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
 SHORTEST = 12

@@ -1,0 +1,20 @@
+"""What SQL alone cannot say: relations computed in Python from the rows of others."""
+
+from pipeline.analysis.comparison import COMPARISON_TESTS, MEASURE_INTERVALS
+from pipeline.analysis.contrasts import ALIGNED
+from pipeline.analysis.ledgers import FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE
+from pipeline.analysis.permutations import CHANGE_TESTS
+from pipeline.analysis.separation import SEPARATIONS
+from pipeline.analysis.stats import warm_up
+from pipeline.analysis.trends import TRENDS
+from pipeline.analysis.uncertainty import INTERVALS, MAJORITIES
+from pipeline.relation import Computed
+
+COMPUTED: tuple[Computed, ...] = (
+    *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
+    *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_INTERVALS),
+    *(FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
+)
+
+
+__all__ = ["COMPUTED", "warm_up"]

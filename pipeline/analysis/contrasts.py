@@ -1,0 +1,201 @@
+"""The closest passing rollout of each failing one, and where the two part: rows in, rows out."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.analysis.alignment import Trail, first_divergence, n_shared_first
+from pipeline.relation import Computed
+
+# Of passing rollouts that begin alike, so many are weighed: repeats may run to a thousand.
+MOST_CANDIDATES = 32
+# Of tools that one side alone calls; names are whatever a model made up.
+MOST_TOOLS = 20
+MOST_TOOL_CHARS = 100
+
+SCHEMA = pa.schema(
+    {
+        "task_no": pa.int64(),
+        "record_id": pa.int64(),
+        "passing_record_id": pa.int64(),
+        "is_closest": pa.bool_(),
+        "n_common": pa.int64(),
+        "n_common_first": pa.int64(),
+        "difference": pa.string(),
+        "seq": pa.int64(),
+        "passing_seq": pa.int64(),
+        "result_seq": pa.int64(),
+        "passing_result_seq": pa.int64(),
+        "skipped_seq": pa.int64(),
+        "tools_only_failing": pa.list_(pa.string()),
+        "tools_only_passing": pa.list_(pa.string()),
+    }
+)
+
+
+# The steps of a passing rollout, and its place among the repeats.
+Beginning = tuple[tuple[int, ...], int]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A rollout with the places of its steps among its events; 0 where there is no result."""
+
+    task_no: int
+    is_flip: bool
+    record_id: int
+    index: int
+    is_pass: bool
+    seqs: Sequence[int]
+    result_seqs: Sequence[int]
+    trail: Trail
+
+
+@dataclass(frozen=True)
+class Match:
+    """A failing rollout and its closest passing one; the lower the rank, the closer."""
+
+    failing: Rollout
+    passing: Rollout
+    rank: tuple[int, ...]
+
+
+def contrasts(steps: pa.Table) -> pa.Table:
+    """One row for each failing rollout, from the steps of all that are to be contrasted.
+
+    Of a task that flipped between two runs only the closest pair is told.
+    """
+    rows: list[dict[str, Any]] = []
+    for _, repeats in groupby(_rollouts(steps), key=lambda rollout: rollout.task_no):
+        matches = _matches(list(repeats))
+        closest = min(match.rank for match in matches)
+        rows += [
+            _row(match, is_closest=match.rank == closest)
+            for match in matches
+            if match.rank == closest or not match.failing.is_flip
+        ]
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
+    """The rows of each rollout as one value; a rollout without steps has a row without seq."""
+    if steps.num_rows == 0:
+        return
+    # A rollout may end one task and begin the next.
+    starts = np.flatnonzero(_changes(steps, "task_no") | _changes(steps, "record_id"))
+    ends = [*starts[1:].tolist(), steps.num_rows]
+    names = ("task_no", "is_flip", "record_id", "rollout_index", "is_pass")
+    heads = [steps[name].take(pa.array(starts)).to_pylist() for name in names]
+    seqs, result_seqs, calls, codes = (
+        steps[name].fill_null(0).to_numpy().tolist()
+        for name in ("seq", "result_seq", "call", "step")
+    )
+    tools = steps["tool"].to_pylist()
+    for *head, start, end in zip(*heads, starts.tolist(), ends, strict=True):
+        task_no, is_flip, record, index, is_pass = head
+        own = slice(start, end if seqs[start] else start)
+        trail = Trail(tuple(calls[own]), tuple(codes[own]), tools[own])
+        yield Rollout(task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own], trail)
+
+
+def _changes(steps: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Whether each row's number is another than that of the row before it; the first is."""
+    numbers = steps[name].to_numpy()
+    return np.asarray(np.diff(numbers, prepend=numbers[0] - 1), dtype=np.bool_)
+
+
+def _matches(repeats: list[Rollout]) -> list[Match]:
+    """Each failing repeat of a task with the passing one that it is closest to."""
+    passing = [rollout for rollout in repeats if rollout.is_pass]
+    ordered = sorted((rollout.trail.steps, number) for number, rollout in enumerate(passing))
+    return [_closest(rollout, passing, ordered) for rollout in repeats if not rollout.is_pass]
+
+
+def _closest(failing: Rollout, passing: list[Rollout], ordered: list[Beginning]) -> Match:
+    """The passing rollout that goes along longest; of several, the one with most in common.
+
+    In order of their steps, those that begin most like this one stand beside its own place.
+    """
+    steps = failing.trail.steps
+    place = bisect_left(ordered, (steps, 0))
+    n_first = max(
+        n_shared_first(steps, other) for other, _ in ordered[max(place - 1, 0) : place + 1]
+    )
+    begins = steps[:n_first]
+    low = bisect_left(ordered, begins, key=lambda other: other[0][:n_first])
+    high = bisect_right(ordered, begins, key=lambda other: other[0][:n_first])
+    candidates = sorted(number for _, number in ordered[low:high])[:MOST_CANDIDATES]
+    distances = [_distance(failing.trail, passing[number].trail) for number in candidates]
+    nearest = min(distances)
+    chosen = passing[candidates[distances.index(nearest)]]
+    return Match(failing, chosen, (-n_first, *nearest, failing.index, chosen.index))
+
+
+def _distance(failing: Trail, passing: Trail) -> tuple[int, int]:
+    """The fewer calls in common the farther; then, the more calls that are not."""
+    n_shared = failing.n_shared(passing)
+    return -n_shared, len(failing.calls) + len(passing.calls) - 2 * n_shared
+
+
+def _row(match: Match, *, is_closest: bool) -> dict[str, Any]:
+    failing, passing = match.failing, match.passing
+    found = first_divergence(failing.trail, passing.trail)
+    return {
+        "task_no": failing.task_no,
+        "record_id": failing.record_id,
+        "passing_record_id": passing.record_id,
+        "is_closest": is_closest,
+        "n_common": found.n_common,
+        "n_common_first": found.n_common_first,
+        "difference": found.difference,
+        "seq": _at(failing.seqs, found.step),
+        "passing_seq": _at(passing.seqs, found.passing_step),
+        "result_seq": _at(failing.result_seqs, found.step),
+        "passing_result_seq": _at(passing.result_seqs, found.passing_step),
+        "skipped_seq": _at(passing.seqs, found.skipped_step),
+        "tools_only_failing": _only(failing.trail, passing.trail),
+        "tools_only_passing": _only(passing.trail, failing.trail),
+    }
+
+
+def _at(seqs: Sequence[int], step: int | None) -> int | None:
+    return None if step is None else seqs[step] or None
+
+
+def _only(trail: Trail, other: Trail) -> list[str]:
+    """The tools that one side calls and the other does not."""
+    names = {tool for tool in trail.tools if tool is not None} - set(other.tools)
+    return [name[:MOST_TOOL_CHARS] for name in sorted(names)[:MOST_TOOLS]]
+
+
+ALIGNED = Computed(
+    name="staging.aligned_contrasts",
+    purpose="Where each failing rollout that calls tools parts from the closest passing one.",
+    grain=("task_no", "record_id"),
+    is_table=True,
+    query="""
+        select
+            rollouts.task_no,
+            rollouts.flip_no is not null as is_flip,
+            rollouts.record_id,
+            rollouts.rollout_index,
+            rollouts.is_pass,
+            steps.seq,
+            steps.result_seq,
+            steps.tool,
+            steps.call,
+            steps.step
+        from staging.contrast_rollouts as rollouts
+        left join staging.contrast_steps as steps using (task_no, record_id)
+        where rollouts.is_acting
+        order by rollouts.task_no, rollouts.rollout_index, rollouts.record_id, steps.seq
+    """,
+    compute=contrasts,
+)

@@ -1,0 +1,1 @@
+"""Any results folder -> raw.*: `discover` finds files, `formats` describes them, `load` reads."""

@@ -1,0 +1,109 @@
+"""One line of labels.jsonl: the root cause that a curator gives a task of a run, with evidence."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline import citation
+from pipeline.citation import Citation
+from pipeline.ingest.formats import gym
+
+CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
+UNEXPLAINED = "UNEXPLAINED"
+INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
+LONGEST_TEXT = 10_000
+LONGEST_QUOTE = 60
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a line says; whether what it names exists, only the whole warehouse can tell."""
+
+    run_id: str
+    task_id: str
+    cause: str
+    intervention: str | None
+    note: str | None
+    said_by: str | None
+    evidence: tuple[Citation, ...]
+
+
+def read(line: str) -> Label:
+    """The label of a line; ValueError says why it is none. Fields of other names are left alone."""
+    row = json.loads(gym.regular(line))
+    return Label(
+        run_id=_key(row, "run", str),
+        task_id=_key(row, "task", str, int),
+        cause=_cause(row),
+        intervention=_intervention(row),
+        note=_text(row, "note"),
+        said_by=_text(row, "by"),
+        evidence=_evidence(row),
+    )
+
+
+def _key(row: dict[str, Any], name: str, *types: type) -> str:
+    """`run` or `run_id`, `task` or `task_id`; both where they say the same."""
+    values = set()
+    for field in (name, f"{name}_id"):
+        value = row.get(field)
+        if value is None:
+            continue
+        # By exact type: true is an integer to Python.
+        if type(value) not in types:
+            wanted = "a string or a whole number" if int in types else "a string"
+            raise ValueError(f"{field} is {gym.json_type(value)}, not {wanted}")
+        values.add(str(value))
+    if not values:
+        raise ValueError(f"{name} is missing")
+    if len(values) > 1:
+        raise ValueError(f"{name} and {name}_id differ")
+    return values.pop()
+
+
+def _text(row: dict[str, Any], field: str) -> str | None:
+    value = row.get(field)
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{field} is {gym.json_type(value)}, not a string")
+    return None if value is None else value[:LONGEST_TEXT]
+
+
+def _cause(row: dict[str, Any]) -> str:
+    cause = _text(row, "cause")
+    if cause is None:
+        raise ValueError("cause is missing")
+    first, plus, second = cause.partition("+")
+    is_mixed = bool(plus) and first in CAUSES and second in CAUSES and first != second
+    if not is_mixed and cause not in (*CAUSES, UNEXPLAINED):
+        known = f"{', '.join(CAUSES)}, {UNEXPLAINED}, or two of the first six such as BI+KG"
+        raise ValueError(f"unknown cause {_quoted(cause)}: it is one of {known}")
+    return cause
+
+
+def _intervention(row: dict[str, Any]) -> str | None:
+    intervention = _text(row, "intervention")
+    if intervention is not None and intervention not in INTERVENTIONS:
+        known = ", ".join(INTERVENTIONS)
+        raise ValueError(f"unknown intervention {_quoted(intervention)}: it is one of {known}")
+    return intervention
+
+
+def _evidence(row: dict[str, Any]) -> tuple[Citation, ...]:
+    """One citation or a list of them; a label without any is still one."""
+    given = row.get("evidence")
+    listed = given if isinstance(given, list) else [] if given is None else [given]
+    found = []
+    for entry in listed:
+        if not isinstance(entry, str):
+            raise ValueError(f"evidence is {gym.json_type(entry)}, not {citation.SHAPE}")
+        cited = citation.parse(entry)
+        if cited is None:
+            raise ValueError(f"evidence {_quoted(entry)} is not {citation.SHAPE}")
+        found.append(cited)
+    return tuple(found)
+
+
+def _quoted(text: str) -> str:
+    return repr(text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 1]}…")

@@ -1,0 +1,72 @@
+"""Artifacts -> raw.* tables, nothing dropped: every line is a row, a reject, other, or blank."""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+
+from pipeline.artifact import ROW_KINDS, Artifact, Kind
+from pipeline.ingest.formats import gym
+from pipeline.ingest.load import labels, records, sidecars
+from pipeline.ingest.load.lines import FileTally
+from pipeline.ingest.load.records import Read
+from pipeline.ingest.load.tables import append
+from pipeline.settings import Settings
+
+FILES = (
+    "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
+    "chunk int, package varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
+    "sha256 varchar"
+)
+REJECTS = "record_id bigint, reason varchar, snippet varchar"
+
+
+def artifacts(
+    db: duckdb.DuckDBPyConnection,
+    found: list[Artifact],
+    settings: Settings,
+    *,
+    read: Read = lambda _read, _all: None,
+) -> None:
+    """Read all artifacts into the schema `raw` of the open warehouse."""
+    db.execute(f"create table raw.rejects ({REJECTS})")
+    numbered = list(enumerate(found))
+    tallies: dict[int, FileTally] = {}
+    by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
+    records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read)
+    curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
+    labels.load(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
+    sidecars.load(db, [file for file in numbered if file[0] not in tallies], tallies)
+    _write_files(db, numbered, tallies)
+    db.execute("create table raw.id_fields (rank int, name varchar)")
+    append(db, "raw.id_fields", list(enumerate(gym.id_names())))
+
+
+def labels_alone(artifact: Artifact, file_no: int, *, max_line_bytes: int) -> dict[str, pa.Table]:
+    """The tables of `raw` that one file of labels fills, as an analysis would have filled them."""
+    with duckdb.connect(":memory:") as db:
+        db.execute(f"create schema raw; create table raw.rejects ({REJECTS})")
+        tallies: dict[int, FileTally] = {}
+        labels.load(db, [(file_no, artifact)], tallies, max_line_bytes=max_line_bytes)
+        _write_files(db, [(file_no, artifact)], tallies)
+        names = ("raw.labels", "raw.label_mentions", "raw.rejects", "raw.files")
+        return {name: db.table(name).to_arrow_table() for name in names}
+
+
+def _write_files(
+    db: duckdb.DuckDBPyConnection,
+    numbered: list[tuple[int, Artifact]],
+    tallies: dict[int, FileTally],
+) -> None:
+    rows = []
+    for file_no, artifact in numbered:
+        tally = tallies[file_no]
+        belongs = (artifact.run_name, artifact.seed, artifact.chunk, artifact.package)
+        counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
+        named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
+        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
+    db.execute(f"create table raw.files ({FILES})")
+    append(db, "raw.files", rows)
+    db.execute("create table raw.places (file_no int, depth int, name varchar)")
+    places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
+    append(db, "raw.places", places)

@@ -1,0 +1,114 @@
+"""Whole-file artifacts -> raw.figures, raw.notes, raw.config_values; the rest is only counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from pipeline.artifact import SETTING_KINDS, Artifact, Kind
+from pipeline.ingest.formats import config, metrics
+from pipeline.ingest.load.lines import SNIPPET_BYTES, FileTally, read_blocks, record_id
+from pipeline.ingest.load.tables import append
+
+# A larger file is listed with its size and not opened: model weights may lie beside the results.
+LARGEST_DOCUMENT = 128 << 20
+LARGEST_NOTE = 1 << 20
+
+TABLES = {
+    "figures": "file_no int, agent varchar, task varchar, position int, metric varchar, "
+    "value double",
+    "notes": "file_no int, content varchar",
+    "config_values": "file_no int, name varchar, value varchar",
+    "metric_rows": "file_no int, n_rows bigint",
+}
+
+
+@dataclass
+class Rows:
+    """What has been read so far, by table."""
+
+    figures: list[tuple[Any, ...]] = field(default_factory=list)
+    notes: list[tuple[Any, ...]] = field(default_factory=list)
+    config_values: list[tuple[Any, ...]] = field(default_factory=list)
+    metric_rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rejects: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+def load(
+    db: duckdb.DuckDBPyConnection, files: list[tuple[int, Artifact]], tallies: dict[int, FileTally]
+) -> None:
+    """Read every other artifact; what cannot be read is a reject, never an error."""
+    rows = Rows()
+    for file_no, artifact in files:
+        tally = tallies.setdefault(file_no, FileTally())
+        content = _content(artifact, tally)
+        if tally.damage is not None:
+            tally.n_lines += 1
+            rows.rejects.append((record_id(file_no, tally.n_lines), tally.damage, ""))
+        elif content is not None:
+            _read(rows, file_no, artifact.kind, content)
+    for table, columns in TABLES.items():
+        db.execute(f"create table raw.{table} ({columns})")
+        append(db, f"raw.{table}", getattr(rows, table))
+    append(db, "raw.rejects", rows.rejects)
+
+
+def _content(artifact: Artifact, tally: FileTally) -> bytes | None:
+    """The file's bytes, counted and hashed; none where it is too large to open."""
+    tally.n_bytes = artifact.path.stat().st_size
+    if tally.n_bytes > LARGEST_DOCUMENT:
+        tally.is_counted = False
+        return None
+    blocks = read_blocks(artifact, tally, room=lambda: 0)
+    content = b"".join(bytes(memoryview(block)[start:end]) for block, start, end in blocks)
+    lines = content.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    tally.n_lines = len(lines)
+    tally.n_blank = sum(not line.strip() for line in lines)
+    return content
+
+
+def _read(rows: Rows, file_no: int, kind: Kind, content: bytes) -> None:
+    text = content.decode("utf-8", "replace")
+    if kind is Kind.NOTES:
+        rows.notes.append((file_no, text[:LARGEST_NOTE]))
+    elif kind in SETTING_KINDS:
+        found = config.checkpoint(text) if kind is Kind.CHECKPOINT else config.settings(text)
+        rows.config_values += [(file_no, name, value) for name, value in found.items()]
+    elif kind is Kind.REWARD_PROFILE:
+        _read_profile(rows, file_no, text)
+    elif kind in (Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS):
+        _read_aggregate(rows, file_no, text)
+
+
+def _read_aggregate(rows: Rows, file_no: int, text: str) -> None:
+    try:
+        document = metrics.parse(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        rows.rejects.append((record_id(file_no, line), f"not JSON: {error}", text[:SNIPPET_BYTES]))
+        return
+    for figure in metrics.aggregate_figures(document):
+        rows.figures.append((file_no, *vars(figure).values()))
+
+
+def _read_profile(rows: Rows, file_no: int, text: str) -> None:
+    position = 0
+    for line_no, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = metrics.parse(line)
+            if not isinstance(row, dict):
+                raise ValueError("not a JSON object")
+        except (ValueError, RecursionError) as error:
+            snippet = line.strip()[:SNIPPET_BYTES]
+            rows.rejects.append((record_id(file_no, line_no), f"not JSON: {error}", snippet))
+            continue
+        for figure in metrics.profile_figures(row, position):
+            rows.figures.append((file_no, *vars(figure).values()))
+        position += 1
+    rows.metric_rows.append((file_no, position))

@@ -1,0 +1,179 @@
+"""A report once more from a warehouse: runs, sections, templates and labels of one's choice."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from pipeline import report, warehouse
+from pipeline.artifact import Artifact, Kind
+from pipeline.errors import InputError, UsageError
+from pipeline.ingest import load
+from pipeline.profile import Profile
+from pipeline.run import made_relations
+from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
+from pipeline.text import one_line
+from pipeline.warehouse import Notice, Warehouse
+from pipeline.warehouse.relations import relations
+
+# Files of labels are left out: those given stand for them.
+FILES = "from raw.files where kind <> 'labels' order by file_no"
+REJECTS = f"""
+    from raw.rejects
+    where record_id >> 40 in (select file_no from ({FILES}))
+    order by all
+"""
+# They ask about rejects of a run's own files, and labels are no run's.
+KEPT = ("staging.reported_scopes", "main.run_health")
+MOST_NAMES = 12
+LONGEST_NAME = 60
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """A report, and what to know of the labels it was given."""
+
+    text: str
+    warnings: tuple[Notice, ...] = ()
+
+
+def render(
+    path: Path,
+    *,
+    runs: Sequence[str] = (),
+    sections: Sequence[str] = (),
+    as_html: bool = False,
+    templates: Path | None = None,
+    labels: Path | None = None,
+) -> Rendering:
+    """The report of an analysis, as it was written or as it would be; the warehouse is only read.
+
+    All runs and sections where none is named.
+    """
+    chosen = [report.SECTIONS[place] for place in _places(sections)]
+    report.check_templates(templates)
+    with _opened(path, labels) as source, _of_this_version(path):
+        content = report.collect(source)
+        notices: list[Notice] = []
+        if labels is not None:
+            notices = warehouse.run_checks(source)
+            content = replace(content, notices=[_told(notice) for notice in notices])
+        for name in runs:
+            _refuse_unknown(name, [run.run_id for run in content.runs], "run")
+        text = report.page(
+            source,
+            content.only(runs) if runs else content,
+            as_html=as_html,
+            sections=chosen or report.SECTIONS,
+            folder=templates,
+        )
+    return Rendering(text, tuple(_about(labels, notices)))
+
+
+def _places(names: Sequence[str]) -> list[int]:
+    """Where the sections named stand in a report, by a title or its name as a file; each once."""
+    known = [section.name for section in report.SECTIONS]
+    asked = [(name, report.Section(name.strip()).name) for name in names]
+    for name, plain in asked:
+        _refuse_unknown(plain, known, "section", said=name)
+    return sorted({known.index(plain) for _, plain in asked})
+
+
+def _refuse_unknown(name: str, known: Sequence[str], what: str, *, said: str | None = None) -> None:
+    if name in known:
+        return
+    close = difflib.get_close_matches(name, known, n=1)
+    meant = f"Did you mean {close[0]}? " if close else ""
+    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+    raise UsageError(
+        f"{one_line(name if said is None else said, LONGEST_NAME)}: no such {what}.",
+        hint=f"{meant}{what.capitalize()}s: {', '.join(known[:MOST_NAMES]) or 'none'}{more}",
+    )
+
+
+def _opened(path: Path, labels: Path | None) -> Warehouse:
+    return warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
+
+
+@contextmanager
+def _of_this_version(path: Path) -> Iterator[None]:
+    """The questions are ours: where one has no answer, the warehouse is not of this version."""
+    try:
+        yield
+    except UsageError as error:
+        if not isinstance(error.__cause__, (duckdb.CatalogException, duckdb.BinderException)):
+            raise
+        raise InputError(
+            f"{path}: does not hold what this version of blade asks of it.",
+            hint="Analyze the results again.",
+        ) from error
+
+
+def relabel(path: Path, labels: Path) -> Warehouse:
+    """A warehouse as if this file were the only one of labels in the results."""
+    if not (labels.is_file() and os.access(labels, os.R_OK)):
+        raise InputError(
+            f"{labels}: no file of labels here that can be read.",
+            hint="docs/cli.md#labelsjsonl tells what it holds, a label a line.",
+        )
+    with warehouse.open_warehouse(path) as opened, _of_this_version(path):
+        files, rejects = opened.arrow(FILES), opened.arrow(REJECTS)
+    numbers, names = (files.column(name).to_pylist() for name in ("file_no", "path"))
+    name = _printable(labels)
+    if name in names:
+        raise InputError(
+            f"{labels}: the results hold a file of this name that is no file of labels.",
+            hint="Give it another name, such as labels.jsonl.",
+        )
+    artifact = Artifact(labels, name, Kind.LABELS)
+    read = load.labels_alone(
+        artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
+    )
+    return warehouse.ask_again(
+        path,
+        SQL_DIR,
+        made_relations(Profile()),
+        given={name: read[name] for name in ("raw.labels", "raw.label_mentions")},
+        amended={
+            "raw.files": pa.concat_tables([files, read["raw.files"]]),
+            "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
+        },
+        kept=KEPT,
+        wanted=_shown(),
+    )
+
+
+def _shown() -> list[str]:
+    """All that a page may read, and the checks that tell a reader something."""
+    every = relations(SQL_DIR, made_relations(Profile()))
+    shown = ("main.", "report.", "checks.warn_")
+    return [relation.name for relation in every if relation.name.startswith(shown)]
+
+
+def _told(notice: Notice) -> dict[str, str]:
+    return {
+        "check_name": notice.check,
+        "subject": notice.subject,
+        "message": notice.message,
+        "hint": notice.hint,
+    }
+
+
+def _about(labels: Path | None, notices: list[Notice]) -> list[Notice]:
+    """The notices on lines of the file of labels, or on all of it."""
+    if labels is None:
+        return []
+    name = _printable(labels)
+    return [each for each in notices if f"{each.subject}:".startswith(f"{name}:")]
+
+
+def _printable(path: Path) -> str:
+    """File names may hold bytes that are not UTF-8; tables cannot."""
+    return path.name.encode("utf-8", "backslashreplace").decode("utf-8")
