@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|checks)\.\w+)")
+REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.\w+)")
 
 
 @dataclass(frozen=True)

@@ -151,9 +151,9 @@ def relabel(path: Path, labels: Path) -> Warehouse:
 
 
 def _shown() -> list[str]:
-    """All that a page may read, and the checks that tell a reader something."""
+    """All that a page may read, and the assertions."""
     every = relations(SQL_DIR, made_relations(Profile()))
-    shown = ("main.", "report.", "checks.warn_")
+    shown = ("main.", "report.", "assertions.")
     return [relation.name for relation in every if relation.name.startswith(shown)]
 
 

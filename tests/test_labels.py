@@ -16,12 +16,13 @@ from pipeline.ingest.formats import labels
 from pipeline.run import run
 from pipeline.settings import Settings
 from tests import results as written
-from tests.lean import only
+from tests.lean import CHECKED, only
 from tests.results import Content, Outcome, Results, Row, asked, call, lines, rollout, write
 from tests.test_security import ACTIVE, EVIL, TERMINAL_ACTIVE
 
-analyzed = partial(written.analyzed, needs=("labels", "rejects", "runs"))
+analyzed = partial(written.analyzed, needs=(*CHECKED, "labels"))
 
+REFUSED = "select subject from assertions.warn where check_name = 'warn_unusable_labels'"
 ODD_TASK = "pkg/mod.py:3#2"
 SAID = "run_id, task_id, cause, intervention, note, evidence, said_by"
 
@@ -188,9 +189,9 @@ def test_bad_lines_are_counted(refused: Results) -> None:
 
 def test_notices_are_bounded(refused: Results) -> None:
     """Of many refused labels the first ten of a file are named; the file's own notice counts."""
-    named = refused.column("select subject from checks.warn_unusable_labels")
+    named = refused.column(REFUSED)
     assert sorted(named) == sorted(f"labels.jsonl:{line}" for line in range(1, 11))
-    message = refused.one("select message from checks.warn_rejects")
+    message = refused.one("select message from assertions.warn where check_name = 'warn_rejects'")
     assert message == f"{len(BAD)} of {len(BAD)} lines could not be used"
 
 
@@ -215,7 +216,7 @@ def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
     assert sorted(reasons(results)) == [1, 3, 4, 6]
     assert {reasons(results)[line] for line in (1, 3)} == {"superseded by labels.jsonl:5"}
     assert counts(results) == (6, 2, 4, 0, 0)
-    told_of = results.column("select subject from checks.warn_unusable_labels order by all")
+    told_of = results.column(REFUSED + " order by all")
     assert told_of == ["labels.jsonl:4", "labels.jsonl:6"]
 
 

@@ -1,111 +1,83 @@
-"""What holds for every file of sql/: headers, grains, order, and a life on another engine."""
+"""What must be true of every file of sql/: header, shape, grain, order and weight."""
 
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections import Counter
 from pathlib import Path
 
 import duckdb
-import pytest
-import sqlglot
-from sqlglot import expressions
 
 from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import made_relations
 from pipeline.settings import SQL_DIR
-from pipeline.warehouse.relations import parse, relations
+from pipeline.warehouse.relations import name_of, parse, relations
 from tests.conftest import needs_corpus
 
 MADE = made_relations(Profile())
 EVERY = relations(SQL_DIR, MADE)
-# The files of sql/; what Python makes has a shape of its own.
-ALL = [relation for relation in EVERY if relation not in MADE]
-PORTABLE = [relation for relation in ALL if relation.name.startswith(("staging.", "main."))]
-
-# Functions that Spark SQL has, with the meaning the translation relies on.
-SPARK_FUNCTIONS = frozenset(
-    "abs array array_append array_max array_min bool_or cast chr coalesce collect_list concat_ws "
-    "count dense_rank "
-    "explode first_value floor greatest if lag lead least left length listagg locate lower "
-    "map_entries map_from_arrays map_keys map_from_entries max max_by md5 min nullif rank "
-    "regexp_extract regexp_replace reverse right row_number sequence split sqrt startswith struct "
-    "substring sum transform trim try_cast".split()
+FILES = {name_of(path): path.read_text(encoding="utf-8") for path in SQL_DIR.glob("*/*.sql")}
+CTE = re.compile(
+    r"^(?:with )?(?:recursive )?(\w+)(?: \([\w, ]+\))? as (?:not )?(?:materialized )?\($",
+    re.MULTILINE,
 )
-# Words that may stand before a bracket without being a function.
-KEYWORDS = frozenset(
-    "and as by else except filter from group in join not on or over then using values when "
-    "where".split()
-)
-# What Spark SQL has no word for.
-FOREIGN = re.compile(r"\b(BY NAME|EXCLUDE|QUALIFY|ANTI JOIN USING|SEMI JOIN USING|PIVOT)\b|\[-1\]")
 
 
-def macros() -> set[str]:
-    """The functions that each engine brings in its own version."""
-    text = (SQL_DIR / "macros.sql").read_text(encoding="utf-8")
-    return set(re.findall(r"create or replace macro (\w+)\(", text))
+def code(text: str) -> str:
+    """A file without its comments and the contents of its strings."""
+    return re.sub(r"'(?:[^']|'')*'|--[^\n]*", "", text)
 
 
-@cache
-def tree(query: str) -> expressions.Expression:
-    """A query as the translator reads it: several tests look, none changes it."""
-    return sqlglot.parse_one(query, dialect="duckdb")
+def test_headers() -> None:
+    """The first lines say what the relation is for, then its grain; `kind` can only be table."""
+    for name, text in FILES.items():
+        assert re.match(r"-- .+[.!]\n(-- .+\n)?-- grain: \w+(, \w+)*\n", text), name
+        assert "-- kind:" not in text or "\n-- kind: table\n" in text, name
 
 
-def names(given: list[Relation]) -> list[str]:
-    return [relation.name for relation in given]
+def test_shape() -> None:
+    """No blank lines, tabs or trailing spaces, and no CTE that only repeats another relation."""
+    for name, text in FILES.items():
+        assert not re.search(r"\n\s*\n|\t| \n", text), name
+        assert not re.search(r"as \(\n    select \* from [\w.]+\n\)", text), name
 
 
-@pytest.mark.parametrize("relation", ALL, ids=names(ALL))
-def test_header(relation: Relation) -> None:
-    """Line 1 says what the relation is for, line 2 its grain, and the last select is final."""
-    assert relation.purpose.endswith((".", "!")) and relation.grain
-    assert relation.query.rstrip().endswith("select * from final")
-    assert "\t" not in relation.query
+def test_sources_are_qualified() -> None:
+    """A file reads its own CTEs or schema-qualified relations, so that order can be derived."""
+    for name, text in FILES.items():
+        bare = set(re.findall(r"\b(?:from|join)\s+(\w+)\b(?!\.)(?!\s*\()", code(text)))
+        extracted = set(re.findall(r"\b(?:year|day|both|leading) from (\w+)", code(text)))
+        assert bare - set(CTE.findall(text)) - extracted - {"distinct"} == set(), name
 
 
-@pytest.mark.parametrize("relation", ALL, ids=names(ALL))
-def test_sources_are_qualified(relation: Relation) -> None:
-    """A relation reads named CTEs or schema-qualified relations, so that order can be derived."""
-    ctes = {cte.alias for cte in tree(relation.query).find_all(expressions.CTE)}
-    tables = list(tree(relation.query).find_all(expressions.Table))
-    for table in tables:
-        assert table.db in {"raw", "staging", "main", "report", "checks"} or table.name in ctes
-    read = {f"{t.db}.{t.name}" for t in tables if t.db and t.db != "raw"}
-    assert read == set(relation.reads)
+def test_every_cte_is_read() -> None:
+    """No CTE stands for nobody."""
+    for name, text in FILES.items():
+        for cte in CTE.findall(text):
+            assert re.search(rf"\b(?:from|join)\s+{cte}\b", code(text)), f"{name}: {cte}"
 
 
-def functions(query: str) -> set[str]:
-    """The functions a query calls, by the names it calls them."""
-    bare = re.sub(r"'(?:[^']|'')*'|/\*.*?\*/", "", query, flags=re.DOTALL)
-    return {name.lower() for name in re.findall(r"\b([A-Za-z_]\w*)\s?\(", bare)} - KEYWORDS
+def test_rows_are_ordered_for_people_only() -> None:
+    """A file of staging or main orders rows inside windows and aggregates only."""
+    for name, text in FILES.items():
+        if name.startswith(("staging.", "main.")):
+            assert not re.search(r"^ {0,4}order by", text, re.M) or "over (" in text, name
 
 
-@pytest.mark.parametrize("relation", PORTABLE, ids=names(PORTABLE))
-def test_translates_to_spark(relation: Relation) -> None:
-    """Staging and main translate to Spark SQL that calls only its functions, or our macros."""
-    translated = tree(relation.query).sql(dialect="spark")
-    ctes = {
-        cte.alias
-        for cte in sqlglot.parse_one(translated, dialect="spark").find_all(expressions.CTE)
-    }
-    assert functions(translated) - macros() - ctes <= SPARK_FUNCTIONS
-    assert not FOREIGN.search(translated)
+def test_order_follows_reading() -> None:
+    """A relation comes after the ones it reads."""
+    seen: set[str] = set()
+    for relation in EVERY:
+        assert set(relation.reads) <= seen
+        seen.add(relation.name)
 
 
-def test_foreign_functions_are_noticed() -> None:
-    """A function that the translator passes through unknown is not on the list."""
-    translated = sqlglot.transpile("select list_zip(a, b) from t", read="duckdb", write="spark")[0]
-    assert not functions(translated) <= SPARK_FUNCTIONS
-
-
-@pytest.mark.parametrize("relation", PORTABLE, ids=names(PORTABLE))
-def test_rows_are_ordered_in_report_only(relation: Relation) -> None:
-    """`order by` stands in windows and aggregates only."""
-    for order in tree(relation.query).find_all(expressions.Order):
-        assert not isinstance(order.parent, expressions.Select), relation.name
+def test_parse_header() -> None:
+    """Purpose, grain and kind come from the first comment lines."""
+    relation = parse("main.x", "-- What.\n-- grain: a, b\n-- kind: table\nselect * from staging.y")
+    assert (relation.purpose, relation.grain, relation.is_table) == ("What.", ("a", "b"), True)
+    assert relation.reads == ["staging.y"]
 
 
 def broken_grains(path: Path) -> list[str]:
@@ -131,16 +103,21 @@ def test_grains_hold_on_the_corpus(corpus: Path) -> None:
     assert broken_grains(corpus) == []
 
 
-def test_order_follows_reading() -> None:
-    """A relation comes after the ones it reads."""
-    seen: set[str] = set()
-    for relation in EVERY:
-        assert set(relation.reads) <= seen
-        seen.add(relation.name)
+def chain(every: list[Relation]) -> int:
+    """How many relations the longest way from raw rows to a result passes."""
+    depth: dict[str, int] = {}
+    for relation in every:
+        depth[relation.name] = 1 + max((depth[name] for name in relation.reads), default=0)
+    return max(depth.values())
 
 
-def test_parse_header() -> None:
-    """Purpose, grain and kind come from the first comment lines, in any number."""
-    relation = parse("main.x", "-- What.\n-- grain: a, b\n-- kind: table\nselect * from staging.y")
-    assert (relation.purpose, relation.grain, relation.is_table) == ("What.", ("a", "b"), True)
-    assert relation.reads == ["staging.y"]
+def test_weight() -> None:
+    """Relations, stored ones, their longest chain, lines and macros stay within their budgets."""
+    macros = (SQL_DIR / "macros.sql").read_text(encoding="utf-8")
+    n_lines = sum(text.count("\n") for text in [*FILES.values(), macros])
+    kinds = Counter(relation.is_table for relation in EVERY)
+    assert len(EVERY) <= 130
+    assert kinds[True] <= 60
+    assert chain(EVERY) <= 20
+    assert n_lines <= 11_000
+    assert macros.count("create or replace macro") <= 60

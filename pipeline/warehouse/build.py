@@ -15,7 +15,7 @@ import duckdb
 
 from pipeline.errors import InputError, UsageError
 
-SCHEMAS = ("raw", "staging", "report", "checks")
+SCHEMAS = ("raw", "staging", "report", "assertions")
 # Small row groups keep the load's memory small: each thread holds one of every column.
 ROW_GROUP_SIZE = 16384
 

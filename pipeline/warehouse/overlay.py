@@ -17,7 +17,7 @@ from pipeline.warehouse.relations import create_macros, create_relation, relatio
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMAS = ("raw", "staging", "report", "checks")
+SCHEMAS = ("raw", "staging", "report", "assertions")
 RAW_REFERENCE = re.compile(r"\b(?:from|join)\s+(raw\.\w+)")
 
 

@@ -1,4 +1,4 @@
-"""One select a file, its path the relation's name: created in the order their reading asks for."""
+"""One select per file, the file's name the relation's: created in the order of what they read."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ import duckdb
 
 from pipeline.relation import Computed, Relation
 
-SCHEMAS = ("staging", "main", "report", "checks")
+# Folders of sql/ are subjects; only these two are schemas of their own as well.
+OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|kind): )?(.*)")
 
 
 def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
     """Every relation below the folder, and those made elsewhere, each after the ones it reads."""
     found = {relation.name: relation for relation in made}
-    for schema in SCHEMAS:
-        for path in sorted((sql_dir / schema).glob("*.sql")):
-            relation = parse(f"{schema}.{path.stem}", path.read_text(encoding="utf-8"))
-            found[relation.name] = relation
+    for path in sorted(sql_dir.glob("*/*.sql")):
+        relation = parse(name_of(path), path.read_text(encoding="utf-8"))
+        found[relation.name] = relation
     graph = {relation.name: relation.reads for relation in found.values()}
     return [found[name] for name in TopologicalSorter(graph).static_order()]
+
+
+def name_of(path: Path) -> str:
+    """`staging.keys` of `intake/_keys.sql`: a leading underscore marks a private step."""
+    if path.stem.startswith("_"):
+        return f"staging.{path.stem[1:]}"
+    return f"{path.parent.name if path.parent.name in OWN_SCHEMAS else 'main'}.{path.stem}"
 
 
 def parse(name: str, text: str) -> Relation:

@@ -1,11 +1,3 @@
 -- The steps of each run's ablation, in order.
 -- grain: run_id, step_no
-with
-
-final as (
-
-    select * from main.ablation order by run_id, step_no
-
-)
-
-select * from final
+select * from main.ablation order by run_id, step_no

@@ -1,9 +1,6 @@
 -- How many tasks of each run have each root cause, and how surely.
 -- grain: run_id, cause
-with
-
-counted as (
-
+with counted as (
     select
         run_id,
         cause,
@@ -15,17 +12,7 @@ counted as (
         count(*) filter (where bucket = 'never') as n_never,
         count(*) filter (where bucket = 'sometimes') as n_sometimes,
         count(*) filter (where bucket = 'missing') as n_missing
-
     from main.root_causes
-
     group by all
-
-),
-
-final as (
-
-    select * from counted order by run_id, cause = 'UNEXPLAINED', n_tasks desc, cause
-
 )
-
-select * from final
+select * from counted order by run_id, cause = 'UNEXPLAINED', n_tasks desc, cause

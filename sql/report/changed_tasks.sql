@@ -1,9 +1,6 @@
 -- The tasks that gained and lost most in each comparison, with a rollout of each to look at.
 -- grain: base, candidate, metric, task_id
-with
-
-changed as (
-
+with changed as (
     select
         task_values.base,
         task_values.candidate,
@@ -18,63 +15,42 @@ changed as (
         tasks.candidate_bucket,
         tasks.base_n_scored,
         tasks.candidate_n_scored
-
     from staging.comparison_values as task_values
-
     inner join main.comparison_tasks as tasks using (base, candidate, task_id)
-
     inner join staging.comparison_levels as levels using (base, candidate, metric)
-
     where task_values.change <> 0
-
 ),
-
 ranked as (
-
     select
         *,
         row_number() over (
             partition by base, candidate, metric, change > 0
             order by abs(change) desc, try_cast(task_id as bigint), task_id
         ) as rank
-
     from changed
-
-),
-
-final as (
-
-    select
-        ranked.*,
-        ranked.change > 0 as is_gain,
-        ranked.base || '/' || ranked.task_id || ':'
-            || case when ranked.change > 0 then bases.worst_index else bases.best_index end
-            as base_example,
-        ranked.candidate || '/' || ranked.task_id || ':'
-            || case
-                when ranked.change > 0 then candidates.best_index
-                else candidates.worst_index
-            end as candidate_example
-
-    from ranked
-
-    inner join staging.task_extremes as bases
-        on bases.run_id = ranked.base
-        and bases.task_id = ranked.task_id
-
-    inner join staging.task_extremes as candidates
-        on candidates.run_id = ranked.candidate
-        and candidates.task_id = ranked.task_id
-
-    where ranked.rank <= 5
-
-    order by
-        ranked.base,
-        ranked.candidate,
-        ranked.metric,
-        ranked.change > 0,
-        ranked.rank
-
 )
-
-select * from final
+select
+    ranked.*,
+    ranked.change > 0 as is_gain,
+    ranked.base || '/' || ranked.task_id || ':'
+        || case when ranked.change > 0 then bases.worst_index else bases.best_index end
+        as base_example,
+    ranked.candidate || '/' || ranked.task_id || ':'
+        || case
+            when ranked.change > 0 then candidates.best_index
+            else candidates.worst_index
+        end as candidate_example
+from ranked
+inner join staging.task_extremes as bases
+    on bases.run_id = ranked.base
+    and bases.task_id = ranked.task_id
+inner join staging.task_extremes as candidates
+    on candidates.run_id = ranked.candidate
+    and candidates.task_id = ranked.task_id
+where ranked.rank <= 5
+order by
+    ranked.base,
+    ranked.candidate,
+    ranked.metric,
+    ranked.change > 0,
+    ranked.rank

@@ -1,15 +1,5 @@
 -- Every comparison, by benchmark and pair, the metric that leads first.
 -- grain: base, candidate, metric
-with
-
-final as (
-
-    select *
-
-    from main.comparisons
-
-    order by benchmark, pair_no, base, candidate, not is_lead
-
-)
-
-select * from final
+select *
+from main.comparisons
+order by benchmark, pair_no, base, candidate, not is_lead

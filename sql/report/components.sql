@@ -1,11 +1,3 @@
 -- The components of each run's rewards.
 -- grain: run_id, component
-with
-
-final as (
-
-    select * from main.reward_components order by run_id, component
-
-)
-
-select * from final
+select * from main.reward_components order by run_id, component

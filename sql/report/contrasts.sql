@@ -1,10 +1,7 @@
 -- The most telling contrasts of each run: a pass and a failure of one task, side by side.
 -- grain: run_id, task_id
 -- kind: table
-with
-
-closest as (
-
+with closest as (
     select
         contrasts.*,
         questions.prompt,
@@ -22,30 +19,21 @@ closest as (
             || coalesce('#' || contrasts.seq, '') as failing,
         contrasts.run_id || '/' || contrasts.task_id || ':' || contrasts.passing_index
             || coalesce('#' || contrasts.passing_seq, '') as passing
-
-    from main.contrasts as contrasts
-
+    from main.contrasts
     inner join main.task_outcomes as outcomes using (run_id, task_id)
-
     left join staging.run_questions as questions using (run_id, task_id)
-
     left join main.root_causes as causes
         on causes.run_id = contrasts.run_id
         and causes.task_id = contrasts.task_id
-
     left join main.rollout_modes as modes
         on modes.run_id = contrasts.run_id
         and modes.task_id = contrasts.task_id
         and modes.rollout_index = contrasts.rollout_index
         and modes.is_primary
-
     where contrasts.is_closest
-
 ),
-
 -- What goes together longest before it parts shows the decision best.
 ranked as (
-
     select
         *,
         count(*) over (partition by run_id) as n_contrasts,
@@ -58,15 +46,6 @@ ranked as (
                 try_cast(task_id as bigint),
                 task_id
         ) as rank
-
     from closest
-
-),
-
-final as (
-
-    select * from ranked where rank <= 6 order by run_id, rank
-
 )
-
-select * from final
+select * from ranked where rank <= 6 order by run_id, rank

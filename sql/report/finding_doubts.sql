@@ -1,30 +1,16 @@
 -- What makes the score of a run doubtful, by how far it could move it.
 -- grain: run_id, kind
-with
-
-heads as (
-
-    select * from report.headlines
-
-),
-
-nothing_scored as (
-
+with nothing_scored as (
     select
         run_id,
         'unscored' as kind,
         true as is_overturning,
         1 as stake,
         n_rollouts as n_total
-
-    from heads
-
+    from report.headlines as heads
     where is_unscored
-
 ),
-
 unsettled as (
-
     select
         run_id,
         'unsettled' as kind,
@@ -33,33 +19,21 @@ unsettled as (
         min_reward as low,
         max_reward as high,
         n_scored as n_total
-
-    from heads
-
+    from report.headlines as heads
     where is_unsettled
-
 ),
-
 -- Failed attempts that no rollout made good.
 failed as (
-
     select
         failures.run_id,
         count(distinct (failures.task_id, failures.rollout_index)) as n_failed
-
-    from main.failures as failures
-
-    left join main.rollouts as rollouts using (run_id, task_id, rollout_index)
-
+    from main.failures
+    left join main.rollouts using (run_id, task_id, rollout_index)
     where rollouts.run_id is null
-
     group by all
-
 ),
-
 -- Nothing says what was expected, and something shows that not all of it is here.
 unknown as (
-
     select
         heads.run_id,
         'unknown' as kind,
@@ -72,20 +46,14 @@ unknown as (
         coalesce(failed.n_failed, 0) as n_concerned,
         coalesce(heads.n_inferred_missing_tasks, 0) as n_tasks,
         heads.n_rollouts as n_total
-
-    from heads
-
+    from report.headlines as heads
     left join failed using (run_id)
-
     where
         heads.is_expected_unknown
         and not heads.is_unscored
         and (heads.has_inferred or failed.n_failed > 0)
-
 ),
-
 missing as (
-
     select
         policies.run_id,
         'missing' as kind,
@@ -99,23 +67,13 @@ missing as (
         policies.pass_at_1_best as high,
         policies.n_left_out as n_concerned,
         policies.n_left_out + policies.n_rollouts as n_total
-
     from main.denominators as policies
-
     where policies.policy = 'dropped' and policies.n_left_out > 0 and policies.n_rollouts > 0
-
-),
-
-final as (
-
-    select * from nothing_scored
-    union all by name
-    select * from unsettled
-    union all by name
-    select * from unknown
-    union all by name
-    select * from missing
-
 )
-
-select * from final
+select * from nothing_scored
+union all by name
+select * from unsettled
+union all by name
+select * from unknown
+union all by name
+select * from missing

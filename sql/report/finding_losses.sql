@@ -2,10 +2,8 @@
 -- The stake is the middle of what it could return; where only the most is known, half of that.
 -- grain: run_id, kind
 with
-
 -- Rows that are not there are told by how far they could move the score.
 stages as (
-
     select
         run_id,
         stage,
@@ -17,30 +15,19 @@ stages as (
             partition by run_id
             order by stage in ('recorded', 'passed') or drop_rank is null, drop_rank, stage_no
         ) as rank
-
     from main.funnel
-
 ),
-
 lost as (
-
     select
         stages.run_id,
         stages.stage,
         min(run_id || '/' || ends.task_id || ':' || ends.rollout_index) as example
-
     from stages
-
     inner join main.rollout_stages as ends using (run_id)
-
     where stages.rank = 1 and ends.last_stage_no = stages.stage_before
-
     group by all
-
 ),
-
 funnel as (
-
     select
         stages.run_id,
         'funnel' as kind,
@@ -50,18 +37,12 @@ funnel as (
         stages.n_before as n_total,
         stages.n_lost / nullif(stages.n_before, 0) as share,
         lost.example
-
     from stages
-
     left join lost using (run_id, stage)
-
     where stages.rank = 1 and stages.n_lost > 0 and stages.stage not in ('recorded', 'passed')
-
 ),
-
 -- What no rule explains is told apart from what most have.
 modes as (
-
     select
         run_id,
         case when is_unexplained then 'unexplained' else 'mode' end as kind,
@@ -72,15 +53,10 @@ modes as (
         n_failures as n_total,
         share_of_failures as share,
         example
-
     from report.modes
-
     where is_dominant or is_unexplained
-
 ),
-
 retries as (
-
     select
         heads.run_id,
         'retries' as kind,
@@ -91,19 +67,13 @@ retries as (
         heads.n_sometimes_tasks as n_concerned,
         heads.n_scored_tasks as n_total,
         contrasts.failing as example
-
     from report.headlines as heads
-
-    left join report.contrasts as contrasts
+    left join report.contrasts
         on contrasts.run_id = heads.run_id
         and contrasts.rank = 1
-
     where not heads.is_single_repeat
-
 ),
-
 interventions as (
-
     select
         interventions.run_id,
         'intervention' as kind,
@@ -115,26 +85,15 @@ interventions as (
         failures.n_failures as n_total,
         interventions.n_rollouts / nullif(failures.n_failures, 0) as share,
         interventions.citations[1] as example
-
-    from main.interventions as interventions
-
+    from main.interventions
     inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as failures
         using (run_id)
-
     where interventions.rank = 1
-
-),
-
-final as (
-
-    select * from funnel
-    union all by name
-    select * from modes
-    union all by name
-    select * from retries
-    union all by name
-    select * from interventions
-
 )
-
-select * from final
+select * from funnel
+union all by name
+select * from modes
+union all by name
+select * from retries
+union all by name
+select * from interventions

@@ -1,10 +1,8 @@
 -- Figures that a run reported of itself and that differ from its rows.
 -- grain: run_id
 with
-
 -- Only figures of passes and rewards are on the scale of the score; pass@k is reported in percent.
 reported as (
-
     select
         run_id,
         status,
@@ -23,30 +21,18 @@ reported as (
         ) as rank,
         count(*) filter (where status = 'differs') over (partition by run_id) as n_concerned,
         count(*) over (partition by run_id) as n_total
-
     from main.reported_checks
-
     where status in ('equal', 'differs')
-
-),
-
-final as (
-
-    select
-        run_id,
-        'reported' as kind,
-        true as is_overturning,
-        stake,
-        metric as subject,
-        value,
-        ours,
-        n_concerned,
-        n_total
-
-    from reported
-
-    where rank = 1 and status = 'differs'
-
 )
-
-select * from final
+select
+    run_id,
+    'reported' as kind,
+    true as is_overturning,
+    stake,
+    metric as subject,
+    value,
+    ours,
+    n_concerned,
+    n_total
+from reported
+where rank = 1 and status = 'differs'

@@ -1,9 +1,6 @@
 -- The most changed tasks of each comparison: a failure of one run beside a pass of the other.
 -- grain: base, candidate, task_id
-with
-
-flips as (
-
+with flips as (
     select
         flips.*,
         pairs.benchmark,
@@ -13,21 +10,14 @@ flips as (
         outcomes.candidate_n_passed,
         outcomes.candidate_n_scored,
         tasks.prompt
-
-    from main.flips as flips
-
+    from main.flips
     inner join staging.run_pairs as pairs using (base, candidate)
-
     inner join main.comparison_tasks as outcomes using (base, candidate, task_id)
-
-    inner join main.tasks as tasks
+    inner join main.tasks
         on tasks.benchmark = pairs.benchmark
         and tasks.task_id = flips.task_id
-
 ),
-
 ranked as (
-
     select
         *,
         row_number() over (
@@ -37,15 +27,6 @@ ranked as (
                 try_cast(task_id as bigint),
                 task_id
         ) as rank
-
     from flips
-
-),
-
-final as (
-
-    select * from ranked where rank <= 3 order by benchmark, pair_no, side desc, rank
-
 )
-
-select * from final
+select * from ranked where rank <= 3 order by benchmark, pair_no, side desc, rank

@@ -1,15 +1,6 @@
 -- How much of each run lacks each thing that a report would read.
 -- grain: run_id, gap
-with
-
-heads as (
-
-    select * from report.headlines
-
-),
-
-recorded as (
-
+with recorded as (
     select
         run_id,
         count(*) filter (where model is null) as n_model,
@@ -20,73 +11,46 @@ recorded as (
         count(*) filter (
             where coalesce(is_redacted(final_text), false) or coalesce(is_redacted(verifier::varchar), false)
         ) as n_redacted
-
     from main.rollouts
-
     group by all
-
 ),
-
 -- A few patterns of what cannot be checked stand for a million rollouts.
 patterns as (
-
     select
         run_id,
         unobserved_checks,
         count(*) as n_rollouts
-
     from main.rollout_health
-
     where length(unobserved_checks) > 0
-
     group by all
-
 ),
-
 unobserved as (
-
     select
         run_id,
         cast(sum(n_rollouts) as bigint) as n_rollouts,
         length(list_distinct(flatten(list(unobserved_checks)))) as n_checks
-
     from patterns
-
     group by all
-
 ),
-
 causes as (
-
     select
         run_id,
         count(*) as n_tasks,
         count(*) filter (where not is_suggested) as n_curated
-
     from main.root_causes
-
     group by all
-
 ),
-
 -- Of files that are read row by row, and of any other that could not be read.
 lines as (
-
     select
         run_id,
         cast(sum(n_rejects) as bigint) as n_rejects,
         cast(sum(n_lines) as bigint) as n_lines
-
     from report.run_inventory
-
     where kind in ('rollouts', 'inputs', 'failures') or n_rejects > 0
-
     group by all
-
 ),
-
 lacking as (
-
     select
         heads.run_id,
         unnest([
@@ -108,36 +72,19 @@ lacking as (
             lack_of('rejects', lines.n_rejects, lines.n_lines)
         ], recursive := true),
         unobserved.n_checks
-
-    from heads
-
+    from report.headlines as heads
     left join recorded using (run_id)
-
     left join unobserved using (run_id)
-
     left join causes using (run_id)
-
     left join staging.constant_rewards as constant using (run_id)
-
     left join (select distinct run_id from main.slice_metrics) as slices using (run_id)
-
     left join lines using (run_id)
-
-),
-
-final as (
-
-    select
-        run_id,
-        gap,
-        cast(n_rows as bigint) as n_rows,
-        cast(n_of as bigint) as n_of,
-        case when gap = 'trajectory' then n_checks end as n_checks
-
-    from lacking
-
-    where n_rows > 0
-
 )
-
-select * from final
+select
+    run_id,
+    gap,
+    cast(n_rows as bigint) as n_rows,
+    cast(n_of as bigint) as n_of,
+    case when gap = 'trajectory' then n_checks end as n_checks
+from lacking
+where n_rows > 0

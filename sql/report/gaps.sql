@@ -1,9 +1,6 @@
 -- What is missing from the record of each run, what cannot be said without it, and what to collect.
 -- grain: run_id, gap_no
-with
-
-texts as (
-
+with texts as (
     select * from (values
         (1, 'expected', 'rollout', 'what was expected: no materialized inputs, no `[expected]` in blade.toml',
             'coverage, which rollouts are missing, the worst and best that a score could be',
@@ -54,29 +51,18 @@ texts as (
             'what they held: they are in no figure',
             'the lines again; `blade sql "from rejects"` lists them')
     ) as texts (gap_no, gap, unit, missing, claims, collect)
-
-),
-
-final as (
-
-    select
-        facts.run_id,
-        texts.gap_no,
-        texts.gap,
-        texts.missing,
-        texts.claims,
-        texts.collect,
-        texts.unit,
-        facts.n_rows,
-        facts.n_of,
-        facts.n_checks
-
-    from report.gap_facts as facts
-
-    inner join texts using (gap)
-
-    order by facts.run_id, texts.gap_no
-
 )
-
-select * from final
+select
+    facts.run_id,
+    texts.gap_no,
+    texts.gap,
+    texts.missing,
+    texts.claims,
+    texts.collect,
+    texts.unit,
+    facts.n_rows,
+    facts.n_of,
+    facts.n_checks
+from report.gap_facts as facts
+inner join texts using (gap)
+order by facts.run_id, texts.gap_no

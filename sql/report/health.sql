@@ -1,19 +1,8 @@
 -- The health of each run.
 -- grain: run_id
-with
-
-final as (
-
-    select
-        health.*,
-        metrics.benchmark
-
-    from main.run_health as health
-
-    inner join main.run_metrics as metrics using (run_id)
-
-    order by metrics.benchmark, health.run_id
-
-)
-
-select * from final
+select
+    health.*,
+    metrics.benchmark
+from main.run_health as health
+inner join main.run_metrics as metrics using (run_id)
+order by metrics.benchmark, health.run_id

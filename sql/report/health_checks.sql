@@ -1,9 +1,6 @@
 -- How often each health check found something in a run, and some of the places.
 -- grain: run_id, scope, check_id
-with
-
-places as (
-
+with places as (
     select
         run_id,
         scope,
@@ -16,45 +13,28 @@ places as (
             else concat_ws(' ', run_id, nullif(subject, ''))
         end as place,
         count(*) as n_findings
-
     from main.health_findings
-
     group by all
-
 ),
-
 ranked as (
-
     select
         *,
         row_number() over (
             partition by run_id, scope, check_id order by length(place), place
         ) as rank
-
     from places
-
-),
-
-final as (
-
-    select
-        run_id,
-        scope,
-        check_id,
-        cast(sum(n_findings) as bigint) as n_findings,
-        count(*) as n_places,
-        list(place order by rank) filter (where rank <= 3) as examples
-
-    from ranked
-
-    group by run_id, scope, check_id
-
-    order by
-        run_id,
-        case scope when 'rollout' then 1 when 'task' then 2 else 3 end,
-        n_findings desc,
-        check_id
-
 )
-
-select * from final
+select
+    run_id,
+    scope,
+    check_id,
+    cast(sum(n_findings) as bigint) as n_findings,
+    count(*) as n_places,
+    list(place order by rank) filter (where rank <= 3) as examples
+from ranked
+group by run_id, scope, check_id
+order by
+    run_id,
+    case scope when 'rollout' then 1 when 'task' then 2 else 3 end,
+    n_findings desc,
+    check_id

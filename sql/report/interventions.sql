@@ -1,11 +1,3 @@
 -- What could be done about each run's failures, what could return most first.
 -- grain: run_id, intervention
-with
-
-final as (
-
-    select * from main.interventions order by run_id, rank
-
-)
-
-select * from final
+select * from main.interventions order by run_id, rank

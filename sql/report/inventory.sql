@@ -1,9 +1,6 @@
 -- How many files of each kind were found, and what became of their lines.
 -- grain: kind
-with
-
-counted as (
-
+with counted as (
     select
         kind,
         count(*) as n_files,
@@ -13,15 +10,10 @@ counted as (
         cast(sum(n_rejects) as bigint) as n_rejects,
         cast(sum(n_other) as bigint) as n_other,
         cast(sum(n_blank) as bigint) as n_blank
-
     from main.artifacts
-
     group by all
-
 ),
-
 totalled as (
-
     select
         *,
         cast(sum(n_files) over () as bigint) as n_all_files,
@@ -30,22 +22,11 @@ totalled as (
         cast(sum(n_rejects) over () as bigint) as n_all_rejects,
         cast(sum(n_other) over () as bigint) as n_all_other,
         cast(sum(n_blank) over () as bigint) as n_all_blank
-
     from counted
-
-),
-
--- A page opens with the totals, which any row may be asked for.
-final as (
-
-    select
-        *,
-        n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
-
-    from totalled
-
-    order by kind
-
 )
-
-select * from final
+-- A page opens with the totals, which any row may be asked for.
+select
+    *,
+    n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
+from totalled
+order by kind

@@ -1,19 +1,12 @@
 -- The lines of each ledger, and as one line those that a page has no room for.
 -- grain: base, candidate, metric, policy, ledger, slice_key, line_no
-with
-
-lines as (
-
+with lines as (
     select
         *,
         count(*) over (partition by base, candidate, metric, policy, ledger, slice_key) as n_lines
-
     from main.ledger
-
 ),
-
 rest as (
-
     select
         base,
         candidate,
@@ -29,17 +22,11 @@ rest as (
         min(total) as total,
         min(total_shown) as total_shown,
         bool_or(is_reversal) as is_reversal
-
     from lines
-
     where n_lines > 9 and line_no > 8
-
     group by all
-
 ),
-
 together as (
-
     select
         base,
         candidate,
@@ -63,37 +50,23 @@ together as (
         total_shown,
         is_reversal,
         example
-
     from lines
-
     union all by name
-
     select
         *,
         true as is_shown
-
     from rest
-
-),
-
-final as (
-
-    select *
-
-    from together
-
-    order by
-        base,
-        candidate,
-        metric,
-        list_position(
-            ['task mix', 'bucket transitions', 'failure modes', 'funnel', 'slices'], ledger
-        ),
-        policy desc,
-        slice_key,
-        line_no = 0,
-        line_no
-
 )
-
-select * from final
+select *
+from together
+order by
+    base,
+    candidate,
+    metric,
+    list_position(
+        ['task mix', 'bucket transitions', 'failure modes', 'funnel', 'slices'], ledger
+    ),
+    policy desc,
+    slice_key,
+    line_no = 0,
+    line_no

@@ -1,9 +1,6 @@
 -- The ways each run fails, commonest first; those that are primary nowhere are left out.
 -- grain: run_id, mode
-with
-
-ranked as (
-
+with ranked as (
     select
         modes.*,
         value.gain_low,
@@ -13,26 +10,13 @@ ranked as (
             -- What no rule explains is said apart; it names nothing.
             order by modes.mode = 'UNEXPLAINED', modes.n_rollouts desc, modes.mode
         ) as rank
-
     from main.failure_modes as modes
-
     left join main.mode_value as value using (run_id, mode)
-
     where modes.n_rollouts > 0
-
-),
-
-final as (
-
-    select
-        *,
-        rank = 1 and mode <> 'UNEXPLAINED' as is_dominant,
-        mode = 'UNEXPLAINED' as is_unexplained
-
-    from ranked
-
-    order by run_id, rank
-
 )
-
-select * from final
+select
+    *,
+    rank = 1 and mode <> 'UNEXPLAINED' as is_dominant,
+    mode = 'UNEXPLAINED' as is_unexplained
+from ranked
+order by run_id, rank

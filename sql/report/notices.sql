@@ -1,20 +1,5 @@
 -- What the checks of an analysis found, in the order it was told.
 -- grain: no
-with
-
-final as (
-
-    select
-        no,
-        check_name,
-        subject,
-        message,
-        hint
-
-    from raw.notices
-
-    order by no
-
-)
-
-select * from final
+select no, check_name, subject, message, hint
+from raw.notices
+order by no

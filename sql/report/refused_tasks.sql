@@ -1,9 +1,6 @@
 -- Tasks that two runs share by id but not by question: refused, never compared.
 -- grain: base, candidate, task_id
-with
-
-refused as (
-
+with refused as (
     select
         base,
         candidate,
@@ -12,17 +9,7 @@ refused as (
         row_number() over (
             partition by base, candidate order by try_cast(task_id as bigint), task_id
         ) as rank
-
     from main.comparison_tasks
-
     where pairing = 'contradicted'
-
-),
-
-final as (
-
-    select * from refused where rank <= 20 order by base, candidate, rank
-
 )
-
-select * from final
+select * from refused where rank <= 20 order by base, candidate, rank

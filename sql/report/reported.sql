@@ -1,32 +1,17 @@
 -- How many of the figures a run reported are equal to ours, differ, or cannot be compared, and why.
 -- grain: run_id, status, reason
-with
-
-counted as (
-
+with counted as (
     select
         run_id,
         status,
         coalesce(reason, '') as reason,
         count(*) as n_figures
-
     from main.reported_checks
-
     group by all
-
-),
-
-final as (
-
-    select *
-
-    from counted
-
-    order by
-        run_id,
-        case status when 'equal' then 1 when 'differs' then 2 else 3 end,
-        reason
-
 )
-
-select * from final
+select *
+from counted
+order by
+    run_id,
+    case status when 'equal' then 1 when 'differs' then 2 else 3 end,
+    reason

@@ -1,9 +1,6 @@
 -- How many files of each kind a run was read from, and what became of their lines.
 -- grain: run_id, kind
-with
-
-per_run as (
-
+with per_run as (
     select
         unnest(run_ids) as run_id,
         kind,
@@ -13,13 +10,9 @@ per_run as (
         n_rejects,
         n_other,
         n_blank
-
     from main.artifacts
-
 ),
-
 counted as (
-
     select
         run_id,
         kind,
@@ -30,15 +23,10 @@ counted as (
         cast(sum(n_rejects) as bigint) as n_rejects,
         cast(sum(n_other) as bigint) as n_other,
         cast(sum(n_blank) as bigint) as n_blank
-
     from per_run
-
     group by all
-
 ),
-
 totalled as (
-
     select
         *,
         cast(sum(n_files) over (partition by run_id) as bigint) as n_all_files,
@@ -47,22 +35,11 @@ totalled as (
         cast(sum(n_rejects) over (partition by run_id) as bigint) as n_all_rejects,
         cast(sum(n_other) over (partition by run_id) as bigint) as n_all_other,
         cast(sum(n_blank) over (partition by run_id) as bigint) as n_all_blank
-
     from counted
-
-),
-
--- A page opens with the totals, which any row may be asked for.
-final as (
-
-    select
-        *,
-        n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
-
-    from totalled
-
-    order by run_id, kind
-
 )
-
-select * from final
+-- A page opens with the totals, which any row may be asked for.
+select
+    *,
+    n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
+from totalled
+order by run_id, kind

@@ -1,18 +1,5 @@
 -- What an analysis was asked to do, in words, and the command that repeats it.
 -- grain: no
-with
-
-final as (
-
-    select
-        no,
-        name,
-        value
-
-    from raw.report_settings
-
-    order by no
-
-)
-
-select * from final
+select no, name, value
+from raw.report_settings
+order by no

@@ -1,23 +1,11 @@
 -- The commonest errors of each run, with those that hit failing rollouts first.
 -- grain: run_id, source, signature
-with
-
-ranked as (
-
+with ranked as (
     select
         *,
         row_number() over (
             partition by run_id order by n_failed desc, n_rollouts desc, source, signature
         ) as rank
-
     from main.error_signatures
-
-),
-
-final as (
-
-    select * from ranked where rank <= 8 order by run_id, rank
-
 )
-
-select * from final
+select * from ranked where rank <= 8 order by run_id, rank

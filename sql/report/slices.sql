@@ -1,11 +1,3 @@
 -- The slices of each run, by field.
 -- grain: run_id, slice_key, slice_value
-with
-
-final as (
-
-    select * from main.slice_metrics order by run_id, slice_key, slice_value
-
-)
-
-select * from final
+select * from main.slice_metrics order by run_id, slice_key, slice_value

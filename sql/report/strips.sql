@@ -1,20 +1,13 @@
 -- How each task fared in each run, one mark a repeat: the dots of the task by run strip.
 -- grain: benchmark, task_id, run_id
-with
-
-outcomes as (
-
+with outcomes as (
     select
         *,
         dense_rank() over (partition by benchmark order by run_id) as run_no
-
     from main.task_outcomes
-
 ),
-
 -- p passed, f failed, r has a reward while what passes is not settled, u has none, m is missing.
 marked as (
-
     select
         run_id,
         task_id,
@@ -30,16 +23,11 @@ marked as (
             ''
             order by rollout_index
         ) as marks
-
     from staging.attempts
-
     group by all
-
 ),
-
 -- From what has no score and what no run solves to what every run does.
 tasks as (
-
     select
         benchmark,
         task_id,
@@ -53,43 +41,27 @@ tasks as (
         ) as task_no,
         count(*) over (partition by benchmark) as n_tasks,
         max(max(run_no)) over (partition by benchmark) as n_runs
-
     from outcomes
-
     group by benchmark, task_id
-
-),
-
-final as (
-
-    select
-        outcomes.benchmark,
-        outcomes.task_id,
-        outcomes.run_id,
-        tasks.task_no,
-        tasks.n_tasks,
-        outcomes.bucket,
-        outcomes.n_scored,
-        outcomes.n_passed,
-        outcomes.pass_rate,
-        outcomes.mean_reward,
-        marked.n_attempts,
-        left(marked.marks, 40) as marks,
-        left(asked.prompt, 600) as prompt
-
-    from outcomes
-
-    inner join tasks using (benchmark, task_id)
-
-    inner join main.tasks as asked using (benchmark, task_id)
-
-    left join marked using (run_id, task_id)
-
-    -- A page has room for so many runs, and for so many cells: those that always pass go first.
-    where outcomes.run_no <= 12 and tasks.task_no * least(tasks.n_runs, 12) <= 12000
-
-    order by outcomes.benchmark, tasks.task_no, outcomes.run_id
-
 )
-
-select * from final
+select
+    outcomes.benchmark,
+    outcomes.task_id,
+    outcomes.run_id,
+    tasks.task_no,
+    tasks.n_tasks,
+    outcomes.bucket,
+    outcomes.n_scored,
+    outcomes.n_passed,
+    outcomes.pass_rate,
+    outcomes.mean_reward,
+    marked.n_attempts,
+    left(marked.marks, 40) as marks,
+    left(asked.prompt, 600) as prompt
+from outcomes
+inner join tasks using (benchmark, task_id)
+inner join main.tasks as asked using (benchmark, task_id)
+left join marked using (run_id, task_id)
+-- A page has room for so many runs, and for so many cells: those that always pass go first.
+where outcomes.run_no <= 12 and tasks.task_no * least(tasks.n_runs, 12) <= 12000
+order by outcomes.benchmark, tasks.task_no, outcomes.run_id

@@ -1,9 +1,6 @@
 -- Tasks whose failures may not be the model's, the surest signs first.
 -- grain: run_id, task_id, rule
-with
-
-ranked as (
-
+with ranked as (
     select
         *,
         count(*) over (partition by run_id) as n_suspicions,
@@ -16,15 +13,6 @@ ranked as (
                 try_cast(task_id as bigint),
                 task_id
         ) as rank
-
     from main.suspicions
-
-),
-
-final as (
-
-    select * from ranked where rank <= 10 order by run_id, rank
-
 )
-
-select * from final
+select * from ranked where rank <= 10 order by run_id, rank

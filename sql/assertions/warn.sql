@@ -1,0 +1,173 @@
+-- What a reader should know of these results, and the command that shows more.
+-- grain: check_name, subject
+with
+-- Runs in which every rollout has one and the same reward that is neither 0 nor 1.
+warn_constant_reward as (
+    select
+        run_id as subject,
+        'every one of ' || n_rollouts || ' rollouts has the reward ' || reward
+            || ': it looks like one figure for the whole batch' as message,
+        'blade sql "select reward, count(*) from rollouts group by all"' as hint
+    from staging.constant_rewards
+),
+seen as (
+    select
+        benchmark,
+        count(*) as n_tasks
+    from main.tasks
+    where not starts_with(task_id, 'unseen-')
+    group by all
+),
+-- Benchmarks with more tasks than the profile says there are.
+warn_expected_fewer as (
+    select
+        seen.benchmark as subject,
+        'holds ' || seen.n_tasks || ' tasks where the profile expects ' || settings.n_expected_tasks
+            as message,
+        'Correct tasks in the [expected] of blade.toml, or name the tasks there' as hint
+    from seen
+    cross join raw.settings
+    where seen.n_tasks > settings.n_expected_tasks and not settings.has_expected_names
+),
+-- Runs with failed attempts that belong to no expected and no recorded rollout.
+warn_failures_unexpected as (
+    select
+        failed_attempts.run_id as subject,
+        count(*) || ' failed attempts belong to no expected and no recorded rollout and are in no figure: '
+            || 'of an earlier run, or the inputs are not here' as message,
+        'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
+    from staging.failed_attempts
+    left join staging.attempts using (run_id, task_id, rollout_index)
+    where attempts.run_id is null
+    group by failed_attempts.run_id
+),
+-- Runs whose rows name more than one model.
+warn_mixed_models as (
+    select
+        run_id as subject,
+        'holds rollouts of ' || n_models || ' models: ' || model as message,
+        'blade sql "select model, count(*) from rollouts group by all"' as hint
+    from main.runs
+    where n_models > 1
+),
+-- Benchmarks whose rewards leave 0..1: what passes must be said, it is not guessed.
+warn_pass_unsettled as (
+    select
+        benchmark as subject,
+        'rewards go from ' || lowest || ' to ' || highest
+            || ', so what passes is not settled; pass figures are left empty' as message,
+        'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
+            || highest as hint
+    from staging.thresholds
+    where pass_threshold is null
+),
+-- Files with lines that could not be used.
+warn_rejects as (
+    select
+        path as subject,
+        n_rejects || ' of ' || n_lines || ' lines could not be used' as message,
+        -- A file's name is untrusted, and a hint is made to be pasted into a shell.
+        'blade sql "from rejects' || case
+            when regexp_matches(path, '^[A-Za-z0-9._/ -]+$')
+                then ' where source_file = ' || '''' || path || ''''
+            else ''
+        end || '"' as hint
+    from main.artifacts
+    where n_rejects > 0
+),
+-- Runs that reported figures of themselves which their rows do not give.
+warn_reported_differs as (
+    select
+        run_id as subject,
+        count(*) || ' figures it reported differ from what its rows give, such as ' || min(metric)
+            as message,
+        'blade sql "from reported_checks where status = ''differs''"' as hint
+    from main.reported_checks
+    where status = 'differs'
+    group by run_id
+),
+-- Runs with rollouts that their inputs never asked for.
+warn_unexpected as (
+    select
+        rollouts.run_id as subject,
+        count(*) || ' rollouts were not among the expected inputs; are the inputs of another run?'
+            as message,
+        'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"' as hint
+    from main.rollouts
+    inner join main.runs using (run_id)
+    left join main.expected using (run_id, task_id, rollout_index)
+    where runs.n_expected is not null and expected.task_id is null
+    group by rollouts.run_id
+),
+-- Baselines that were named and are no run of these results.
+warn_unknown_baseline as (
+    select
+        baselines.run_id as subject,
+        'is named as the baseline, and no run has this name' as message,
+        'blade sql "select benchmark, run_id from runs order by all"' as hint
+    from raw.baselines
+    left join main.runs using (run_id)
+    where runs.run_id is null
+),
+-- Runs that were re-verified by force.
+warn_unsafe as (
+    select
+        run_id as subject,
+        'was re-verified by force (unsafe_): its rewards are not to be trusted' as message,
+        '' as hint
+    from main.runs
+    where is_unsafe
+),
+-- Runs with rollouts whose reward is missing or not a number: kept, never counted as zero.
+warn_unscored as (
+    select
+        run_id as subject,
+        count(*) filter (where not is_scored) || ' of ' || count(*)
+            || ' rollouts have no usable reward and are kept as unscored' as message,
+        'blade sql "from rollouts where not is_scored"' as hint
+    from main.rollouts
+    group by run_id
+    having count(*) filter (where not is_scored) > 0
+),
+refused as (
+    select
+        rejects.source_file,
+        rejects.source_line,
+        rejects.reason,
+        row_number() over (partition by rejects.source_file order by rejects.source_line) as number
+    from main.rejects
+    inner join main.artifacts on artifacts.path = rejects.source_file
+    where artifacts.kind = 'labels' and not starts_with(rejects.reason, 'superseded by ')
+),
+-- Labels that were refused: the first of each file, with the reason. Corrected ones are not told.
+warn_unusable_labels as (
+    select
+        source_file || ':' || source_line as subject,
+        'label refused: ' || reason as message,
+        '' as hint
+    from refused
+    where number <= 10
+)
+select 'warn_constant_reward' as check_name, * from warn_constant_reward
+union all by name
+select 'warn_expected_fewer' as check_name, * from warn_expected_fewer
+union all by name
+select 'warn_failures_unexpected' as check_name, * from warn_failures_unexpected
+union all by name
+select 'warn_mixed_models' as check_name, * from warn_mixed_models
+union all by name
+select 'warn_pass_unsettled' as check_name, * from warn_pass_unsettled
+union all by name
+select 'warn_rejects' as check_name, * from warn_rejects
+union all by name
+select 'warn_reported_differs' as check_name, * from warn_reported_differs
+union all by name
+select 'warn_unexpected' as check_name, * from warn_unexpected
+union all by name
+select 'warn_unknown_baseline' as check_name, * from warn_unknown_baseline
+union all by name
+select 'warn_unsafe' as check_name, * from warn_unsafe
+union all by name
+select 'warn_unscored' as check_name, * from warn_unscored
+union all by name
+select 'warn_unusable_labels' as check_name, * from warn_unusable_labels

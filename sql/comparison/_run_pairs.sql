@@ -1,0 +1,40 @@
+-- Which runs are set beside each other: all with the baseline, or each two where none is named.
+-- grain: base, candidate
+-- kind: table
+with runs as (
+    select
+        runs.run_id,
+        runs.benchmark,
+        baselines.run_id is not null as is_baseline,
+        max(baselines.run_id is not null) over (partition by runs.benchmark) as is_named,
+        run_order.place,
+        run_order.place = min(run_order.place) over (partition by runs.benchmark) as is_first,
+        count(*) over (partition by runs.benchmark) as n_runs
+    from main.runs
+    inner join staging.run_order using (run_id)
+    left join raw.baselines using (run_id)
+    where runs.n_scored > 0
+)
+-- Of very many runs without a baseline each is compared with the first alone.
+select
+    bases.benchmark,
+    bases.run_id as base,
+    candidates.run_id as candidate,
+    row_number() over (
+        partition by bases.benchmark order by bases.place, candidates.place
+    ) as pair_no,
+    bases.is_named,
+    -- A change that nobody would act on, in the metric's own unit.
+    cast(0.02 as double) as margin
+from runs as bases
+inner join runs as candidates
+    on candidates.benchmark = bases.benchmark
+    and candidates.run_id <> bases.run_id
+    and (
+        bases.is_baseline
+        or (
+            not bases.is_named
+            and bases.place < candidates.place
+            and (bases.n_runs <= 20 or bases.is_first)
+        )
+    )

@@ -1,0 +1,83 @@
+-- How a task fared in a run that is compared, and how it could have where attempts are missing.
+-- grain: run_id, task_id
+-- kind: table
+with compared as (
+    select base as run_id from staging.run_pairs
+    union
+    select candidate as run_id from staging.run_pairs
+),
+-- Of several questions under one id, or of an empty one, nothing can be verified.
+questions as (
+    select
+        run_id,
+        task_id,
+        case when count(*) = 1 and min(prompt) <> '' then min(prompt_sha) end as question
+    from main.task_prompts
+    group by run_id, task_id
+),
+counted as (
+    select
+        attempts.run_id,
+        attempts.task_id,
+        count(*) as n_attempts,
+        ascending(attempts.reward) as rewards,
+        coalesce(bool_or(attempts.reward not in (0, 1)), false) as is_graded
+    from staging.attempts
+    inner join compared using (run_id)
+    group by attempts.run_id, attempts.task_id
+),
+-- Where nothing says what was expected, every task may have had as many repeats as the fullest.
+sized as (
+    select
+        counted.run_id,
+        counted.task_id,
+        counted.rewards,
+        counted.is_graded,
+        case
+            when runs.n_expected is null
+                then max(counted.n_attempts) over (partition by counted.run_id)
+            else counted.n_attempts
+        end as n_attempts,
+        thresholds.lowest >= -1e-9 and thresholds.highest <= 1 + 1e-9 as is_bounded
+    from counted
+    inner join main.runs using (run_id)
+    inner join staging.thresholds using (benchmark)
+)
+select
+    sized.run_id,
+    sized.task_id,
+    outcomes.benchmark,
+    questions.question,
+    groups.task_group,
+    sized.n_attempts,
+    outcomes.n_scored,
+    outcomes.n_passed,
+    outcomes.pass_rate,
+    outcomes.mean_reward,
+    outcomes.bucket,
+    sized.rewards,
+    outcomes.pass_rate * (1 - outcomes.pass_rate) / nullif(outcomes.n_scored - 1, 0)
+        as pass_variance,
+    -- Rewards that are all alike do not vary, whatever rounding left of their mean.
+    case
+        when outcomes.min_reward < outcomes.max_reward
+            then square(outcomes.reward_std) / nullif(outcomes.n_scored, 0)
+        when outcomes.n_scored > 1 then 0
+    end as reward_variance,
+    -- What is missing failed; what is missing passed.
+    outcomes.n_passed / nullif(sized.n_attempts, 0) as lowest_pass_rate,
+    (outcomes.n_passed + sized.n_attempts - outcomes.n_scored) / nullif(sized.n_attempts, 0)
+        as highest_pass_rate,
+    case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
+        coalesce(list_total(sized.rewards), 0) / nullif(sized.n_attempts, 0)
+    end as lowest_reward,
+    case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
+        (coalesce(list_total(sized.rewards), 0) + (sized.n_attempts - outcomes.n_scored))
+            / nullif(sized.n_attempts, 0)
+    end as highest_reward,
+    sized.is_bounded,
+    sized.is_graded
+from sized
+inner join main.task_outcomes as outcomes using (run_id, task_id)
+left join questions using (run_id, task_id)
+left join staging.task_groups as groups using (benchmark, task_id)

@@ -1,0 +1,26 @@
+-- Each failing rollout of a sometimes-pass task beside the closest passing one, and where they part.
+-- grain: run_id, task_id, rollout_index
+-- kind: table
+select
+    run_id,
+    task_id,
+    rollout_index,
+    passing_index,
+    is_closest,
+    n_calls,
+    n_passing_calls,
+    n_common,
+    n_common_first,
+    difference,
+    seq,
+    passing_seq,
+    failing_event,
+    passing_event,
+    failing_chars,
+    passing_chars,
+    skipped_seq,
+    tools_only_failing,
+    tools_only_passing,
+    differences
+from staging.told_contrasts
+where flip_no is null

@@ -1,0 +1,85 @@
+-- Every row of a rollout, inputs or failures file, typed, with its role and where it stood.
+-- grain: record_id
+-- kind: table
+select
+    records.record_id,
+    files.path as source_file,
+    records.record_id % 1099511627776 as source_line,
+    files.run_name,
+    files.seed,
+    files.chunk,
+    case
+        when files.kind = 'inputs' then 'input'
+        when files.kind = 'failures' then 'failure'
+        when json_as_text(records.failure_class) is not null then 'failure'
+        when
+            not records.has_reward
+            and not records.has_response
+            and json_as_number(
+                row_field(records.verifier, records.reward_components, settings.reward_path)
+            ) is null
+            then 'input'
+        else 'rollout'
+    end as role,
+    files.kind as file_kind,
+    bounded_name(nullif(trim(json_as_text(records.agent)), '')) as agent,
+    coalesce(
+        json_as_text(
+            row_field(records.verifier, records.reward_components, settings.task_id_path)
+        ),
+        json_as_text(records.task_index)
+    ) as task_index,
+    json_as_index(records.rollout_index) as rollout_index,
+    json_as_integer(records.attempt_index) as attempt_index,
+    json_as_integer(records.stage_index) as stage_index,
+    case
+        when settings.reward_path is null then json_as_number(records.reward)
+        else json_as_number(
+            row_field(records.verifier, records.reward_components, settings.reward_path)
+        )
+    end as reward,
+    records.reward_components,
+    records.mask_sample,
+    json_as_text(records.skills_hash) as skills_hash,
+    bounded_name(coalesce(
+        model_name(json_as_text(records.response_model)),
+        model_name(json_as_text(records.request_model))
+    )) as model,
+    lower(json_as_text(records.response_status)) as status,
+    coalesce(
+        json_as_text(records.incomplete_reason),
+        json_field(records.verifier, 'finish_reason'),
+        json_field(records.verifier, 'stop_reason')
+    ) as finish_reason,
+    records.response_error,
+    records.usage,
+    json_as_number(records.created_at) as created_at,
+    json_as_number(records.completed_at) as completed_at,
+    coalesce(
+        json_as_number(records.request_temperature), json_as_number(records.response_temperature)
+    ) as temperature,
+    coalesce(
+        json_as_number(records.request_top_p), json_as_number(records.response_top_p)
+    ) as top_p,
+    coalesce(
+        json_as_integer(records.request_max_output_tokens),
+        json_as_integer(records.response_max_output_tokens)
+    ) as max_output_tokens,
+    bounded_name(json_as_text(records.failure_class)) as failure_class,
+    json_as_boolean(records.failure_terminal) as is_terminal,
+    json_as_text(records.failure_judge_error) as judge_error,
+    records.perf,
+    records.verifier,
+    records.outline,
+    records.final_text,
+    records.prompt,
+    records.system_prompt,
+    records.prompt_sha,
+    records.request_sha,
+    records.ids,
+    records.task_hash,
+    records.content_hash
+from raw.records
+inner join raw.files
+    on files.file_no = records.record_id // 1099511627776
+cross join raw.settings

@@ -1,0 +1,59 @@
+-- Every file of the results folder: what it is, and what became of each of its lines.
+-- grain: path
+-- kind: table
+with runs as (
+    select
+        run_name,
+        case when count(*) = 1 then min(run_id) end as run_id,
+        list(run_id order by run_id) as run_ids
+    from staging.run_keys
+    group by all
+),
+rejects as (
+    select
+        source_file as path,
+        count(*) as n_rejects
+    from main.rejects
+    group by all
+),
+-- How many lines of each file became rows of the file's own kind.
+own_rows as (
+    select
+        records.source_file as path,
+        count(*) as n_rows
+    from staging.keys
+    inner join staging.records using (record_id)
+    where
+        (keys.rank = 1 or keys.role = 'failure')
+        and records.file_kind = case keys.role
+            when 'input' then 'inputs' when 'failure' then 'failures' else 'rollouts' end
+    group by all
+    union all
+    select files.path, metric_rows.n_rows
+    from raw.metric_rows
+    inner join raw.files using (file_no)
+    union all
+    select
+        source_file as path,
+        count(*) as n_rows
+    from main.labels
+    group by all
+)
+select
+    files.path,
+    files.kind,
+    runs.run_id,
+    coalesce(runs.run_ids, []) as run_ids,
+    files.n_bytes,
+    files.n_lines,
+    coalesce(own_rows.n_rows, 0) as n_rows,
+    coalesce(rejects.n_rejects, 0) as n_rejects,
+    -- Rows of another kind than the file's, and lines of files that are read whole or not at all.
+    files.n_lines - files.n_blank
+        - coalesce(own_rows.n_rows, 0) - coalesce(rejects.n_rejects, 0) as n_other,
+    files.n_blank,
+    files.sha256
+from raw.files
+left join runs using (run_name)
+left join own_rows using (path)
+left join rejects using (path)

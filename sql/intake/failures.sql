@@ -1,0 +1,33 @@
+-- One failed attempt, as the failures file or a merged rollout file recorded it.
+-- grain: run_id, task_id, rollout_index, attempt
+-- kind: table
+with keys as (
+    select * from staging.keys where role = 'failure'
+)
+select
+    keys.run_id,
+    keys.task_id,
+    keys.rollout_index,
+    -- The file is only ever appended to: one attempt number may stand there twice.
+    row_number() over (
+        partition by keys.run_id, keys.task_id, keys.rollout_index
+        order by keys.attempt_index nulls last, records.source_file, records.source_line
+    ) - 1 as attempt,
+    keys.attempt_index,
+    records.failure_class,
+    records.is_terminal,
+    coalesce(
+        records.judge_error,
+        json_field(records.verifier, 'error_message'),
+        json_field(records.verifier, 'error'),
+        json_field(records.verifier, 'notes'),
+        json_field(records.verifier, 'error_class'),
+        json_field(records.verifier, 'skipped')
+    ) as message,
+    json_field(records.verifier, 'error_class') as error_class,
+    json_field(records.verifier, 'error_stage') as error_stage,
+    as_json(records.verifier) as verifier,
+    records.source_file,
+    records.source_line
+from keys
+inner join staging.records using (record_id)

@@ -1,0 +1,48 @@
+-- How each task of a benchmark fared across its runs.
+-- grain: benchmark, task_id
+-- kind: table
+with inferred as (
+    select
+        runs.benchmark,
+        expected.task_id,
+        count(*) as n_runs
+    from main.expected
+    inner join main.runs using (run_id)
+    where expected.source = 'inferred'
+    group by all
+),
+across as (
+    select
+        benchmark,
+        task_id,
+        map_from_entries(list(struct_pack(key := run_id, value := bucket) order by run_id)) as buckets,
+        count(*) as n_runs,
+        count(*) filter (where bucket = 'missing') as n_runs_missing,
+        count(*) filter (where bucket is null) as n_runs_unsettled,
+        cast(sum(n_scored) as bigint) as n_scored,
+        cast(sum(n_passed) as bigint) as n_passed,
+        max(pass_rate) as best_pass_rate,
+        min(pass_rate) as worst_pass_rate
+    from main.task_outcomes as outcomes
+    group by all
+)
+select
+    across.benchmark,
+    across.task_id,
+    across.buckets,
+    case
+        when across.n_runs_missing > 0 then 'missing'
+        when across.n_runs_unsettled > 0 then null
+        when across.n_passed = across.n_scored then 'always'
+        when across.n_passed = 0 then 'never'
+        else 'sometimes'
+    end as bucket_across,
+    across.n_runs,
+    across.n_runs_missing,
+    coalesce(inferred.n_runs, 0) as n_runs_inferred,
+    across.n_scored,
+    across.n_passed,
+    across.best_pass_rate,
+    across.worst_pass_rate
+from across
+left join inferred using (benchmark, task_id)
