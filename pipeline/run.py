@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 # What a comparison is told from.
 COMPARED = (
-    *(f"report.{table.name}" for table in report.COMPARISON_TABLES),
+    *(table.stored for table in report.OF_PAIRS),
     *("main.comparison_tasks", "staging.comparison_values", "staging.measure_pairs"),
     "main.run_metrics",
     "main.run_health",

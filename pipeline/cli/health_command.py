@@ -51,8 +51,10 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
       blade health office_desk_aster-8b --min-clean-rate 0.95
       blade health --json
     """
+    from pipeline.report import HEALTH
+
     with open_warehouse(warehouse) as opened:
-        runs = _chosen(_rows(opened, "from report.health"), run)
+        runs = _chosen(_rows(opened, HEALTH.select), run)
         known = {row["run_id"] for row in runs}
         checks = [
             row for row in _rows(opened, "from report.health_checks") if row["run_id"] in known
