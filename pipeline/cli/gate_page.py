@@ -8,8 +8,17 @@ import click
 
 from pipeline.cli.paragraphs import heading, labelled
 from pipeline.cli.tables import print_table
-from pipeline.profile.gate import Finding, Gate, Judgement, Verdict, worst
-from pipeline.profile.gate.wording import asked, change, interval, required
+from pipeline.profile.gate import (
+    Finding,
+    Gate,
+    Judgement,
+    Verdict,
+    asked,
+    change,
+    interval,
+    required,
+    worst,
+)
 from pipeline.text import one_line
 
 LONGEST_NAME = 200

@@ -8,6 +8,14 @@ from functools import partial
 import numpy as np
 
 from pipeline.analysis import stats
+from pipeline.analysis.false_alarms import (
+    FalseAlarms,
+    Fires,
+    excludes_zero,
+    false_alarm_rate,
+    rerun_false_alarm_rate,
+    shrunken_rates,
+)
 from pipeline.cli.lookup import Row, rows
 from pipeline.profile import gate
 from pipeline.report import Comparison
@@ -63,15 +71,15 @@ def _alarms(
 
     n_base, n_other, passed, passed_other = counts.T
 
-    def asked(fires: stats.Fires) -> stats.FalseAlarms:
+    def asked(fires: Fires) -> FalseAlarms:
         if rerun is not None:
-            return stats.rerun_false_alarm_rate(
+            return rerun_false_alarm_rate(
                 n_base, n_other, passed, passed_other, margin=margin, fires=fires
             )
-        rates = stats.shrunken_rates(passed + passed_other, n_base + n_other)
-        return stats.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
+        rates = shrunken_rates(passed + passed_other, n_base + n_other)
+        return false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
 
-    found = asked(stats.excludes_zero)
+    found = asked(excludes_zero)
     return {
         "n_tasks": len(counts),
         "n_simulations": found.n_simulations,

@@ -7,9 +7,11 @@ from math import comb
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats.intervals import Numbers
+from pipeline.analysis.stats import Mask, Numbers
+from pipeline.relation import Computed
 
 Vote = tuple[int, int]  # how many repeats gave an answer, how many of those passed
 
@@ -18,6 +20,36 @@ MOST_EXACT_REPEATS = 32
 MOST_DRAWS, FEWEST_DRAWS = 1000, 16
 # Draws are shared among a run's tasks: their mean is what is wanted.
 MOST_DRAWN_VOTES = 20_000_000
+
+
+def majorities(ballots: pa.Table) -> pa.Table:
+    """maj@k of each run whose rollouts have answers."""
+    by_run: dict[str, list[tuple[list[Vote], int]]] = {}
+    for row in ballots.to_pylist():
+        votes = [_vote(part) for part in row["ballot"].split(" ")]
+        by_run.setdefault(row["run_id"], []).append((votes, row["n_tasks"]))
+    rows = [
+        {"run_id": run_id, "k": k, "maj_at": maj_at}
+        for run_id, cast in by_run.items()
+        for k, maj_at in majority_curve(cast).items()
+    ]
+    schema = pa.schema({"run_id": pa.string(), "k": pa.int64(), "maj_at": pa.float64()})
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _vote(text: str) -> Vote:
+    n_votes, _, n_right = text.partition(":")
+    return int(n_votes), int(n_right)
+
+
+MAJORITIES = Computed(
+    name="staging.majorities",
+    purpose="How often the commonest of k answers is right.",
+    grain=("run_id", "k"),
+    is_table=True,
+    query="select run_id, ballot, n_tasks from staging.ballots order by run_id, ballot",
+    compute=majorities,
+)
 
 
 def majority_curve(ballots: Sequence[tuple[Sequence[Vote], int]]) -> dict[int, float]:
@@ -99,6 +131,6 @@ def _drawn_plurality(votes: Sequence[Vote], n_draws: int) -> Numbers:
     return np.asarray((right / tied).mean(axis=0))
 
 
-def _since(total: NDArray[Any], step: NDArray[Any], starts: NDArray[np.bool_]) -> NDArray[Any]:
+def _since(total: NDArray[Any], step: NDArray[Any], starts: Mask) -> NDArray[Any]:
     """What a rising total has gained since the last start, the start's own step included."""
     return np.asarray(total - np.maximum.accumulate(np.where(starts, total - step, 0), axis=1))

@@ -9,12 +9,16 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats.changes import change_interval
-from pipeline.analysis.stats.hypergeometric import Counts, hypergeometric, tally
-from pipeline.analysis.stats.intervals import Numbers
-from pipeline.analysis.stats.strata import ROUNDING
+from pipeline.analysis.stats import (
+    ROUNDING,
+    Counts,
+    Mask,
+    Numbers,
+    change_interval,
+    hypergeometric,
+    tally,
+)
 
-Mask = NDArray[np.bool_]
 Fires = Callable[[Numbers, Numbers], Mask]
 # Of the tasks of one kind, a simulation an entry: the sum of differences, and of their squares.
 Moments = tuple[Numbers, Numbers]
