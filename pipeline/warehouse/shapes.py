@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -47,7 +46,7 @@ def keep(db: duckdb.DuckDBPyConnection, sql_dir: Path, every: list[Relation]) ->
         path.parent.mkdir(exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
             json.dump(shapes, file)
-        os.replace(file.name, path)
+        Path(file.name).replace(path)
     except OSError:
         return
 
