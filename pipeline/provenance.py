@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from pipeline import __version__
 from pipeline.profile import Profile
@@ -42,9 +43,10 @@ def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> N
 
 def _insert(db: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[str, ...]]) -> None:
     if rows:
-        marks = ", ".join("?" for _ in ("no", *rows[0]))
-        numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
-        db.executemany(f"insert into raw.{table} values ({marks})", numbered)
+        columns = [range(1, len(rows) + 1), *zip(*rows, strict=True)]
+        db.register("given", pa.table({str(n): list(each) for n, each in enumerate(columns)}))
+        db.execute(f"insert into raw.{table} from given")
+        db.unregister("given")
 
 
 def versions() -> dict[str, str]:

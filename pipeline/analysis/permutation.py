@@ -55,6 +55,8 @@ Sums = Callable[[int], Numbers]  # so many draws of the sum of changes
 
 def change_tests(tasks: pa.Table) -> pa.Table:
     """A test of each comparison by each metric; where rewards are passes, both ask the same."""
+    if not len(tasks):
+        return SCHEMA.empty_table()
     columns = tasks.combine_chunks()
     names = [_coded(columns[side]) for side in SIDES]
     groups, _ = _coded(columns["task_group"])

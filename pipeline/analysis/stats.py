@@ -226,7 +226,7 @@ def hypergeometric(
 
 def numbers(column: pa.ChunkedArray) -> Numbers:
     """A column of Arrow with NaN for null."""
-    return np.asarray(column.cast(pa.float64()).to_numpy(), dtype=np.float64)
+    return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
 def counts(column: pa.ChunkedArray) -> Counts:

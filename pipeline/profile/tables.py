@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from pipeline.profile.askable import LONG_COLUMNS, ROLLOUT_COLUMNS, is_event
 from pipeline.profile.contents import FIXED_STAGES, FailureMode, Profile, built_in
@@ -83,8 +84,11 @@ def _create(
 ) -> None:
     db.execute(f"create table raw.{table} ({columns})")
     if rows:
-        marks = ", ".join("?" for _ in rows[0])
-        db.executemany(f"insert into raw.{table} values ({marks})", rows)
+        # A statement per row takes a millisecond each, and a million tasks may be expected.
+        given = {str(place): list(column) for place, column in enumerate(zip(*rows, strict=True))}
+        db.register("given", pa.table(given))
+        db.execute(f"insert into raw.{table} from given")
+        db.unregister("given")
 
 
 @dataclass(frozen=True)
