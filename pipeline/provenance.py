@@ -28,11 +28,11 @@ TABLES = {
 
 
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
-    """What a report tells and no relation holds, so that it can be rendered again."""
+    """What a report says and no relation holds, so that it can be rendered again."""
     for table, columns in TABLES.items():
         db.execute(f"create table raw.{table} ({columns})")
-    told = {"command": command(chosen, settings), **choices(chosen, settings)}
-    _insert(db, "report_settings", list(told.items()))
+    chosen_words = {"command": command(chosen, settings), **choices(chosen, settings)}
+    _insert(db, "report_settings", list(chosen_words.items()))
     _insert(db, "versions", list(versions().items()))
 
 

@@ -20,7 +20,7 @@ from pipeline.analysis.stats import (
 )
 
 Fires = Callable[[Numbers, Numbers], Mask]
-# Of the tasks of one kind, a simulation an entry: the sum of differences, and of their squares.
+# Of the tasks of one kind, one entry per simulation: the sum of differences, and of their squares.
 Moments = tuple[Numbers, Numbers]
 
 
@@ -61,7 +61,7 @@ def shrunken_rates(n_passed: Counts, n_scored: Counts) -> Numbers:
 
 
 def _mean(values: Numbers) -> float:
-    """The mean, the same in whatever order the values come."""
+    """The mean, the same in any order of the values."""
     return float(np.sort(values).mean()) if len(values) else np.nan
 
 

@@ -42,12 +42,12 @@ def funnel_effects(ends: pa.Table) -> pa.Table:
                 *(_rates(steps, side) for side in ("base", "candidate")),
                 *(_endings(steps, side, metric) for side in ("base", "candidate")),
             )
-            told = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
-            told += zip(names, ["reward"] * len(rest), rest, strict=True)
+            effects = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
+            effects += zip(names, ["reward"] * len(rest), rest, strict=True)
             rows += [
                 {"base": base, "candidate": candidate, "metric": metric}
                 | {"line": line, "effect": effect, "amount": float(value)}
-                for line, effect, value in told
+                for line, effect, value in effects
                 if effect == "step" or value != 0
             ]
     return pa.Table.from_pylist(rows, schema=EFFECTS)
@@ -102,31 +102,24 @@ FUNNEL_EFFECTS = Computed(
     grain=("base", "candidate", "metric", "line", "effect"),
     is_table=True,
     query="""
-        select
-            stages.base,
-            stages.candidate,
-            stages.step_no,
-            stages.stage,
-            coalesce(bases.weight, 0) as base_weight,
-            coalesce(bases.reward, 0) as base_reward,
-            coalesce(candidates.weight, 0) as candidate_weight,
-            coalesce(candidates.reward, 0) as candidate_reward
-        from (
+        with stages as (
             select base, candidate, step_no, stage from staging.pair_stages
             union all
             select base, candidate, 0 as step_no, 'none' as stage from staging.run_pairs
-        ) as stages
-        left join staging.funnel_ends as bases
-            on bases.base = stages.base
-            and bases.candidate = stages.candidate
-            and bases.step_no = stages.step_no
-            and bases.side = 'base'
-        left join staging.funnel_ends as candidates
-            on candidates.base = stages.base
-            and candidates.candidate = stages.candidate
-            and candidates.step_no = stages.step_no
-            and candidates.side = 'candidate'
-        order by stages.base, stages.candidate, stages.step_no
+        )
+        select
+            base,
+            candidate,
+            step_no,
+            stage,
+            coalesce(any_value(weight) filter (side = 'base'), 0) as base_weight,
+            coalesce(any_value(reward) filter (side = 'base'), 0) as base_reward,
+            coalesce(any_value(weight) filter (side = 'candidate'), 0) as candidate_weight,
+            coalesce(any_value(reward) filter (side = 'candidate'), 0) as candidate_reward
+        from stages
+        left join staging.funnel_ends using (base, candidate, step_no)
+        group by all
+        order by base, candidate, step_no
     """,
     compute=funnel_effects,
 )
@@ -180,7 +173,7 @@ def _filled(base: Numbers, candidate: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _moved(before: Numbers, after: Numbers) -> Numbers:
-    """How far each went; of equal ones not at all, whatever rounding left of them."""
+    """How far each went; equal ones not at all, even where rounding left something."""
     is_moved = np.abs(after - before) > ROUNDING * np.maximum(np.abs(before), np.abs(after))
     return np.where(is_moved, after - before, 0)
 
@@ -192,7 +185,7 @@ def _shares(steps: Numbers) -> Numbers:
 
 
 def _slopes(steps: Numbers, endings: Numbers) -> Numbers:
-    """How fast the mean value grows with each rate, of funnels a row each."""
+    """How fast the mean value grows with each rate, one funnel per row."""
     n_steps = steps.shape[1]
     slopes = np.empty_like(steps)
     beyond = np.full(len(steps), endings[-1])

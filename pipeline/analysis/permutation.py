@@ -130,20 +130,6 @@ class ChangeTest:
     n_draws: int | None
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """Changes are counted in units of 1 / `unit`, whole ones, so that equal sums are equal.
-
-    Where all values are whole numbers, a common multiple of the repeats makes every change one,
-    and `slack` is 0. Otherwise each is rounded: two sums that are equal may then come out apart by
-    one unit per task, far less than sums that are not; within `slack` they count as equal. Doubles
-    hold all these sums exactly.
-    """
-
-    unit: float
-    slack: float
-
-
 def change_p_value(
     values: Numbers, n_base: Counts, n_candidate: Counts, *, groups: NDArray[np.int64] | None = None
 ) -> ChangeTest:
@@ -157,21 +143,21 @@ def change_p_value(
     sizes = np.stack((n_base, n_candidate), axis=1).ravel()
     if sizes.min() < 1 or sizes.sum() != len(values):
         raise ValueError("every task needs rollouts of both runs, and every rollout its task")
-    grid = _grid(values, n_base, n_candidate)
-    if grid.slack:
+    unit, slack = _grid(values, n_base, n_candidate)
+    if slack:
         # Sums that are not exact hang on the order.
         values = values[np.lexsort((values, np.repeat(np.arange(len(sizes)), sizes)))]
     # Plus 0 there is no negative zero, which would be another seed.
     values = values + 0.0
     sums = np.add.reduceat(values, np.cumsum(sizes) - sizes)
-    changes = np.rint(sums[1::2] * grid.unit / n_candidate - sums[::2] * grid.unit / n_base)
+    changes = np.rint(sums[1::2] * unit / n_candidate - sums[::2] * unit / n_base)
     flipped = changes
     if groups is not None:
         flipped = np.bincount(np.unique(groups, return_inverse=True)[1], changes)
     amounts = np.sort(np.abs(flipped))
-    amounts = amounts[amounts > grid.slack]
+    amounts = amounts[amounts > slack]
     observed = float(changes.sum())
-    least = abs(observed) - grid.slack
+    least = abs(observed) - slack
     if np.array_equal(n_base, n_candidate) and len(amounts) >= FEWEST_SIGNS:
         return _by_signs(amounts, least, SIGNS_OF_TASKS if groups is None else SIGNS_OF_GROUPS)
     if least <= 0:
@@ -179,16 +165,23 @@ def change_p_value(
     # Named so that the change is upwards: both directions of a comparison then draw alike.
     if observed < 0:
         n_base, n_candidate = n_candidate, n_base
-    return _within_tasks(values, n_base, n_candidate, grid.unit, least)
+    return _within_tasks(values, n_base, n_candidate, unit, least)
 
 
-def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> _Grid:
+def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> tuple[float, float]:
+    """Changes are counted in whole units of 1 / unit, so that equal sums are equal; and a slack.
+
+    Where all values are whole numbers, a common multiple of the repeats makes every change one,
+    and the slack is 0. Otherwise each is rounded: two sums that are equal may then come out apart
+    by one unit per task, far less than sums that are not; within the slack they count as equal.
+    Doubles hold all these sums exactly.
+    """
     n_tasks, largest = len(n_base), float(np.abs(values).max())
     multiple = lcm(*np.unique(np.concatenate((n_base, n_candidate))).tolist())
     if multiple * largest * n_tasks < 2**51 and np.array_equal(values, np.rint(values)):
-        return _Grid(float(multiple), 0.0)
+        return float(multiple), 0.0
     exponent = np.ceil(np.log2(n_tasks) + np.log2(largest))
-    return _Grid(float(np.exp2(50 - exponent)), 2.0 * n_tasks)
+    return float(np.exp2(50 - exponent)), 2.0 * n_tasks
 
 
 def _by_signs(sizes: Numbers, least: float, method: str) -> ChangeTest:
@@ -404,7 +397,12 @@ def _graded_sums(shapes: list[_RewardTasks], unit: float, random: np.random.Gene
     most = sum(float(shape.most(unit).sum()) for shape in shapes)
     n_tasks = sum(len(shape.rewards) for shape in shapes)
     n_splits = min(max(ALL_DRAWN // max(n_tasks, 1), FEWEST_DRAWN), MOST_DRAWN)
-    tables = [_taken(alike, n_splits, unit, random) for alike in _chunks(shapes, n_splits)]
+    size = max(CHUNK // n_splits, 1)
+    tables = [
+        _taken(replace(shape, rewards=shape.rewards[start : start + size]), n_splits, unit, random)
+        for shape in shapes
+        for start in range(0, len(shape.rewards), size)
+    ]
 
     def draw(n_draws: int) -> Numbers:
         sums = np.full(n_draws, most)
@@ -417,14 +415,6 @@ def _graded_sums(shapes: list[_RewardTasks], unit: float, random: np.random.Gene
         return sums
 
     return draw
-
-
-def _chunks(shapes: list[_RewardTasks], n_splits: int) -> Iterator[_RewardTasks]:
-    """As many tasks as are held at a time."""
-    size = max(CHUNK // n_splits, 1)
-    for shape in shapes:
-        for start in range(0, len(shape.rewards), size):
-            yield replace(shape, rewards=shape.rewards[start : start + size])
 
 
 def _taken(tasks: _RewardTasks, n_splits: int, unit: float, random: np.random.Generator) -> Numbers:

@@ -1,7 +1,7 @@
 """Which tasks rise and fall along a series of runs, and what noise alone would make of them.
 
 A task is its counts: of n repeats over all runs, c passed. Under noise alone the c passes fall on
-any of the n repeats alike, whatever the run: what a run gets of them is hypergeometric.
+any of the n repeats alike, in any run: what a run gets of them is hypergeometric.
 """
 
 from __future__ import annotations

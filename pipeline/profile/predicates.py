@@ -198,8 +198,8 @@ def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> Non
         if db.execute(query, [name]).fetchall() == [(0,)]:
             hint = f"{CALLABLE}{_meant(name, NAMED)}"
             raise _RefusedError(f"function {name} does not exist.", hint)
-        told = f"function {name} may not be used: only what follows from a row alone."
-        raise _RefusedError(told, CALLABLE)
+        message = f"function {name} may not be used: only what follows from a row alone."
+        raise _RefusedError(message, CALLABLE)
     if node["filter"] or node["distinct"] or node["order_bys"]["orders"] or node["export_state"]:
         raise _RefusedError(f"{name} is no aggregate: no distinct, order by or filter.")
 
@@ -215,9 +215,9 @@ def _bind(db: duckdb.DuckDBPyConnection, when: str) -> None:
         raise _RefusedError(_sentence(reason)) from error
     if kind != "BOOLEAN":
         article = "an" if kind[0] in "AEIOU" else "a"
-        told = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
+        found = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
         raise _RefusedError(
-            f"{told}, expected true or false.", f"Compare it with something. {EXAMPLE}"
+            f"{found}, expected true or false.", f"Compare it with something. {EXAMPLE}"
         )
 
 
