@@ -11,11 +11,36 @@ from pipeline.analysis import stats
 from pipeline.analysis.columns import nullable, numbers
 from pipeline.relation import Computed
 
+# How many tasks of a run have votes split in one way: for each answer how many, how many right. No
+# answer is an answer too, and a wrong one.
+BALLOTS = """
+    with scored as (
+        from main.rollouts where is_scored and is_pass is not null
+    ),
+    counted as (
+        select run_id, task_id, answer,
+            count(*) as n_votes,
+            count(*) filter (is_pass and answer is not null) as n_right
+        from scored
+        where run_id in (select run_id from scored where answer is not null)
+        group by all
+    ),
+    ballots as (
+        select run_id, task_id,
+            string_agg(n_votes || ':' || n_right, ' ' order by n_votes, n_right) as ballot
+        from counted
+        group by all
+    )
+    select run_id, ballot, count(*) as n_tasks
+    from ballots
+    group by all
+    order by run_id, ballot
+"""
 ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
 
 
 def intervals(estimates: pa.Table) -> pa.Table:
-    """Both intervals of each estimate; null where they are undefined."""
+    """The estimates with both intervals of each; null where they are undefined."""
     value, se_new, se_same, n_groups, n_mixed = (
         numbers(estimates[name])
         for name in ("value", "se_new_tasks", "se_same_tasks", "n_groups", "n_mixed_tasks")
@@ -29,7 +54,7 @@ def intervals(estimates: pa.Table) -> pa.Table:
         "ci_same_tasks_low": same[0],
         "ci_same_tasks_high": same[1],
     }
-    columns: dict[str, Any] = {name: estimates[name] for name in ESTIMATE_KEY}
+    columns: dict[str, Any] = dict(zip(estimates.column_names, estimates.columns, strict=True))
     return pa.table({**columns, **{name: nullable(bound) for name, bound in bounds.items()}})
 
 
@@ -55,7 +80,7 @@ def _vote(text: str) -> stats.Vote:
 
 INTERVALS = Computed(
     name="staging.intervals",
-    purpose="Both intervals of every estimate.",
+    purpose="Every estimate with both its intervals.",
     grain=ESTIMATE_KEY,
     is_table=True,
     query="select * from staging.estimates",
@@ -66,6 +91,6 @@ MAJORITIES = Computed(
     purpose="How often the commonest of k answers is right.",
     grain=("run_id", "k"),
     is_table=True,
-    query="select run_id, ballot, n_tasks from staging.ballots order by run_id, ballot",
+    query=BALLOTS,
     compute=majorities,
 )
