@@ -80,4 +80,4 @@ select
 from sized
 inner join main.task_outcomes as outcomes using (run_id, task_id)
 left join questions using (run_id, task_id)
-inner join staging.run_tasks as groups using (run_id, task_id)
+left join staging.run_tasks as groups using (run_id, task_id)
