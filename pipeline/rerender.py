@@ -31,7 +31,7 @@ REJECTS = f"""
     order by all
 """
 # They ask about rejects of a run's own files, and labels are no run's.
-KEPT = ("staging.reported_scopes", "main.run_health")
+KEPT = ("main.reported_checks", "main.run_health")
 MOST_NAMES = 12
 LONGEST_NAME = 60
 

@@ -239,10 +239,6 @@ create or replace macro steady_sum(value) as
 
 create or replace macro list_total(numbers) as list_sum(numbers);
 
--- The product of the factors so far, within n and m.
-create or replace macro running_product(factor, n, m, k) as
-    product(factor) over (partition by n, m order by k);
-
 -- A quantile of a sorted list, between neighbours by distance.
 create or replace macro sorted_quantile(sorted, q) as
     sorted[cast(floor(q * (length(sorted) - 1)) as bigint) + 1]
@@ -303,15 +299,9 @@ create or replace macro present(found) as list_filter(found, lambda each: each i
 -- The first k of a list.
 create or replace macro first_of(numbers, k) as numbers[1:k];
 
--- The chance that k of n attempts, of which n_passed passed, hold a pass; null where n < k.
-create or replace macro pass_chance(n, n_passed, k) as
-    case
-        when n < k then null
-        when n - n_passed < k then 1.0::double
-        else 1.0::double - list_product(
-            list_transform(range(k), lambda i: (n - n_passed - i)::double / (n - i))
-        )
-    end;
+-- The share of k-subsets of n things that lie wholly among m of them: C(m, k) / C(n, k).
+create or replace macro subset_share(n, m, k) as
+    list_product(list_transform(range(k), lambda i: greatest(m - i, 0) / (n - i)));
 
 -- What a failing row may show, read for the features of a rollout.
 

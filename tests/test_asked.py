@@ -24,7 +24,7 @@ PAIR = {
     "is_named": [True],
     "margin": [0.02],
 }
-WANTED = ("main.comparison_tasks", "main.runs", "staging.task_groups")
+WANTED = ("main.comparison_tasks", "main.runs", "staging.rollout_keys")
 
 
 def sha(path: Path) -> str:
@@ -68,11 +68,12 @@ def test_what_is_affected_is_made_again(again: Warehouse) -> None:
         "staging.run_pairs",
         "staging.attempts",
         "staging.task_sides",
+        "staging.run_tasks",
         "main.task_outcomes",
         "main.comparison_tasks",
     }
     assert "FROM warehouse.main.runs" in found["main.runs"]
-    assert "FROM warehouse.staging.task_groups" in found["staging.task_groups"]
+    assert "FROM warehouse.staging.rollout_keys" in found["staging.rollout_keys"]
 
 
 def test_what_is_not_wanted_is_not_made(again: Warehouse) -> None:

@@ -15,7 +15,7 @@ LINE_KEY = (*KEY, "policy", "ledger", "slice_key", "line", "effect")
 
 
 def intervals(estimates: pa.Table) -> pa.Table:
-    """Both intervals of each estimate; null where they are undefined."""
+    """The estimates with both intervals of each; null where they are undefined."""
     value, se_new, se_same, n_groups, n_mixed = _columns(
         estimates, "value", "se_new_tasks", "se_same_tasks", "n_groups", "n_mixed_tasks"
     )
@@ -23,7 +23,10 @@ def intervals(estimates: pa.Table) -> pa.Table:
     new = stats.new_tasks_interval(value, se_new, n_groups, is_bounded=is_bounded)
     same = stats.same_tasks_interval(value, se_same, n_mixed, is_bounded=is_bounded)
     return _added(
-        estimates, ESTIMATE_KEY, **_ends("ci_new_tasks", new), **_ends("ci_same_tasks", same)
+        estimates,
+        estimates.column_names,
+        **_ends("ci_new_tasks", new),
+        **_ends("ci_same_tasks", same),
     )
 
 
@@ -89,7 +92,7 @@ def _added(rows: pa.Table, key: tuple[str, ...], **figures: Numbers) -> pa.Table
 
 INTERVALS = Computed(
     name="staging.intervals",
-    purpose="Both intervals of every estimate.",
+    purpose="Every estimate with both its intervals.",
     grain=ESTIMATE_KEY,
     is_table=True,
     query="select * from staging.estimates",

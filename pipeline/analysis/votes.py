@@ -21,6 +21,32 @@ MOST_DRAWS, FEWEST_DRAWS = 1000, 16
 # Draws are shared among a run's tasks: their mean is what is wanted.
 MOST_DRAWN_VOTES = 20_000_000
 
+# How many tasks of a run have votes split in one way: for each answer how many, how many right. No
+# answer is an answer too, and a wrong one.
+BALLOTS = """
+    with scored as (
+        from main.rollouts where is_scored and is_pass is not null
+    ),
+    counted as (
+        select run_id, task_id, answer,
+            count(*) as n_votes,
+            count(*) filter (is_pass and answer is not null) as n_right
+        from scored
+        where run_id in (select run_id from scored where answer is not null)
+        group by all
+    ),
+    ballots as (
+        select run_id, task_id,
+            string_agg(n_votes || ':' || n_right, ' ' order by n_votes, n_right) as ballot
+        from counted
+        group by all
+    )
+    select run_id, ballot, count(*) as n_tasks
+    from ballots
+    group by all
+    order by run_id, ballot
+"""
+
 
 def majorities(ballots: pa.Table) -> pa.Table:
     """maj@k of each run whose rollouts have answers."""
@@ -47,7 +73,7 @@ MAJORITIES = Computed(
     purpose="How often the commonest of k answers is right.",
     grain=("run_id", "k"),
     is_table=True,
-    query="select run_id, ballot, n_tasks from staging.ballots order by run_id, ballot",
+    query=BALLOTS,
     compute=majorities,
 )
 

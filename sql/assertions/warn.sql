@@ -32,14 +32,13 @@ warn_expected_fewer as (
 -- Runs with failed attempts that belong to no expected and no recorded rollout.
 warn_failures_unexpected as (
     select
-        failed_attempts.run_id as subject,
-        count(*) || ' failed attempts belong to no expected and no recorded rollout and are in no figure: '
+        run_id as subject,
+        count(distinct (task_id, rollout_index)) || ' failed attempts belong to no expected and no recorded rollout and are in no figure: '
             || 'of an earlier run, or the inputs are not here' as message,
         'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
-    from staging.failed_attempts
-    left join staging.attempts using (run_id, task_id, rollout_index)
-    where attempts.run_id is null
-    group by failed_attempts.run_id
+    from main.failures
+    anti join staging.attempts using (run_id, task_id, rollout_index)
+    group by run_id
 ),
 -- Runs whose rows name more than one model.
 warn_mixed_models as (
@@ -58,7 +57,7 @@ warn_pass_unsettled as (
             || ', so what passes is not settled; pass figures are left empty' as message,
         'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
             || highest as hint
-    from staging.thresholds
+    from (select distinct benchmark, lowest, highest, pass_threshold from staging.run_benchmarks)
     where pass_threshold is null
 ),
 -- Files with lines that could not be used.

@@ -26,27 +26,12 @@ pair_curves as (
         tasks.candidate,
         tasks.task_id,
         tasks.k,
-        1 - coalesce(base_none.share, 0) as base_pass_at,
-        1 - coalesce(candidate_none.share, 0) as candidate_pass_at,
-        coalesce(base_all.share, 0) as base_pass_hat,
-        coalesce(candidate_all.share, 0) as candidate_pass_hat
+        1 - subset_share(base_n_scored, base_n_scored - base_n_passed, k) as base_pass_at,
+        1 - subset_share(candidate_n_scored, candidate_n_scored - candidate_n_passed, k)
+            as candidate_pass_at,
+        subset_share(base_n_scored, base_n_passed, k) as base_pass_hat,
+        subset_share(candidate_n_scored, candidate_n_passed, k) as candidate_pass_hat
     from tasks
-    left join staging.subset_shares as base_none
-        on base_none.n = tasks.base_n_scored
-        and base_none.m = tasks.base_n_scored - tasks.base_n_passed
-        and base_none.k = tasks.k
-    left join staging.subset_shares as candidate_none
-        on candidate_none.n = tasks.candidate_n_scored
-        and candidate_none.m = tasks.candidate_n_scored - tasks.candidate_n_passed
-        and candidate_none.k = tasks.k
-    left join staging.subset_shares as base_all
-        on base_all.n = tasks.base_n_scored
-        and base_all.m = tasks.base_n_passed
-        and base_all.k = tasks.k
-    left join staging.subset_shares as candidate_all
-        on candidate_all.n = tasks.candidate_n_scored
-        and candidate_all.m = tasks.candidate_n_passed
-        and candidate_all.k = tasks.k
     where tasks.base_n_passed is not null and tasks.candidate_n_passed is not null
 ),
 -- What a compared task took, over its scored rollouts: tokens, turns, calls, seconds.

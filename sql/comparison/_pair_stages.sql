@@ -3,7 +3,7 @@
 with
 -- What was scored was recorded, and whether it was expected is no step.
 stages as (
-    select * from staging.run_stages where stage not in ('expected', 'recorded')
+    select * from main.funnel where stage not in ('expected', 'recorded')
 )
 select
     pairs.base,

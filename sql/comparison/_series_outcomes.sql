@@ -26,7 +26,7 @@ outcomes as (
         nullif(contradicted.question, '') as question
     from runs
     inner join main.task_outcomes as outcomes using (run_id)
-    left join staging.contradicted_tasks as contradicted using (run_id, task_id)
+    left join staging.run_tasks as contradicted using (run_id, task_id)
     where outcomes.n_scored > 0
 ),
 common as (

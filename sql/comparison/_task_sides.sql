@@ -38,10 +38,10 @@ sized as (
                 then max(counted.n_attempts) over (partition by counted.run_id)
             else counted.n_attempts
         end as n_attempts,
-        thresholds.lowest >= -1e-9 and thresholds.highest <= 1 + 1e-9 as is_bounded
+        benchmarks.lowest >= -1e-9 and benchmarks.highest <= 1 + 1e-9 as is_bounded
     from counted
     inner join main.runs using (run_id)
-    inner join staging.thresholds using (benchmark)
+    inner join staging.run_benchmarks as benchmarks using (run_id)
 )
 select
     sized.run_id,
@@ -80,4 +80,4 @@ select
 from sized
 inner join main.task_outcomes as outcomes using (run_id, task_id)
 left join questions using (run_id, task_id)
-left join staging.task_groups as groups using (benchmark, task_id)
+left join staging.run_tasks as groups using (run_id, task_id)

@@ -61,13 +61,12 @@ task_limits_attempts as (
         coalesce(rollouts.is_truncated, false) as is_truncated,
         coalesce(verifier.is_timed_out, false)
             or coalesce(
-                attempts.outcome = 'failed attempt' and failed.failure_class = 'timeout_exceeded', false
+                attempts.outcome = 'failed attempt' and attempts.failure_class = 'timeout_exceeded', false
             ) as is_timed_out,
         records.max_output_tokens
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
     left join main.rollouts using (run_id, task_id, rollout_index)
-    left join staging.failed_attempts as failed using (run_id, task_id, rollout_index)
     left join staging.verifier_signs as verifier using (record_id)
     left join staging.records using (record_id)
 ),
@@ -122,9 +121,8 @@ asked as (
     inner join staging.records using (record_id)
     inner join staging.signs using (record_id)
     inner join staging.run_benchmarks using (run_id)
-    inner join staging.core_actions using (benchmark)
     where
-        not core_actions.is_tool_call
+        not run_benchmarks.is_tool_call
         and not coalesce(signs.has_feedback, false)
         and regexp_matches(records.prompt, '\S')
     group by all
@@ -179,7 +177,7 @@ select
     twin.reference as twin_reference
 from here
 inner join everywhere using (benchmark, task_id)
-inner join staging.question_passes as passes using (run_id, task_id)
+inner join staging.run_tasks as passes using (run_id, task_id)
 inner join task_limits as limits using (run_id, task_id)
 left join twin_tasks as twins using (run_id, task_id)
 left join everywhere as twin

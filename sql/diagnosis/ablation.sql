@@ -52,7 +52,7 @@ scored as (
         coalesce(contradicted.question, '') as question
     from main.task_outcomes as outcomes
     inner join benchmarks using (benchmark)
-    left join staging.contradicted_tasks as contradicted using (run_id, task_id)
+    left join staging.run_tasks as contradicted using (run_id, task_id)
     where outcomes.n_scored > 0
 ),
 shared as (

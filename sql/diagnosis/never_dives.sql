@@ -183,7 +183,7 @@ select
     passes.n_passing_runs,
     passes.n_runs
 from outcomes
-inner join staging.question_passes as passes using (run_id, task_id)
+inner join staging.run_tasks as passes using (run_id, task_id)
 inner join never_bests as bests using (run_id, task_id)
 inner join never_stages as stages using (run_id, task_id)
 inner join modes

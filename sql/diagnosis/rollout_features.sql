@@ -4,10 +4,9 @@
 with
 -- Of a rollout that was tried again with success the earlier attempts say nothing.
 failed as (
-    select run_id, task_id, rollout_index, failed.failure_class, failed.message
+    select run_id, task_id, rollout_index, failure_class, failure_message as message
     from staging.attempts
-    inner join staging.failed_attempts as failed using (run_id, task_id, rollout_index)
-    where attempts.outcome = 'failed attempt'
+    where outcome = 'failed attempt'
 ),
 candidates as (
     select
@@ -100,11 +99,6 @@ guesses as (
         min(seq) as seq
     from guessed_addresses
     group by all
-),
-benchmarks as (
-    select run_benchmarks.run_id, core_actions.is_tool_call
-    from staging.run_benchmarks
-    inner join staging.core_actions using (benchmark)
 ),
 -- The last call of a rollout that changed something and worked: what came before it was got over.
 last_counted_calls as (
@@ -319,7 +313,7 @@ text_signs as (
         checks.self_check,
         case when checks.self_check is not null then checks.self_check_seq end as self_check_seq
     from main.rollouts
-    left join staging.outlines using (record_id)
+    left join staging.signs as outlines using (record_id)
     left join checks using (record_id)
 ),
 counted as (
@@ -505,7 +499,7 @@ select
     ) as last_seq
 from staging.attempts
 inner join staging.task_context as context using (run_id, task_id)
-inner join benchmarks using (run_id)
+inner join staging.run_benchmarks as benchmarks using (run_id)
 left join main.rollouts using (run_id, task_id, rollout_index)
 left join staging.records using (record_id)
 left join failed using (run_id, task_id, rollout_index)

@@ -297,10 +297,9 @@ identity_findings as (
         'rollout_infrastructure_failure' as check_id,
         '' as subject,
         'the machinery failed, not the model, and nothing was scored' as message,
-        'failure class ' || failed_attempts.failure_class as evidence
+        'failure class ' || attempts.failure_class as evidence
     from staging.attempts
-    inner join staging.failed_attempts using (run_id, task_id, rollout_index)
-    where not attempts.is_scored and failed_attempts.is_infrastructure
+    where not attempts.is_scored and attempts.is_infrastructure and attempts.failure_class is not null
     union all
     select
         rollouts.run_id,

@@ -2,89 +2,113 @@
 -- grain: run_id
 -- kind: table
 with settings as (
-    select
-        run_id,
-        max(value) filter (where name in ('step', 'global_step')) as step
+    select run_id, max(value) as step
     from staging.run_settings
+    where name in ('step', 'global_step')
     group by all
 ),
+-- The run's own name goes before a file, which several runs may share: the number after the last of
+-- these words.
 steps as (
     select
         runs.run_id,
-        runs.benchmark,
         runs.model,
-        checkpoint_step(runs.run_id) as named_step,
+        '(step|ckpt|checkpoint|epoch|(?:^|[^a-z])iter(?:ation)?)([-_]?)(\d+(?:\.\d+)?)' as pattern,
+        json_as_number(regexp_extract(lower(runs.run_id), '.*' || pattern, 3)) as named_step,
         coalesce(
-            checkpoint_step(runs.checkpoint),
+            json_as_number(regexp_extract(lower(runs.checkpoint), '.*' || pattern, 3)),
             json_as_number(runs.checkpoint),
             json_as_number(settings.step)
-        ) as said_step
+        ) as said_step,
+        try_cast(said_step as bigint) as whole_step
     from main.runs
     left join settings using (run_id)
 ),
--- The step of each run that is said to be a checkpoint, and what it is a checkpoint of.
--- The run's own name goes before a file, which several runs may share. A number from a file is not in
--- the name that says whose it is: there the model tells, which is the run's name where none is known.
+-- The step of each run that is said to be a checkpoint, and what it is a checkpoint of. A number from
+-- a file is not in the name that says whose it is: there the model tells, which is the run's name
+-- where none is known, without this number wherever it stands whole.
 checkpoints as (
     select
         run_id,
-        benchmark,
         case
-            when named_step is not null then checkpoint_stem(run_id)
-            else without_number(model, said_step)
+            when named_step is not null then regexp_replace(run_id, '(?i)' || pattern, '\1\2', 'g')
+            when said_step = whole_step
+                then regexp_replace(model, '(^|\D)0*' || whole_step || '(\D|$)', '\1\2', 'g')
+            else model
         end as stem,
         coalesce(named_step, said_step) as step
     from steps
-    where named_step is not null or said_step is not null
+    where coalesce(named_step, said_step) is not null
 ),
-others as (
+-- Each number of the other names, and the name without it; a name of more than 40 is no name but
+-- noise.
+pieces as (
     select
-        runs.run_id,
         runs.benchmark,
-        unnest(numbers_of(runs.run_id)) as found
+        runs.run_id,
+        string_split_regex(runs.run_id, '\d+') as words,
+        regexp_extract_all(runs.run_id, '\d+') as numbers,
+        unnest(generate_series(1, len(numbers))) as place
     from main.runs
-    left join checkpoints using (run_id)
-    where checkpoints.run_id is null
+    anti join checkpoints using (run_id)
+    where len(regexp_extract_all(runs.run_id, '\d+')) <= 40
 ),
-varying as (
+numbered as (
     select
         benchmark,
-        found.stem as stem
-    from others
-    group by all
-    having min(found.number) < max(found.number)
+        run_id,
+        place,
+        json_as_number(numbers[place]) as step,
+        array_to_string(
+            list_transform(
+                words,
+                lambda word, position: word
+                || case when position = place then '' else coalesce(numbers[position], '') end
+            ),
+            ''
+        ) as stem
+    from pieces
 ),
 -- Of the numbers in which a run's name differs from another's, the last.
-ranked as (
-    select
-        others.run_id,
-        others.found.stem as stem,
-        others.found.number as step,
-        row_number() over (partition by others.run_id order by others.found.place desc) as rank
-    from others
-    inner join varying
-        on others.benchmark = varying.benchmark and others.found.stem = varying.stem
+varying as (
+    select *
+    from numbered
+    window by_stem as (partition by benchmark, stem)
+    qualify min(step) over by_stem < max(step) over by_stem
+),
+last_varying as (
+    select run_id, arg_max(stem, place) as stem, arg_max(step, place) as step
+    from varying
+    group by all
 ),
 ordered as (
     select
         runs.benchmark,
-        runs.run_id,
-        coalesce(checkpoints.stem, ranked.stem, runs.run_id) as stem,
-        coalesce(checkpoints.step, ranked.step) as step,
+        run_id,
+        coalesce(checkpoints.stem, last_varying.stem, run_id) as stem,
+        coalesce(checkpoints.step, last_varying.step) as step,
         checkpoints.run_id is not null as is_checkpoint
     from main.runs
     left join checkpoints using (run_id)
-    left join ranked
-        on runs.run_id = ranked.run_id and ranked.rank = 1
+    left join last_varying using (run_id)
+),
+-- In the order of these texts a10 comes after a9: numbers at one width.
+keyed as (
+    select
+        *,
+        list_transform(
+            [stem, run_id],
+            lambda name: regexp_replace(
+                regexp_replace(lower(name), '(\d+)', '00000000000000000000\1', 'g'),
+                '\d*(\d{20})', '\1', 'g'
+            )
+        ) as sort_keys
+    from ordered
 )
 select
-    benchmark,
-    run_id,
-    stem,
-    step,
+    * exclude (sort_keys),
     row_number() over (
         partition by benchmark
-        order by natural_order(stem), stem, step nulls first, natural_order(run_id), run_id
-    ) as place,
-    is_checkpoint
-from ordered
+        order by sort_keys[1], stem, step nulls first, sort_keys[2], run_id
+    ) as place
+from keyed

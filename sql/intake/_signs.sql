@@ -1,14 +1,12 @@
--- What the output of a rollout shows: calls, text, and whether anything answered them.
+-- What the output of a rollout shows: its length, calls, text, and whether anything answered them.
 -- grain: record_id
 -- kind: table
 with records as (
-    select record_id, outline, final_text
-    from staging.records
-    where role = 'rollout'
+    from staging.records where role = 'rollout'
 ),
 -- The last message is at hand; of rows where it is blank, an earlier one may hold text.
 earlier_texts as (
-    select record_id
+    select distinct record_id
     from raw.events
     inner join records using (record_id)
     where
@@ -17,17 +15,22 @@ earlier_texts as (
         and not regexp_matches(coalesce(records.final_text, ''), '\S')
         and regexp_matches(records.outline, 'm.*m')
         and regexp_matches(events.text, '\S')
-    group by record_id
 )
 select
-    records.record_id,
-    regexp_matches(records.outline, 'c') as has_call,
+    record_id,
+    -- The outline has one letter for each item of the output.
+    length(outline) as n_events,
+    length(regexp_replace(outline, '[^c]', '', 'g')) as n_tool_calls,
+    -- A turn is a stretch of the model's own items between results and users' messages.
+    length(regexp_replace(regexp_replace(outline, '[cmto]+', 'a', 'g'), '[^a]', '', 'g')) as n_turns,
+    -- The last letter m, counted from 1.
+    nullif(length(regexp_replace(outline, '[^m]*$', '')), 0) as last_message_seq,
+    contains(outline, 'c') as has_call,
     case
-        when records.outline is not null then
-            regexp_matches(coalesce(records.final_text, ''), '\S')
-            or earlier_texts.record_id is not null
+        when outline is not null then
+            regexp_matches(coalesce(final_text, ''), '\S')
+            or record_id in (select earlier_texts.record_id from earlier_texts)
     end as has_text,
     -- A tool's result, or someone else's word after the model's first.
-    regexp_matches(records.outline, 'r|[cmto].*u') as has_feedback
+    regexp_matches(outline, 'r|[cmto].*u') as has_feedback
 from records
-left join earlier_texts using (record_id)

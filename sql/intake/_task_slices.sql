@@ -1,86 +1,54 @@
 -- Fields that sort a benchmark's tasks into a few groups: constant in a task, few values over all.
 -- grain: benchmark, task_id, name
 -- kind: table
-with
--- A few rows of a task tell whether a field belongs to the task or to the attempt.
-sampled as (
-    select
-        run_benchmarks.benchmark,
-        keys.task_id,
-        keys.record_id,
-        row_number() over (
-            partition by run_benchmarks.benchmark, keys.task_id, keys.role
-            order by keys.rollout_index, keys.run_id
-        ) as rank,
-        keys.role,
-        max(keys.role) over (partition by run_benchmarks.benchmark, keys.task_id) as best_role
+with keys as (
+    select run_benchmarks.benchmark, keys.*
     from staging.keys
     inner join staging.run_benchmarks using (run_id)
     where keys.rank = 1 and keys.role in ('rollout', 'input')
 ),
--- An input row speaks only for a task that has no rollout.
-task_fields_chosen as (
-    select *
-    from sampled
-    where rank <= 4 and role = best_role
+-- A few rows of a task tell whether a field belongs to the task or to the attempt; an input row speaks
+-- only for a task that has no rollout.
+sampled as (
+    select benchmark, task_id, record_id
+    from keys
+    where not (select has_slices from raw.settings)
+    qualify row_number() over (
+        partition by benchmark, task_id order by role desc, rollout_index, run_id
+    ) <= 4 and role = max(role) over (partition by benchmark, task_id)
 ),
-task_fields_rows_read as (
-    select
-        chosen.benchmark,
-        chosen.task_id,
-        chosen.rank,
-        json_fields(records.verifier) as fields
-    from task_fields_chosen as chosen
+rows_read as (
+    select benchmark, task_id, json_fields(records.verifier) as fields
+    from sampled
     inner join staging.records using (record_id)
 ),
+-- The top level of a row, and its metadata.
 entries as (
-    select
-        benchmark,
-        task_id,
-        rank,
-        '' as parent,
-        unnest(map_entries(fields)) as entry
-    from task_fields_rows_read as rows_read
-    union all
-    select
-        benchmark,
-        task_id,
-        rank,
-        'verifier_metadata.' as parent,
-        unnest(map_entries(json_fields(fields['verifier_metadata']))) as entry
-    from task_fields_rows_read as rows_read
-    union all
-    select
-        benchmark,
-        task_id,
-        rank,
-        'metadata.' as parent,
-        unnest(map_entries(json_fields(fields['metadata']))) as entry
-    from task_fields_rows_read as rows_read
+    select benchmark, task_id, parent, unnest(map_entries(fields)) as entry
+    from (
+        select benchmark, task_id, '' as parent, fields
+        from rows_read
+        union all
+        select
+            benchmark,
+            task_id,
+            unnest(['verifier_metadata.', 'metadata.']) as parent,
+            unnest([json_fields(fields['verifier_metadata']), json_fields(fields['metadata'])])
+        from rows_read
+    ) as levels
 ),
--- Scalar fields of a task's rows, as candidates for slicing: the top level and its metadata.
-task_fields as (
-    select
-        benchmark,
-        task_id,
-        rank,
-        parent || entry.key as name,
-        json_as_text(entry.value) as value
+scalars as materialized (
+    select benchmark, task_id, parent || entry.key as name, json_as_text(entry.value) as value
     from entries
     where json_as_text(entry.value) is not null
 ),
 -- Ids, answers, outputs and verdicts are never slices, however few values they take; a true or
 -- false of the row itself is a verdict, and one repeat could not show otherwise.
-offered as (
-    select fields.*
-    from task_fields as fields
-    cross join raw.settings
+names as (
+    select distinct name
+    from scalars
     where
-        not settings.has_slices
-        and length(value) between 1 and 60
-        and length(name) <= 200
-        and (value not in ('true', 'false') or regexp_matches(name, '[.]'))
-        and not regexp_matches(value, '^-?\d+\.\d+$')
+        length(name) <= 200
         and (
             not regexp_matches(
                 lower(name),
@@ -95,70 +63,62 @@ offered as (
         )
 ),
 per_task as (
-    select
-        benchmark,
-        task_id,
-        name,
-        min(value) as value,
-        count(distinct value) as n_values
-    from offered
+    select benchmark, task_id, name, min(value) as value, count(distinct value) as n_values
+    from scalars
+    semi join names using (name)
+    where
+        length(value) between 1 and 60
+        and (value not in ('true', 'false') or contains(name, '.'))
+        and not regexp_matches(value, '^-?\d+\.\d+$')
     group by all
 ),
 sizes as (
-    select
-        benchmark,
-        count(distinct task_id) as n_tasks
-    from task_fields as fields
+    select benchmark, count(distinct task_id) as n_tasks
+    from scalars
     group by all
 ),
 chosen as (
-    select per_task.benchmark, per_task.name
+    select benchmark, name
     from per_task
     inner join sizes using (benchmark)
-    group by per_task.benchmark, per_task.name, sizes.n_tasks
+    group by benchmark, name, n_tasks
     having
-        max(per_task.n_values) = 1
-        and count(distinct per_task.value) between 2 and 20
-        and 2 * count(*) >= sizes.n_tasks
-        -- A task a group is no grouping, unless the field is named as one.
+        max(n_values) = 1
+        and count(distinct value) between 2 and 20
+        and 2 * count(*) >= n_tasks
+        -- One task per group is no grouping, unless the field is named as one.
         and (
-            2 * count(distinct per_task.value) <= sizes.n_tasks
+            2 * count(distinct value) <= n_tasks
             or regexp_matches(
-                lower(per_task.name),
+                lower(name),
                 '(^|[._])(type|kind|category|level|difficulty|domain|subject|topic|language|format|split)$'
                 || '|_(type|kind|category|level)$'
             )
         )
 ),
-rows_read as (
+-- The slices a profile asks for.
+profiled as (
     select
-        run_benchmarks.benchmark,
-        keys.task_id,
+        benchmark,
+        task_id,
         slice_fields.name,
         bounded_name(json_as_text(
             row_field(records.verifier, records.reward_components, slice_fields.path)
         )) as value
-    from staging.keys
-    inner join staging.run_benchmarks using (run_id)
+    from raw.slice_fields
+    cross join keys
     inner join staging.records using (record_id)
-    cross join raw.slice_fields
-    where keys.rank = 1 and keys.role in ('rollout', 'input')
-),
--- The slices a profile asks for: the value of each field that the rows of a task agree on.
--- What a task's rows say differently belongs to the attempt, not to the task.
-profile_slices as (
-    select
-        benchmark,
-        task_id,
-        name,
-        case when count(distinct value) = 1 then min(value) else '(varies)' end as value
-    from rows_read
-    where value is not null
-    group by benchmark, task_id, name
 )
-select per_task.benchmark, per_task.task_id, per_task.name, per_task.value
-from per_task
-inner join chosen using (benchmark, name)
-union all
 select benchmark, task_id, name, value
-from profile_slices
+from per_task
+semi join chosen using (benchmark, name)
+union all
+-- What a task's rows say differently belongs to the attempt, not to the task.
+select
+    benchmark,
+    task_id,
+    name,
+    case when count(distinct value) = 1 then min(value) else '(varies)' end as value
+from profiled
+where value is not null
+group by all

@@ -10,17 +10,13 @@ with runs as (
     group by all
 ),
 rejects as (
-    select
-        source_file as path,
-        count(*) as n_rejects
+    select source_file as path, count(*) as n_rejects
     from main.rejects
     group by all
 ),
 -- How many lines of each file became rows of the file's own kind.
 own_rows as (
-    select
-        records.source_file as path,
-        count(*) as n_rows
+    select records.source_file as path, count(*) as n_rows
     from staging.keys
     inner join staging.records using (record_id)
     where
@@ -33,14 +29,12 @@ own_rows as (
     from raw.metric_rows
     inner join raw.files using (file_no)
     union all
-    select
-        source_file as path,
-        count(*) as n_rows
+    select source_file as path, count(*) as n_rows
     from main.labels
     group by all
 )
 select
-    files.path,
+    path,
     files.kind,
     runs.run_id,
     coalesce(runs.run_ids, []) as run_ids,

@@ -1,194 +1,118 @@
 -- What should exist: every task and repeat a run was asked for; inferred ones have no repeat.
 -- grain: run_id, task_id, rollout_index
 -- kind: table
-with settings as (
-    select * from raw.settings where n_expected_tasks is not null or n_expected_repeats is not null
-),
-keys as (
-    select
-        keys.run_id,
-        keys.task_id,
-        keys.rollout_index,
-        keys.role,
-        keys.rank,
-        records.file_kind
+with inputs as (
+    select keys.run_id, keys.task_id, keys.rollout_index, keys.rank, records.file_kind
     from staging.keys
     inner join staging.records using (record_id)
+    where keys.role = 'input'
 ),
 -- Input rows merged into a rollout file are what is left to do; the rows beside them were done.
 merged_only as (
     select run_id
-    from keys
-    where role = 'input'
+    from inputs
     group by run_id
-    having count(*) filter (where file_kind = 'inputs') = 0
+    having count(*) filter (file_kind = 'inputs') = 0
 ),
 -- What each run was asked to do, from its input rows.
-expected_inputs as (
+asked as (
     select run_id, task_id, rollout_index
-    from keys
-    where role = 'input' and rank = 1
+    from inputs
+    where rank = 1
     union
-    select keys.run_id, keys.task_id, keys.rollout_index
-    from keys
-    inner join merged_only using (run_id)
-    where keys.role in ('rollout', 'failure')
-),
-runs as (
-    select *
-    from staging.run_benchmarks
-    where run_id not in (select run_id from expected_inputs)
-),
--- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
-expected_tasks_recorded as (
-    select distinct run_benchmarks.benchmark, keys.run_id, keys.task_id
+    select run_id, task_id, rollout_index
     from staging.keys
-    inner join staging.run_benchmarks using (run_id)
-    where keys.role <> 'failure'
-),
-seen as (
-    select distinct benchmark, task_id
-    from expected_tasks_recorded as recorded
-),
--- Of tasks that are only counted, those no run has seen are numbered.
-unseen as (
-    select
-        benchmark,
-        unnest(range(1, greatest(n_expected_tasks - n_seen, 0) + 1)) as number
-    from (
-        select
-            seen.benchmark,
-            settings.n_expected_tasks,
-            count(*) as n_seen
-        from seen
-        cross join settings
-        where not settings.has_expected_names
-        group by all
-    ) as counted
-),
--- The tasks each run should hold by the profile, where no input rows say it.
-expected_tasks as (
-    select runs.run_id, expected_tasks.task_id
-    from runs
-    cross join raw.expected_tasks
-    union
-    -- Where the profile gives repeats alone, a run's own tasks are what they are repeats of.
-    select runs.run_id, recorded.task_id
-    from runs
-    cross join settings
-    inner join expected_tasks_recorded as recorded
-        on recorded.benchmark = runs.benchmark
-        and (recorded.run_id = runs.run_id or settings.n_expected_tasks is not null)
-    where not settings.has_expected_names
-    union
-    select
-        runs.run_id,
-        'unseen-' || unseen.number as task_id
-    from runs
-    inner join unseen using (benchmark)
-),
-recorded as (
-    select keys.run_id, keys.task_id, keys.rollout_index
-    from staging.rollout_keys as keys
-    inner join expected_tasks as tasks using (run_id, task_id)
-),
--- The repeats there are count first, then the lowest numbers that are free.
-slots as (
-    select
-        run_id,
-        task_id,
-        rollout_index,
-        0 as priority
-    from recorded
-    union all
-    select
-        tasks.run_id,
-        tasks.task_id,
-        tasks.rollout_index,
-        1 as priority
-    from (
-        select
-            tasks.run_id,
-            tasks.task_id,
-            unnest(range(0, coalesce(settings.n_expected_repeats, 1))) as rollout_index
-        from expected_tasks as tasks
-        cross join raw.settings
-    ) as tasks
-    left join recorded using (run_id, task_id, rollout_index)
-    where recorded.run_id is null
-),
-ranked as (
-    select
-        slots.*,
-        row_number() over (partition by run_id, task_id order by priority, rollout_index) as rank
-    from slots
-),
--- What the profile says each run should hold, where no input rows say it.
-expected_profile as (
-    select ranked.run_id, ranked.task_id, ranked.rollout_index
-    from ranked
-    cross join raw.settings
-    where
-        ranked.rank <= settings.n_expected_repeats
-        or (settings.n_expected_repeats is null and (ranked.priority = 0 or ranked.rank = 1))
+    semi join merged_only using (run_id)
+    where role in ('rollout', 'failure')
 ),
 -- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
 tasks as (
-    select distinct runs.benchmark, keys.run_id, keys.task_id
+    select distinct benchmark, run_id, task_id
     from staging.keys
-    inner join staging.run_benchmarks as runs using (run_id)
-    where keys.role <> 'failure'
+    inner join staging.run_benchmarks using (run_id)
+    where role <> 'failure'
 ),
-union_tasks as (
+seen as (
     select distinct benchmark, task_id
     from tasks
 ),
-union_sizes as (
-    select
-        benchmark,
-        count(*) as n_tasks
-    from union_tasks
+sizes as (
+    select benchmark, count(*) as n_seen
+    from seen
     group by all
 ),
--- A run that covers less than half of the union is a subset, not a run with losses.
-covering as (
-    select tasks.run_id, tasks.benchmark
-    from tasks
-    inner join union_sizes using (benchmark)
-    cross join raw.settings
-    where
-        tasks.run_id not in (select run_id from expected_inputs)
-        and settings.n_expected_tasks is null
-    group by tasks.run_id, tasks.benchmark, union_sizes.n_tasks
-    having 2 * count(*) >= union_sizes.n_tasks
+unasked as (
+    select run_id, benchmark, n_seen
+    from staging.run_benchmarks
+    inner join sizes using (benchmark)
+    anti join asked using (run_id)
 ),
--- Tasks that other runs of the benchmark have and this run, which says nothing of it, lacks.
-inferred_missing as (
-    select covering.run_id, union_tasks.task_id
-    from covering
-    inner join union_tasks using (benchmark)
-    left join tasks
-        on tasks.run_id = covering.run_id
-        and tasks.task_id = union_tasks.task_id
-    where tasks.task_id is null
+settings as (
+    from raw.settings
+    where (n_expected_tasks is not null or n_expected_repeats is not null) and not has_expected_names
+),
+-- The tasks each run should hold by the profile, where no input rows say it.
+profiled as (
+    select runs.run_id, expected_tasks.task_id
+    from staging.run_benchmarks as runs
+    anti join asked using (run_id)
+    cross join raw.expected_tasks
+    union
+    -- Where the profile gives repeats alone, a run's own tasks are what they are repeats of.
+    select unasked.run_id, tasks.task_id
+    from unasked
+    inner join tasks using (benchmark)
+    cross join settings
+    where tasks.run_id = unasked.run_id or settings.n_expected_tasks is not null
+    union
+    -- Of tasks that are only counted, those no run has seen are numbered.
+    select
+        run_id,
+        'unseen-' || unnest(range(1, greatest(settings.n_expected_tasks - n_seen, 0) + 1)) as task_id
+    from unasked
+    cross join settings
+),
+-- The repeats there are count first, then the lowest numbers that are free.
+slots as (
+    select run_id, task_id, rollout_index, min(priority) as priority
+    from (
+        select run_id, task_id, rollout_index, 0 as priority
+        from staging.rollout_keys
+        semi join profiled using (run_id, task_id)
+        union all
+        select
+            run_id,
+            task_id,
+            unnest(range(0, coalesce(settings.n_expected_repeats, 1))) as rollout_index,
+            1 as priority
+        from profiled
+        cross join raw.settings
+    ) as offered
+    group by all
+),
+-- A run that covers less than half of its benchmark's tasks is a subset, not a run with losses.
+covering as (
+    select run_id, benchmark
+    from unasked
+    inner join tasks using (run_id, benchmark)
+    cross join raw.settings
+    where settings.n_expected_tasks is null
+    group by run_id, benchmark, n_seen
+    having 2 * count(*) >= n_seen
 )
-select
-    run_id,
-    task_id,
-    rollout_index,
-    'inputs' as source
-from expected_inputs
+select *, 'inputs' as source
+from asked
 union all
-select
-    run_id,
-    task_id,
-    rollout_index,
-    'profile' as source
-from expected_profile
+select run_id, task_id, rollout_index, 'profile' as source
+from slots
+cross join raw.settings
+window by_task as (partition by run_id, task_id order by priority, rollout_index)
+qualify
+    row_number() over by_task <= settings.n_expected_repeats
+    or (settings.n_expected_repeats is null and (priority = 0 or row_number() over by_task = 1))
 union all
-select
-    run_id,
-    task_id,
-    cast(null as bigint) as rollout_index,
-    'inferred' as source
-from inferred_missing
+-- Tasks that other runs of the benchmark have and this run, which says nothing of it, lacks.
+select run_id, task_id, null as rollout_index, 'inferred' as source
+from covering
+inner join seen using (benchmark)
+anti join tasks using (run_id, task_id)

@@ -1,18 +1,22 @@
 -- The root cause a curator gave a task of a run in a labels.jsonl, with the evidence cited.
 -- grain: run_id, task_id
--- kind: table
-with ranks as (
-    select * from staging.label_ranks where rank = 1
+with labels as (
+    select
+        labels.*,
+        files.path as source_file,
+        labels.record_id % 1099511627776 as source_line
+    from raw.labels
+    inner join raw.files on files.file_no = labels.record_id // 1099511627776
 )
 select
-    ranks.run_id,
-    ranks.task_id,
-    labels.cause,
-    labels.intervention,
-    labels.note,
-    labels.evidence,
-    labels.said_by,
-    ranks.source_file,
-    ranks.source_line
-from ranks
-inner join raw.labels using (record_id)
+    run_id,
+    task_id,
+    cause,
+    intervention,
+    note,
+    evidence,
+    said_by,
+    source_file,
+    source_line
+from labels
+anti join main.rejects using (source_file, source_line)

@@ -1,13 +1,7 @@
 -- One attempt of a run at a task: its reward, its size, its last words and where it came from.
 -- grain: run_id, task_id, rollout_index
 -- kind: table
-with benchmarks as (
-    select run_benchmarks.run_id, thresholds.pass_threshold, core_actions.is_tool_call
-    from staging.run_benchmarks
-    inner join staging.thresholds using (benchmark)
-    inner join staging.core_actions using (benchmark)
-),
-records as (
+with records as (
     select * from staging.records where role = 'rollout'
 ),
 read as (
@@ -50,7 +44,7 @@ measures as (
         outlines.n_events,
         read.duration_s
     from read
-    left join staging.outlines using (record_id)
+    left join staging.signs as outlines using (record_id)
 ),
 -- How many tool results of a row report an error.
 tool_errors as (
@@ -103,7 +97,7 @@ select
     records.record_id
 from staging.rollout_keys as keys
 inner join staging.records using (record_id)
-inner join benchmarks using (run_id)
+inner join staging.run_benchmarks as benchmarks using (run_id)
 inner join staging.signs using (record_id)
 cross join raw.settings
 left join measures using (record_id)

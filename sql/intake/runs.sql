@@ -4,163 +4,131 @@
 with settings as (
     select
         run_id,
-        max(value) filter (where name = 'notes') as notes,
+        max(value) filter (name = 'notes') as notes,
         coalesce(
-            max(value) filter (where name = 'policy_model_name'),
-            max(value) filter (where name = 'model_name'),
-            max(value) filter (where name = 'model'),
-            max(value) filter (where name = 'model_id')
+            max(value) filter (name = 'policy_model_name'),
+            max(value) filter (name = 'model_name'),
+            max(value) filter (name = 'model'),
+            max(value) filter (name = 'model_id')
         ) as model,
         coalesce(
-            max(value) filter (where name in ('checkpoint', 'checkpoint_path')),
-            max(value) filter (where name in ('ckpt', 'ckpt_path')),
-            max(value) filter (where name in ('step', 'global_step'))
+            max(value) filter (name in ('checkpoint', 'checkpoint_path')),
+            max(value) filter (name in ('ckpt', 'ckpt_path')),
+            max(value) filter (name in ('step', 'global_step'))
         ) as checkpoint,
-        max(value) filter (where name = 'temperature') as temperature,
-        max(value) filter (where name = 'top_p') as top_p,
-        max(value) filter (where name in ('max_output_tokens', 'max_tokens')) as max_output_tokens,
-        max(value) filter (where name in ('num_repeats', 'n_repeats')) as n_repeats,
+        max(value) filter (name = 'temperature') as temperature,
+        max(value) filter (name = 'top_p') as top_p,
+        max(value) filter (name in ('max_output_tokens', 'max_tokens')) as max_output_tokens,
+        max(value) filter (name in ('num_repeats', 'n_repeats')) as n_repeats,
         string_agg(json_pair(name, value), ', ' order by name) filter (
-            where regexp_matches(name, '^(max_turns|max_steps|max_tool|max_model|timeout|time_|limit|task_)')
+            regexp_matches(name, '^(max_turns|max_steps|max_tool|max_model|timeout|time_|limit|task_)')
         ) as limits
     from staging.run_settings
-    group by all
-),
--- By the file's name: a run may have been given any other.
-unsafe as (
-    select run_name
-    from raw.files
-    where kind = 'rollouts' and regexp_matches(path, '(^|/)unsafe_[^/]*$')
-    group by all
-),
-rollouts as (
-    select
-        run_id,
-        count(*) as n_rollouts
-    from staging.rollout_keys
     group by all
 ),
 expected as (
     select
         run_id,
-        count(*) filter (where source <> 'inferred') as n_expected,
+        nullif(count(*) filter (source <> 'inferred'), 0) as n_expected,
         case
-            when count(*) filter (where source = 'inputs') > 0 then 'inputs'
-            when count(*) filter (where source = 'profile') > 0 then 'profile'
+            when bool_or(source = 'inputs') then 'inputs'
+            when bool_or(source = 'profile') then 'profile'
             else 'inferred'
         end as source
     from main.expected
     group by all
 ),
-tasks as (
-    select
-        run_id,
-        count(distinct task_id) as n_tasks
-    from (
-        select run_id, task_id from staging.rollout_keys
-        union all
-        select run_id, task_id from main.expected where source <> 'inferred'
-    ) as seen
-    group by all
-),
-per_task as (
-    select
-        run_id,
-        task_id,
-        count(*) as n_repeats
-    from main.expected
-    where source <> 'inferred'
-    group by all
-    union all
-    select
-        run_id,
-        task_id,
-        count(*) as n_repeats
-    from staging.rollout_keys
-    where run_id not in (select run_id from main.expected where source <> 'inferred')
-    group by all
-),
+-- The repeats of a task are those expected; those recorded where nothing says what was.
 repeats as (
     select
         run_id,
-        n_repeats,
-        row_number() over (partition by run_id order by count(*) desc, n_repeats desc) as rank
-    from per_task
-    group by run_id, n_repeats
+        case
+            when max(n_expected) over (partition by run_id) > 0 then n_expected
+            else n_recorded
+        end as n_repeats
+    from (
+        select
+            run_id,
+            task_id,
+            count(*) filter (is_expected) as n_expected,
+            count(*) filter (not is_expected) as n_recorded
+        from (
+            select run_id, task_id, true as is_expected from main.expected where source <> 'inferred'
+            union all
+            select run_id, task_id, false as is_expected from staging.rollout_keys
+        ) as attempts
+        group by all
+    ) as tasks
 ),
--- Counts of each run: tasks, rollouts, expected rows, repeats.
-run_counts as (
-    select
-        runs.run_id,
-        coalesce(tasks.n_tasks, 0) as n_tasks,
-        coalesce(rollouts.n_rollouts, 0) as n_rollouts,
-        nullif(expected.n_expected, 0) as n_expected,
-        coalesce(expected.source, 'unknown') as expected_source,
-        repeats.n_repeats
-    from staging.run_keys as runs
-    left join rollouts using (run_id)
-    left join expected using (run_id)
-    left join tasks using (run_id)
-    left join repeats
-        on repeats.run_id = runs.run_id
-        and repeats.rank = 1
-),
-rows_read as (
-    select
-        keys.run_id,
-        records.*
-    from staging.rollout_keys as keys
-    inner join staging.records using (record_id)
-),
--- What the rows of a run say of the whole run: model, sampling, skills, rewards.
-run_facts as (
+counts as (
     select
         run_id,
-        string_agg(distinct model, ', ' order by model) as model,
-        count(distinct model) as n_models,
-        case when count(distinct skills_hash) = 1 then min(skills_hash) end as skills_hash,
+        cast(sum(n_tasks) as bigint) as n_tasks,
+        arg_max(n_repeats, (n_tasks, n_repeats)) filter (n_repeats > 0) as n_repeats
+    from (select run_id, n_repeats, count(*) as n_tasks from repeats group by all) as counted
+    group by all
+),
+-- What the rows of a run say of the whole run: model, sampling, skills, rewards.
+facts as (
+    select
+        keys.run_id,
+        count(*) as n_rollouts,
+        string_agg(distinct records.model, ', ' order by records.model) as model,
+        count(distinct records.model) as n_models,
+        case when min(skills_hash) = max(skills_hash) then min(skills_hash) end as skills_hash,
         case when min(temperature) = max(temperature) then min(temperature) end as temperature,
         case when min(top_p) = max(top_p) then min(top_p) end as top_p,
         case when min(max_output_tokens) = max(max_output_tokens) then min(max_output_tokens) end
             as max_output_tokens,
         count(reward) as n_scored
-    from rows_read
+    from staging.rollout_keys as keys
+    inner join staging.records using (record_id)
     group by all
 )
 select
-    run_keys.run_id,
-    run_benchmarks.benchmark,
-    coalesce(facts.model, model_name(settings.model), run_keys.run_id) as model,
-    coalesce(settings.checkpoint, checkpoint_mark(run_keys.run_name)) as checkpoint,
+    run_id,
+    benchmarks.benchmark,
+    coalesce(facts.model, model_name(settings.model), run_id) as model,
+    -- A name may say that it is a checkpoint: step_500. Of `iter` the word must begin there, or every
+    -- writer were one.
+    coalesce(
+        settings.checkpoint,
+        nullif(regexp_extract(lower(run_name), '(?:step|ckpt|checkpoint|epoch)[-_]?\d+'), ''),
+        nullif(regexp_extract(lower(run_name), '(?:^|[^a-z])(iter(?:ation)?[-_]?\d+)', 1), '')
+    ) as checkpoint,
     run_keys.agent,
-    counts.n_tasks,
-    counts.n_rollouts,
-    counts.n_expected,
-    counts.expected_source,
+    coalesce(counts.n_tasks, 0) as n_tasks,
+    coalesce(facts.n_rollouts, 0) as n_rollouts,
+    expected.n_expected,
+    coalesce(expected.source, 'unknown') as expected_source,
     case
-        when counts.n_expected is not null then counts.n_repeats
+        when expected.n_expected is not null then counts.n_repeats
         else coalesce(try_cast(settings.n_repeats as bigint), counts.n_repeats)
     end as n_repeats,
     coalesce(facts.n_scored, 0) as n_scored,
-    thresholds.pass_threshold,
-    as_json('{' || concat_ws(
+    benchmarks.pass_threshold,
+    cast('{' || concat_ws(
         ', ',
-        json_pair('temperature', coalesce(cast(facts.temperature as varchar), settings.temperature)),
-        json_pair('top_p', coalesce(cast(facts.top_p as varchar), settings.top_p)),
+        json_pair('temperature', coalesce(facts.temperature::varchar, settings.temperature)),
+        json_pair('top_p', coalesce(facts.top_p::varchar, settings.top_p)),
         json_pair(
             'max_output_tokens',
-            coalesce(cast(facts.max_output_tokens as varchar), settings.max_output_tokens)
+            coalesce(facts.max_output_tokens::varchar, settings.max_output_tokens)
         )
-    ) || '}') as sampling,
-    as_json('{' || coalesce(settings.limits, '') || '}') as limits,
+    ) || '}' as json) as sampling,
+    cast('{' || coalesce(settings.limits, '') || '}' as json) as limits,
     facts.skills_hash,
     coalesce(facts.n_models, 0) as n_models,
-    unsafe.run_name is not null as is_unsafe,
+    -- By the file's name: a run may have been given any other.
+    run_name in (
+        select files.run_name
+        from raw.files
+        where files.kind = 'rollouts' and regexp_matches(files.path, '(^|/)unsafe_[^/]*$')
+    ) as is_unsafe,
     settings.notes
 from staging.run_keys
-inner join staging.run_benchmarks using (run_id)
-inner join staging.thresholds using (benchmark)
-inner join run_counts as counts using (run_id)
-left join run_facts as facts using (run_id)
+inner join staging.run_benchmarks as benchmarks using (run_id)
+left join expected using (run_id)
+left join counts using (run_id)
+left join facts using (run_id)
 left join settings using (run_id)
-left join unsafe using (run_name)

@@ -36,11 +36,12 @@ select
     chosen.n_scored,
     chosen.n_passed,
     chosen.max_reward,
-    left(questions.prompt, 200) as prompt,
+    left(prompts.prompt, 200) as prompt,
     chosen.run_id || '/' || chosen.task_id || ':' || examples.passing_index as passing,
     chosen.run_id || '/' || chosen.task_id || ':' || examples.failing_index as failing
 from chosen
-left join staging.run_questions as questions using (run_id, task_id)
+left join staging.run_tasks as questions using (run_id, task_id)
+left join main.task_prompts as prompts using (run_id, task_id, prompt_sha)
 left join examples using (run_id, task_id)
 order by
     chosen.run_id,

@@ -4,7 +4,7 @@
 with closest as (
     select
         contrasts.*,
-        questions.prompt,
+        prompts.prompt,
         causes.cause,
         causes.confidence,
         causes.is_suggested,
@@ -21,7 +21,8 @@ with closest as (
             || coalesce('#' || contrasts.passing_seq, '') as passing
     from main.contrasts
     inner join main.task_outcomes as outcomes using (run_id, task_id)
-    left join staging.run_questions as questions using (run_id, task_id)
+    left join staging.run_tasks as questions using (run_id, task_id)
+    left join main.task_prompts as prompts using (run_id, task_id, prompt_sha)
     left join main.root_causes as causes
         on causes.run_id = contrasts.run_id
         and causes.task_id = contrasts.task_id

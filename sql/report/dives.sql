@@ -4,7 +4,7 @@ with joined as (
     select
         dives.*,
         outcomes.benchmark,
-        questions.prompt,
+        prompts.prompt,
         causes.cause,
         causes.confidence,
         causes.is_suggested,
@@ -15,7 +15,8 @@ with joined as (
         causes.n_failing as n_attempts
     from main.never_dives as dives
     inner join main.task_outcomes as outcomes using (run_id, task_id)
-    left join staging.run_questions as questions using (run_id, task_id)
+    left join staging.run_tasks as questions using (run_id, task_id)
+    left join main.task_prompts as prompts using (run_id, task_id, prompt_sha)
     left join main.root_causes as causes
         on causes.run_id = dives.run_id
         and causes.task_id = dives.task_id

@@ -8,7 +8,7 @@ select
     runs.expected_source,
     metrics.n_scored = 0 as is_unscored,
     metrics.n_scored > 0 and metrics.k_max = 1 as is_single_repeat,
-    totals.most_repeats > 1 as has_lost_repeats,
+    repeats.most_repeats > 1 as has_lost_repeats,
     metrics.k_min < metrics.k_max as is_ragged,
     metrics.n_scored > 0 and metrics.pass_threshold is null as is_unsettled,
     metrics.pass_threshold is null and metrics.min_reward >= 0 and metrics.max_reward <= 1
@@ -28,5 +28,9 @@ select
 from main.run_metrics as metrics
 inner join main.runs using (run_id)
 inner join staging.run_order using (run_id)
-left join staging.task_totals as totals using (run_id)
+left join (
+    select run_id, greatest(max(n_rollouts), coalesce(max(n_expected), 0)) as most_repeats
+    from main.task_outcomes
+    group by all
+) as repeats using (run_id)
 order by metrics.benchmark, run_order.place

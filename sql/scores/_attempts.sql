@@ -1,41 +1,45 @@
 -- The grid of what should exist and what does: every expected or recorded rollout, and its end.
 -- grain: run_id, task_id, rollout_index
 -- kind: table
-with expected as (
-    select run_id, task_id, rollout_index
-    from main.expected
-    where source <> 'inferred'
-),
-grid as (
+with grid as (
     select
         run_id,
         task_id,
         rollout_index,
         expected.run_id is not null as is_expected,
         rollouts.run_id is not null as is_recorded,
-        rollouts.reward,
         coalesce(rollouts.is_scored, false) as is_scored,
-        rollouts.is_pass
-    from expected
+        rollouts.is_pass,
+        rollouts.reward
+    from (from main.expected where source <> 'inferred') as expected
     full join main.rollouts using (run_id, task_id, rollout_index)
+),
+-- The last failed attempt at each; not by the order of the file, which says nothing where attempts
+-- are not numbered.
+failed as (
+    select run_id, task_id, rollout_index, failure_class, message
+    from main.failures
+    qualify row_number() over (
+        partition by run_id, task_id, rollout_index
+        order by attempt_index desc nulls last, is_terminal desc nulls last, failure_class, message
+    ) = 1
 )
 select
-    grid.run_id,
-    grid.task_id,
-    grid.rollout_index,
-    grid.is_expected,
-    grid.is_recorded,
-    grid.is_scored,
-    grid.is_pass,
-    grid.reward,
+    grid.*,
     case
         when grid.is_scored then 'scored'
         when grid.is_recorded then 'unscored'
-        when failed_attempts.run_id is not null then 'failed attempt'
+        when failed.run_id is not null then 'failed attempt'
         else 'missing'
     end as outcome,
     -- Killed, or failed by the machinery: says nothing of the model.
-    not grid.is_scored
-        and coalesce(failed_attempts.is_infrastructure, not grid.is_recorded) as is_infrastructure
+    not grid.is_scored and case
+        when failed.run_id is null then not grid.is_recorded
+        else coalesce(
+            failed.failure_class in ('transient', 'remote_agent_error', 'judge_failed'), false
+        )
+    end as is_infrastructure,
+    failed.failure_class,
+    failed.message as failure_message
 from grid
-left join staging.failed_attempts using (run_id, task_id, rollout_index)
+left join failed using (run_id, task_id, rollout_index)

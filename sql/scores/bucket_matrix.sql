@@ -1,11 +1,7 @@
 -- How each task of a benchmark fared across its runs.
 -- grain: benchmark, task_id
--- kind: table
 with inferred as (
-    select
-        runs.benchmark,
-        expected.task_id,
-        count(*) as n_runs
+    select runs.benchmark, expected.task_id, count(*) as n_runs
     from main.expected
     inner join main.runs using (run_id)
     where expected.source = 'inferred'
@@ -17,22 +13,22 @@ across as (
         task_id,
         map_from_entries(list(struct_pack(key := run_id, value := bucket) order by run_id)) as buckets,
         count(*) as n_runs,
-        count(*) filter (where bucket = 'missing') as n_runs_missing,
-        count(*) filter (where bucket is null) as n_runs_unsettled,
+        count(*) filter (bucket = 'missing') as n_runs_missing,
+        bool_or(bucket is null) as is_unsettled,
         cast(sum(n_scored) as bigint) as n_scored,
         cast(sum(n_passed) as bigint) as n_passed,
         max(pass_rate) as best_pass_rate,
         min(pass_rate) as worst_pass_rate
-    from main.task_outcomes as outcomes
+    from main.task_outcomes
     group by all
 )
 select
-    across.benchmark,
-    across.task_id,
+    benchmark,
+    task_id,
     across.buckets,
     case
         when across.n_runs_missing > 0 then 'missing'
-        when across.n_runs_unsettled > 0 then null
+        when across.is_unsettled then null
         when across.n_passed = across.n_scored then 'always'
         when across.n_passed = 0 then 'never'
         else 'sometimes'

@@ -1,63 +1,73 @@
 -- What k attempts at a task reach, by k: any passes, all pass, the best reward, the majority.
 -- grain: run_id, k
 -- kind: table
-with levels as (
-    select
-        run_id,
-        k,
-        max(value) filter (where metric = 'pass_at') as pass_at,
-        max(value) filter (where metric = 'pass_hat') as pass_hat
-    from staging.estimates
-    where slice_key = ''
+with repeats as (
+    select run_id, n_scored, count(*) as n_tasks, sorted_sum(max_reward) as total_max_reward
+    from main.task_outcomes
+    where n_scored > 0
     group by all
 ),
--- The best of k repeats falls short of the best of all by each step that lies above every one.
-shortfalls as (
-    select
-        steps.run_id,
-        shares.k,
-        sorted_sum(steps.total_step * shares.share) as shortfall
-    from staging.reward_steps as steps
-    inner join staging.subset_shares as shares
-        on shares.n = steps.n_scored
-        and shares.m = steps.n_below
-    group by all
-),
-longest as (
-    select
-        run_id,
-        max(n_scored) as k_max
-    from staging.repeat_counts as repeats
-    group by all
-),
+-- A task counts at every k up to its number of scored repeats.
 points as (
     select
         run_id,
-        unnest(range(1, k_max + 1)) as k
-    from longest
+        k,
+        cast(sum(n_tasks) as bigint) as n_tasks,
+        sorted_sum(total_max_reward) as total_max_reward
+    from (select *, unnest(range(1, n_scored + 1)) as k from repeats) as repeated
+    group by all
 ),
--- Every k a run's curve has: 1 to its largest number of scored repeats, and the tasks with so many.
-curve_points as (
+rewards as (
+    select run_id, task_id, outcomes.n_scored, attempts.reward, count(*) as n_rollouts
+    from staging.attempts
+    inner join main.task_outcomes as outcomes using (run_id, task_id)
+    where attempts.is_scored and outcomes.min_reward < outcomes.max_reward
+    group by all
+),
+-- Where a task's rewards, sorted, step up: after how many of how many repeats, and how far.
+steps as (
     select
-        points.run_id,
-        points.k,
-        cast(sum(repeats.n_tasks) as bigint) as n_tasks,
-        sorted_sum(repeats.total_max_reward) as total_max_reward
-    from points
-    inner join staging.repeat_counts as repeats
-        on repeats.run_id = points.run_id
-        and repeats.n_scored >= points.k
-    group by points.run_id, points.k
+        run_id,
+        n_scored,
+        cast(sum(n_rollouts) over sorted as bigint) as n_below,
+        lead(reward) over sorted - reward as step
+    from rewards
+    window sorted as (
+        partition by run_id, task_id order by reward
+        rows between unbounded preceding and current row
+    )
+    qualify step is not null
+),
+totals as (
+    select run_id, n_scored, n_below, sorted_sum(step) as total_step
+    from steps
+    group by all
+),
+-- The share of k repeats that all lie below a step, as for pass@k.
+shares as (
+    select
+        *,
+        product((n_below - k + 1) / (n_scored - k + 1)) over (
+            partition by run_id, n_scored, n_below order by k
+        ) as share
+    from (select *, unnest(range(1, n_below + 1)) as k from totals) as drawn
+),
+-- The best of k repeats falls short of the best of all by each step that lies above every one.
+shortfalls as (
+    select run_id, k, sorted_sum(total_step * share) as shortfall
+    from shares
+    group by all
 )
 select
-    points.run_id,
-    points.k,
+    run_id,
+    k,
     points.n_tasks,
-    levels.pass_at,
-    levels.pass_hat,
+    pass_at.value as pass_at,
+    pass_hat.value as pass_hat,
     (points.total_max_reward - coalesce(shortfalls.shortfall, 0)) / points.n_tasks as max_at,
     majorities.maj_at
-from curve_points as points
-left join levels using (run_id, k)
+from points
+left join (from main.estimates where metric = 'pass_at') as pass_at using (run_id, k)
+left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run_id, k)
 left join shortfalls using (run_id, k)
 left join staging.majorities using (run_id, k)

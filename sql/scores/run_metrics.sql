@@ -1,86 +1,78 @@
 -- The headline figures of a run, one column each, with the counts they are made of.
 -- grain: run_id
 -- kind: table
-with runs as (
-    select
-        *,
-        pass_threshold is not null as is_pass_known,
-        n_expected is not null as is_expected_known
-    from main.runs
-),
+with
 -- What became of the rollouts of a run: what was expected adds up.
-attempt_counts as (
+attempts as (
     select
         run_id,
-        count(*) filter (where is_expected) as n_expected,
-        count(*) filter (where is_recorded) as n_recorded,
-        count(*) filter (where is_recorded and not is_expected) as n_unexpected,
-        count(*) filter (where is_scored) as n_scored,
-        count(*) filter (where is_scored and is_expected) as n_expected_scored,
-        count(*) filter (where is_pass) as n_passed,
-        count(*) filter (where abs(reward) > 1e-9 and abs(reward - 1) > 1e-9) as n_graded,
-        count(*) filter (where outcome = 'unscored') as n_unscored,
-        count(*) filter (where outcome = 'failed attempt') as n_failed_attempts,
-        count(*) filter (where outcome = 'missing') as n_missing
+        count(*) filter (is_recorded) as n_recorded,
+        count(*) filter (is_recorded and not is_expected) as n_unexpected,
+        count(*) filter (is_scored) as n_scored,
+        count(*) filter (is_scored and is_expected) as n_expected_scored,
+        count(*) filter (is_pass) as n_passed,
+        count(*) filter (abs(reward) > 1e-9 and abs(reward - 1) > 1e-9) as n_graded,
+        count(*) filter (outcome = 'unscored') as n_unscored,
+        count(*) filter (outcome = 'failed attempt') as n_failed_attempts,
+        count(*) filter (outcome = 'missing') as n_missing
     from staging.attempts
     group by all
 ),
-estimates as (
-    select
-        estimates.*,
-        task_totals.k as usual_k
-    from main.estimates
-    inner join staging.task_totals using (run_id)
-),
--- The estimates a headline needs, a column each: pass@1, pass^k at the usual k, the mean reward.
-headline_estimates as (
+-- By the number of scored repeats first: the one that most tasks have is the usual k.
+repeats as (
     select
         run_id,
-        max(value) filter (where metric = 'pass_at' and k = 1) as pass_at_1,
-        max(se_new_tasks) filter (where metric = 'pass_at' and k = 1) as pass_at_1_se_new_tasks,
-        max(ci_new_tasks_low) filter (where metric = 'pass_at' and k = 1) as pass_at_1_ci_new_tasks_low,
-        max(ci_new_tasks_high) filter (where metric = 'pass_at' and k = 1) as pass_at_1_ci_new_tasks_high,
-        max(se_same_tasks) filter (where metric = 'pass_at' and k = 1) as pass_at_1_se_same_tasks,
-        max(ci_same_tasks_low) filter (where metric = 'pass_at' and k = 1) as pass_at_1_ci_same_tasks_low,
-        max(ci_same_tasks_high) filter (where metric = 'pass_at' and k = 1) as pass_at_1_ci_same_tasks_high,
-        max(value) filter (where metric = 'pass_at' and k = usual_k) as pass_at_k_unbiased,
-        max(value) filter (where metric = 'pass_hat' and k = usual_k) as pass_hat_k,
-        max(value) filter (where metric = 'mean_reward') as mean_reward,
-        max(se_new_tasks) filter (where metric = 'mean_reward') as mean_reward_se_new_tasks,
-        max(ci_new_tasks_low) filter (where metric = 'mean_reward') as mean_reward_ci_new_tasks_low,
-        max(ci_new_tasks_high) filter (where metric = 'mean_reward') as mean_reward_ci_new_tasks_high
-    from estimates
-    group by run_id
+        n_scored,
+        count(*) as n_tasks,
+        count(*) filter (n_passed > 0) as n_passed_tasks,
+        count(*) filter (is_partial) as n_partial_tasks,
+        count(*) filter (is_consistent) as n_consistent_tasks,
+        count(*) filter (n_expected > 0) as n_expected_tasks,
+        count(*) filter (bucket = 'always') as n_always,
+        count(*) filter (bucket = 'sometimes') as n_sometimes,
+        count(*) filter (bucket = 'never') as n_never,
+        greatest(max(n_rollouts), coalesce(max(n_expected), 0)) as most_repeats,
+        min(min_reward) as min_reward,
+        max(max_reward) as max_reward
+    from main.task_outcomes
+    group by all
+),
+tasks as (
+    select
+        run_id,
+        cast(sum(n_tasks) as bigint) as n_tasks,
+        cast(coalesce(sum(n_tasks) filter (n_scored > 0), 0) as bigint) as n_scored_tasks,
+        cast(coalesce(sum(n_tasks) filter (n_scored = 0), 0) as bigint) as n_missing,
+        cast(sum(columns('^n_(passed|partial|consistent|expected)_tasks$|^n_(always|sometimes|never)$')) as bigint),
+        max(most_repeats) as most_repeats,
+        min(n_scored) filter (n_scored > 0) as k_min,
+        max(n_scored) filter (n_scored > 0) as k_max,
+        arg_max(n_scored, (n_tasks, n_scored)) filter (n_scored > 0) as k,
+        min(min_reward) as min_reward,
+        max(max_reward) as max_reward
+    from repeats
+    group by all
 ),
 inferred as (
-    select
-        run_id,
-        count(*) as n_tasks
+    select run_id, count(*) as n_tasks
     from main.expected
     where source = 'inferred'
     group by all
 ),
-counted as (
+-- pass@1, pass^k at the usual k, the mean reward: each with its errors.
+figures as (
     select
         run_id,
-        max(n_tasks) filter (where bucket = 'always') as n_always,
-        max(n_tasks) filter (where bucket = 'sometimes') as n_sometimes,
-        max(n_tasks) filter (where bucket = 'never') as n_never,
-        max(n_tasks) filter (where bucket = 'missing') as n_missing
-    from main.bucket_counts
+        any_value(estimates) filter (metric = 'pass_at' and estimates.k = 1) as first_try,
+        any_value(value) filter (metric = 'pass_at' and estimates.k = tasks.k) as pass_at_k_unbiased,
+        any_value(value) filter (metric = 'pass_hat' and estimates.k = tasks.k) as pass_hat_k,
+        any_value(estimates) filter (metric = 'mean_reward') as reward
+    from main.estimates
+    inner join tasks using (run_id)
     group by all
-),
--- Tasks of a run by bucket, a column each, and those it lacks by inference.
-run_buckets as (
-    select
-        counted.*,
-        coalesce(inferred.n_tasks, 0) as n_inferred
-    from counted
-    left join inferred using (run_id)
 ),
 -- One repeat shows nothing of its own sampling.
 repeated as (
-    select *
     from staging.task_values
     where slice_key = '' and metric = 'pass_at' and k = 1 and n_scored > 1
 ),
@@ -94,107 +86,97 @@ levels as (
     from repeated
     group by all
 ),
-spread as (
-    select
-        repeated.run_id,
-        sorted_sum(repeated.n_tasks * square(repeated.value - levels.value))
-            / nullif(min(levels.n_tasks) - 1, 0) as variance
-    from repeated
-    inner join levels using (run_id)
-    group by repeated.run_id
-),
 -- How much of the spread of pass rates is between tasks, and how much a task's own sampling.
-variance_split as (
+variances as (
     select
-        levels.run_id,
-        levels.within_variance,
-        case
-            when spread.variance is not null
-                then greatest(spread.variance - levels.sampling_variance, 0)
-        end as between_variance,
-        -- What twice the tasks, or twice the repeats, would leave of the error for new tasks; where
-        -- tasks are grouped it is the groups that count, and neither says it. All of the spread may
-        -- be sampling, never more.
-        case
-            when settings.group_path is null then sqrt(spread.variance / (2 * levels.n_tasks))
-        end as se_with_twice_the_tasks,
-        case
-            when settings.group_path is null and spread.variance is not null then sqrt(
-                greatest(spread.variance - levels.sampling_variance / 2, spread.variance / 2)
-                / levels.n_tasks
-            )
-        end as se_with_twice_the_repeats
+        levels.*,
+        sorted_sum(
+            repeated.n_tasks * ((repeated.value - levels.value) * (repeated.value - levels.value))
+        ) / nullif(min(levels.n_tasks) - 1, 0) as variance
     from levels
-    inner join spread using (run_id)
-    cross join raw.settings
+    inner join repeated using (run_id)
+    group by all
 )
 select
     runs.run_id,
     runs.benchmark,
     runs.model,
-    coalesce(totals.n_tasks, 0) as n_tasks,
-    coalesce(totals.n_scored_tasks, 0) as n_scored_tasks,
-    coalesce(totals.n_partial_tasks, 0) as n_partial_tasks,
-    buckets.n_inferred as n_inferred_missing_tasks,
-    buckets.n_always as n_always_tasks,
-    buckets.n_sometimes as n_sometimes_tasks,
-    buckets.n_never as n_never_tasks,
-    buckets.n_missing as n_missing_tasks,
+    coalesce(tasks.n_tasks, 0) as n_tasks,
+    coalesce(tasks.n_scored_tasks, 0) as n_scored_tasks,
+    coalesce(tasks.n_partial_tasks, 0) as n_partial_tasks,
+    coalesce(inferred.n_tasks, 0) as n_inferred_missing_tasks,
+    case when is_pass_known then coalesce(tasks.n_always, 0) end as n_always_tasks,
+    case when is_pass_known then coalesce(tasks.n_sometimes, 0) end as n_sometimes_tasks,
+    case when is_pass_known then coalesce(tasks.n_never, 0) end as n_never_tasks,
+    coalesce(tasks.n_missing, 0) as n_missing_tasks,
     coalesce(attempts.n_recorded, 0) as n_rollouts,
     runs.n_expected,
-    case when runs.is_expected_known then coalesce(attempts.n_unexpected, 0) end as n_unexpected,
-    case when runs.is_expected_known then coalesce(attempts.n_expected_scored, 0) end
-        as n_expected_scored,
+    case when is_expected_known then coalesce(attempts.n_unexpected, 0) end as n_unexpected,
+    case when is_expected_known then coalesce(attempts.n_expected_scored, 0) end as n_expected_scored,
     coalesce(attempts.n_scored, 0) as n_scored,
     coalesce(attempts.n_unscored, 0) as n_unscored,
-    case when runs.is_expected_known then coalesce(attempts.n_failed_attempts, 0) end
-        as n_failed_attempts,
-    case when runs.is_expected_known then coalesce(attempts.n_missing, 0) end as n_missing,
-    case when runs.is_pass_known then coalesce(attempts.n_passed, 0) end as n_passed,
-    case when runs.is_pass_known then coalesce(attempts.n_scored - attempts.n_passed, 0) end
-        as n_failed,
+    case when is_expected_known then coalesce(attempts.n_failed_attempts, 0) end as n_failed_attempts,
+    case when is_expected_known then coalesce(attempts.n_missing, 0) end as n_missing,
+    case when is_pass_known then coalesce(attempts.n_passed, 0) end as n_passed,
+    case when is_pass_known then coalesce(attempts.n_scored - attempts.n_passed, 0) end as n_failed,
     runs.pass_threshold,
-    totals.k,
-    totals.k_min,
-    totals.k_max,
-    estimates.pass_at_1,
-    estimates.pass_at_1_se_new_tasks,
-    estimates.pass_at_1_ci_new_tasks_low,
-    estimates.pass_at_1_ci_new_tasks_high,
-    estimates.pass_at_1_se_same_tasks,
-    estimates.pass_at_1_ci_same_tasks_low,
-    estimates.pass_at_1_ci_same_tasks_high,
-    case when runs.is_pass_known then attempts.n_passed / nullif(attempts.n_scored, 0) end
+    tasks.k,
+    tasks.k_min,
+    tasks.k_max,
+    first_try.value as pass_at_1,
+    first_try.se_new_tasks as pass_at_1_se_new_tasks,
+    first_try.ci_new_tasks_low as pass_at_1_ci_new_tasks_low,
+    first_try.ci_new_tasks_high as pass_at_1_ci_new_tasks_high,
+    first_try.se_same_tasks as pass_at_1_se_same_tasks,
+    first_try.ci_same_tasks_low as pass_at_1_ci_same_tasks_low,
+    first_try.ci_same_tasks_high as pass_at_1_ci_same_tasks_high,
+    case when is_pass_known then attempts.n_passed / nullif(attempts.n_scored, 0) end
         as rollout_pass_rate,
-    case when runs.is_pass_known then totals.n_passed_tasks / nullif(totals.n_scored_tasks, 0) end
+    case when is_pass_known then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) end
         as pass_at_k,
-    estimates.pass_at_k_unbiased,
-    estimates.pass_hat_k,
-    estimates.mean_reward,
-    estimates.mean_reward_se_new_tasks,
-    estimates.mean_reward_ci_new_tasks_low,
-    estimates.mean_reward_ci_new_tasks_high,
+    figures.pass_at_k_unbiased,
+    figures.pass_hat_k,
+    reward.value as mean_reward,
+    reward.se_new_tasks as mean_reward_se_new_tasks,
+    reward.ci_new_tasks_low as mean_reward_ci_new_tasks_low,
+    reward.ci_new_tasks_high as mean_reward_ci_new_tasks_high,
     coalesce(attempts.n_graded, 0) > 0 as is_graded,
-    totals.min_reward,
-    totals.max_reward,
+    tasks.min_reward,
+    tasks.max_reward,
     case
-        when not runs.is_pass_known or totals.most_repeats < 2 then null
-        when runs.is_expected_known
-            then totals.n_consistent_tasks / nullif(totals.n_expected_tasks, 0)
-        else totals.n_consistent_tasks / nullif(totals.n_tasks, 0)
+        when not is_pass_known or tasks.most_repeats < 2 then null
+        when is_expected_known then tasks.n_consistent_tasks / nullif(tasks.n_expected_tasks, 0)
+        else tasks.n_consistent_tasks / nullif(tasks.n_tasks, 0)
     end as consistency,
-    case when runs.is_expected_known then attempts.n_expected_scored / runs.n_expected end as coverage,
+    case when is_expected_known then attempts.n_expected_scored / runs.n_expected end as coverage,
     case
-        when runs.is_pass_known and totals.k_max > 1
-            then totals.n_passed_tasks / nullif(totals.n_scored_tasks, 0) - estimates.pass_at_1
+        when is_pass_known and tasks.k_max > 1
+            then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) - first_try.value
     end as retry_value,
     variances.within_variance,
-    variances.between_variance,
-    variances.se_with_twice_the_tasks,
-    variances.se_with_twice_the_repeats
-from runs
-left join staging.task_totals as totals using (run_id)
-left join attempt_counts as attempts using (run_id)
-left join run_buckets as buckets using (run_id)
-left join headline_estimates as estimates using (run_id)
-left join variance_split as variances using (run_id)
+    case
+        when variances.variance is not null
+            then greatest(variances.variance - variances.sampling_variance, 0)
+    end as between_variance,
+    -- What twice the tasks, or twice the repeats, would leave of the error for new tasks; where tasks
+    -- are grouped it is the groups that count, and neither says it. All of the spread may be
+    -- sampling, never more.
+    case
+        when settings.group_path is null then sqrt(variances.variance / (2 * variances.n_tasks))
+    end as se_with_twice_the_tasks,
+    case
+        when settings.group_path is null and variances.variance is not null then sqrt(
+            greatest(variances.variance - variances.sampling_variance / 2, variances.variance / 2)
+            / variances.n_tasks
+        )
+    end as se_with_twice_the_repeats
+from (
+    select *, pass_threshold is not null as is_pass_known, n_expected is not null as is_expected_known
+    from main.runs
+) as runs
+cross join raw.settings
+left join tasks using (run_id)
+left join attempts using (run_id)
+left join inferred using (run_id)
+left join figures using (run_id)
+left join variances using (run_id)

@@ -82,7 +82,7 @@ EVENTS = """
     group by kind, coalesce(role, '') order by n_events desc, kind, role
 """
 TASK_IDS = """
-    select distinct run_id, task_id_source from staging.task_keys
+    select distinct run_id, task_id_source from staging.keys
     inner join main.rollouts using (record_id, run_id) order by run_id, task_id_source
 """
 FILES = """

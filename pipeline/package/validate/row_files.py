@@ -35,7 +35,7 @@ kept as (
         keys.task_id_source
     from rollouts
     inner join raw.records as records using (record_id)
-    inner join staging.task_keys as keys using (record_id)
+    inner join staging.keys as keys using (record_id)
 ),
 
 roles as (
