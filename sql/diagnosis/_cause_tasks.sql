@@ -28,27 +28,6 @@ duplicates as (
     from staging.conflicting_duplicates
     group by all
 ),
-missing as (
-    select
-        run_id,
-        task_id,
-        tool,
-        count(*) as n_rollouts
-    from staging.missing_habits
-    where argument = ''
-    group by all
-),
--- A call that every pass of a task makes, and no failing rollout of the run: two or more of each.
-missing_steps as (
-    select
-        missing.run_id,
-        missing.task_id,
-        min(missing.tool) as tool
-    from missing
-    inner join staging.task_context as context using (run_id, task_id)
-    where missing.n_rollouts = context.n_failed and context.n_failed > 1
-    group by all
-),
 every as (
     select run_id, task_id, 'constant_reward' as rule, cast(reward as varchar) as detail, null as witness
     from staging.task_context as context
@@ -81,8 +60,9 @@ every as (
     from staging.task_context as context
     inner join empty_passes using (benchmark, task_id)
     union all
-    select run_id, task_id, 'missing_step' as rule, tool as detail, null as witness
-    from missing_steps
+    select run_id, task_id, 'missing_step' as rule, missing_step as detail, null as witness
+    from staging.task_context as context
+    where missing_step is not null
 )
 select run_id, task_id, rule, detail, witness
 from every
