@@ -44,7 +44,8 @@ said as (
 -- The tools that each rollout calls at all.
 called_tools as (
     select run_id, task_id, rollout_index, tool
-    from staging.keyed_calls
+    from staging.calls
+    inner join staging.rollout_keys using (record_id)
     group by all
 ),
 behaviours_counted as (

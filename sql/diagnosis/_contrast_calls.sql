@@ -15,7 +15,7 @@ calls as (
         calls.record_id,
         calls.seq,
         calls.tool,
-        call_key(calls.tool, calls.arguments) as call,
+        calls.call_key as call,
         calls.result_seq,
         calls.is_error
     from staging.calls

@@ -141,11 +141,12 @@ recorded as (
 ),
 used as (
     select
-        calls.run_id,
-        calls.task_id,
+        run_id,
+        task_id,
         calls.tool,
-        count(distinct calls.rollout_index) as n_rollouts
-    from staging.keyed_calls as calls
+        count(distinct rollout_index) as n_rollouts
+    from staging.calls
+    inner join staging.rollout_keys using (record_id)
     inner join recorded using (run_id, task_id)
     where calls.tool <> ''
     group by all
