@@ -293,9 +293,9 @@ def rows(source: Source, table: Table) -> list[Row]:
 
 
 def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> list[Row]:
-    """The rows of these keys alone, in that order too."""
-    chosen = ", ".join(f"unnest(?) as {name}" for name in table.key)
-    query = f"{table.select} semi join (select {chosen}) using ({', '.join(table.key)})"
+    """The rows of these keys, which the table's query reads as `wanted`."""
+    columns = ", ".join(f"unnest(?) as {name}" for name in table.key)
+    query = f"with wanted as (select {columns}) {table.query}"
     return _fetched(
         source.execute(query, [list(column) for column in zip(*keys, strict=True)]), table
     )
