@@ -119,8 +119,15 @@ class Gate:
 def decide(policy: Policy, compared: Compared) -> Gate:
     """What the policy says of a candidate."""
     unmet = tuple(_unmet(policy, compared))
+    # With nothing waived there is but one set of tasks.
+    deciding = compared.unwaived if policy.waivers else compared.every_task
     judgements = tuple(
-        _judgement(criterion, policy, compared, unmet) for criterion in policy.criteria
+        Judgement(
+            criterion,
+            deciding=_finding(criterion, policy, deciding, unmet),
+            with_waived=_finding(criterion, policy, compared.every_task, unmet),
+        )
+        for criterion in policy.criteria
     )
     absent = tuple(w for w in policy.waivers if w.task_id not in compared.common_tasks)
     return Gate(
@@ -137,15 +144,6 @@ def worst(gates: Iterable[Gate]) -> Verdict:
     """The verdict on several candidates, all of which must pass; of none nothing is known."""
     verdicts = [gate.verdict for gate in gates]
     return max(verdicts, key=list(Verdict).index) if verdicts else Verdict.INCONCLUSIVE
-
-
-def _judgement(
-    criterion: Criterion, policy: Policy, compared: Compared, unmet: tuple[str, ...]
-) -> Judgement:
-    every = _finding(criterion, policy, compared.every_task, unmet)
-    # With nothing waived there is but one set of tasks.
-    deciding = _finding(criterion, policy, compared.unwaived, unmet) if policy.waivers else every
-    return Judgement(criterion, deciding, every)
 
 
 def _finding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,8 +118,12 @@ def read(path: Path, *, name: str | None = None) -> Policy:
         name=top.file,
         criteria=_criteria(metrics),
         require=Requirements(
-            min_coverage=_rate(require.at("min_coverage"), example="min_coverage = 0.95"),
-            min_clean_rate=_rate(require.at("min_clean_rate"), example="min_clean_rate = 0.9"),
+            min_coverage=_from_zero(
+                require.at("min_coverage"), most=1, example="min_coverage = 0.95"
+            ),
+            min_clean_rate=_from_zero(
+                require.at("min_clean_rate"), most=1, example="min_clean_rate = 0.9"
+            ),
             min_common_tasks=least,
         ),
         waivers=_waivers(top.at("waive")),
@@ -145,7 +150,7 @@ def _criterion(entry: Entry) -> Criterion:
         hint = f"Metrics: {', '.join(known)}, and pass_at_2, pass_hat_2 and so on."
         meant = f" Did you mean {close[0]}?" if close else ""
         raise given.error(f"{shown(metric)} is not a metric.", hint=f"{hint}{meant}")
-    margin = _margin(entry.at("margin"))
+    margin = _from_zero(entry.at("margin"), example="margin = 0.02")
     if margin is None and not PASS_RATE.fullmatch(metric):
         # In tokens, turns, calls or seconds a share would be next to nothing.
         example = "margin = 0.02" if metric == "mean_reward" else "margin = 10"
@@ -160,18 +165,10 @@ def _criterion(entry: Entry) -> Criterion:
     )
 
 
-def _margin(entry: Entry) -> float | None:
-    expected, example = "a number from 0 on", "margin = 0.02"
+def _from_zero(entry: Entry, *, most: float = math.inf, example: str) -> float | None:
+    expected = "a number from 0 on" if most == math.inf else f"a number from 0 to {most}"
     value = entry.number(expected, example=example)
-    if value is not None and value < 0:
-        raise entry.wrong(expected, example=example)
-    return value
-
-
-def _rate(entry: Entry, *, example: str) -> float | None:
-    expected = "a number from 0 to 1"
-    value = entry.number(expected, example=example)
-    if value is not None and not 0 <= value <= 1:
+    if value is not None and not 0 <= value <= most:
         raise entry.wrong(expected, example=example)
     return value
 
