@@ -303,6 +303,11 @@ create or replace macro first_of(numbers, k) as numbers[1:k];
 create or replace macro subset_share(n, m, k) as
     list_product(list_transform(range(k), lambda i: greatest(m - i, 0) / (n - i)));
 
+-- Do a rollout's facts, one digit for each stage, show this one? A pass has gone through every stage,
+-- but passing makes nothing expected; a later stage alone does not make up for one.
+create or replace macro shows_stage(facts, is_pass, stage_no, stage) as
+    substring(facts, stage_no, 1) = '1' or (is_pass and stage <> 'expected');
+
 -- The first of some fields whose text says something: not empty, and no word for "nothing happened".
 create or replace macro first_telling(found) as
     list_filter(
@@ -709,76 +714,6 @@ create or replace macro measure_of(name, base_value, candidate_value) as
 -- What a mode takes from a task, by metric and by how missing rows count.
 create or replace macro loss_of(metric_name, policy_name, amount) as
     struct_pack(metric := metric_name, policy := policy_name, loss := amount::double);
-
--- What says in a run's name that it is a checkpoint: step_500. Of `iter` the word must begin there, or
--- every writer were one.
-create or replace macro checkpoint_mark(name) as
-    coalesce(
-        nullif(regexp_extract(lower(name), '(?:step|ckpt|checkpoint|epoch)[-_]?\d+'), ''),
-        nullif(regexp_extract(lower(name), '(?:^|[^a-z])(iter(?:ation)?[-_]?\d+)', 1), '')
-    );
-
--- Which step a name or a path speaks of: the number after the last of these words.
-create or replace macro checkpoint_step(name) as
-    json_as_number(regexp_extract(
-        lower(name),
-        '.*(?:step|ckpt|checkpoint|epoch|(?:^|[^a-z])iter(?:ation)?)[-_]?(\d+(?:\.\d+)?)',
-        1
-    ));
-
--- A name without the numbers of its steps.
-create or replace macro checkpoint_stem(name) as
-    regexp_replace(
-        name,
-        '(?i)(step|ckpt|checkpoint|epoch|(?:^|[^a-z])iter(?:ation)?)([-_]?)\d+(?:\.\d+)?',
-        '\1\2',
-        'g'
-    );
-
--- A name without this number, wherever it stands whole.
-create or replace macro without_number(name, number) as
-    case
-        when number = try_cast(number as bigint) then regexp_replace(
-            name, '(^|\D)0*' || try_cast(number as bigint) || '(\D|$)', '\1\2', 'g'
-        )
-        else name
-    end;
-
--- A name in pieces without one of its numbers, the place-th.
-create or replace macro joined_without(words, numbers, place) as
-    array_to_string(
-        list_transform(
-            words,
-            lambda word, position: word
-            || case when position = place then '' else coalesce(numbers[position], '') end
-        ),
-        ''
-    );
-
--- Each number of a name, with its place among them and the name without it; a name of more than 40
--- is no name but noise, and has none.
-create or replace macro numbers_of(name) as
-    case
-        when length(regexp_extract_all(name, '\d+')) <= 40 then list_transform(
-            regexp_extract_all(name, '\d+'),
-            lambda digits, place: {
-                'number': json_as_number(digits),
-                'place': place,
-                'stem': joined_without(
-                    string_split_regex(name, '\d+'), regexp_extract_all(name, '\d+'), place
-                )
-            }
-        )
-    end;
-
--- A text in whose order a10 comes after a9: numbers at one width.
-create or replace macro natural_order(name) as
-    regexp_replace(
-        regexp_replace(lower(name), '(\d+)', '00000000000000000000\1', 'g'),
-        '\d*(\d{20})',
-        '\1',
-        'g'
-    );
 
 -- Does a text hold a placeholder where something was taken out? pipeline/text.py says the same. The
 -- word alone is asked first: it is found seven times as fast.

@@ -156,7 +156,8 @@ def test_tables_of_raw(demo: Path) -> None:
     with opened:
         found = kinds(opened)
         tables = {name for name, kind in found.items() if kind == "table"}
-        assert {"raw.labels", "raw.files", "main.labels", "main.root_causes"} <= tables
+        assert {"raw.labels", "raw.files", "main.root_causes"} <= tables
+        assert "warehouse" not in found["main.labels"]
         # By way of the labels, of which it counts the lines; and so by the files as amended.
         assert "main.artifacts" in tables
         assert opened.execute("select count(*) from artifacts").fetchall() == [(1,)]

@@ -1,6 +1,5 @@
 -- Figures the run reported of itself, to be checked against ours; task_id is null for a whole run.
 -- grain: run_id, agent, task_id, metric, source_file
--- kind: table
 with run_keys as (
     select *, count(*) over (partition by run_name) = 1 as is_only
     from staging.run_keys

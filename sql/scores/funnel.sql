@@ -1,7 +1,39 @@
 -- How many rollouts of a run reached each stage, and where most were lost.
 -- grain: run_id, stage_no
 -- kind: table
-with counted as (
+with patterns as (
+    select run_id, facts, is_pass, count(*) as n_rollouts
+    from staging.stage_facts
+    group by all
+),
+shown as (
+    select distinct runs.benchmark, stages.stage_no
+    from patterns
+    inner join main.runs using (run_id)
+    inner join raw.funnel_stages as stages on substring(patterns.facts, stages.stage_no, 1) = '1'
+),
+-- The stages of each run's funnel, without those that none of its benchmark's rollouts can show.
+stages as (
+    select run_id, stage_no, stages.stage
+    from main.runs
+    cross join raw.funnel_stages as stages
+    left join shown using (benchmark, stage_no)
+    where
+        (shown.stage_no is not null or not stages.is_optional)
+        and (stages.stage <> 'expected' or runs.n_expected is not null)
+        and (stages.stage <> 'passed' or runs.pass_threshold is not null)
+),
+seen as (
+    select
+        *,
+        substring(facts, stage_no, 1) = '1' as is_observed,
+        bool_and(shows_stage(facts, is_pass, stage_no, stage)) over (
+            partition by run_id, facts, is_pass order by stage_no
+        ) as is_reached
+    from stages
+    left join patterns using (run_id)
+),
+counted as (
     select
         run_id,
         stage_no,
@@ -10,7 +42,7 @@ with counted as (
         coalesce(sum(n_rollouts) filter (is_observed), 0) as n_observed,
         coalesce(sum(n_rollouts) filter (is_reached and not is_observed), 0) as n_implied,
         coalesce(sum(n_rollouts) filter (is_observed and not is_reached), 0) as n_out_of_order
-    from staging.stage_patterns
+    from seen
     group by all
 ),
 stepped as (
