@@ -658,19 +658,6 @@ create or replace macro is_placeholder(text) as
         || '(?i: response| output| answer| message)?\s*[\])>]\s*$)'
     );
 
--- A number for a text, the same for equal texts: cheaper to group and compare than the text.
-create or replace macro text_key(text) as hash(text);
-
--- A number for a tool's answer: words with a digit in them (ids, times, counts) do not matter.
-create or replace macro masked_key(text) as hash(regexp_replace(text, '\w*[0-9]\w*', '#', 'g'));
-
--- One feature of two things for people, where they differ in it: "n_turns 3 vs 5".
-create or replace macro difference_text(name, value, other) as
-    case
-        when value is distinct from other
-            then name || ' ' || coalesce(value::varchar, 'n/a') || ' vs ' || coalesce(other::varchar, 'n/a')
-    end;
-
 -- The name with the largest size, the way that all together go; of several the first by name.
 create or replace macro largest_by(name, size) as
     case

@@ -36,7 +36,7 @@ DIRECTIONS = {1.0: "passes", -1.0: "fails", 0.0: "none"}
 
 
 def separations(sums: pa.Table) -> pa.Table:
-    """Each feature's size with its interval, p, q within its run, and direction."""
+    """The sums, and each feature's size with its interval, p, q within its run, and direction."""
     up, down, null_variance, *spreads = (numbers(sums[name]) for name in SUMS)
     passed, failed, mean, se = (numbers(sums[name]) for name in DIFFERENCES)
     n_tasks = np.where(numbers(sums["n_informative"]) > 0, numbers(sums["n_tasks"]), 0)
@@ -57,8 +57,7 @@ def separations(sums: pa.Table) -> pa.Table:
     }
     return pa.table(
         {
-            "run_id": sums["run_id"],
-            "feature": sums["feature"],
+            **{name: sums[name] for name in sums.column_names},
             **{name: nullable(column) for name, column in columns.items()},
             "is_unbounded": pa.array(np.isinf(ratio), mask=np.isnan(ratio)),
             "direction": pa.array([DIRECTIONS[side] for side in leans], type=pa.string()),
