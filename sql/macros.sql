@@ -461,66 +461,26 @@ create or replace macro admits_failure(text) as
         || '|\b(the|this|an?) (operation|call|request|tool|command|attempt) failed\b'
     );
 
--- What a trajectory records, in the fields that health is judged by; a type that disagrees is null.
-create or replace macro trajectory_parts(trajectory) as
-    try(json_transform(trajectory, '{
-        "invocations": [{
-            "invocation_id": "JSON", "parent_invocation_id": "JSON",
-            "model_calls": [{"model_call_id": "JSON", "model_ref": "JSON", "response_id": "JSON"}]
-        }],
-        "turns": [{
-            "invocation_id": "JSON", "turn_no": "JSON", "answer": "JSON",
-            "reasoning": "JSON", "reasoning_content": "JSON", "tool_calls": "JSON",
-            "model_calls": [{"model_call_id": "JSON", "model_ref": "JSON", "response_id": "JSON"}]
-        }],
-        "model_calls": [{
-            "model_call_id": "JSON", "model_ref": "JSON", "response_id": "JSON",
-            "started_at": "JSON", "response": "JSON",
-            "response_metadata": {
-                "response_id": "JSON", "model_ref": "JSON", "status_code": "JSON",
-                "response_status": "JSON", "finish_reason": "JSON", "error_category": "JSON"
-            },
-            "token_stats": {"prompt_tokens": "JSON", "completion_tokens": "JSON"}
-        }],
-        "tool_calls": [{"invocation_id": "JSON", "turn_no": "JSON", "tool_name": "JSON"}],
-        "gaps": [{"code": "JSON"}]
-    }'));
-
--- Can it be read as a trajectory: an object whose lists are lists of objects, or not there?
-create or replace macro is_trajectory(trajectory) as
-    left(trajectory, 1) = '{'
-    and list_bool_and(list_transform(
-        json_extract(
-            trajectory, ['$.invocations', '$.turns', '$.model_calls', '$.tool_calls', '$.gaps']
-        ),
-        lambda part: case left(part, 1)
-            when '[' then coalesce(list_bool_and(list_transform(
-                from_json(part, '["JSON"]'), lambda entry: coalesce(left(entry, 1) = '{', false)
-            )), true)
-            else coalesce(part::varchar = 'null', true)
-        end
-    ));
-
 -- A model as a trajectory refers to it: by type and name, or by one text.
 create or replace macro model_key(model_ref) as
-    case left(model_ref, 1)
-        when '{' then concat_ws('/', model_ref ->> '$.type', model_ref ->> '$.name')
-        else json_as_text(model_ref)
-    end;
+    nullif(
+        case left(model_ref, 1)
+            when '{' then concat_ws('/', model_ref ->> '$.type', model_ref ->> '$.name')
+            else model_ref ->> '$'
+        end,
+        ''
+    );
 
 -- References to model calls, in the order given; what names no call refers to none.
 create or replace macro call_references(refs) as
     list_filter(
-        list_transform(
-            refs,
-            lambda ref: struct_pack(
-                model_call_id := nullif(json_as_text(ref.model_call_id), ''),
-                model_ref := nullif(model_key(ref.model_ref), ''),
-                response_id := nullif(json_as_text(ref.response_id), '')
-            )
-        ),
-        lambda ref: ref.model_call_id is not null
-            or (ref.model_ref is not null and ref.response_id is not null)
+        list_transform(refs, lambda reference: {
+            'id': nullif(reference.model_call_id, ''),
+            'model': model_key(reference.model_ref),
+            'response_id': nullif(reference.response_id, '')
+        }),
+        lambda reference: reference.id is not null
+            or reference.model || reference.response_id is not null
     );
 
 -- The strings below a JSON value that are words for a reader, reasoning included.
@@ -548,115 +508,14 @@ create or replace macro json_words(value) as
         lambda found: regexp_matches(found, '\S')
     );
 
-create or replace macro json_has_words(value) as coalesce(length(json_words(value)) > 0, false);
-
--- Did the response of a model call say or think anything? Its settings also hold texts.
-create or replace macro response_has_words(response) as
-    case left(response, 1)
-        when '{' then list_bool_or(list_transform(
-            json_extract(response, ['$.output', '$.output_text', '$.choices', '$.content']),
-            lambda part: json_has_words(part)
-        ))
-        else json_has_words(response)
-    end;
-
--- Does a turn's answer hold a call of a tool, or its list of calls one?
-create or replace macro json_has_call(value) as
-    case
-        when left(value, 1) not in ('{', '[') then false
-        else coalesce(list_bool_or(list_transform(
-            list_concat(json_extract(value, '$..type'), json_extract(value, '$..tool_calls[0]')),
-            lambda found: regexp_matches(found, '^\{|_call"$|^"tool_use"$|^"mcp_')
-        )), false)
-    end;
-
-create or replace macro trajectory_turns(turns) as
-    list_transform(turns, lambda turn, place: struct_pack(
-        place := place,
-        turn_no := json_as_text(turn.turn_no),
-        invocation_id := json_as_text(turn.invocation_id),
-        answer := array_to_string(json_words(turn.answer), ' '),
-        has_text := json_has_words(turn.answer),
-        has_reasoning := json_has_words(turn.reasoning_content) or json_has_words(turn.reasoning),
-        has_call := coalesce(json_has_call(turn.answer), false)
-            or coalesce(json_array_length(turn.tool_calls) > 0, false),
-        refs := call_references(turn.model_calls)
-    ));
-
-create or replace macro trajectory_calls(calls) as
-    list_transform(calls, lambda call, place: struct_pack(
-        place := place,
-        model_call_id := nullif(json_as_text(call.model_call_id), ''),
-        response_id := nullif(
-            json_as_text(coalesce(call.response_metadata.response_id, call.response_id)), ''
-        ),
-        model_ref := nullif(
-            model_key(coalesce(call.response_metadata.model_ref, call.model_ref)), ''
-        ),
-        started_at := call.started_at::varchar,
-        status_code := json_as_integer(call.response_metadata.status_code),
-        response_status := lower(json_as_text(call.response_metadata.response_status)),
-        error_category := json_as_text(call.response_metadata.error_category),
-        is_cut := coalesce(
-            lower(json_as_text(call.response_metadata.finish_reason))
-                in ('length', 'max_output_tokens', 'max_tokens'),
-            false
-        ),
-        prompt_tokens := json_as_index(call.token_stats.prompt_tokens),
-        completion_tokens := json_as_index(call.token_stats.completion_tokens),
-        -- Asked only of calls that were cut: payloads are long.
-        has_words := case
-            when
-                lower(json_as_text(call.response_metadata.finish_reason))
-                    in ('length', 'max_output_tokens', 'max_tokens')
-                and left(call.response, 1) <> 'n'
-                then response_has_words(call.response)
-        end
-    ));
-
-create or replace macro trajectory_invocations(invocations) as
-    list_transform(invocations, lambda invocation: struct_pack(
-        invocation_id := json_as_text(invocation.invocation_id),
-        parent_id := json_as_text(invocation.parent_invocation_id),
-        refs := call_references(invocation.model_calls)
-    ));
-
-create or replace macro trajectory_tools(tools) as
-    list_transform(tools, lambda tool, place: struct_pack(
-        place := place,
-        invocation_id := json_as_text(tool.invocation_id),
-        turn_no := json_as_text(tool.turn_no),
-        tool := json_as_text(tool.tool_name)
-    ));
-
-create or replace macro trajectory_gaps(gaps) as
-    list_transform(gaps, lambda gap: json_as_text(gap.code));
-
--- Is one of the texts of a list like the pattern?
-create or replace macro any_matches(texts, pattern) as
-    coalesce(list_bool_or(list_transform(texts, lambda text: regexp_matches(text, pattern))), false);
-
--- A list without its nulls.
-create or replace macro without_nulls(given) as
-    list_filter(given, lambda value: value is not null);
-
--- What of a list is not in another.
-create or replace macro list_without(given, others) as
-    list_filter(given, lambda value: not list_contains(others, value));
+-- What a health check found: on what, in words, and the evidence.
+create or replace macro finding(name, place, words, seen) as
+    {'check_id': name, 'subject': place, 'message': words, 'evidence': seen::varchar};
 
 create or replace macro no_texts() as []::varchar[];
 
 -- A group's values, each once, ascending.
 create or replace macro distinct_values(value) as list(distinct value order by value);
-
--- Text that a collector writes where there is no answer.
-create or replace macro is_placeholder(text) as
-    regexp_matches(
-        left(text, 200),
-        '^\s*((Failed|Timed out): '
-        || '|[\[(<]\s*(?i:empty|none|null|no (response|output|answer|content|text))'
-        || '(?i: response| output| answer| message)?\s*[\])>]\s*$)'
-    );
 
 -- The name with the largest size, the way that all together go; of several the first by name.
 create or replace macro largest_by(name, size) as
