@@ -11,7 +11,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import json_option
+from pipeline.cli.options import PATH, json_option
+from pipeline.cli.progress import analyzed
+from pipeline.cli.sanitize import found_policy
 from pipeline.errors import BladeError, InputError
 from pipeline.package.layout import ROLLOUTS, Package, package
 from pipeline.package.validate import (
@@ -32,6 +34,7 @@ from pipeline.package.validate import (
 )
 from pipeline.package.validate import validate as checked
 from pipeline.text import json_text, neutral
+from pipeline.warehouse import open_warehouse
 
 ALL = "all"
 TITLES = {
@@ -45,7 +48,7 @@ TITLES = {
 @click.command()
 @click.option(
     "--benchmark-dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="The package: the folder with skill/, rollouts/ and golden_reports/.",
 )
@@ -65,7 +68,7 @@ TITLES = {
 )
 @click.option(
     "--policy",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="What is private and what is cleared, for the look for private data; sanitize.toml of "
     "the package or of a folder above it.",
 )
@@ -113,15 +116,16 @@ def _package(folder: Path) -> Package:
 def _checks(
     found: Package, phases: Sequence[str], least_facts: int, found_leaks: Sequence[Leak] | None
 ) -> list[Check]:
-    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is told."""
-    from pipeline.cli.package_source import analyzed
-
+    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
     with ExitStack() as stack:
         warehouse, out, reason = None, None, "no rollout file"
         if found.rollouts:
             try:
-                results = analyzed(*_results(found), is_told=True)
-                warehouse, out = stack.enter_context(results)
+                # The folder of the rollouts; of a benchmark's data the rollout files alone.
+                is_ours = found.results.name == ROLLOUTS
+                results = (found.results,) if is_ours else found.rollouts
+                made = stack.enter_context(analyzed(*results))
+                warehouse, out = stack.enter_context(open_warehouse(made.warehouse)), made.out
             except BladeError as error:
                 reason = str(error)
         known = gather(warehouse, *written(out)) if warehouse and out else None
@@ -136,19 +140,11 @@ def _checks(
         )
 
 
-def _results(found: Package) -> tuple[Path, ...]:
-    """The folder of the rollouts; of a benchmark's data the rollout files alone."""
-    return (found.results,) if found.results.name == ROLLOUTS else found.rollouts
-
-
 def _leaks(folder: Path, policy_file: Path | None) -> Sequence[Leak] | None:
     """What `blade sanitize --check` finds in the package; none where it could not look."""
-    from pipeline.package.sanitize import Policy, policy
-
-    chosen = policy_file or policy.found([folder])
-    rules = policy.read(chosen) if chosen else Policy()
+    policy = found_policy([folder], policy_file)
     try:
-        return leaks(folder, rules)
+        return leaks(folder, policy)
     except BladeError as error:
         click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
         return None
@@ -188,10 +184,11 @@ def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
             for title, words in zip(("means", "fix"), _advice(each)[1:], strict=True):
                 if words:
                     click.echo(neutral(f"       {title}: {words}"))
-    told = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
-    told += [f"{_count(checks, WARN)} to look at"] * bool(_count(checks, WARN))
-    told += [f"{_count(checks, SKIP)} not checked"] * bool(_count(checks, SKIP))
-    click.echo(f"\n{', '.join(told)}")
+    counts = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
+    for status, word in ((WARN, "to look at"), (SKIP, "not checked")):
+        if n_checks := _count(checks, status):
+            counts.append(f"{n_checks} {word}")
+    click.echo(f"\n{', '.join(counts)}")
     if phase == ALL:
         _print_readiness(items)
 
@@ -204,8 +201,8 @@ def _print_readiness(items: Sequence[Item]) -> None:
     click.echo("\nReadiness checklist")
     for item in items:
         counts = ((item.n_failed, "failed"), (item.n_not_checked, "not checked"))
-        told = ", ".join(f"{number} {word}" for number, word in counts if number)
-        click.echo(f"[{item.status}] {item.item}" + (f" ({told})" if told else ""))
+        why = ", ".join(f"{number} {word}" for number, word in counts if number)
+        click.echo(f"[{item.status}] {item.item}" + (f" ({why})" if why else ""))
     lacking = sum(item.status != PASS for item in items)
     if lacking:
         click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")

@@ -1,0 +1,288 @@
+"""blade compare: why the score changed, and whether that is more than noise."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline import report, run
+from pipeline.cli import compare_gate, compare_series
+from pipeline.cli.compare_page import print_comparisons
+from pipeline.cli.lookup import known_run, listed, rows, run_names
+from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, json_option
+from pipeline.cli.progress import analyzed
+from pipeline.errors import UsageError
+from pipeline.profile import gate
+from pipeline.report import Comparison
+from pipeline.text import json_text, one_line
+from pipeline.warehouse import Warehouse, open_warehouse
+
+DEFAULT_MARGIN = 0.02
+LONGEST_NAME = 60
+FEWEST_CHECKPOINTS = 3
+METRICS = ("pass_at_1", "mean_reward")
+OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
+
+
+@click.command()
+@click.argument("runs", nargs=-1, metavar="[BASE] [CANDIDATE]... [RESULTS]")
+@click.option(
+    "--warehouse",
+    type=PATH,
+    help=f"The file that blade analyze wrote.  [default: {DEFAULT_WAREHOUSE}]",
+)
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    help="Tell the change by this metric alone.  [default: by each that says more]",
+)
+@click.option(
+    "--margin",
+    type=click.FloatRange(min=0),
+    default=DEFAULT_MARGIN,
+    show_default=True,
+    help="A change smaller than this is none: 0.02 is two points of pass@1.",
+)
+@click.option(
+    "--policy", type=PATH, help="Decide by this policy.toml; exit 0 only for PASS and WARN."
+)
+@click.option(
+    "--false-alarms", is_flag=True, help="How often the rule would fire if nothing had changed."
+)
+@click.option(
+    "--rerun", metavar="RUN", help="A second run of the base, for --false-alarms to go by."
+)
+@click.option("--series", is_flag=True, help="Take the runs in this order as checkpoints.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("text", "json", "markdown")),
+    default="text",
+    show_default=True,
+    help="For people, for a program, or for a page.",
+)
+@click.option("--full", is_flag=True, help="Print every ledger, and every line of it.")
+@json_option
+def compare(
+    runs: tuple[str, ...],
+    warehouse: Path | None,
+    metric: str | None,
+    margin: float,
+    policy: Path | None,
+    false_alarms: bool,
+    rerun: str | None,
+    series: bool,
+    format_: str,
+    full: bool,
+    as_json: bool,
+) -> None:
+    """Hold one or more runs against a base: what changed, by how much, how surely, and why.
+
+    With no run named the baseline of the analysis counts; where it had none, all runs are set
+    beside each other, without a verdict. With the base alone every other run of its benchmark is
+    held against it. RESULTS, a folder or file given last, is analyzed first.
+
+    \b
+    Examples:
+      blade compare
+      blade compare office_desk_aster-8b office_desk_birch-70b
+      blade compare base candidate results/ --policy policy.toml
+      blade compare base candidate --json --warehouse compared/warehouse.duckdb
+      blade compare --series step_500 step_1000 step_1500
+    """
+    as_json = as_json or format_ == "json"
+    if rerun is not None and not false_alarms:
+        raise UsageError("--rerun: only --false-alarms goes by it.", hint="Add --false-alarms.")
+    if not math.isfinite(margin):
+        raise UsageError(f"--margin {margin}: no change can be held against it.")
+    if format_ == "markdown" and not as_json and (policy is not None or false_alarms):
+        raise UsageError(
+            "--format markdown: the page has no place for a policy or for false alarms.",
+            hint="Print text or JSON.",
+        )
+    if series:
+        others = {"--metric": metric, "--policy": policy, "--false-alarms": false_alarms}
+        others |= {"--full": full, "--format markdown": format_ == "markdown"}
+        for name in (name for name, value in others.items() if value):
+            raise UsageError(
+                f"--series and {name}: a series has neither verdict nor ledgers.",
+                hint="Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE",
+            )
+        _follow(runs, warehouse, as_json=as_json)
+        return
+    with ExitStack() as stack:
+        path, names = _located(stack, runs, warehouse)
+        opened, found = stack.enter_context(_compared(path, names, margin=margin, rerun=rerun))
+        found = _by(found, metric, is_asked=bool(names))
+        named = [each for each in found if each.is_named]
+        if not named and (policy is not None or false_alarms):
+            raise UsageError(
+                "no base is named, and without one nothing can be decided.",
+                hint="For example: blade compare BASE CANDIDATE --policy policy.toml",
+            )
+        gates = compare_gate.gates(opened, policy, named) if policy is not None else ()
+        alarms = [
+            compare_gate.false_alarms(opened, each, gates, margin=margin, rerun=rerun)
+            for each in (named if false_alarms else [])
+        ]
+    if as_json:
+        content: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
+        content |= {"gates": [gate.as_row(each) for each in gates]} if policy else {}
+        content |= {"false_alarms": alarms} if false_alarms else {}
+        click.echo(json_text(content, indent=2))
+    elif format_ == "markdown":
+        click.echo(report.markdown.comparison_page(found), nl=False)
+    else:
+        compare_gate.print_gate(gates)
+        print_comparisons(found, path, is_full=full)
+        compare_gate.print_false_alarms(alarms)
+    sys.exit(max((each.exit_code for each in gates), default=0))
+
+
+def _follow(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:
+    """The series that the analysis found, or the one of the runs named."""
+    with ExitStack() as stack:
+        path, names = _located(stack, runs, warehouse)
+        opened = stack.enter_context(open_warehouse(path))
+        if names:
+            benchmark = _benchmark_of_series(opened, names)
+            opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
+        found = compare_series.series(opened)
+    if as_json:
+        click.echo(json_text({"series": found}, indent=2))
+    else:
+        compare_series.print_series(found, path)
+
+
+def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
+    """The comparisons by one metric alone, where one is asked for and they can be told by it."""
+    chosen = [
+        replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
+        for each in found
+    ]
+    without = [each.candidate for each in chosen if not each.changes]
+    if without and (is_asked or len(without) == len(chosen)):
+        raise UsageError(
+            f"{without[0]} cannot be compared by {metric}: what passes is not settled.",
+            hint="Analyze again with --pass-threshold, or compare by mean_reward.",
+        )
+    return [each for each in chosen if each.changes]
+
+
+def _located(
+    stack: ExitStack, words: Sequence[str], warehouse: Path | None
+) -> tuple[Path, list[str]]:
+    """The warehouse, and the runs named; results given last are analyzed for the occasion."""
+    path = warehouse or DEFAULT_WAREHOUSE
+    if not words or not _is_results(words[-1], path):
+        return path, list(words)
+    *names, results = words
+    if warehouse is not None:
+        raise UsageError(
+            f"{one_line(results, LONGEST_NAME)} and --warehouse: one or the other.",
+            hint="Name the runs and the results, or the runs and --warehouse.",
+        )
+    return stack.enter_context(analyzed(Path(results))).warehouse, names
+
+
+def _is_results(word: str, warehouse: Path) -> bool:
+    """Is it a path that is there? A run of that name goes first: folders are named after runs."""
+    try:
+        if not Path(word).exists():
+            return False
+    except OSError:  # longer than any path
+        return False
+    if Path(word).name != word or not warehouse.is_file():
+        return True
+    with open_warehouse(warehouse) as opened:
+        return word not in run_names(opened)
+
+
+@contextmanager
+def _compared(
+    path: Path, names: Sequence[str], *, margin: float, rerun: str | None
+) -> Iterator[tuple[Warehouse, list[Comparison]]]:
+    """The comparisons asked for: of the runs named, or all that the analysis made."""
+    with open_warehouse(path) as opened:
+        made = [] if names else report.comparisons(opened)
+        named = [(each.benchmark, each.base, each.candidate) for each in made if each.is_named]
+        pairs = [
+            run.Pair(*pair, is_named=True, margin=margin)
+            for pair in (_asked(opened, names) if names else named)
+        ]
+        if not pairs:
+            yield opened, made
+            return
+        again = [] if rerun is None else _again(opened, pairs, rerun)
+    with run.compare(path, [*pairs, *again]) as overlaid:
+        wanted = {(pair.base, pair.candidate) for pair in pairs}
+        found = report.comparisons(overlaid)
+        chosen = [each for each in found if (each.base, each.candidate) in wanted]
+        yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
+
+
+def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Benchmark, base and candidate of each pair that the runs named make."""
+    base, *candidates = names
+    benchmark = known_run(opened, base)["benchmark"]
+    if not candidates:
+        candidates = [row["run_id"] for row in rows(opened, OTHERS, benchmark, base)]
+        if not candidates:
+            raise UsageError(
+                f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
+                hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
+            )
+    _check_once(names)
+    for candidate in candidates:
+        known_run(opened, candidate)
+    return [(benchmark, base, candidate) for candidate in candidates]
+
+
+def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+    """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
+    known_run(opened, rerun)
+    base, *others = dict.fromkeys(pair.base for pair in pairs)
+    if others:
+        raise UsageError(
+            f"--rerun: of which base? There are {listed([base, *others])}.",
+            hint="Name the base: blade compare BASE --false-alarms --rerun RUN",
+        )
+    if rerun == base:
+        raise UsageError(
+            f"--rerun {one_line(rerun, LONGEST_NAME)}: that is the base itself.",
+            hint="Name another run of the same model on the same tasks.",
+        )
+    if rerun in {pair.candidate for pair in pairs}:
+        return []
+    return [replace(pairs[0], candidate=rerun, is_named=False)]
+
+
+def _benchmark_of_series(opened: Warehouse, names: Sequence[str]) -> str:
+    """What these runs, named as checkpoints in their order, were all tried at."""
+    if len(names) < FEWEST_CHECKPOINTS:
+        raise UsageError(
+            "a series is three runs or more.", hint="Name them in the order of training."
+        )
+    _check_once(names)
+    found = {str(known_run(opened, name)["benchmark"]) for name in names}
+    if len(found) > 1:
+        raise UsageError(
+            f"these are runs of several benchmarks: {listed(sorted(found))}.",
+            hint="A series follows tasks of one benchmark.",
+        )
+    return found.pop()
+
+
+def _check_once(names: Sequence[str]) -> None:
+    twice = {name for name in names if list(names).count(name) > 1}
+    if twice:
+        raise UsageError(
+            f"{listed(sorted(twice))}: named twice.", hint="A run is not compared with itself."
+        )
