@@ -15,8 +15,8 @@ import duckdb
 import pytest
 
 from pipeline import open_warehouse, report
-from pipeline.cli.analyze import finding_command, finding_objects, print_findings
 from pipeline.cli.progress import shown_progress
+from pipeline.cli.summary import finding_command, finding_objects, print_findings
 from pipeline.cli.voice import PLAIN
 from pipeline.report import filters, findings, phrases
 from pipeline.report.figures import Row

@@ -9,9 +9,6 @@ import click
 
 from pipeline.cli.options import PATH, json_option
 from pipeline.cli.tables import print_table
-from pipeline.package import files
-from pipeline.package.scoring import calibration
-from pipeline.package.scoring.files import facts
 from pipeline.text import json_text, neutral
 
 
@@ -51,6 +48,10 @@ def calibrate(
       blade calibrate --golden-report aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --shallow-report aster-8b_shallow.md
     """
+    from pipeline.package import files
+    from pipeline.package.scoring import calibration
+    from pipeline.package.scoring.files import facts
+
     found = calibration.calibrate(
         files.report_text(golden_report),
         files.report_text(shallow_report),

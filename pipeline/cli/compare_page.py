@@ -15,7 +15,7 @@ from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger
 from pipeline.report.figures import Row as FigureRow
 
-# Of several candidates these are told whole; the others have their line in the table.
+# Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
 MOST_MATRIX = 12
 MOST_FLIPS = 3

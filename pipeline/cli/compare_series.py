@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.lookup import Row, command, grouped, rows
-from pipeline.cli.paragraphs import LONGEST_COMMAND, heading, inline, labelled
+from pipeline.cli.paragraphs import heading, inline, labelled, next_line
 from pipeline.cli.tables import percent, print_table
 from pipeline.report.digits import rounded
 from pipeline.warehouse import Warehouse
@@ -100,8 +100,7 @@ def print_series(series: list[Row], warehouse: Path) -> None:
         if one[turn]
     ]
     for citation in turned[:1]:
-        line = command("why", citation, warehouse)
-        click.echo(labelled("next", inline(line, LONGEST_COMMAND)))
+        click.echo(next_line(command("why", citation, warehouse)))
 
 
 def _print_runs(runs: list[Row]) -> None:

@@ -57,8 +57,8 @@ def extract_anchor_facts(
     document = facts.document(drafted, benchmark=benchmark, model=model_name)
     files.write_json(output, document)
     levels = [entry["difficulty"] for entry in document["anchor_facts"]]
-    told = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
-    click.echo(neutral(f"{output}: {len(levels)} facts drafted ({told}); review each of them."))
+    counts = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
+    click.echo(neutral(f"{output}: {len(levels)} facts drafted ({counts}); review each of them."))
 
 
 def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:

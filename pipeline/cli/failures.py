@@ -10,14 +10,7 @@ import click
 
 from pipeline.cli.lookup import Row, bounded, command, grouped, known_run, rows
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.paragraphs import (
-    LONGEST_COMMAND,
-    LONGEST_TEXT,
-    heading,
-    inline,
-    labelled,
-    width,
-)
+from pipeline.cli.paragraphs import LONGEST_TEXT, heading, inline, labelled, next_line, width
 from pipeline.cli.tables import percent, print_table
 from pipeline.text import json_text
 from pipeline.warehouse import Warehouse, open_warehouse
@@ -156,7 +149,7 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
     if any(each["root_causes"] or each["n_not_passed"] for each in runs):
         click.echo("\n" + labelled("", SUGGESTIONS))
     for line in _next(runs, warehouse):
-        click.echo(labelled("next", inline(line, LONGEST_COMMAND)))
+        click.echo(next_line(line))
 
 
 def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[Row]:

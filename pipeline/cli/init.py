@@ -17,15 +17,7 @@ from pipeline.cli.progress import analyzed
 from pipeline.errors import BladeError, InputError, UsageError
 from pipeline.package import scaffold
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SIDECARS, SKILLS, package
-from pipeline.package.scaffold import (
-    Existing,
-    File,
-    Incoming,
-    ProfileFacts,
-    Selection,
-    Standing,
-    Step,
-)
+from pipeline.package.scaffold import Existing, File, Incoming, Selection, Step
 from pipeline.report.marks import CURATE
 from pipeline.run import part
 from pipeline.settings import Settings
@@ -59,7 +51,7 @@ class _Chosen:
 
     selection: Selection = NOTHING
     profile: str | None = None
-    facts: ProfileFacts | None = None
+    facts: scaffold.ProfileFacts | None = None
 
 
 @click.command()
@@ -197,7 +189,7 @@ def _drafts(place: _Place, benchmark: str, chosen: _Chosen, existing: Existing) 
                     facts = scaffold.profile_facts(warehouse, benchmark)
             profile = _profile_file(benchmark, scaffold.profile_text(benchmark, facts))
         (step,) = scaffold.planned(place.folder, [profile], existing)
-        is_kept = step.standing is Standing.KEPT
+        is_kept = step.standing is scaffold.Standing.KEPT
         counts = _text(place.folder / PROFILE) if is_kept else str(profile.content)
         (staged / PROFILE).write_text(counts, encoding="utf-8", newline="\n")
         with analyzed(home) as made, open_warehouse(made.warehouse) as warehouse:

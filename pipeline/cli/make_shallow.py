@@ -8,8 +8,6 @@ import click
 
 from pipeline.cli.options import PATH
 from pipeline.errors import InputError, UsageError
-from pipeline.package import files
-from pipeline.package.shallow import shallow
 from pipeline.text import neutral
 
 
@@ -32,6 +30,9 @@ def make_shallow(input_: Path, output: Path) -> None:
     Examples:
       blade make-shallow --input aster-8b_golden_report.md --output aster-8b_shallow.md
     """
+    from pipeline.package import files
+    from pipeline.package.shallow import shallow
+
     made = shallow(files.report_text(input_))
     if output.exists() and input_.exists() and output.samefile(input_):
         raise UsageError(

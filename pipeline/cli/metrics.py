@@ -9,11 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline import report
 from pipeline.cli.lookup import known_run
 from pipeline.cli.options import warehouse_option
 from pipeline.cli.tables import print_table, write_csv, write_markdown
-from pipeline.report import sidecar
 from pipeline.warehouse import open_warehouse
 
 FORMATS = ("json", "jsonl", "table", "csv", "markdown")
@@ -40,6 +38,9 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
       blade metrics office_desk_aster-8b --format table
       blade metrics --format csv --warehouse compared/warehouse.duckdb
     """
+    from pipeline import report
+    from pipeline.report import sidecar
+
     with open_warehouse(warehouse) as opened:
         if run is not None:
             known_run(opened, run)

@@ -31,6 +31,11 @@ def inline(text: str, limit: int = LONGEST_NAME) -> str:
     return one_line(text, limit)
 
 
+def next_line(command: str) -> str:
+    """A command to run next."""
+    return labelled("next", inline(command, LONGEST_COMMAND))
+
+
 def heading(text: str) -> str:
     """A heading, after an empty line."""
     return "\n" + click.style(text, bold=True)

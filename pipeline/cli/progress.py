@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.run import Analysis, Progress, run
+from pipeline import run
+from pipeline.run import Analysis, Progress
 from pipeline.settings import Settings
 from pipeline.text import neutral
 
@@ -21,7 +22,7 @@ def analyzed(*results: Path) -> Iterator[Analysis]:
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         settings = Settings(results=results, out=Path(folder) / "out")
         with shown_progress() as progress:
-            analysis = run(settings, progress=progress)
+            analysis = run.run(settings, progress=progress)
         yield analysis
 
 

@@ -10,7 +10,6 @@ import click
 
 from pipeline.cli.options import PATH, templates_option, warehouse_option
 from pipeline.errors import InputError, UsageError
-from pipeline.rerender import render
 from pipeline.text import neutral, one_line
 
 FORMATS = ("md", "html")
@@ -65,6 +64,8 @@ def report(
         raise UsageError(
             "--sections: no section is named.", hint="For example: --sections executive_summary"
         )
+    from pipeline.rerender import render
+
     is_page = out is not None and out.suffix.lower() in (".html", ".htm")
     rendering = render(
         warehouse,

@@ -1,4 +1,4 @@
-"""blade score: a report held against a golden one and its anchor facts."""
+"""blade score: a report scored by a golden one and its anchor facts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ import click
 
 from pipeline.cli.options import PATH, json_option
 from pipeline.cli.tables import print_table
-from pipeline.package import files
-from pipeline.package.resolving import resolver
-from pipeline.package.scoring.files import facts
-from pipeline.package.scoring.score import score as scored
-from pipeline.package.scoring.score import standard
-from pipeline.package.verify import verify
 from pipeline.text import json_text, neutral
-from pipeline.warehouse import open_warehouse
 
 
 @click.command()
@@ -58,6 +51,14 @@ def score(
       blade score --report candidate.md --golden aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --output-dir scored
     """
+    from pipeline.package import files
+    from pipeline.package.resolving import resolver
+    from pipeline.package.scoring.files import facts
+    from pipeline.package.scoring.score import score as scored
+    from pipeline.package.scoring.score import standard
+    from pipeline.package.verify import verify
+    from pipeline.warehouse import open_warehouse
+
     by = standard(files.report_text(golden), facts(anchor_facts))
     text = files.report_text(report)
     if warehouse is None:

@@ -15,24 +15,9 @@ from pipeline.cli.options import PATH, json_option
 from pipeline.cli.progress import analyzed
 from pipeline.cli.sanitize import found_policy
 from pipeline.errors import BladeError, InputError
+from pipeline.package import validate as rules
 from pipeline.package.layout import ROLLOUTS, Package, package
-from pipeline.package.validate import (
-    FAIL,
-    PASS,
-    PHASES,
-    SKIP,
-    WARN,
-    Check,
-    Item,
-    Leak,
-    findings,
-    gather,
-    is_ready,
-    leaks,
-    readiness,
-    written,
-)
-from pipeline.package.validate import validate as checked
+from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item, Leak
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
@@ -87,16 +72,14 @@ def validate(
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --phase rollouts
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
     """
-    found = _package(benchmark_dir)
     phases = PHASES if phase == ALL else (phase,)
-    found_leaks = _leaks(found.folder, policy) if "sharing" in phases else None
-    checks = _checks(found, phases, min_anchor_facts, found_leaks)
-    items = readiness(checks) if phase == ALL else []
+    checks = _checks(_package(benchmark_dir), phases, min_anchor_facts, policy)
+    items = rules.readiness(checks) if phase == ALL else []
     if as_json:
         click.echo(json_text(_content(checks, items, phase), indent=2))
     else:
         _print(checks, items, phase)
-    if any(each.status == FAIL for each in checks) or (phase == ALL and not is_ready(items)):
+    if any(each.status == FAIL for each in checks) or (phase == ALL and not rules.is_ready(items)):
         raise click.exceptions.Exit(1)
 
 
@@ -114,9 +97,10 @@ def _package(folder: Path) -> Package:
 
 
 def _checks(
-    found: Package, phases: Sequence[str], least_facts: int, found_leaks: Sequence[Leak] | None
+    found: Package, phases: Sequence[str], least_facts: int, policy: Path | None
 ) -> list[Check]:
     """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
+    leaks = _leaks(found.folder, policy) if "sharing" in phases else None
     with ExitStack() as stack:
         warehouse, out, reason = None, None, "no rollout file"
         if found.rollouts:
@@ -128,14 +112,16 @@ def _checks(
                 warehouse, out = stack.enter_context(open_warehouse(made.warehouse)), made.out
             except BladeError as error:
                 reason = str(error)
-        known = gather(warehouse, *written(out)) if warehouse and out else None
-        return checked(
+        known = rules.gather(warehouse, *rules.written(out)) if warehouse and out else None
+        return rules.validate(
             found,
             known,
             phases=phases,
             reason=reason,
-            contradictions=findings(found, warehouse) if warehouse and "golden" in phases else None,
-            leaks=found_leaks,
+            contradictions=rules.findings(found, warehouse)
+            if warehouse and "golden" in phases
+            else None,
+            leaks=leaks,
             least_facts=least_facts,
         )
 
@@ -144,26 +130,20 @@ def _leaks(folder: Path, policy_file: Path | None) -> Sequence[Leak] | None:
     """What `blade sanitize --check` finds in the package; none where it could not look."""
     policy = found_policy([folder], policy_file)
     try:
-        return leaks(folder, policy)
+        return rules.leaks(folder, policy)
     except BladeError as error:
         click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
         return None
 
 
 def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:
-    summary: dict[str, Any] = {
-        "phase": phase,
-        "passed": _count(checks, PASS),
-        "failed": _count(checks, FAIL),
-        "warnings": _count(checks, WARN),
-        "not_checked": _count(checks, SKIP),
-    }
-    if items:
-        summary["is_ready"] = is_ready(items)
+    statuses = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
+    counts = {name: _count(checks, status) for name, status in statuses.items()}
+    ready = {"is_ready": rules.is_ready(items)} if items else {}
     return {
         "checks": [asdict(each) for each in checks],
         "readiness": [asdict(item) for item in items],
-        "summary": summary,
+        "summary": {"phase": phase, **counts, **ready},
     }
 
 

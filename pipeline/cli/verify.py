@@ -1,4 +1,4 @@
-"""blade verify: every figure and citation of a report, held against the data."""
+"""blade verify: every figure and citation of a report, checked against the data."""
 
 from __future__ import annotations
 

@@ -422,7 +422,7 @@ def _print_runs(story: Row) -> None:
 
 
 def _standing(run: Row) -> str | None:
-    """Whether a cause is suggested or settled; a rule that found none suggests nothing."""
+    """Whether a cause is suggested or curated; a rule that found none suggests nothing."""
     if run["is_suggested"] is False:
         return "curated label"
     return f"{run['confidence']} suggestion" if run["rule"] else None
