@@ -32,11 +32,7 @@ class RunName(click.ParamType[tuple[str, Path]]):
 @click.command()
 @click.argument("results", nargs=-1, type=click.Path(path_type=Path, readable=False))
 @click.option(
-    "--out",
-    type=PATH,
-    default=DEFAULT_OUT,
-    show_default=True,
-    help="Folder for the output.",
+    "--out", type=PATH, default=DEFAULT_OUT, show_default=True, help="Folder for the output."
 )
 @click.option(
     "--run",

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, known_run, rows
+from pipeline.cli.lookup import Row, require_run, rows
 from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
 from pipeline.cli.tables import CELL_WIDTH, percent, print_table
 from pipeline.text import json_text, neutral
@@ -55,12 +55,12 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
       blade health --json
     """
     with open_warehouse(warehouse) as opened:
-        if run is not None:
-            known_run(opened, run)
-        runs, checks = (
-            [row for row in rows(opened, query) if run in (None, row["run_id"])]
-            for query in ("from report.health", "from report.health_checks")
-        )
+        every = rows(opened, "from report.health")
+        checks = rows(opened, "from report.health_checks")
+    require_run(run, [row["run_id"] for row in every])
+    runs, checks = (
+        [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
+    )
     below = [row["run_id"] for row in runs if _is_below(row["clean_rate"], min_clean_rate)]
     if as_json:
         content = {"min_clean_rate": min_clean_rate, "below": below, "runs": runs, "checks": checks}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +69,17 @@ def known_run(warehouse: Warehouse, run_id: str) -> Row:
     return found[0]
 
 
-def listed(names: Iterable[Any], most: int = MOST_NAMES) -> str:
+def require_run(run_id: str | None, names: Sequence[str]) -> None:
+    """An error where a run is asked for that is none of these; they keep their order."""
+    if run_id is not None and run_id not in names:
+        raise UsageError(f"{run_id}: no such run.", hint=f"Runs: {', '.join(names)}")
+
+
+def listed(names: Iterable[Any]) -> str:
     """Some names on one line, and how many more there are."""
     every = [one_line(str(name), LONGEST_NAME) for name in names]
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    more = f" and {len(every) - MOST_NAMES} more" if len(every) > MOST_NAMES else ""
+    return ", ".join(every[:MOST_NAMES]) + more
 
 
 def command(name: str, argument: str, warehouse: Path) -> str:

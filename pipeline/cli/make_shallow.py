@@ -12,13 +12,7 @@ from pipeline.text import neutral
 
 
 @click.command("make-shallow")
-@click.option(
-    "--input",
-    "input_",
-    required=True,
-    type=PATH,
-    help="The golden report, Markdown.",
-)
+@click.option("--input", "input_", required=True, type=PATH, help="The golden report, Markdown.")
 @click.option("--output", required=True, type=PATH, help="The file to write it to.")
 def make_shallow(input_: Path, output: Path) -> None:
     """Write a report's negative control: its headings, and its aggregate and funnel tables.

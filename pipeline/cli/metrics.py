@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import known_run
+from pipeline.cli.lookup import require_run
 from pipeline.cli.options import warehouse_option
 from pipeline.cli.tables import print_table, write_csv, write_markdown
 from pipeline.warehouse import open_warehouse
@@ -42,11 +42,10 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     from pipeline.report import sidecar
 
     with open_warehouse(warehouse) as opened:
-        if run is not None:
-            known_run(opened, run)
-        chosen = [found for found in report.runs(opened) if run in (None, found.run_id)]
+        runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
-    objects = [sidecar.run_object(found) for found in chosen]
+    require_run(run, [found.run_id for found in runs])
+    objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]
     rows = [row for found in objects for row in _rows(found)]
     if format_ == "json":
         texts = [sidecar.text(found) for found in objects]

@@ -36,9 +36,7 @@ WIDEST = 400
 @click.option("--out", type=PATH, help="File to write to, whole or not at all.")
 @templates_option
 @click.option(
-    "--labels",
-    type=PATH,
-    help="A labels.jsonl to go by instead of those of the analysis.",
+    "--labels", type=PATH, help="A labels.jsonl to go by instead of those of the analysis."
 )
 @warehouse_option
 def report(

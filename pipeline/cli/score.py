@@ -12,19 +12,9 @@ from pipeline.text import json_text, neutral
 
 
 @click.command()
-@click.option(
-    "--report",
-    required=True,
-    type=PATH,
-    help="The report to score, Markdown.",
-)
+@click.option("--report", required=True, type=PATH, help="The report to score, Markdown.")
 @click.option("--golden", required=True, type=PATH, help="The golden report, Markdown.")
-@click.option(
-    "--anchor-facts",
-    required=True,
-    type=PATH,
-    help="The golden report's facts, JSON.",
-)
+@click.option("--anchor-facts", required=True, type=PATH, help="The golden report's facts, JSON.")
 @click.option("--output-dir", type=PATH, help="Write reward.json to this folder too.")
 @click.option(
     "--warehouse",
