@@ -6,20 +6,14 @@ from pathlib import Path
 
 import click
 
+from pipeline.cli.options import PATH
+from pipeline.errors import InputError, UsageError
 from pipeline.text import neutral
 
 
 @click.command("make-shallow")
-@click.option(
-    "--input",
-    "input_",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The golden report, Markdown.",
-)
-@click.option(
-    "--output", required=True, type=click.Path(path_type=Path), help="The file to write it to."
-)
+@click.option("--input", "input_", required=True, type=PATH, help="The golden report, Markdown.")
+@click.option("--output", required=True, type=PATH, help="The file to write it to.")
 def make_shallow(input_: Path, output: Path) -> None:
     """Write a report's negative control: its headings, and its aggregate and funnel tables.
 
@@ -30,7 +24,6 @@ def make_shallow(input_: Path, output: Path) -> None:
     Examples:
       blade make-shallow --input aster-8b_golden_report.md --output aster-8b_shallow.md
     """
-    from pipeline.errors import InputError, UsageError
     from pipeline.package import files
     from pipeline.package.shallow import shallow
 

@@ -7,24 +7,18 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import json_option
+from pipeline.cli.options import PATH, json_option
 from pipeline.cli.tables import print_table
 from pipeline.text import json_text, neutral
 
 
 @click.command()
-@click.option(
-    "--golden-report", required=True, type=click.Path(path_type=Path), help="The golden report."
-)
-@click.option(
-    "--anchor-facts", required=True, type=click.Path(path_type=Path), help="Its facts, JSON."
-)
-@click.option(
-    "--shallow-report", required=True, type=click.Path(path_type=Path), help="Its negative control."
-)
+@click.option("--golden-report", required=True, type=PATH, help="The golden report.")
+@click.option("--anchor-facts", required=True, type=PATH, help="Its facts, JSON.")
+@click.option("--shallow-report", required=True, type=PATH, help="Its negative control.")
 @click.option(
     "--output-dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Write every reward.json and calibration_summary.json below this folder.",
 )
 @click.option(

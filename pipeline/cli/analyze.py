@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, json_option, templates_option
+from pipeline.cli.options import DEFAULT_OUT, PATH, json_option, templates_option
 from pipeline.errors import UsageError
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 
@@ -32,11 +32,7 @@ class RunName(click.ParamType[tuple[str, Path]]):
 @click.command()
 @click.argument("results", nargs=-1, type=click.Path(path_type=Path, readable=False))
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=DEFAULT_OUT,
-    show_default=True,
-    help="Folder for the output.",
+    "--out", type=PATH, default=DEFAULT_OUT, show_default=True, help="Folder for the output."
 )
 @click.option(
     "--run",
@@ -47,7 +43,7 @@ class RunName(click.ParamType[tuple[str, Path]]):
 )
 @click.option(
     "--profile",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="What the benchmark calls things and expects.  [default: RESULTS/blade.toml, if there]",
 )
 @click.option("--benchmark", help="Name of the benchmark all runs belong to.")
@@ -120,10 +116,10 @@ def analyze(
         threads=threads,
         templates=templates,
     )
-    from pipeline.cli import summary
     from pipeline.cli.progress import shown_progress
+    from pipeline.cli.summary import print_json, print_summary
     from pipeline.run import run
 
     with shown_progress() as progress:
         analysis = run(settings, progress=progress)
-    summary.print_json(analysis) if as_json else summary.print_summary(analysis)
+    print_json(analysis) if as_json else print_summary(analysis)

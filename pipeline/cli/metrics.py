@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,12 +9,13 @@ from typing import Any
 
 import click
 
+from pipeline.cli.lookup import require_run
 from pipeline.cli.options import warehouse_option
-from pipeline.cli.tables import cell_text, markdown_table, print_table
-from pipeline.errors import UsageError
-from pipeline.text import neutral
+from pipeline.cli.tables import print_table, write_csv, write_markdown
+from pipeline.warehouse import open_warehouse
 
 FORMATS = ("json", "jsonl", "table", "csv", "markdown")
+NAMES = ("run_id", "metric", "value")
 
 
 @click.command()
@@ -41,29 +40,30 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     """
     from pipeline import report
     from pipeline.report import sidecar
-    from pipeline.warehouse import open_warehouse
 
     with open_warehouse(warehouse) as opened:
         runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
-    chosen = [found for found in runs if run in (None, found.run_id)]
-    if not chosen and run is not None:
-        known = ", ".join(found.run_id for found in runs)
-        raise UsageError(f"{run}: no such run.", hint=f"Runs: {known}")
-    objects = [sidecar.run_object(found) for found in chosen]
+    require_run(run, [found.run_id for found in runs])
+    objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]
+    rows = [row for found in objects for row in _rows(found)]
     if format_ == "json":
-        written = [sidecar.text(found) for found in objects]
-        told = [sidecar.line(found) for found in report.comparison_json.objects(compared)]
-        click.echo(sidecar.document(written, told) if run is None else written[0], nl=False)
+        texts = [sidecar.text(found) for found in objects]
+        lines = [sidecar.line(found) for found in report.comparison_json.objects(compared)]
+        click.echo(sidecar.document(texts, lines) if run is None else texts[0], nl=False)
     elif format_ == "jsonl":
         for found in objects:
             click.echo(sidecar.line(found))
+    elif format_ == "table":
+        print_table(NAMES, rows)
+    elif format_ == "markdown":
+        write_markdown(NAMES, rows, sys.stdout)
     else:
-        _print_rows([row for found in objects for row in _rows(found)], format_)
+        write_csv(NAMES, rows, sys.stdout)
 
 
 def _rows(run: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """A row a figure: the run, the figure's place in the object, its value."""
+    """One row per figure: the run, the figure's place in the object, its value."""
     for name, value in run.items():
         if name != "run_id":
             yield from ((run["run_id"], path, leaf) for path, leaf in _leaves(name, value))
@@ -78,23 +78,3 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from _leaves(f"{path}.{number}", inner)
     else:
         yield path, value
-
-
-def _print_rows(rows: list[tuple[str, str, Any]], format_: str) -> None:
-    names = ("run_id", "metric", "value")
-    if format_ == "table":
-        print_table(names, rows)
-    elif format_ == "markdown":
-        click.echo(markdown_table(names, rows), nl=False)
-    else:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows((run_id, path, _exact(value)) for run_id, path, value in rows)
-        # Through a pipe exact, on a terminal inert.
-        written = text.getvalue()
-        click.echo(neutral(written) if sys.stdout.isatty() else written, nl=False)
-
-
-def _exact(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else cell_text(value)

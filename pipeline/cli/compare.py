@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option
+from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, json_option
 from pipeline.errors import UsageError
 from pipeline.text import json_text
 
@@ -26,7 +26,7 @@ METRICS = ("pass_at_1", "mean_reward")
 @click.argument("runs", nargs=-1, metavar="[BASE] [CANDIDATE]... [RESULTS]")
 @click.option(
     "--warehouse",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help=f"The file that blade analyze wrote.  [default: {DEFAULT_WAREHOUSE}]",
 )
 @click.option(
@@ -42,9 +42,7 @@ METRICS = ("pass_at_1", "mean_reward")
     help="A change smaller than this is none: 0.02 is two points of pass@1.",
 )
 @click.option(
-    "--policy",
-    type=click.Path(path_type=Path),
-    help="Decide by this policy.toml; exit 0 only for PASS and WARN.",
+    "--policy", type=PATH, help="Decide by this policy.toml; exit 0 only for PASS and WARN."
 )
 @click.option(
     "--false-alarms", is_flag=True, help="How often the rule would fire if nothing had changed."
@@ -103,11 +101,16 @@ def compare(
     if series:
         others = {"--metric": metric, "--policy": policy, "--false-alarms": false_alarms}
         others |= {"--full": full, "--format markdown": format_ == "markdown"}
-        _refuse_with_series([name for name, value in others.items() if value])
-        _print_series(runs, warehouse, as_json=as_json)
+        for name in (name for name, value in others.items() if value):
+            raise UsageError(
+                f"--series and {name}: a series has neither verdict nor ledgers.",
+                hint="Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE",
+            )
+        _follow(runs, warehouse, as_json=as_json)
         return
     from pipeline import report
-    from pipeline.cli import compare_page, gate_content, gate_page, noise_content, noise_page
+    from pipeline.cli import compare_gate
+    from pipeline.cli.compare_page import print_comparisons
     from pipeline.cli.compare_runs import compared, located
     from pipeline.profile import gate
 
@@ -121,54 +124,30 @@ def compare(
                 "no base is named, and without one nothing can be decided.",
                 hint="For example: blade compare BASE CANDIDATE --policy policy.toml",
             )
-        gates = gate_content.gates(opened, policy, named) if policy is not None else ()
-        alarms = (
-            noise_content.false_alarms(opened, named, gates, margin=margin, rerun=rerun)
-            if false_alarms
-            else []
-        )
+        gates = compare_gate.gates(opened, policy, named) if policy is not None else ()
+        alarms = [
+            compare_gate.noise(opened, each, gates, margin=margin, rerun=rerun)
+            for each in (named if false_alarms else [])
+        ]
     if as_json:
-        told: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
-        told |= {"gates": [gate.as_row(each) for each in gates]} if policy else {}
-        told |= {"false_alarms": alarms} if false_alarms else {}
-        click.echo(json_text(told, indent=2))
+        content: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
+        content |= {"gates": [gate.as_row(each) for each in gates]} if policy else {}
+        content |= {"false_alarms": alarms} if false_alarms else {}
+        click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
         click.echo(report.markdown.comparison_page(found), nl=False)
     else:
-        gate_page.print_gate(gates)
-        compare_page.print_comparisons(found, path, is_full=full)
-        noise_page.print_false_alarms(alarms)
+        compare_gate.print_gate(gates)
+        print_comparisons(found, path, is_full=full)
+        compare_gate.print_false_alarms(alarms)
     sys.exit(max((each.exit_code for each in gates), default=0))
 
 
-def _refuse_with_series(options: list[str]) -> None:
-    if options:
-        raise UsageError(
-            f"--series and {options[0]}: a series has neither verdict nor ledgers.",
-            hint="Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE",
-        )
-
-
-def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
-    """The comparisons by one metric alone, where one is asked for and they can be told by it."""
-    told = [
-        replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
-        for each in found
-    ]
-    without = [each.candidate for each in told if not each.changes]
-    if without and (is_asked or len(without) == len(told)):
-        raise UsageError(
-            f"{without[0]} cannot be compared by {metric}: what passes is not settled.",
-            hint="Analyze again with --pass-threshold, or compare by mean_reward.",
-        )
-    return [each for each in told if each.changes]
-
-
-def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:
+def _follow(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:
+    """The series that the analysis found, or the one of the runs named."""
     from pipeline import run
     from pipeline.cli.compare_runs import benchmark_of_series, located
-    from pipeline.cli.series_content import series as read
-    from pipeline.cli.series_page import print_series
+    from pipeline.cli.compare_series import print_series, series
     from pipeline.warehouse import open_warehouse
 
     with ExitStack() as stack:
@@ -177,5 +156,23 @@ def _print_series(runs: tuple[str, ...], warehouse: Path | None, *, as_json: boo
         if names:
             benchmark = benchmark_of_series(opened, names)
             opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
-        found = read(opened)
-    click.echo(json_text({"series": found}, indent=2)) if as_json else print_series(found, path)
+        found = series(opened)
+    if as_json:
+        click.echo(json_text({"series": found}, indent=2))
+    else:
+        print_series(found, path)
+
+
+def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
+    """The comparisons by one metric alone, where one is asked for and they have it."""
+    chosen = [
+        replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
+        for each in found
+    ]
+    without = [each.candidate for each in chosen if not each.changes]
+    if without and (is_asked or len(without) == len(chosen)):
+        raise UsageError(
+            f"{without[0]} cannot be compared by {metric}: what passes is not settled.",
+            hint="Analyze again with --pass-threshold, or compare by mean_reward.",
+        )
+    return [each for each in chosen if each.changes]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import templates_option, warehouse_option
+from pipeline.cli.options import PATH, templates_option, warehouse_option
 from pipeline.errors import InputError, UsageError
 from pipeline.text import neutral, one_line
 
@@ -33,14 +33,10 @@ WIDEST = 400
     type=click.Choice(FORMATS),
     help="Markdown, or one HTML page.  [default: by the ending of --out, else md]",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="File to write to, whole or not at all."
-)
+@click.option("--out", type=PATH, help="File to write to, whole or not at all.")
 @templates_option
 @click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    help="A labels.jsonl to go by instead of those of the analysis.",
+    "--labels", type=PATH, help="A labels.jsonl to go by instead of those of the analysis."
 )
 @warehouse_option
 def report(
@@ -68,11 +64,12 @@ def report(
         )
     from pipeline.rerender import render
 
+    is_page = out is not None and out.suffix.lower() in (".html", ".htm")
     rendering = render(
         warehouse,
         runs=runs,
         sections=[name for name in named if name],
-        as_html=(format_ or _by_ending(out)) == "html",
+        as_html=is_page if format_ is None else format_ == "html",
         templates=templates,
         labels=labels,
     )
@@ -84,10 +81,6 @@ def report(
         # Through a pipe exact, on a terminal inert.
         text = neutral(rendering.text) if sys.stdout.isatty() else rendering.text
         click.echo(text, nl=False)
-
-
-def _by_ending(out: Path | None) -> str:
-    return "html" if out is not None and out.suffix.lower() in (".html", ".htm") else "md"
 
 
 def _write(out: Path, text: str) -> None:

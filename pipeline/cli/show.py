@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pipeline.citation import SHAPE, Citation, parse
-from pipeline.cli.lookup import rows
+from pipeline.cli.lookup import Row, rows
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.errors import UsageError
 from pipeline.text import json_text, neutral, one_line, parsed
@@ -19,6 +18,21 @@ LONGEST_TITLE = 300
 FACTS = (
     "status finish_reason n_turns n_tool_calls n_tool_errors input_tokens output_tokens duration_s"
 ).split()
+KEY = "run_id = ? and task_id = ? and rollout_index = ?"
+PROMPTS = """
+    select system_prompt, prompt from task_prompts
+    where run_id = ? and task_id = ? and prompt_sha = ?
+"""
+# What does exist: the repeats of the task, else some tasks of the run, else the runs.
+NEAREST = {
+    "these repeats of this task": (
+        "select rollout_index from rollouts where run_id = ? and task_id = ? order by all"
+    ),
+    "in this run, among others, the tasks": (
+        "select distinct task_id from rollouts where run_id = ? order by all limit 12"
+    ),
+    "these runs": "select run_id from runs order by all",
+}
 
 
 class CitationType(click.ParamType[Citation]):
@@ -52,72 +66,36 @@ def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None
     """
     with open_warehouse(warehouse) as opened:
         rollout = _rollout(opened, citation)
-        rollout["prompts"] = _prompts(opened, rollout)
-        rollout["events"] = _events(opened, citation)
     click.echo(json_text(rollout, indent=2) if as_json else _page(rollout, full=full))
 
 
-def _rollout(warehouse: Warehouse, citation: Citation) -> dict[str, Any]:
-    key = (citation.run_id, citation.task_id, citation.rollout_index)
-    found = rows(
-        warehouse,
-        "from rollouts where run_id = ? and task_id = ? and rollout_index = ?",
-        *key,
-    )
+def _rollout(warehouse: Warehouse, citation: Citation) -> Row:
+    found = rows(warehouse, f"from rollouts where {KEY}", *citation.rollout)
     if not found:
-        raise UsageError(f"{_cited(*key)}: no such rollout.", hint=_nearest(warehouse, citation))
+        cited = one_line(_cited(*citation.rollout), LONGEST_TITLE)
+        raise UsageError(f"{cited}: no such rollout.", hint=_nearest(warehouse, citation))
     rollout = found[0]
-    rollout["verifier"] = parsed(rollout["verifier"])
-    return rollout
+    prompts = rows(warehouse, PROMPTS, *citation.rollout[:2], rollout["prompt_sha"])
+    return {
+        **rollout,
+        "verifier": parsed(rollout["verifier"]),
+        "prompts": prompts[0] if prompts else {},
+        "events": _events(warehouse, citation),
+    }
 
 
 def _nearest(warehouse: Warehouse, citation: Citation) -> str:
-    """What does exist: the repeats of the task, else some tasks of the run, else the runs."""
-    steps: tuple[tuple[str, str, list[Any]], ...] = (
-        (
-            "these repeats of this task",
-            "select rollout_index from rollouts where run_id = ? and task_id = ? order by all",
-            [citation.run_id, citation.task_id],
-        ),
-        (
-            "in this run, among others, the tasks",
-            "select distinct task_id from rollouts where run_id = ? order by all limit 12",
-            [citation.run_id],
-        ),
-        ("these runs", "select run_id from runs order by all", []),
-    )
-    for what, query, values in steps:
-        found = warehouse.execute(query, values).fetchall()
+    for what, query in NEAREST.items():
+        found = warehouse.execute(query, list(citation.rollout[: query.count("?")])).fetchall()
         if found:
             return f"There are {what}: {', '.join(one_line(str(row[0]), 60) for row in found)}"
     return "The warehouse holds no rollouts."
 
 
-def _prompts(warehouse: Warehouse, rollout: dict[str, Any]) -> dict[str, str]:
-    found = rows(
-        warehouse,
-        """
-        select system_prompt, prompt from task_prompts
-        where run_id = ? and task_id = ? and prompt_sha = ?
-        """,
-        rollout["run_id"],
-        rollout["task_id"],
-        rollout["prompt_sha"],
-    )
-    return found[0] if found else {}
-
-
-def _events(warehouse: Warehouse, citation: Citation) -> list[dict[str, Any]]:
-    events = rows(
-        warehouse,
-        """
-        select seq, kind, role, tool, call_id, arguments, text, is_error from events
-        where run_id = ? and task_id = ? and rollout_index = ? order by seq
-        """,
-        citation.run_id,
-        citation.task_id,
-        citation.rollout_index,
-    )
+def _events(warehouse: Warehouse, citation: Citation) -> list[Row]:
+    columns = "seq, kind, role, tool, call_id, arguments, text, is_error"
+    query = f"select {columns} from events where {KEY} order by seq"
+    events = rows(warehouse, query, *citation.rollout)
     if citation.seq is None:
         return events
     chosen = [event for event in events if event["seq"] == citation.seq]
@@ -130,28 +108,30 @@ def _events(warehouse: Warehouse, citation: Citation) -> list[dict[str, Any]]:
 
 
 def _cited(run_id: str, task_id: str, rollout_index: int) -> str:
-    return one_line(f"{run_id}/{task_id}:{rollout_index}", LONGEST_TITLE)
+    return f"{run_id}/{task_id}:{rollout_index}"
 
 
-def _page(rollout: dict[str, Any], *, full: bool) -> str:
+def _page(rollout: Row, *, full: bool) -> str:
     limit = None if full else SHOWN_CHARACTERS
     cited = _cited(rollout["run_id"], rollout["task_id"], rollout["rollout_index"])
-    parts = [_heading(cited, str(rollout["model"] or "")), _facts(rollout)]
+    title = click.style(one_line(cited, LONGEST_TITLE), bold=True)
+    model = f"  {one_line(str(rollout['model']), LONGEST_TITLE)}" if rollout["model"] else ""
+    parts = [title + model, _facts(rollout)]
     for name, text in rollout["prompts"].items():
         if text:
             parts.append(_block(name.replace("_", " "), text, limit))
     for event in rollout["events"]:
-        parts.append(_event(event, limit))
+        named = (f"#{event['seq']}", event["kind"], event["role"], event["tool"])
+        heading = " ".join(part for part in named if part)
+        heading += "  (error)" if event["is_error"] else ""
+        body = event["arguments"] if event["kind"] == "tool_call" else event["text"]
+        parts.append(_block(heading, body or "", limit))
     if rollout["verifier"]:
         parts.append(_block("verifier", json_text(rollout["verifier"], indent=2), limit))
     return "\n\n".join(parts)
 
 
-def _heading(cited: str, model: str) -> str:
-    return click.style(cited, bold=True) + (f"  {one_line(model, LONGEST_TITLE)}" if model else "")
-
-
-def _facts(rollout: dict[str, Any]) -> str:
+def _facts(rollout: Row) -> str:
     reward = rollout["reward"]
     passed = {True: "passed", False: "failed", None: "pass unsettled"}[rollout["is_pass"]]
     known = [f"{name} {_fact(rollout[name])}" for name in FACTS if rollout[name] is not None]
@@ -162,15 +142,6 @@ def _facts(rollout: dict[str, Any]) -> str:
 
 def _fact(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else one_line(str(value), LONGEST_TITLE)
-
-
-def _event(event: dict[str, Any], limit: int | None) -> str:
-    named = (f"#{event['seq']}", event["kind"], event["role"], event["tool"])
-    title = " ".join(part for part in named if part)
-    if event["is_error"]:
-        title += "  (error)"
-    body = event["arguments"] if event["kind"] == "tool_call" else event["text"]
-    return _block(title, body or "", limit)
 
 
 def _block(title: str, text: str, limit: int | None) -> str:

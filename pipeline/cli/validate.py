@@ -11,27 +11,15 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import json_option
+from pipeline.cli.options import PATH, json_option
+from pipeline.cli.progress import analyzed
+from pipeline.cli.sanitize import found_policy
 from pipeline.errors import BladeError, InputError
+from pipeline.package import validate as rules
 from pipeline.package.layout import ROLLOUTS, Package, package
-from pipeline.package.validate import (
-    FAIL,
-    PASS,
-    PHASES,
-    SKIP,
-    WARN,
-    Check,
-    Item,
-    Leak,
-    findings,
-    gather,
-    is_ready,
-    leaks,
-    readiness,
-    written,
-)
-from pipeline.package.validate import validate as checked
+from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item, Leak
 from pipeline.text import json_text, neutral
+from pipeline.warehouse import open_warehouse
 
 ALL = "all"
 TITLES = {
@@ -45,7 +33,7 @@ TITLES = {
 @click.command()
 @click.option(
     "--benchmark-dir",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="The package: the folder with skill/, rollouts/ and golden_reports/.",
 )
@@ -65,7 +53,7 @@ TITLES = {
 )
 @click.option(
     "--policy",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="What is private and what is cleared, for the look for private data; sanitize.toml of "
     "the package or of a folder above it.",
 )
@@ -84,16 +72,14 @@ def validate(
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --phase rollouts
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
     """
-    found = _package(benchmark_dir)
     phases = PHASES if phase == ALL else (phase,)
-    found_leaks = _leaks(found.folder, policy) if "sharing" in phases else None
-    checks = _checks(found, phases, min_anchor_facts, found_leaks)
-    items = readiness(checks) if phase == ALL else []
+    checks = _checks(_package(benchmark_dir), phases, min_anchor_facts, policy)
+    items = rules.readiness(checks) if phase == ALL else []
     if as_json:
         click.echo(json_text(_content(checks, items, phase), indent=2))
     else:
         _print(checks, items, phase)
-    if any(each.status == FAIL for each in checks) or (phase == ALL and not is_ready(items)):
+    if any(each.status == FAIL for each in checks) or (phase == ALL and not rules.is_ready(items)):
         raise click.exceptions.Exit(1)
 
 
@@ -111,63 +97,53 @@ def _package(folder: Path) -> Package:
 
 
 def _checks(
-    found: Package, phases: Sequence[str], least_facts: int, found_leaks: Sequence[Leak] | None
+    found: Package, phases: Sequence[str], least_facts: int, policy: Path | None
 ) -> list[Check]:
-    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is told."""
-    from pipeline.cli.package_source import analyzed
-
+    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
+    leaks = _leaks(found.folder, policy) if "sharing" in phases else None
     with ExitStack() as stack:
         warehouse, out, reason = None, None, "no rollout file"
         if found.rollouts:
             try:
-                results = analyzed(*_results(found), is_told=True)
-                warehouse, out = stack.enter_context(results)
+                # The folder of the rollouts; of a benchmark's data the rollout files alone.
+                is_ours = found.results.name == ROLLOUTS
+                results = (found.results,) if is_ours else found.rollouts
+                made = stack.enter_context(analyzed(*results))
+                warehouse, out = stack.enter_context(open_warehouse(made.warehouse)), made.out
             except BladeError as error:
                 reason = str(error)
-        known = gather(warehouse, *written(out)) if warehouse and out else None
-        return checked(
+        known = rules.gather(warehouse, *rules.written(out)) if warehouse and out else None
+        return rules.validate(
             found,
             known,
             phases=phases,
             reason=reason,
-            contradictions=findings(found, warehouse) if warehouse and "golden" in phases else None,
-            leaks=found_leaks,
+            contradictions=rules.findings(found, warehouse)
+            if warehouse and "golden" in phases
+            else None,
+            leaks=leaks,
             least_facts=least_facts,
         )
 
 
-def _results(found: Package) -> tuple[Path, ...]:
-    """The folder of the rollouts; of a benchmark's data the rollout files alone."""
-    return (found.results,) if found.results.name == ROLLOUTS else found.rollouts
-
-
 def _leaks(folder: Path, policy_file: Path | None) -> Sequence[Leak] | None:
     """What `blade sanitize --check` finds in the package; none where it could not look."""
-    from pipeline.package.sanitize import Policy, policy
-
-    chosen = policy_file or policy.found([folder])
-    rules = policy.read(chosen) if chosen else Policy()
+    policy = found_policy([folder], policy_file)
     try:
-        return leaks(folder, rules)
+        return rules.leaks(folder, policy)
     except BladeError as error:
         click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
         return None
 
 
 def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:
-    summary: dict[str, Any] = {
-        "phase": phase,
-        "passed": _count(checks, PASS),
-        "failed": _count(checks, FAIL),
-        "warnings": _count(checks, WARN),
-        "not_checked": _count(checks, SKIP),
-    }
-    if items:
-        summary["is_ready"] = is_ready(items)
+    statuses = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
+    counts = {name: _count(checks, status) for name, status in statuses.items()}
+    ready = {"is_ready": rules.is_ready(items)} if items else {}
     return {
         "checks": [asdict(each) for each in checks],
         "readiness": [asdict(item) for item in items],
-        "summary": summary,
+        "summary": {"phase": phase, **counts, **ready},
     }
 
 
@@ -188,10 +164,11 @@ def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
             for title, words in zip(("means", "fix"), _advice(each)[1:], strict=True):
                 if words:
                     click.echo(neutral(f"       {title}: {words}"))
-    told = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
-    told += [f"{_count(checks, WARN)} to look at"] * bool(_count(checks, WARN))
-    told += [f"{_count(checks, SKIP)} not checked"] * bool(_count(checks, SKIP))
-    click.echo(f"\n{', '.join(told)}")
+    counts = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
+    for status, word in ((WARN, "to look at"), (SKIP, "not checked")):
+        if n_checks := _count(checks, status):
+            counts.append(f"{n_checks} {word}")
+    click.echo(f"\n{', '.join(counts)}")
     if phase == ALL:
         _print_readiness(items)
 
@@ -204,8 +181,8 @@ def _print_readiness(items: Sequence[Item]) -> None:
     click.echo("\nReadiness checklist")
     for item in items:
         counts = ((item.n_failed, "failed"), (item.n_not_checked, "not checked"))
-        told = ", ".join(f"{number} {word}" for number, word in counts if number)
-        click.echo(f"[{item.status}] {item.item}" + (f" ({told})" if told else ""))
+        why = ", ".join(f"{number} {word}" for number, word in counts if number)
+        click.echo(f"[{item.status}] {item.item}" + (f" ({why})" if why else ""))
     lacking = sum(item.status != PASS for item in items)
     if lacking:
         click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")

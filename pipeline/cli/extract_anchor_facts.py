@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from pipeline.cli.options import PATH
+from pipeline.errors import UsageError
+from pipeline.package import facts, files
 from pipeline.text import neutral
-
-if TYPE_CHECKING:
-    from pipeline.package.facts import Draft
 
 
 @click.command("extract-anchor-facts")
-@click.option(
-    "--golden", required=True, type=click.Path(path_type=Path), help="The golden report, Markdown."
-)
-@click.option(
-    "--output", required=True, type=click.Path(path_type=Path), help="The file of facts to write."
-)
+@click.option("--golden", required=True, type=PATH, help="The golden report, Markdown.")
+@click.option("--output", required=True, type=PATH, help="The file of facts to write.")
 @click.option("--benchmark", required=True, help="The benchmark's name, as the file states it.")
 @click.option("--model-name", required=True, help="The model's name; the facts' ids begin with it.")
 @click.option(
@@ -50,9 +45,6 @@ def extract_anchor_facts(
       blade extract-anchor-facts --golden aster-8b_golden_report.md \\
         --benchmark office_desk --model-name aster-8b --output aster-8b_anchor_facts.json
     """
-    from pipeline.errors import UsageError
-    from pipeline.package import facts, files
-
     if min_facts > num_facts:
         raise UsageError(
             f"--min-facts {min_facts} is more than --num-facts {num_facts}.",
@@ -65,11 +57,11 @@ def extract_anchor_facts(
     document = facts.document(drafted, benchmark=benchmark, model=model_name)
     files.write_json(output, document)
     levels = [entry["difficulty"] for entry in document["anchor_facts"]]
-    told = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
-    click.echo(neutral(f"{output}: {len(levels)} facts drafted ({told}); review each of them."))
+    counts = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
+    click.echo(neutral(f"{output}: {len(levels)} facts drafted ({counts}); review each of them."))
 
 
-def _explain(drafted: Draft, golden: Path, min_facts: int) -> None:
+def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:
     """What was found, and why the rest of the report holds no facts."""
     count = len(drafted.facts)
     click.echo(

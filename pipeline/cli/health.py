@@ -9,24 +9,27 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, json_option, warehouse_option
-from pipeline.cli.tables import CELL_WIDTH, print_table
-from pipeline.errors import UsageError
-from pipeline.settings import WAREHOUSE_NAME
+from pipeline.cli.lookup import Row, require_run, rows
+from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
+from pipeline.cli.tables import CELL_WIDTH, percent, print_table
 from pipeline.text import json_text, neutral
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.warehouse import open_warehouse
 
-Row = dict[str, Any]
-DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
-HEADINGS = (
-    *("run", "rollouts", "healthy", "unhealthy", "unobserved", "clean", "coverage"),
-    *("rejects", "stale failures", "models", "wrong figures"),
-)
-COLUMNS = (
-    *("run_id", "n_rollouts", "n_healthy", "n_unhealthy", "n_unobserved", "clean_rate", "coverage"),
-    *("n_rejects", "n_stale_failures", "n_models", "n_reported_differences"),
-)
+COLUMNS = {
+    "run": "run_id",
+    "rollouts": "n_rollouts",
+    "healthy": "n_healthy",
+    "unhealthy": "n_unhealthy",
+    "unobserved": "n_unobserved",
+    "clean": "clean_rate",
+    "coverage": "coverage",
+    "rejects": "n_rejects",
+    "stale failures": "n_stale_failures",
+    "models": "n_models",
+    "wrong figures": "n_reported_differences",
+}
 RATES = ("clean_rate", "coverage")
+SCOPES = ("rollout", "task", "run")
 LEGEND = (
     "unobserved: nothing found, but not every check had its evidence. "
     "clean: the share of recorded rollouts that are not unhealthy."
@@ -54,11 +57,12 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
     from pipeline.report import HEALTH
 
     with open_warehouse(warehouse) as opened:
-        runs = _chosen(_rows(opened, HEALTH.select), run)
-        known = {row["run_id"] for row in runs}
-        checks = [
-            row for row in _rows(opened, "from report.health_checks") if row["run_id"] in known
-        ]
+        every = rows(opened, HEALTH.select)
+        checks = rows(opened, "from report.health_checks")
+    require_run(run, [row["run_id"] for row in every])
+    runs, checks = (
+        [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
+    )
     below = [row["run_id"] for row in runs if _is_below(row["clean_rate"], min_clean_rate)]
     if as_json:
         content = {"min_clean_rate": min_clean_rate, "below": below, "runs": runs, "checks": checks}
@@ -71,27 +75,19 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         raise click.exceptions.Exit(1)
 
 
-def _rows(warehouse: Warehouse, query: str) -> list[Row]:
-    result = warehouse.execute(query)
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-
-
-def _chosen(runs: list[Row], run: str | None) -> list[Row]:
-    chosen = [row for row in runs if run in (None, row["run_id"])]
-    if not chosen and run is not None:
-        known = ", ".join(row["run_id"] for row in runs)
-        raise UsageError(f"{run}: no such run.", hint=f"Runs: {known}")
-    return chosen
-
-
 def _is_below(clean_rate: float | None, least: float | None) -> bool:
     """An undefined rate is below any minimum: nothing shows that the run is clean."""
     return least is not None and (clean_rate is None or clean_rate < least)
 
 
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
-    print_table(HEADINGS, [[_value(name, row[name]) for name in COLUMNS] for row in runs])
+    print_table(
+        list(COLUMNS),
+        [
+            [percent(row[name]) if name in RATES else row[name] for name in COLUMNS.values()]
+            for row in runs
+        ],
+    )
     click.echo(LEGEND)
     if checks:
         click.echo()
@@ -101,24 +97,17 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
         click.echo(f'next  blade sql "from health_findings"{where}')
 
 
-def _value(name: str, value: Any) -> Any:
-    if name in RATES:
-        return "n/a" if value is None else f"{100 * value:.1f}%"
-    return value
-
-
 def _by_check(checks: Iterable[Row]) -> list[list[Any]]:
-    """A row a check over all runs: what concerns rollouts first, then the commonest."""
+    """One row per check over all runs: what concerns rollouts first, then the commonest."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in checks:
         found.setdefault((row["scope"], row["check_id"]), []).append(row)
-    order = ("rollout", "task", "run")
     listed = []
-    for (scope, check_id), rows in found.items():
-        n_findings = sum(row["n_findings"] for row in rows)
-        examples = [example for row in rows for example in row["examples"]]
-        listed.append([check_id, scope, n_findings, len(rows), _fitting(examples)])
-    return sorted(listed, key=lambda row: (order.index(row[1]), -row[2], row[0]))
+    for (scope, check_id), same in found.items():
+        n_findings = sum(row["n_findings"] for row in same)
+        examples = [example for row in same for example in row["examples"]]
+        listed.append([check_id, scope, n_findings, len(same), _fitting(examples)])
+    return sorted(listed, key=lambda row: (SCOPES.index(row[1]), -row[2], row[0]))
 
 
 def _fitting(examples: list[str]) -> str:

@@ -1,21 +1,19 @@
-"""Series of checkpoints as a page for people: the runs in order, then what was learned and lost."""
+"""Series of checkpoints: the runs in order, then what was learned and lost along them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, command
-from pipeline.cli.paragraphs import LONGEST_COMMAND, heading, labelled
-from pipeline.cli.tables import print_table
+from pipeline.cli.lookup import Row, command, grouped, rows
+from pipeline.cli.paragraphs import heading, inline, labelled, next_line
+from pipeline.cli.tables import percent, print_table
 from pipeline.report.digits import rounded
-from pipeline.text import one_line
+from pipeline.warehouse import Warehouse
 
 BLOCKS = "▁▂▃▄▅▆▇█"
-LONGEST_NAME = 200
 NO_SERIES = (
     "No series of checkpoints: three or more runs of one benchmark whose names differ only by the "
     "number of a step, ckpt, checkpoint, iter or epoch, or whose configs say such a step."
@@ -26,41 +24,102 @@ NOISE = (
     "learned: no pass in the first run, half or more in the last; forgotten: the other way round. "
     "Noise alone is what as many passes would make of it, dealt to the runs at random."
 )
+MOST_TASKS = 10
+TURNS = ("learned", "forgotten", "rising", "falling")
+
+RUNS = """
+    select
+        series, place, run_id, step, n_tasks, pass_at_1, mean_reward, n_common_tasks,
+        common_pass_at_1, change, common_mean_reward, reward_change
+    from series
+    order by series, place
+"""
+# A task may be learned and rise: it is listed once, where more is said of it.
+TASKS = """
+    with turns as (
+        select
+            *,
+            case
+                when is_learned then 'learned'
+                when is_forgotten then 'forgotten'
+                when q_value < 0.05 and slope > 0 then 'rising'
+                when q_value < 0.05 and slope < 0 then 'falling'
+            end as turn
+        from series_tasks
+    )
+    select
+        series, turn, task_id, n_scored, n_passed, rates, slope, p_value, q_value,
+        turns.expected_learned,
+        turns.expected_forgotten,
+        first_run_id || '/' || task_id as first_citation,
+        last_run_id || '/' || task_id as last_citation
+    from turns
+    inner join series_counts using (series)
+    where turn is not null
+    qualify row_number() over (
+        partition by series, turn
+        order by p_value nulls last, abs(last_rate - first_rate) desc, task_id
+    ) <= ?
+    order by series, turn, p_value nulls last, abs(last_rate - first_rate) desc, task_id
+"""
+
+
+def series(warehouse: Warehouse) -> list[Row]:
+    """Every series with its runs in order, its counts, and the clearest tasks of each kind."""
+    runs = grouped(rows(warehouse, RUNS), "series")
+    tasks = grouped(rows(warehouse, TASKS, MOST_TASKS), "series")
+    return [
+        {
+            **counts,
+            "runs": runs[counts["series"]],
+            **{turn: [] for turn in TURNS},
+            **grouped(tasks[counts["series"]], "turn"),
+        }
+        for counts in rows(warehouse, "from series_counts order by series")
+    ]
 
 
 def print_series(series: list[Row], warehouse: Path) -> None:
-    """A section a series: its runs along it, how many tasks turned, and which most clearly."""
+    """A section per series: its runs along it, how many tasks turned, and which most clearly."""
     if not series:
         click.echo(labelled("", NO_SERIES))
         return
     for number, one in enumerate(series):
         click.echo("" if number == 0 else "\n", nl=False)
-        name = click.style(one_line(one["series"], LONGEST_NAME), bold=True)
-        click.echo(f"{name}  {one['n_runs']:,} runs of {one_line(one['benchmark'], LONGEST_NAME)}")
+        name = click.style(inline(one["series"]), bold=True)
+        click.echo(f"{name}  {one['n_runs']:,} runs of {inline(one['benchmark'])}")
         _print_runs(one["runs"])
         _print_turns(one)
     if any(one["n_learned"] is not None for one in series):
         click.echo("\n" + labelled("", NOISE))
-    for line in _next(series, warehouse):
-        click.echo(labelled("next", line))
+    # The first task that turned, in the run where it fails.
+    turned = [
+        one[turn][0][end]
+        for one in series
+        for turn, end in (("forgotten", "last_citation"), ("learned", "first_citation"))
+        if one[turn]
+    ]
+    for citation in turned[:1]:
+        click.echo(next_line(command("why", citation, warehouse)))
 
 
 def _print_runs(runs: list[Row]) -> None:
     """The runs along the series; rewards where they say more than passes do."""
-    is_settled = any(run["pass_at_1"] is not None for run in runs)
-    is_graded = any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs)
-    names = ["run", "step", "tasks"]
-    cells: list[list[Any]] = [[run["run_id"], _whole(run["step"]), run["n_tasks"]] for run in runs]
-    if is_settled:
+    names, cells = (
+        ["run", "step", "tasks"],
+        [[run["run_id"], run["step"], run["n_tasks"]] for run in runs],
+    )
+    if any(run["pass_at_1"] is not None for run in runs):
         names += ["pass@1", "on shared tasks", "change"]
-    if is_graded:
+        for run, row in zip(runs, cells, strict=True):
+            row += [_rate(run["pass_at_1"]), _rate(run["common_pass_at_1"]), _points(run["change"])]
+    if any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs):
         names += ["mean reward", "on shared tasks", "change"]
-    for run, row in zip(runs, cells, strict=True):
-        if is_settled:
-            row += [_percent(run["pass_at_1"]), _percent(run["common_pass_at_1"])]
-            row.append(_points(run["change"]))
-        if is_graded:
+        for run, row in zip(runs, cells, strict=True):
             row += [run["mean_reward"], run["common_mean_reward"], run["reward_change"]]
+    for row in cells:
+        # A whole number where it is one: long ones would lose digits.
+        row[1] = int(row[1]) if row[1] is not None and row[1].is_integer() else row[1]
     print_table(names, cells)
 
 
@@ -103,8 +162,7 @@ def _print_tasks(tasks: list[Row]) -> None:
             (
                 task["task_id"],
                 sparkline(task["rates"]),
-                _share(task, 0),
-                _share(task, -1),
+                *(f"{task['n_passed'][end]}/{task['n_scored'][end]}" for end in (0, -1)),
                 _points(task["slope"]),
                 None if task["q_value"] is None else f"{task['q_value']:.2g}",
             )
@@ -123,17 +181,8 @@ def sparkline(rates: Sequence[float]) -> str:
     )
 
 
-def _whole(step: float | None) -> float | None:
-    """A step as a whole number where it is one: long ones would lose digits."""
-    return int(step) if step is not None and step.is_integer() else step
-
-
-def _share(task: Row, end: int) -> str:
-    return f"{task['n_passed'][end]}/{task['n_scored'][end]}"
-
-
-def _percent(rate: float | None) -> str | None:
-    return None if rate is None else f"{100 * rate:.1f}%"
+def _rate(rate: float | None) -> str | None:
+    return None if rate is None else percent(rate)
 
 
 def _points(change: float | None) -> str | None:
@@ -142,12 +191,3 @@ def _points(change: float | None) -> str | None:
         return None
     said = f"{100 * change:+.1f}"
     return said if float(said) else "0.0"
-
-
-def _next(series: list[Row], warehouse: Path) -> list[str]:
-    """The first task that turned, in the run where it fails."""
-    for one in series:
-        for turn, end in (("forgotten", "last_citation"), ("learned", "first_citation")):
-            if one[turn]:
-                return [one_line(command("why", one[turn][0][end], warehouse), LONGEST_COMMAND)]
-    return []
