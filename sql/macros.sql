@@ -239,15 +239,6 @@ create or replace macro steady_sum(value) as
 
 create or replace macro list_total(numbers) as list_sum(numbers);
 
--- A quantile of a sorted list, between neighbours by distance.
-create or replace macro sorted_quantile(sorted, q) as
-    sorted[cast(floor(q * (length(sorted) - 1)) as bigint) + 1]
-    + (q * (length(sorted) - 1) - floor(q * (length(sorted) - 1)))
-    * (
-        sorted[cast(ceil(q * (length(sorted) - 1)) as bigint) + 1]
-        - sorted[cast(floor(q * (length(sorted) - 1)) as bigint) + 1]
-    );
-
 create or replace macro square(value) as value * value;
 
 -- The difference of two figures; of equal ones it is 0, whatever rounding left of them.
@@ -287,11 +278,6 @@ create or replace macro values_by(value, key) as list(value order by key);
 
 -- The values of a group with the n least keys, in their order.
 create or replace macro first_by(value, key, n) as min_by(value, key, n);
-
--- Statistics of a list, taken in the list's order; the sample deviation of one value is null.
-create or replace macro mean_of(numbers) as list_aggregate(numbers, 'fsum') / len(numbers);
-create or replace macro median_of(numbers) as list_median(numbers)::double;
-create or replace macro deviation_of(numbers) as list_stddev_samp(numbers);
 
 -- What a list holds beside nulls.
 create or replace macro present(found) as list_filter(found, lambda each: each is not null);

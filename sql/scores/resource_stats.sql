@@ -13,7 +13,15 @@ with measured as (
     where is_scored
 ),
 collected as (
-    select run_id, outcome, measure, list(value order by value) as sorted
+    select
+        run_id,
+        outcome,
+        measure,
+        list(value order by value) as sorted,
+        -- Counted from 0; decimal, so that nine tenths are just that.
+        0.9 * (count(*) - 1) as place,
+        sorted[cast(floor(place) as bigint) + 1] as below,
+        sorted[cast(ceil(place) as bigint) + 1] as above
     from measured
     unpivot (value for measure in (input_tokens, output_tokens, turns, tool_calls, duration_s))
     group by all
@@ -22,9 +30,9 @@ select
     run_id,
     outcome,
     measure,
-    length(sorted) as n_rollouts,
-    sorted_quantile(sorted, 0.5) as median,
-    list_sum(sorted) / length(sorted) as mean,
-    sorted_quantile(sorted, 0.9) as p90,
+    len(sorted) as n_rollouts,
+    list_median(sorted) as median,
+    list_sum(sorted) / len(sorted) as mean,
+    below + (place - floor(place)) * (above - below) as p90,
     list_max(sorted) as max
 from collected
