@@ -13,6 +13,7 @@ import pytest
 
 import pipeline
 from pipeline.cli.compare_page import print_flips
+from pipeline.report.tables import FLIPS
 from pipeline.settings import SQL_DIR
 from tests import results as written
 from tests.results import Results, Row, rollout
@@ -229,7 +230,7 @@ def test_what_is_left_out_is_counted() -> None:
                 candidate_n_passed - base_n_passed as pass_change
             from staging.run_pairs cross join range(14) as tasks(task_no)
         """)
-        query = (SQL_DIR / "staging" / "flip_tasks.sql").read_text(encoding="utf-8")
+        query = (SQL_DIR / "comparison" / "_flip_tasks.sql").read_text(encoding="utf-8")
         told = db.execute(f"""
             select candidate, side, count(*), min(n_flips), max(task_id::int)
             from ({query}) group by all order by candidate, side desc
@@ -243,9 +244,9 @@ def test_what_is_left_out_is_counted() -> None:
 def test_report_shows_the_first_three(demo: Path) -> None:
     """A page has three of each side of a comparison: lost before gained, larger changes first."""
     with duckdb.connect(str(demo), read_only=True) as db:
-        shown = db.execute("select base, side, task_id, rank from report.flips").fetchall()
-        changes = db.execute("""
-            select base, side, list(abs(change) order by rank), max(rank) <= 3 from report.flips
+        shown = db.execute(f"select base, side, task_id, rank from ({FLIPS.query})").fetchall()
+        changes = db.execute(f"""
+            select base, side, list(abs(change) order by rank), max(rank) <= 3 from ({FLIPS.query})
             group by all
         """).fetchall()
     assert {base for base, *_ in shown} == {"office_desk_aster-8b", "quick_math_aster-8b"}

@@ -246,7 +246,24 @@ COMPARISONS = Table(
 LEDGERS = Table("ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no"))
 CHANGED = Table("changed_tasks", "report.changed_tasks", (*KEY, "task_id"))
 TRANSITIONS = Table("transitions", "report.transitions", (*PAIR, "bucket_before", "bucket_after"))
-REFUSED = Table("refused_tasks", "report.refused_tasks", (*PAIR, "task_id"))
+REFUSED = Table(
+    "refused_tasks",
+    "comparison_tasks",
+    (*PAIR, "task_id"),
+    """
+    select
+        base,
+        candidate,
+        task_id,
+        count(*) over (partition by base, candidate) as n_refused
+    from main.comparison_tasks
+    where pairing = 'contradicted'
+    qualify row_number() over (
+        partition by base, candidate order by try_cast(task_id as bigint), task_id
+    ) <= 20
+    order by base, candidate, try_cast(task_id as bigint), task_id
+    """,
+)
 DIFFERENCES = Table(
     "comparison_settings",
     "comparison_settings",
@@ -274,7 +291,31 @@ METRICS = Table(
         )
     """,
 )
-FLIPS = Table("flips", "flips", (*PAIR, "task_id"))
+# The most changed tasks of each comparison, and of each side of it.
+FLIPS = Table(
+    "flips",
+    "flips",
+    (*PAIR, "task_id"),
+    """
+    select
+        flips.*,
+        outcomes.base_n_passed,
+        outcomes.base_n_scored,
+        outcomes.candidate_n_passed,
+        outcomes.candidate_n_scored,
+        tasks.prompt,
+        row_number() over (
+            partition by base, candidate, side
+            order by abs(change) desc, try_cast(task_id as bigint), task_id
+        ) as rank
+    from main.flips
+    inner join main.comparison_tasks as outcomes using (base, candidate, task_id)
+    inner join staging.run_pairs using (benchmark, base, candidate)
+    inner join main.tasks using (benchmark, task_id)
+    qualify rank <= 3
+    order by benchmark, pair_no, side desc, rank
+    """,
+)
 # What a page or a program reads of comparisons, all by the pair they are about.
 OF_PAIRS = (COMPARISONS, LEDGERS, CHANGED, TRANSITIONS, REFUSED, DIFFERENCES, METRICS, FLIPS)
 

@@ -36,7 +36,7 @@ READ_FROM_TEXT = (
     *("interventions", "report.intervention_totals", "ablation", "root_causes", "report.causes"),
     *("suspicions", "report.suspects", "error_signatures", "report.separators", "separators"),
     *("report.dives", "report.contrasts", "contrasts", "report.never_counts", "report.findings"),
-    *("flips", "report.flips", "report.ledgers", "report.never_totals", "report.gaps"),
+    *("flips", "report.ledgers", "report.never_totals", "report.gaps"),
 )
 SIDECAR_KEYS = (
     *("dominant_failure", "unexplained", "failure_modes", "root_causes", "interventions"),
