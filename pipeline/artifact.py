@@ -51,7 +51,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
-    `places` are the folders with telling names it lies in, `package` the BLADE package.
+    `places` are the folders it lies in whose names say something, `package` the BLADE package.
     """
 
     path: Path

@@ -18,8 +18,8 @@ def is_interrupt(error: BaseException) -> bool:
     if isinstance(error, KeyboardInterrupt):
         return True
     is_wrapped = type(error).__module__ in ("duckdb", "_duckdb", "builtins")
-    told = f"{type(error).__name__} {error}".lower()
-    return is_wrapped and ("keyboardinterrupt" in told or "interrupted" in told)
+    message = f"{type(error).__name__} {error}".lower()
+    return is_wrapped and ("keyboardinterrupt" in message or "interrupted" in message)
 
 
 class UsageError(BladeError):

@@ -16,13 +16,13 @@ from pipeline.errors import InputError
 from pipeline.settings import MANIFEST_NAME
 
 BESIDE = ".texts.building"
-# Whatever a manifest claims, nothing else is ours to remove.
+# Nothing else is ours to remove, even if a manifest lists it.
 OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)")
 
 
 @contextmanager
 def prepared(out: Path) -> Iterator[Path]:
-    """An empty folder to write to; gone on leaving, whatever happened."""
+    """An empty folder to write to; gone on leaving, even after an error."""
     beside = out / BESIDE
     shutil.rmtree(beside, ignore_errors=True)
     try:

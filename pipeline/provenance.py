@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 
 from pipeline import __version__
 from pipeline.profile import Profile
@@ -27,11 +28,11 @@ TABLES = {
 
 
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
-    """What a report tells and no relation holds, so that it can be rendered again."""
+    """What a report says and no relation holds, so that it can be rendered again."""
     for table, columns in TABLES.items():
         db.execute(f"create table raw.{table} ({columns})")
-    told = {"command": command(chosen, settings), **choices(chosen, settings)}
-    _insert(db, "report_settings", list(told.items()))
+    chosen_words = {"command": command(chosen, settings), **choices(chosen, settings)}
+    _insert(db, "report_settings", list(chosen_words.items()))
     _insert(db, "versions", list(versions().items()))
 
 
@@ -42,9 +43,10 @@ def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> N
 
 def _insert(db: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[str, ...]]) -> None:
     if rows:
-        marks = ", ".join("?" for _ in ("no", *rows[0]))
-        numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
-        db.executemany(f"insert into raw.{table} values ({marks})", numbered)
+        columns = [range(1, len(rows) + 1), *zip(*rows, strict=True)]
+        db.register("given", pa.table({str(n): list(each) for n, each in enumerate(columns)}))
+        db.execute(f"insert into raw.{table} from given")
+        db.unregister("given")
 
 
 def versions() -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,13 +15,14 @@ REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.
 
 @dataclass(frozen=True)
 class Relation:
-    """A select with what its header says of it."""
+    """A select with what its header says of it; it has no row where one of its needs has none."""
 
     name: str
     purpose: str
     grain: tuple[str, ...]
     is_table: bool
     query: str
+    needs: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def reads(self) -> list[str]:

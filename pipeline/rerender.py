@@ -1,4 +1,4 @@
-"""A report once more from a warehouse: runs, sections, templates and labels of one's choice."""
+"""A report rendered again from a warehouse, with other runs, sections, templates or labels."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ def render(
     """
     chosen = [report.SECTIONS[place] for place in _places(sections)]
     report.check_templates(templates)
-    with _opened(path, labels) as source, _of_this_version(path):
+    opened = warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
+    with opened as source, _of_this_version(path):
         content = report.collect(source)
         notices: list[Notice] = []
         if labels is not None:
             notices = warehouse.run_checks(source)
-            content = replace(content, notices=[_told(notice) for notice in notices])
+            content = replace(content, notices=[_row(notice) for notice in notices])
         for name in runs:
             _refuse_unknown(name, [run.run_id for run in content.runs], "run")
         text = report.page(
@@ -98,10 +99,6 @@ def _refuse_unknown(name: str, known: Sequence[str], what: str, *, said: str | N
     )
 
 
-def _opened(path: Path, labels: Path | None) -> Warehouse:
-    return warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
-
-
 @contextmanager
 def _of_this_version(path: Path) -> Iterator[None]:
     """The questions are ours: where one has no answer, the warehouse is not of this version."""
@@ -121,7 +118,7 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     if not (labels.is_file() and os.access(labels, os.R_OK)):
         raise InputError(
             f"{labels}: no file of labels here that can be read.",
-            hint="docs/cli.md#labelsjsonl tells what it holds, a label a line.",
+            hint="docs/cli.md#labelsjsonl says what it holds, one label per line.",
         )
     with warehouse.open_warehouse(path) as opened, _of_this_version(path):
         files, rejects = opened.arrow(FILES), opened.arrow(REJECTS)
@@ -157,7 +154,7 @@ def _shown() -> list[str]:
     return [relation.name for relation in every if relation.name.startswith(shown)]
 
 
-def _told(notice: Notice) -> dict[str, str]:
+def _row(notice: Notice) -> dict[str, str]:
     return {
         "check_name": notice.check,
         "subject": notice.subject,

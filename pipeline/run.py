@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 # What a comparison is told from.
 COMPARED = (
-    *(f"report.{table.name}" for table in report.COMPARISON_TABLES),
+    *(table.stored for table in report.OF_PAIRS),
     *("main.comparison_tasks", "staging.comparison_values", "staging.measure_pairs"),
     "main.run_metrics",
     "main.run_health",
@@ -76,7 +76,6 @@ class Analysis:
 def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
     """Results in, output out; once more with ample memory where rows turn out to be very long."""
     progress.stage("finding files")
-    analysis.warm_up()
     report.check_templates(settings.templates)
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
@@ -85,7 +84,6 @@ def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
 
 def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:
     """A warehouse of these relations and of what they read, or of all; no pages."""
-    analysis.warm_up()
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
     return _with_memory(

@@ -294,140 +294,16 @@ create or replace macro subset_share(n, m, k) as
 create or replace macro shows_stage(facts, is_pass, stage_no, stage) as
     substring(facts, stage_no, 1) = '1' or (is_pass and stage <> 'expected');
 
--- What a failing row may show, read for the features of a rollout.
-
--- The fields of a row's verifier that a rule may ask, each as it stands, all in one reading.
-create or replace macro verifier_fields(verifier) as
-    try(json_transform(verifier, '{
-        "failure_reason": "JSON", "error_message": "JSON", "error_type": "JSON",
-        "error_kind": "JSON", "agent_error_kind": "JSON", "error_mode": "JSON", "error": "JSON",
-        "reason": "JSON", "notes": "JSON",
-        "verifier_error": "JSON", "evaluation_error": "JSON", "verification_error": "JSON",
-        "grader_error": "JSON", "judge_error": "JSON", "eval_error": "JSON",
-        "invalid_judge_response": "JSON", "eval_timed_out": "JSON", "judge_timed_out": "JSON",
-        "sandbox_error": "JSON", "container_error": "JSON", "environment_error": "JSON",
-        "agent_timed_out": "JSON", "agent_timeout_error": "JSON", "timed_out": "JSON",
-        "is_timeout": "JSON",
-        "context_length_exceeded_error": "JSON", "memory_limit_exceeded_error": "JSON",
-        "parse_failed": "JSON", "no_answer": "JSON", "extraction_failed": "JSON",
-        "extraction_successful": "JSON",
-        "expected_answer": "JSON", "ground_truth": "JSON", "reference_answer": "JSON",
-        "correct_answer": "JSON", "answer_key": "JSON", "gold_answer": "JSON", "gold": "JSON",
-        "target": "JSON", "label": "JSON", "solution": "JSON", "answer": "JSON",
-        "exit_code": "JSON", "returncode": "JSON", "return_code": "JSON",
-        "container_exit_code": "JSON",
-        "num_passed": "JSON", "num_failed": "JSON", "num_total": "JSON",
-        "num_steps_passed": "JSON", "num_steps_total": "JSON",
-        "num_tests_passed": "JSON", "num_tests": "JSON",
-        "tests_passed": "JSON", "tests_total": "JSON",
-        "test_output": "JSON", "test_log": "JSON", "verifier_output": "JSON",
-        "eval_output": "JSON", "container_stdout": "JSON", "container_stderr": "JSON",
-        "stdout": "JSON", "stderr": "JSON", "output": "JSON", "log": "JSON"
-    }'));
-
--- Is one of them true?
-create or replace macro is_any_true(found) as
-    list_contains(list_transform(found, lambda value: json_as_text(value)), 'true');
-
--- A text that says something: not empty, and no word for "nothing happened".
-create or replace macro is_telling(text) as
-    regexp_matches(text, '\S')
-    and lower(trim(left(text, 20))) not in (
-        'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
-        'other', 'unknown', 'n/a'
-    );
-
--- The first of some fields that says something. In lists, since a macro is written out once for each
--- field it is used on, and planning that took longer than reading a small run.
+-- The first of some fields whose text says something: not empty, and no word for "nothing happened".
 create or replace macro first_telling(found) as
     list_filter(
-        list_transform(found, lambda value: json_as_text(value)), lambda text: is_telling(text)
-    )[1];
-
--- Why the verifier says it failed the row.
-create or replace macro verifier_reason(fields) as
-    first_telling([
-        fields.failure_reason, fields.error_message, fields.error_type, fields.error_kind,
-        fields.agent_error_kind, fields.error_mode, fields.error, fields.reason, fields.notes
-    ]);
-
--- What went wrong in the verifier itself, where a field says so.
-create or replace macro verifier_fault(fields) as
-    coalesce(
-        first_telling([
-            fields.verifier_error, fields.evaluation_error, fields.verification_error,
-            fields.grader_error, fields.judge_error, fields.eval_error
-        ]),
-        case
-            when is_any_true([
-                fields.invalid_judge_response, fields.eval_timed_out, fields.judge_timed_out
-            ]) then 'the verifier marks its own answer as unusable'
-        end
-    );
-
--- What went wrong in the sandbox it ran in.
-create or replace macro sandbox_fault(fields) as
-    first_telling([fields.sandbox_error, fields.container_error, fields.environment_error]);
-
--- Did the attempt run into a limit of time, by a field that says so?
-create or replace macro verifier_timed_out(fields) as
-    is_any_true([
-        fields.agent_timed_out, fields.agent_timeout_error, fields.timed_out, fields.is_timeout
-    ]);
-
--- Did it run into a limit of context or memory?
-create or replace macro verifier_overran(fields) as
-    is_any_true([fields.context_length_exceeded_error, fields.memory_limit_exceeded_error]);
-
--- What went wrong in the call of the model, from an error that is an object or a text.
-create or replace macro response_fault(error) as
-    coalesce(
-        first_telling(json_extract(error, ['$.message', '$.code', '$.type'])),
-        first_telling([error])
-    );
-
--- Does a model's error say that it was asked for more than it can hold?
-create or replace macro is_overrun(message) as
-    regexp_matches(
-        message, '(?i)\bcontext[ _](length|window|size)|too many tokens|(prompt|input) is too long'
-    );
-
--- Does the verifier say that it found no answer in the output?
-create or replace macro verifier_found_none(fields) as
-    is_any_true([fields.parse_failed, fields.no_answer, fields.extraction_failed])
-    or coalesce(fields.extraction_successful::varchar = 'false', false);
-
--- Is a field that should hold the answer null? Below the top of a row the names mean other things.
-create or replace macro has_null_answer(verifier) as
-    case
-        when regexp_matches(verifier, '"(extracted|parsed|predicted)_[a-z_]+"\s*:\s*null')
-            then len(list_filter(
-                json_keys(verifier),
-                lambda name: regexp_matches(name, '^(extracted|parsed|predicted)_[a-z_]+$')
-                    and json_type(verifier, '$."' || name || '"') = 'NULL'
-            )) > 0
-        else false
-    end;
-
--- What the right answer is, under the names inputs give it.
-create or replace macro reference_answer(fields) as
-    list_filter(
-        list_transform(
-            [
-                fields.expected_answer, fields.ground_truth, fields.reference_answer,
-                fields.correct_answer, fields.answer_key, fields.gold_answer, fields.gold,
-                fields.target, fields.label, fields.solution, fields.answer
-            ],
-            lambda value: json_as_text(value)
-        ),
+        list_transform(found, lambda value: json_as_text(value)),
         lambda text: regexp_matches(text, '\S')
+            and lower(trim(left(text, 20))) not in (
+                'none', 'null', 'nan', 'ok', 'no', 'false', 'correct', 'passed', 'pass', 'success',
+                'other', 'unknown', 'n/a'
+            )
     )[1];
-
-create or replace macro exit_code(fields) as
-    coalesce(
-        json_as_integer(fields.exit_code), json_as_integer(fields.returncode),
-        json_as_integer(fields.return_code), json_as_integer(fields.container_exit_code)
-    );
 
 -- Text for comparing answers: case, the width of spaces and a closing point do not count.
 create or replace macro comparable(text) as
@@ -438,65 +314,6 @@ create or replace macro as_words(text) as
     ' ' || trim(regexp_replace(
         regexp_replace(lower(text), '[^\p{L}\p{N}.-]+|[.-]+(\s|$)', ' ', 'g'), '\s+', ' ', 'g'
     )) || ' ';
-
--- The ends of what the verifier's own checks printed, where their figures stand.
-create or replace macro check_log(fields) as
-    array_to_string(
-        list_transform(
-            [
-                fields.test_output, fields.test_log, fields.verifier_output, fields.eval_output,
-                fields.container_stdout, fields.container_stderr, fields.stdout, fields.stderr,
-                fields.output, fields.log
-            ],
-            lambda value: right(json_as_text(value), 4000)
-        ),
-        e'\n'
-    );
-
--- How many checks of the verifier passed and failed, from its counts or the last figures of its
--- log: PASS=4 FAIL=6, or 4 passed, 6 failed. Null where it does not say.
-create or replace macro checks_passed(fields, log) as
-    coalesce(
-        json_as_index(fields.num_passed),
-        json_as_index(fields.num_steps_passed),
-        json_as_index(fields.num_tests_passed),
-        json_as_index(fields.tests_passed),
-        try_cast(regexp_extract(log, '(?is).*\bpass(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
-        try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) passed\b', 1) as bigint)
-    );
-
-create or replace macro checks_failed(fields, log) as
-    coalesce(
-        json_as_index(fields.num_failed),
-        json_as_index(fields.num_total) - json_as_index(fields.num_passed),
-        json_as_index(fields.num_steps_total) - json_as_index(fields.num_steps_passed),
-        json_as_index(fields.num_tests) - json_as_index(fields.num_tests_passed),
-        json_as_index(fields.tests_total) - json_as_index(fields.tests_passed),
-        try_cast(regexp_extract(log, '(?is).*\bfail(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
-        try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) failed\b', 1) as bigint)
-    );
-
--- The actions that solve a task, where its inputs list them; null where they do not.
-create or replace macro expected_calls(verifier) as
-    from_json(
-        case when json_type(verifier, '$.expected_actions') = 'ARRAY'
-            then json_extract(verifier, '$.expected_actions') end,
-        '[{"name": "VARCHAR", "kwargs": "JSON", "arguments": "JSON"}]'
-    );
-
--- Arguments for comparing: keys in order on every level, nothing for null; text as it is where it is
--- no object.
-create or replace macro canonical_arguments(arguments) as
-    coalesce(
-        json_from_entries(list_sort(list_filter(
-            map_entries(json_fields(
-                case when coalesce(json_valid(arguments), false) then json_normalize(arguments) end
-            )),
-            lambda entry: entry.value is not null
-        ))),
-        arguments::varchar,
-        '{}'
-    );
 
 -- Are a call's arguments no JSON object? Some calls have none at all. The reader lets commas before
 -- a closing bracket pass, which no tool's does: they are looked for outside of strings.
@@ -516,31 +333,6 @@ create or replace macro is_malformed(arguments) as
         ),
         false
     );
-
-create or replace macro argument_names(arguments) as
-    case when coalesce(json_valid(arguments), false) and regexp_matches(arguments, '^\s*\{')
-        then json_keys(arguments) else []::varchar[] end;
-
--- The addresses among a call's arguments: whom it is about.
-create or replace macro argument_addresses(arguments) as
-    list_distinct(list_filter(
-        regexp_extract_all(
-            arguments, '"([A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]+)"', 1
-        ),
-        lambda value: length(value) <= 100
-    ));
-
--- The part of an address before the @.
-create or replace macro local_part(address) as lower(split_part(address, '@', 1));
-
--- Is one nearly the other? A slip of the pen, not another name.
-create or replace macro is_nearly(one, other) as
-    starts_with(one, other) or starts_with(other, one) or levenshtein(one, other) <= 2;
-
-create or replace macro addresses(text) as
-    list_distinct(regexp_extract_all(
-        text, '[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z0-9]'
-    ));
 
 -- The message in a tool's failing answer: a field of its JSON or its text, and of a traceback the
 -- last line. A list of one, so that the answer is read once.
@@ -646,11 +438,6 @@ create or replace macro is_refusal(text) as
         || '|\b(outside|beyond)( of)? what I(''m|’m| am) (allowed|permitted) to\b|\bI(''m|’m| am) not (allowed|permitted) to\b'
     );
 
-create or replace macro is_raw_call(text) as
-    regexp_matches(
-        text, '<\|?tool_calls?(_begin)?\|?>|<function_calls?>|<function=|\[TOOL_CALLS?\]|<invoke name='
-    );
-
 create or replace macro admits_failure(text) as
     regexp_matches(
         text,
@@ -660,82 +447,26 @@ create or replace macro admits_failure(text) as
         || '|\b(the|this|an?) (operation|call|request|tool|command|attempt) failed\b'
     );
 
--- A report of the agent's own tests: whether the last line of figures has failures in it.
-create or replace macro self_check(text) as
-    case
-        when regexp_matches(text, '(?i)\b[1-9]\d* (failed|errors?)\b|\bFAILED \(|\bFAIL(ED)?[=:] ?[1-9]|\b(tests?|checks?) failed\b|\bnot all (tests|checks)\b')
-            then 'failed'
-        when regexp_matches(text, '(?i)\b[1-9]\d* passed\b|\ball (tests|checks) pass|\bOK \(\d+ tests?|\bRan \d+ tests?.{0,40}\bOK\b|\bPASS(ED)?[=:] ?[1-9]')
-            then 'passed'
-    end;
-
--- Does a tool only look, by its name?
-create or replace macro is_reading(tool) as
-    regexp_matches(
-        lower(tool),
-        '(^|[_.:/-])(get|find|search|list|read|look_?up|lookup|check|fetch|query|view|show|describe|count|calculate|compute|think|browse|open|inspect|retrieve)([_.:/-]|$)'
-    );
-
--- What a trajectory records, in the fields that health is judged by; a type that disagrees is null.
-create or replace macro trajectory_parts(trajectory) as
-    try(json_transform(trajectory, '{
-        "invocations": [{
-            "invocation_id": "JSON", "parent_invocation_id": "JSON",
-            "model_calls": [{"model_call_id": "JSON", "model_ref": "JSON", "response_id": "JSON"}]
-        }],
-        "turns": [{
-            "invocation_id": "JSON", "turn_no": "JSON", "answer": "JSON",
-            "reasoning": "JSON", "reasoning_content": "JSON", "tool_calls": "JSON",
-            "model_calls": [{"model_call_id": "JSON", "model_ref": "JSON", "response_id": "JSON"}]
-        }],
-        "model_calls": [{
-            "model_call_id": "JSON", "model_ref": "JSON", "response_id": "JSON",
-            "started_at": "JSON", "response": "JSON",
-            "response_metadata": {
-                "response_id": "JSON", "model_ref": "JSON", "status_code": "JSON",
-                "response_status": "JSON", "finish_reason": "JSON", "error_category": "JSON"
-            },
-            "token_stats": {"prompt_tokens": "JSON", "completion_tokens": "JSON"}
-        }],
-        "tool_calls": [{"invocation_id": "JSON", "turn_no": "JSON", "tool_name": "JSON"}],
-        "gaps": [{"code": "JSON"}]
-    }'));
-
--- Can it be read as a trajectory: an object whose lists are lists of objects, or not there?
-create or replace macro is_trajectory(trajectory) as
-    left(trajectory, 1) = '{'
-    and list_bool_and(list_transform(
-        json_extract(
-            trajectory, ['$.invocations', '$.turns', '$.model_calls', '$.tool_calls', '$.gaps']
-        ),
-        lambda part: case left(part, 1)
-            when '[' then coalesce(list_bool_and(list_transform(
-                from_json(part, '["JSON"]'), lambda entry: coalesce(left(entry, 1) = '{', false)
-            )), true)
-            else coalesce(part::varchar = 'null', true)
-        end
-    ));
-
 -- A model as a trajectory refers to it: by type and name, or by one text.
 create or replace macro model_key(model_ref) as
-    case left(model_ref, 1)
-        when '{' then concat_ws('/', model_ref ->> '$.type', model_ref ->> '$.name')
-        else json_as_text(model_ref)
-    end;
+    nullif(
+        case left(model_ref, 1)
+            when '{' then concat_ws('/', model_ref ->> '$.type', model_ref ->> '$.name')
+            else model_ref ->> '$'
+        end,
+        ''
+    );
 
 -- References to model calls, in the order given; what names no call refers to none.
 create or replace macro call_references(refs) as
     list_filter(
-        list_transform(
-            refs,
-            lambda ref: struct_pack(
-                model_call_id := nullif(json_as_text(ref.model_call_id), ''),
-                model_ref := nullif(model_key(ref.model_ref), ''),
-                response_id := nullif(json_as_text(ref.response_id), '')
-            )
-        ),
-        lambda ref: ref.model_call_id is not null
-            or (ref.model_ref is not null and ref.response_id is not null)
+        list_transform(refs, lambda reference: {
+            'id': nullif(reference.model_call_id, ''),
+            'model': model_key(reference.model_ref),
+            'response_id': nullif(reference.response_id, '')
+        }),
+        lambda reference: reference.id is not null
+            or reference.model || reference.response_id is not null
     );
 
 -- The strings below a JSON value that are words for a reader, reasoning included.
@@ -763,132 +494,14 @@ create or replace macro json_words(value) as
         lambda found: regexp_matches(found, '\S')
     );
 
-create or replace macro json_has_words(value) as coalesce(length(json_words(value)) > 0, false);
-
--- Did the response of a model call say or think anything? Its settings also hold texts.
-create or replace macro response_has_words(response) as
-    case left(response, 1)
-        when '{' then list_bool_or(list_transform(
-            json_extract(response, ['$.output', '$.output_text', '$.choices', '$.content']),
-            lambda part: json_has_words(part)
-        ))
-        else json_has_words(response)
-    end;
-
--- Does a turn's answer hold a call of a tool, or its list of calls one?
-create or replace macro json_has_call(value) as
-    case
-        when left(value, 1) not in ('{', '[') then false
-        else coalesce(list_bool_or(list_transform(
-            list_concat(json_extract(value, '$..type'), json_extract(value, '$..tool_calls[0]')),
-            lambda found: regexp_matches(found, '^\{|_call"$|^"tool_use"$|^"mcp_')
-        )), false)
-    end;
-
-create or replace macro trajectory_turns(turns) as
-    list_transform(turns, lambda turn, place: struct_pack(
-        place := place,
-        turn_no := json_as_text(turn.turn_no),
-        invocation_id := json_as_text(turn.invocation_id),
-        answer := array_to_string(json_words(turn.answer), ' '),
-        has_text := json_has_words(turn.answer),
-        has_reasoning := json_has_words(turn.reasoning_content) or json_has_words(turn.reasoning),
-        has_call := coalesce(json_has_call(turn.answer), false)
-            or coalesce(json_array_length(turn.tool_calls) > 0, false),
-        refs := call_references(turn.model_calls)
-    ));
-
-create or replace macro trajectory_calls(calls) as
-    list_transform(calls, lambda call, place: struct_pack(
-        place := place,
-        model_call_id := nullif(json_as_text(call.model_call_id), ''),
-        response_id := nullif(
-            json_as_text(coalesce(call.response_metadata.response_id, call.response_id)), ''
-        ),
-        model_ref := nullif(
-            model_key(coalesce(call.response_metadata.model_ref, call.model_ref)), ''
-        ),
-        started_at := call.started_at::varchar,
-        status_code := json_as_integer(call.response_metadata.status_code),
-        response_status := lower(json_as_text(call.response_metadata.response_status)),
-        error_category := json_as_text(call.response_metadata.error_category),
-        is_cut := coalesce(
-            lower(json_as_text(call.response_metadata.finish_reason))
-                in ('length', 'max_output_tokens', 'max_tokens'),
-            false
-        ),
-        prompt_tokens := json_as_index(call.token_stats.prompt_tokens),
-        completion_tokens := json_as_index(call.token_stats.completion_tokens),
-        -- Asked only of calls that were cut: payloads are long.
-        has_words := case
-            when
-                lower(json_as_text(call.response_metadata.finish_reason))
-                    in ('length', 'max_output_tokens', 'max_tokens')
-                and left(call.response, 1) <> 'n'
-                then response_has_words(call.response)
-        end
-    ));
-
-create or replace macro trajectory_invocations(invocations) as
-    list_transform(invocations, lambda invocation: struct_pack(
-        invocation_id := json_as_text(invocation.invocation_id),
-        parent_id := json_as_text(invocation.parent_invocation_id),
-        refs := call_references(invocation.model_calls)
-    ));
-
-create or replace macro trajectory_tools(tools) as
-    list_transform(tools, lambda tool, place: struct_pack(
-        place := place,
-        invocation_id := json_as_text(tool.invocation_id),
-        turn_no := json_as_text(tool.turn_no),
-        tool := json_as_text(tool.tool_name)
-    ));
-
-create or replace macro trajectory_gaps(gaps) as
-    list_transform(gaps, lambda gap: json_as_text(gap.code));
-
--- Is one of the texts of a list like the pattern?
-create or replace macro any_matches(texts, pattern) as
-    coalesce(list_bool_or(list_transform(texts, lambda text: regexp_matches(text, pattern))), false);
-
--- A list without its nulls.
-create or replace macro without_nulls(given) as
-    list_filter(given, lambda value: value is not null);
-
--- What of a list is not in another.
-create or replace macro list_without(given, others) as
-    list_filter(given, lambda value: not list_contains(others, value));
+-- What a health check found: on what, in words, and the evidence.
+create or replace macro finding(name, place, words, seen) as
+    {'check_id': name, 'subject': place, 'message': words, 'evidence': seen::varchar};
 
 create or replace macro no_texts() as []::varchar[];
 
 -- A group's values, each once, ascending.
 create or replace macro distinct_values(value) as list(distinct value order by value);
-
--- Text that a collector writes where there is no answer.
-create or replace macro is_placeholder(text) as
-    regexp_matches(
-        left(text, 200),
-        '^\s*((Failed|Timed out): '
-        || '|[\[(<]\s*(?i:empty|none|null|no (response|output|answer|content|text))'
-        || '(?i: response| output| answer| message)?\s*[\])>]\s*$)'
-    );
-
--- A number for a text, the same for equal texts: cheaper to group and compare than the text.
-create or replace macro text_key(text) as hash(text);
-
--- A number for a tool call: the order of keys and the spacing of its arguments do not matter.
-create or replace macro call_key(tool, arguments) as
-    hash(tool, coalesce(try(json_normalize(arguments)), arguments));
-
--- A number for a tool's answer: words with a digit in them (ids, times, counts) do not matter.
-create or replace macro masked_key(text) as hash(regexp_replace(text, '\w*[0-9]\w*', '#', 'g'));
-
--- One feature of two things for people, where they differ in it: "n_turns 3 vs 5".
-create or replace macro difference_text(name, value, other) as
-    case
-        when value is distinct from other
-            then name || ' ' || coalesce(value::varchar, 'n/a') || ' vs ' || coalesce(other::varchar, 'n/a')
-    end;
 
 -- The name with the largest size, the way that all together go; of several the first by name.
 create or replace macro largest_by(name, size) as

@@ -33,10 +33,6 @@ COLUMNS = pa.schema(
     }
 )
 MADE = {
-    "staging.behaviour_tallies",
-    "staging.behaviour_associations",
-    "staging.task_differences",
-    "staging.behaviour_differences",
     "staging.behaviour_sums",
     "staging.separations",
     "main.separators",

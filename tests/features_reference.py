@@ -1,7 +1,8 @@
 """What a rollout's row shows, worked out in plain Python from the definitions.
 
 Nothing here is taken from `pipeline`: events come from `tests.reference`, everything else from the
-standard library. Tests hold `rollout_features` against what this module says, row by row.
+standard library. Tests compare `rollout_features` with what this module says, row by row. Which
+results report an error is asked of `events`: that rule has cases of its own in test_features.
 """
 
 from __future__ import annotations
@@ -9,34 +10,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from tests import reference
 from tests.reference import Event, Json, Row
 
-# A tool's text is an error where it begins like one.
-ERROR_TEXT = re.compile(
-    r"""\s*["(\[]?\s*(?:
-        (?i:(?:(?:tool|execution|runtime|validation|http|syntax|database)\ )?error)
-            \s*(?:[:!(\[-]|\d|executing|calling|while\ |in\ )
-        | (?i:fatal|exception)\s*:
-        | Traceback\ \(most\ recent\ call\ last\)
-        | [A-Z]\w*(?:Error|Exception)\b\s*(?:[:(]|(?:while|when|during|at|in)\ )
-        | (?i:command\ (?:failed|timed\ out|not\ found))
-        | (?i:failed\ to\ )
-        | (?i:(?:invalid|unknown|unrecognized)\ (?:tool|function|argument|command|action))
-    )""",
-    re.VERBOSE | re.ASCII,
-)
-NO_ERROR = (False, "", 0, [], {}, "none", "None", None)
-READING = re.compile(
-    r"(?:^|[_.:/-])(?:get|find|search|list|read|look_?up|check|fetch|query|view|show|describe|count"
-    r"|calculate|compute|think|browse|open|inspect|retrieve)(?:[_.:/-]|$)"
-)
-RAW_CALL = re.compile(
-    r"<\|?tool_calls?(?:_begin)?\|?>|<function_calls?>|<function=|\[TOOL_CALLS?\]|<invoke name="
+# Of the tools that some task of the demo or the corpus expects, those that only look.
+READING = frozenset(
+    {"calculate", "get_reservation_details", "get_user_details", "search_direct_flight"}
 )
 CODES = ("exit_code", "returncode", "return_code", "container_exit_code")
 
@@ -57,7 +40,7 @@ class Call:
         return self.result_seq is not None and not self.is_error
 
 
-def calls(row: Row) -> list[Call]:
+def calls(row: Row, errors: Set[int]) -> list[Call]:
     """The calls of a row in their order; ids that no result shares, or no call, pair in order."""
     found = list(enumerate(reference.events(row), start=1))
     kinds: dict[str | None, set[str]] = defaultdict(set)
@@ -68,10 +51,10 @@ def calls(row: Row) -> list[Call]:
         key = _key(call_id)
         return key if kinds[key] >= {"tool_call", "tool_result"} else None
 
-    results: dict[str | None, list[tuple[int, Any]]] = defaultdict(list)
+    results: dict[str | None, list[int]] = defaultdict(list)
     for seq, event in found:
         if event.kind == "tool_result":
-            results[pair_key(event.call_id)].append((seq, event.text))
+            results[pair_key(event.call_id)].append(seq)
     asked: Counter[str | None] = Counter()
     made = []
     for seq, event in found:
@@ -79,8 +62,10 @@ def calls(row: Row) -> list[Call]:
             key = pair_key(event.call_id)
             answers = results[key][asked[key] :][:1]
             asked[key] += 1
-            answer, text = answers[0] if answers and answers[0][0] > seq else (None, None)
-            made.append(Call(seq, _text(event.tool) or "", event.arguments, answer, is_error(text)))
+            answer = answers[0] if answers and answers[0] > seq else None
+            made.append(
+                Call(seq, _text(event.tool) or "", event.arguments, answer, answer in errors)
+            )
     return made
 
 
@@ -93,29 +78,6 @@ def _text(value: Any) -> Any:
     if isinstance(value, Json):
         return json.dumps(value.value, separators=(",", ":"), ensure_ascii=False)
     return value
-
-
-def is_error(text: Any) -> bool:
-    """Does a tool's answer report a failure? JSON says so in a field, text at its beginning."""
-    if text is None:
-        return False
-    said = _text(text)
-    try:
-        answer = json.loads(said)
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict):
-        return ERROR_TEXT.match(said) is not None
-    codes = [reference.number(answer.get(name)) for name in CODES[:3]]
-    error = answer.get("error")
-    return (
-        any(code not in (None, 0) for code in codes)
-        or not any(type(error) is type(none) and error == none for none in NO_ERROR)
-        or answer.get("status") in ("error", "failed", "failure")
-        or answer.get("isError") is True
-        or answer.get("is_error") is True
-        or answer.get("success") is False
-    )
 
 
 def is_malformed(arguments: Any) -> bool:
@@ -140,9 +102,9 @@ def longest_streak(made: Iterable[Call]) -> int:
     return longest
 
 
-def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
+def features(row: Row, errors: Set[int], consequential: frozenset[str] | None) -> dict[str, Any]:
     """The features of a row's calls; without a list of tools that change something, any may."""
-    made = calls(row)
+    made = calls(row, errors)
     events = reference.events(row)
     counted = [
         call
@@ -169,7 +131,6 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
         for seq, event in enumerate(events, start=1)
         if event.kind == "message" and event.role in (None, "assistant")
     ]
-    n_errors = sum(is_error(event.text) for event in events if event.kind == "tool_result")
     response = row.get("response")
     # Without a response nothing is known, which is not none.
     has_output = not isinstance(response, dict) or response.get("output") is not None
@@ -178,7 +139,7 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
         "calls_by_tool": dict(Counter(call.tool for call in made)),
         "n_tool_calls": len(made) if has_output else None,
         "n_tools": len({call.tool for call in made}),
-        "n_tool_errors": n_errors if has_output else None,
+        "n_tool_errors": len(errors) if has_output else None,
         "n_repeated_calls": len(repeated),
         "n_unanswered_calls": sum(call.result_seq is None for call in made),
         "n_malformed_calls": len(malformed),
@@ -197,7 +158,7 @@ def features(row: Row, consequential: frozenset[str] | None) -> dict[str, Any]:
 
 
 def endings(row: Row, events: list[Event], *, has_output: bool) -> dict[str, Any]:
-    """How a row ended: cut off, empty, on a tool, or with a call that is only written."""
+    """How a row ended: cut off, empty, or on a tool."""
     response = row.get("response")
     response = response if isinstance(response, dict) else {}
     details = response.get("incomplete_details")
@@ -221,7 +182,6 @@ def endings(row: Row, events: list[Event], *, has_output: bool) -> dict[str, Any
         else None,
         "ends_on_tool": bool(events) and events[-1].kind in ("tool_call", "tool_result"),
         "n_final_characters": len(last) if isinstance(last, str) else None,
-        "is_raw_call": isinstance(last, str) and RAW_CALL.search(last[-2000:]) is not None,
     }
 
 
@@ -234,11 +194,6 @@ def exit_code(row: Row) -> int | None:
     given = [reference.verifier(row).get(name) for name in CODES]
     whole = [reference.integer(code) for code in given if code is not None]
     return next((code for code in whole if code is not None), None)
-
-
-def is_reading(tool: str) -> bool:
-    """Whether a tool only looks, by its name."""
-    return READING.search(tool.lower()) is not None
 
 
 @dataclass(frozen=True)
@@ -271,11 +226,11 @@ def canonical(arguments: Any) -> str:
     return json.dumps({} if value is None else value, sort_keys=True)
 
 
-def unmatched(row: Row, actions: Actions, tools: Iterable[str]) -> list[Call]:
+def unmatched(row: Row, errors: Set[int], actions: Actions, tools: Iterable[str]) -> list[Call]:
     """The calls of these tools that no expected action accounts for, each action once."""
     left = Counter(actions.listed or ())
     beyond = []
-    for call in calls(row):
+    for call in calls(row, errors):
         if call.tool not in tools or call.is_error:
             continue
         key = (call.tool, canonical(call.arguments))
@@ -287,36 +242,38 @@ def unmatched(row: Row, actions: Actions, tools: Iterable[str]) -> list[Call]:
 
 
 def consequential_tools(
-    rows: Mapping[str, list[tuple[Row, bool]]],
+    rows: Mapping[str, list[tuple[Row, Set[int], bool]]],
 ) -> frozenset[str] | None:
     """Of a benchmark's rows by task, each with its verdict: the tools that change something.
 
     A tool counts that some task expects, unless its name says that it only looks, or more than
     a quarter of the passes that call it call it where it is not expected.
     """
-    tasks = {task: expected(row for row, _ in given) for task, given in rows.items()}
+    tasks = {task: expected(row for row, _, _ in given) for task, given in rows.items()}
     named = {tool for actions in tasks.values() for tool, _ in actions.listed or ()}
     calling: Counter[str] = Counter()
     at_will: Counter[str] = Counter()
     for task, given in rows.items():
-        for row in (row for row, is_pass in given if is_pass):
-            beyond = {call.tool for call in unmatched(row, tasks[task], named)}
-            used = {call.tool for call in calls(row) if not call.is_error} & named
+        for row, errors in ((row, errors) for row, errors, is_pass in given if is_pass):
+            beyond = {call.tool for call in unmatched(row, errors, tasks[task], named)}
+            used = {call.tool for call in calls(row, errors) if not call.is_error} & named
             calling.update(used)
             at_will.update(used & beyond)
-    counting = {t for t in named if not is_reading(t) and at_will[t] * 4 <= calling[t]}
+    counting = {t for t in named - READING if at_will[t] * 4 <= calling[t]}
     return frozenset(counting) or None
 
 
-def actions(row: Row, task: Actions, tools: frozenset[str] | None) -> dict[str, Any]:
+def actions(
+    row: Row, errors: Set[int], task: Actions, tools: frozenset[str] | None
+) -> dict[str, Any]:
     """A row's changes against those its task expects; all null where nothing is known."""
     names = ("n_expected_actions", "n_matched_actions", "n_unexpected_calls", "unexpected_call_seq")
     if task.listed is None:
         return dict.fromkeys(names)
     own = tools or frozenset()
     wanted = [action for action in task.listed if action[0] in own]
-    beyond = unmatched(row, task, own)
-    n_made = sum(call.tool in own and not call.is_error for call in calls(row))
+    beyond = unmatched(row, errors, task, own)
+    n_made = sum(call.tool in own and not call.is_error for call in calls(row, errors))
     seqs = [call.seq for call in beyond]
     values = (len(wanted), n_made - len(beyond), len(beyond), min(seqs, default=None))
     return dict(zip(names, values, strict=True))

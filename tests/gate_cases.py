@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipeline.profile.gate import (
-    Compared,
-    Criterion,
-    Gate,
-    Measured,
-    Policy,
-    Quality,
-    Requirements,
-    Verdict,
-    Waiver,
-    decide,
-)
+from pipeline.profile.gate import Compared, Gate, Measured, Quality, Verdict, decide
+from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 
 PASS, WARN, INCONCLUSIVE, FAIL = Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL
 GOOD = Quality(coverage=1.0, clean_rate=1.0)

@@ -121,8 +121,8 @@ def test_profile(tmp_path: Path, text: str, names: tuple[str, ...]) -> None:
     "value", ["1", "true", '""', '["a", 2]', '[""]', "{ run = 'a' }", '[["a"]]', "2024-01-01"]
 )
 def test_profile_of_a_wrong_type(tmp_path: Path, value: str) -> None:
-    """Anything but names is refused, with the line and an example."""
-    with pytest.raises(UsageError, match=r"blade\.toml:2: baseline") as error:
+    """Anything but names is refused, with the key and an example."""
+    with pytest.raises(UsageError, match=r"blade\.toml: baseline") as error:
         profiled(tmp_path, f'benchmark = "x"\nbaseline = {value}\n')
     assert 'baseline = "office_desk_aster-8b"' in error.value.hint
 

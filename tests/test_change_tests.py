@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from pipeline.analysis.permutations import change_tests
+from pipeline.analysis.permutation import change_tests
 
 TASK = ("base", "candidate", "task_group")
 

@@ -420,7 +420,10 @@ def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
     wrong = policy(tmp_path, "margin = 1\n")
     assert call("compare", "base", "better", "--policy", wrong, "--warehouse", "x").code == 3
     outcome = say("base", "better", "--policy", wrong)
-    assert (outcome.code, outcome.stdout) == (2, "") and "policy.toml:1" in outcome.stderr
+    assert (outcome.code, outcome.stdout) == (
+        2,
+        "",
+    ) and "policy.toml: margin is not a key" in outcome.stderr
     markdown = say("base", "better", "--policy", path, "--format", "markdown")
     assert refused(markdown, "--format markdown", "text or JSON")
 

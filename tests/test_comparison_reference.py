@@ -17,7 +17,7 @@ from hypothesis import settings as configured
 from hypothesis import strategies as st
 
 from pipeline import run
-from pipeline.cli.gate_content import MEASURED
+from pipeline.cli.compare_gate import MEASURED
 from pipeline.warehouse import Warehouse, open_warehouse
 from tests import comparison_reference as reference
 from tests import ledger_reference

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.analysis import stats
+from pipeline.analysis import ledgers
 
 NAN = math.nan
 
@@ -53,14 +53,14 @@ funnels = st.integers(0, 5).flatmap(
 @given(funnels)
 def test_shapley_steps(funnel: tuple[list[float], ...]) -> None:
     """Each step's amount is its mean over all orders; all amounts sum to the change."""
-    steps, endings = stats.shapley_steps(*(np.array(part) for part in funnel))
+    steps, endings = ledgers.shapley_steps(*(np.array(part) for part in funnel))
     base, candidate = filled(funnel[0], funnel[1]), filled(funnel[1], funnel[0])
     before, after = filled(funnel[2], funnel[3]), filled(funnel[3], funnel[2])
     middle = [(a + b) / 2 for a, b in zip(before, after, strict=True)]
     assert steps.tolist() == pytest.approx(by_orders(base, candidate, middle), abs=1e-12)
     whole = value(candidate, after) - value(base, before)
     assert steps.sum() + endings.sum() == pytest.approx(whole, abs=1e-12)
-    swapped = stats.shapley_steps(*(np.array(funnel[place]) for place in (1, 0, 3, 2)))
+    swapped = ledgers.shapley_steps(*(np.array(funnel[place]) for place in (1, 0, 3, 2)))
     assert swapped[0] == pytest.approx(-steps, abs=1e-12)
     assert swapped[1] == pytest.approx(-endings, abs=1e-12)
 
@@ -70,7 +70,7 @@ def test_endings_that_are_alike() -> None:
     mean = sum([0.1] * 3) / 3
     assert mean != 0.1
     half, ends = np.array([0.5]), np.array([0.1, 1.0])
-    steps, endings = stats.shapley_steps(half, half, np.array([mean, 1.0]), ends)
+    steps, endings = ledgers.shapley_steps(half, half, np.array([mean, 1.0]), ends)
     assert steps.tolist() == [0.0] and endings.tolist() == [0.0, 0.0]
 
 
@@ -78,7 +78,7 @@ def test_six_steps() -> None:
     """Six steps, 720 orders."""
     random = np.random.default_rng(6)
     base, candidate, endings = random.random(6), random.random(6), random.random(7)
-    steps, rest = stats.shapley_steps(base, candidate, endings, endings)
+    steps, rest = ledgers.shapley_steps(base, candidate, endings, endings)
     orders = by_orders(base.tolist(), candidate.tolist(), endings.tolist())
     assert steps.tolist() == pytest.approx(orders, abs=1e-12)
     assert rest.tolist() == [0] * 7
@@ -89,7 +89,7 @@ def test_many_steps_sum_to_the_change(n: int, random: st.DataObject) -> None:
     """With more steps than orders can be listed the amounts still sum to the change."""
     draw = np.random.default_rng(random.randrange(2**32)).random  # type: ignore[attr-defined]
     base, candidate, before, after = draw(n), draw(n), draw(n + 1), draw(n + 1)
-    steps, endings = stats.shapley_steps(base, candidate, before, after)
+    steps, endings = ledgers.shapley_steps(base, candidate, before, after)
     whole = value(candidate.tolist(), after.tolist()) - value(base.tolist(), before.tolist())
     assert steps.sum() + endings.sum() == pytest.approx(whole, abs=1e-12)
 
@@ -97,7 +97,7 @@ def test_many_steps_sum_to_the_change(n: int, random: st.DataObject) -> None:
 def test_two_steps_by_hand() -> None:
     """0.5 x 0.4 becomes 0.7 x 0.8: the steps add 0.2 x 0.6 and 0.4 x 0.6."""
     last = np.array([0.0, 0.0, 1.0])
-    steps, endings = stats.shapley_steps(np.array([0.5, 0.4]), np.array([0.7, 0.8]), last, last)
+    steps, endings = ledgers.shapley_steps(np.array([0.5, 0.4]), np.array([0.7, 0.8]), last, last)
     assert steps.tolist() == pytest.approx([0.12, 0.24])
     assert endings.tolist() == [0, 0, 0]
 
@@ -105,5 +105,5 @@ def test_two_steps_by_hand() -> None:
 def test_a_step_that_nothing_reached() -> None:
     """A step that the base never reached takes the candidate's rate: the first did it all."""
     last = np.array([0.0, 0.0, 1.0])
-    steps, _ = stats.shapley_steps(np.array([0.0, NAN]), np.array([0.5, 0.5]), last, last)
+    steps, _ = ledgers.shapley_steps(np.array([0.0, NAN]), np.array([0.5, 0.5]), last, last)
     assert steps.tolist() == pytest.approx([0.25, 0])

@@ -9,23 +9,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.analysis import stats
+from pipeline.analysis import false_alarms, stats
 
 
 def test_shrunken_rates_by_hand() -> None:
     """Rates 0, 1/2, 1 of four repeats: noise 1/36, spread 1/4, so 8/9 of a distance is kept."""
     # Within: 0, 1/4 x 4/3 = 1/3, 0, on average 1/9; over four repeats 1/36. Between 1/4 - 1/36.
-    found = stats.shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    found = false_alarms.shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
     assert found.tolist() == pytest.approx([0.5 - 4 / 9, 0.5, 0.5 + 4 / 9])
 
 
 def test_shrunken_rates_at_the_edges() -> None:
     """No spread beyond noise, or no repeats: all at the mean. No noise: all as they are."""
-    assert stats.shrunken_rates(np.array([1, 2, 3]), np.full(3, 4)).tolist() == [0.5] * 3
-    assert stats.shrunken_rates(np.array([1, 0, 1, 1]), np.ones(4, int)).tolist() == [0.75] * 4
-    assert stats.shrunken_rates(np.array([0, 4]), np.array([4, 4])).tolist() == [0, 1]
-    assert stats.shrunken_rates(np.array([3]), np.array([4])).tolist() == [0.75]
-    assert stats.shrunken_rates(np.array([], int), np.array([], int)).tolist() == []
+    assert false_alarms.shrunken_rates(np.array([1, 2, 3]), np.full(3, 4)).tolist() == [0.5] * 3
+    assert (
+        false_alarms.shrunken_rates(np.array([1, 0, 1, 1]), np.ones(4, int)).tolist() == [0.75] * 4
+    )
+    assert false_alarms.shrunken_rates(np.array([0, 4]), np.array([4, 4])).tolist() == [0, 1]
+    assert false_alarms.shrunken_rates(np.array([3]), np.array([4])).tolist() == [0.75]
+    assert false_alarms.shrunken_rates(np.array([], int), np.array([], int)).tolist() == []
 
 
 @settings(max_examples=30)
@@ -33,12 +35,12 @@ def test_shrunken_rates_at_the_edges() -> None:
 def test_shrunken_rates_are_nearer_the_mean(counts: list[tuple[int, int]]) -> None:
     """Rates stay in order between their own and the mean, whatever the order of tasks."""
     passed, scored = np.array(counts, dtype=np.int64).reshape(-1, 2).T
-    found = stats.shrunken_rates(passed, scored)
+    found = false_alarms.shrunken_rates(passed, scored)
     own = passed / scored
     mean = own.mean() if len(own) else 0.0
     assert np.all(np.abs(found - mean) <= np.abs(own - mean) + 1e-12)
     assert np.all((found - mean) * (own - mean) >= -1e-12)
-    assert stats.shrunken_rates(passed[::-1], scored[::-1]).tolist() == found[::-1].tolist()
+    assert false_alarms.shrunken_rates(passed[::-1], scored[::-1]).tolist() == found[::-1].tolist()
 
 
 def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -50,7 +52,7 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_false_alarm_rate_is_simulation(n: int) -> None:
     """It is what simulating every rollout gives, with few alike tasks and with many."""
     base, candidate, rates = suite(n)
-    found = stats.false_alarm_rate(base, candidate, rates, margin=0.02)
+    found = false_alarms.false_alarm_rate(base, candidate, rates, margin=0.02)
     random, n_pairs = np.random.default_rng(2), 1000
     d = random.binomial(candidate, rates, (n_pairs, n)) / candidate
     d -= random.binomial(base, rates, (n_pairs, n)) / base
@@ -69,12 +71,15 @@ def test_tasks_in_any_order() -> None:
     """The order of tasks changes no digit."""
     base, candidate, rates = suite(200)
     order = np.random.default_rng(3).permutation(200)
-    found = stats.false_alarm_rate(base, candidate, rates, margin=0.02)
-    assert stats.false_alarm_rate(base[order], candidate[order], rates[order], margin=0.02) == found
+    found = false_alarms.false_alarm_rate(base, candidate, rates, margin=0.02)
+    assert (
+        false_alarms.false_alarm_rate(base[order], candidate[order], rates[order], margin=0.02)
+        == found
+    )
     passed = np.minimum(base, 3), np.minimum(candidate, 2)
-    rerun = stats.rerun_false_alarm_rate(base, candidate, *passed, margin=0.02)
+    rerun = false_alarms.rerun_false_alarm_rate(base, candidate, *passed, margin=0.02)
     again = (column[order] for column in (base, candidate, *passed))
-    assert stats.rerun_false_alarm_rate(*again, margin=0.02) == rerun
+    assert false_alarms.rerun_false_alarm_rate(*again, margin=0.02) == rerun
 
 
 @pytest.mark.parametrize("n", [80, 3000])
@@ -83,7 +88,7 @@ def test_rerun(n: int) -> None:
     random = np.random.default_rng(4)
     base, rerun, rates = suite(n)
     passed = random.binomial(base, rates), random.binomial(rerun, rates)
-    found = stats.rerun_false_alarm_rate(base, rerun, *passed, margin=0.02)
+    found = false_alarms.rerun_false_alarm_rate(base, rerun, *passed, margin=0.02)
     assert 0.03 <= found.either <= 0.07
     assert found.improved + found.regressed == pytest.approx(found.either)
 
@@ -94,7 +99,9 @@ def test_rerun_by_hand() -> None:
     Five that gain and one that loses have the interval -0.19 to 1: that says nothing.
     """
     one = np.ones(6, int)
-    found = stats.rerun_false_alarm_rate(one, one, one, 0 * one, margin=0.02, n_simulations=20_000)
+    found = false_alarms.rerun_false_alarm_rate(
+        one, one, one, 0 * one, margin=0.02, n_simulations=20_000
+    )
     assert found.improved == pytest.approx(1 / 64, abs=0.004)
     assert found.regressed == pytest.approx(1 / 64, abs=0.004)
 
@@ -105,7 +112,7 @@ def test_alike_but_for_rounding() -> None:
     Their sums leave a trace in the last digits, which is no spread either.
     """
     seven = np.ones(7, int)
-    found = stats.rerun_false_alarm_rate(
+    found = false_alarms.rerun_false_alarm_rate(
         9 * seven, 9 * seven, seven, 0 * seven, margin=0.02, n_simulations=20_000
     )
     assert found.either == pytest.approx(14 / 128, abs=0.006)
@@ -115,11 +122,11 @@ def test_a_rule_of_ones_own() -> None:
     """A gate's rule is asked about the same simulations; one that never fires never does."""
     base, candidate, rates = suite(150)
 
-    plain = stats.false_alarm_rate(base, candidate, rates, margin=0.02)
-    gate = stats.false_alarm_rate(
+    plain = false_alarms.false_alarm_rate(base, candidate, rates, margin=0.02)
+    gate = false_alarms.false_alarm_rate(
         base, candidate, rates, margin=0.02, fires=lambda low, high: high < -0.02
     )
-    never = stats.false_alarm_rate(
+    never = false_alarms.false_alarm_rate(
         base, candidate, rates, margin=0.02, fires=lambda low, high: np.full(len(low), False)
     )
     assert gate.either == gate.regressed < plain.regressed
@@ -129,12 +136,12 @@ def test_a_rule_of_ones_own() -> None:
 def test_too_few_tasks() -> None:
     """Of fewer than two tasks no rule can speak: undefined."""
     for n in (0, 1):
-        found = stats.false_alarm_rate(*(column[:n] for column in suite(4)), margin=0.02)
+        found = false_alarms.false_alarm_rate(*(column[:n] for column in suite(4)), margin=0.02)
         assert math.isnan(found.either) and math.isnan(found.within_margin)
 
 
 def test_nothing_ever_passes() -> None:
     """Runs that never pass never differ: no alarm, and the interval is that of no difference."""
     eight = np.full(300, 8)
-    found = stats.false_alarm_rate(eight, eight, np.zeros(300), margin=0.02)
+    found = false_alarms.false_alarm_rate(eight, eight, np.zeros(300), margin=0.02)
     assert (found.either, found.within_margin) == (0, 1)

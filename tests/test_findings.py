@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from pipeline import open_warehouse, report
-from pipeline.cli.compare_voice import PLAIN
-from pipeline.cli.findings_page import command, finding_objects, print_findings
 from pipeline.cli.progress import shown_progress
+from pipeline.cli.summary import finding_command, finding_objects, print_findings
+from pipeline.cli.voice import PLAIN
 from pipeline.report import filters, findings, phrases
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run
@@ -188,13 +188,14 @@ SENTENCES = [
 def test_sentence(row: Row, said: str, words: list[str]) -> None:
     """One sentence with the denominator of every share, and what to run to see more."""
     assert findings.sentence(row, PLAIN) == said
-    assert command(row) == words
+    assert finding_command(row) == words
 
 
 def test_every_kind_has_a_sentence() -> None:
     """The kinds of the relation and of the sentences are the same, and each is tried above."""
     query = (SQL_DIR / "report" / "findings.sql").read_text(encoding="utf-8")
-    kinds = re.findall(r"\(\d+, '(\w+)'\)", query)
+    (listed,) = re.findall(r"list_position\(\s*\[([^]]*)\],\s*found.kind", query)
+    kinds = re.findall(r"'(\w+)'", listed)
     assert (
         sorted(kinds) == sorted(findings.SENTENCES) == sorted({row.kind for row, _, _ in SENTENCES})
     )

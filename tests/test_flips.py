@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import pipeline
-from pipeline.cli.flips_page import print_flips
+from pipeline.cli.compare_page import print_flips
 from pipeline.settings import SQL_DIR
 from tests import results as written
 from tests.results import Results, Row, rollout

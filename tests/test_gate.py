@@ -6,19 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.profile.gate import (
-    Compared,
-    Criterion,
-    Measured,
-    Policy,
-    Quality,
-    Requirements,
-    Verdict,
-    Waiver,
-    as_row,
-    decide,
-    worst,
-)
+from pipeline.profile.gate import Compared, Measured, Quality, Verdict, as_row, decide, worst
+from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from tests.gate_cases import (
     FAIL,
     FAILS,

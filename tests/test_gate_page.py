@@ -8,8 +8,9 @@ from itertools import product
 
 import pytest
 
-from pipeline.cli.gate_page import print_gate
-from pipeline.profile.gate import Criterion, Policy, Requirements, Waiver, as_row, decide
+from pipeline.cli.compare_gate import print_gate
+from pipeline.profile.gate import as_row, decide
+from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from pipeline.text import json_text
 from tests.gate_cases import FAILS, HOLDS, INCONCLUSIVE, KNOWN, compared, decided
 

@@ -7,15 +7,8 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.profile.gate import (
-    Compared,
-    Criterion,
-    Measured,
-    Policy,
-    Quality,
-    Requirements,
-    decide,
-)
+from pipeline.profile.gate import Compared, Measured, Quality, decide
+from pipeline.profile.policy import Criterion, Policy, Requirements
 from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN
 
 ORDER = (FAIL, INCONCLUSIVE, WARN, PASS)

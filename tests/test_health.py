@@ -16,7 +16,7 @@ from tests.health_cases import CASES, UNOBSERVED
 from tests.results import Results, asked, call, failure, rollout
 from tests.test_simulate import simulate
 
-HEALTH = ("health_findings", "rollout_health", "report.health", "report.health_checks")
+HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
 analyzed = partial(written.analyzed, needs=HEALTH)
 OBSERVED_RUN = "office_desk_birch-70b"
 

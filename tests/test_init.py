@@ -17,8 +17,8 @@ from pipeline.errors import InputError
 from pipeline.package.scaffold import Existing, File, Standing, planned, select, written
 from pipeline.package.scaffold.drafts import draft_names
 from pipeline.profile import beside, read
-from pipeline.profile.failure_modes import BUILT_IN
-from pipeline.profile.rules import own_rules
+from pipeline.profile.contents import BUILT_IN
+from pipeline.profile.tables import own_rules
 from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 from tests.markdown_read import complaints
 from tests.results import Row, call, rollout, write

@@ -1,4 +1,4 @@
-"""[[failure_mode]] of blade.toml: modes of one's own, and what is refused, with its line."""
+"""[[failure_mode]] of blade.toml: modes of one's own, and what is refused, with its key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from pipeline import open_warehouse, profile
 from pipeline.errors import UsageError
 from pipeline.profile import ASKABLE, FailureMode, Profile, check_predicates
-from pipeline.profile.failure_modes import UNEXPLAINED, built_in
-from pipeline.profile.features import FEATURE_COLUMNS, LONG_COLUMNS
-from pipeline.profile.rules import rules
+from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
+from pipeline.profile.contents import UNEXPLAINED, built_in
+from pipeline.profile.tables import rules
 from tests.conftest import ROOT
 from tests.mode_cases import no, ok
 from tests.results import analyzed, call, rollout, write
@@ -71,7 +71,6 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
             intervention="verifier repair",
             evidence="final_text",
             is_words=True,
-            line=4,
         ),
         FailureMode(
             mode="many-errors",
@@ -82,7 +81,6 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
             intervention=None,
             evidence=None,
             is_words=False,
-            line=12,
         ),
     )
     check_predicates(found.failure_modes, ASKABLE, name="blade.toml")
@@ -99,52 +97,70 @@ def test_own_modes_go_first() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("mode = 'A'\nwhen = 'true'\nwhy = 1", ":4: failure_mode.why is not a key of this file."),
-        ("mode = 'A'", ":1: this failure mode has no when."),
-        ("when = 'true'", ":1: this failure mode has no mode."),
-        ("mode = 'A'\nwhen = 'true'\ncause = 'XX'", ':4: failure_mode.cause is "XX", expected one'),
-        ("mode = 'A'\nwhen = 'true'\ncause = ['KG']", ":4: failure_mode.cause is a list, expected"),
-        ("mode = 'A'\nwhen = 'true'\nseverity = 0", ":4: failure_mode.severity is 0, expected an"),
-        ("mode = 'A'\nwhen = 'true'\nseverity = 101", ":4: failure_mode.severity is 101, expected"),
+        ("mode = 'A'\nwhen = 'true'\nwhy = 1", ": failure_mode[0].why is not a key of this file."),
+        ("mode = 'A'", ": failure_mode[0]: this failure mode has no when."),
+        ("when = 'true'", ": failure_mode[0]: this failure mode has no mode."),
+        (
+            "mode = 'A'\nwhen = 'true'\ncause = 'XX'",
+            ': failure_mode[0].cause is "XX", expected one',
+        ),
+        (
+            "mode = 'A'\nwhen = 'true'\ncause = ['KG']",
+            ": failure_mode[0].cause is a list, expected",
+        ),
+        ("mode = 'A'\nwhen = 'true'\nseverity = 0", ": failure_mode[0].severity is 0, expected an"),
+        (
+            "mode = 'A'\nwhen = 'true'\nseverity = 101",
+            ": failure_mode[0].severity is 101, expected",
+        ),
         (
             "mode = 'A'\nseverity = true\nwhen = 'true'",
-            ":3: failure_mode.severity is true, expected",
+            ": failure_mode[0].severity is true, expected",
         ),
-        ("mode = 'A'\nintervention = 'hope'\nwhen = ''", ':3: failure_mode.intervention is "hope"'),
-        ("mode = 'A'\nsignal = 'loud'\nwhen = 'true'", ':3: failure_mode.signal is "loud"'),
+        (
+            "mode = 'A'\nintervention = 'hope'\nwhen = 'true'",
+            ': failure_mode[0].intervention is "hope"',
+        ),
+        ("mode = 'A'\nsignal = 'loud'\nwhen = 'true'", ': failure_mode[0].signal is "loud"'),
         (
             "mode = 'A'\nevidence = 'n_turns'\nwhen = 'true'",
-            ':3: failure_mode.evidence is "n_turns"',
+            ': failure_mode[0].evidence is "n_turns"',
         ),
         (
             "mode = 'A'\nevidence = 'x; drop'\nwhen = 'true'",
-            ':3: failure_mode.evidence is "x; drop"',
+            ': failure_mode[0].evidence is "x; drop"',
         ),
-        ("mode = 'A'\nevidence = 3\nwhen = 'true'", ":3: failure_mode.evidence is 3, which shows"),
-        ("mode = 'UNEXPLAINED'\nwhen = 'true'", ":2: UNEXPLAINED is what no rule explains."),
-        ("mode = 'unexplained'\nwhen = 'true'", ":2: UNEXPLAINED is what no rule explains."),
-        ("mode = 'A'\nwhen = ''", ':3: failure_mode.when is "", expected a SQL predicate.'),
-        ("mode = 'A'\nwhen = 3", ":3: failure_mode.when is 3, expected a SQL predicate."),
+        ("mode = 'A'\nevidence = 3\nwhen = 'true'", ": failure_mode[0].evidence is 3, which shows"),
+        (
+            "mode = 'UNEXPLAINED'\nwhen = 'true'",
+            ": failure_mode[0].mode: UNEXPLAINED is what no rule explains.",
+        ),
+        (
+            "mode = 'unexplained'\nwhen = 'true'",
+            ": failure_mode[0].mode: UNEXPLAINED is what no rule explains.",
+        ),
+        ("mode = 'A'\nwhen = ''", ': failure_mode[0].when is "", expected a SQL predicate.'),
+        ("mode = 'A'\nwhen = 3", ": failure_mode[0].when is 3, expected a SQL predicate."),
         (
             "mode = 'A'\nwhen = 'true'\ntitle = 3",
-            ":4: failure_mode.title is 3, expected a few words.",
+            ": failure_mode[0].title is 3, expected a few words.",
         ),
         (
             "mode = 'A'\nwhen = 'true'\n[[failure_mode]]\nwhen = 'false'\nmode = 'A'",
-            ':6: failure_mode names "A" twice.',
+            ': failure_mode[1].mode: failure_mode names "A" twice.',
         ),
         *(
-            (f"mode = {name!r}\nwhen = 'true'", ":2: failure_mode.mode is ")
+            (f"mode = {name!r}\nwhen = 'true'", ": failure_mode[0].mode is ")
             for name in ("two words", "9A", "Ä", "a|b", "A" * 61, "A\tB", "-A", "<b>")
         ),
     ],
 )
 def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
-    """What a mode may not say is refused with the line it stands on."""
+    """What a mode may not say is refused with its key."""
     with pytest.raises(UsageError) as raised:
         read(tmp_path, f"[[failure_mode]]\n{content}\n")
     assert str(raised.value).startswith(f"blade.toml{message}")
-    assert message != ":2: failure_mode.mode is " or "a letter, then up to 59" in str(raised.value)
+    assert message != ": failure_mode[0].mode is " or "a letter, then up to 59" in str(raised.value)
 
 
 def test_a_single_bracket(tmp_path: Path) -> None:
@@ -186,7 +202,7 @@ def test_predicates_that_are_none(tmp_path: Path, when: str, told: str) -> None:
     out = tmp_path / "out"
     ended = call("analyze", results, "--out", out, "--profile", path)
     assert ended.code == 2 and not out.exists()
-    assert f'{path}:4: failure mode "A": {told}' in ended.stderr
+    assert f'{path}: failure_mode[0].when: failure mode "A": {told}' in ended.stderr
 
 
 def test_own_modes(tmp_path: Path) -> None:

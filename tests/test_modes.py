@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipeline.profile.failure_modes import built_in
+from pipeline.profile.contents import built_in
 from tests import mode_cases
 from tests.conftest import needs_corpus
 from tests.mode_cases import answers, no, ok

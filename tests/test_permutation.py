@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from pipeline.analysis import stats
+from pipeline.analysis import permutation
 
 Task = tuple[list[float], list[float]]  # what the rollouts of base and candidate got
 
 
-def test_of(tasks: list[Task], groups: list[int] | None = None) -> stats.ChangeTest:
+def test_of(tasks: list[Task], groups: list[int] | None = None) -> permutation.ChangeTest:
     values = [value for base, candidate in tasks for value in (*base, *candidate)]
-    return stats.change_p_value(
+    return permutation.change_p_value(
         np.array(values, dtype=np.float64),
         np.array([len(base) for base, _ in tasks]),
         np.array([len(candidate) for _, candidate in tasks]),

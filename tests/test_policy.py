@@ -1,4 +1,4 @@
-"""policy.toml: what it may say, and that every complaint names the right line."""
+"""policy.toml: what it may say, and that every error names the right key."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.errors import BladeError, InputError, UsageError
-from pipeline.profile import gate
-from pipeline.profile.gate import Criterion, Policy, Requirements, Waiver
-from pipeline.profile.gate.policy import CONTRACT, METRICS
+from pipeline.profile import policy
+from pipeline.profile.policy import CONTRACT, METRICS, Criterion, Policy, Requirements, Waiver
 from tests.conftest import ROOT
 
 DOCUMENT = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").partition("## A policy\n")[2]
@@ -24,7 +23,7 @@ INDEX = "Allowed in [[metric]]: direction, level, margin, metric, rule."
 def read(folder: Path, content: str | bytes) -> Policy:
     path = folder / "policy.toml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return gate.read(path, name="policy.toml")
+    return policy.read(path, name="policy.toml")
 
 
 def test_documented_example_is_read(tmp_path: Path) -> None:
@@ -44,7 +43,8 @@ def test_documented_example_is_read(tmp_path: Path) -> None:
 def test_every_key_and_metric_is_documented() -> None:
     """The tables of docs/cli.md list every key of the contract, and every metric."""
     section = DOCUMENT.partition("\n## ")[0]
-    keys = {f"{table}.{key}" for table, found in CONTRACT.keys.items() for key in found if table}
+    tables = CONTRACT.tables.items()
+    keys = {f"{name}.{key}" for name, table in tables for key in table.keys.split() if name}
     assert set(re.findall(r"^\| `(\w+\.\w+)` \|", section, re.MULTILINE)) == keys
     assert [metric for metric in METRICS if f"`{metric}`" not in section] == []
 
@@ -96,99 +96,97 @@ def test_a_number_names_a_task(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "told", "hint"),
+    ("content", "told", "hint"),
     [
-        ("", 1, "a policy without a metric decides nothing.",
+        ("", "metric: a policy without a metric decides nothing.",
          'Add: [[metric]], and below it metric = "pass_at_1"'),
-        ("\n\nmetric = []", 3, "a policy without a metric decides nothing.",
+        ("\n\nmetric = []", "metric: a policy without a metric decides nothing.",
          'Add: [[metric]], and below it metric = "pass_at_1"'),
-        ("[require]\nmin_coverage = 1", 1, "a policy without a metric decides nothing.",
+        ("[require]\nmin_coverage = 1", "metric: a policy without a metric decides nothing.",
          'Add: [[metric]], and below it metric = "pass_at_1"'),
-        ("[metric]\nmetric = 'pass_at_1'", 1, "metric is a table, expected a list of tables.",
+        ("[metric]\nmetric = 'pass_at_1'", "metric is a table, expected a list of tables.",
          "Write [[metric]], with double brackets, above each metric."),
-        (METRIC + "[waive]\ntask_id = '1'", 3, "waive is a table, expected a list of tables.",
+        (METRIC + "[waive]\ntask_id = '1'", "waive is a table, expected a list of tables.",
          "Write [[waive]], with double brackets, above each waived task."),
-        (METRIC + "margn = 1", 3, "metric.margn is not a key of this file.",
+        (METRIC + "margn = 1", "metric[0].margn is not a key of this file.",
          f"{INDEX} Did you mean margin?"),
-        (METRIC + "min_coverage = 1", 3, "metric.min_coverage is not a key of this file.",
+        (METRIC + "min_coverage = 1", "metric[0].min_coverage is not a key of this file.",
          f"{INDEX} It belongs in [require]."),
-        ("margin = 1\n" + METRIC, 1, "margin is not a key of this file.",
+        ("margin = 1\n" + METRIC, "margin is not a key of this file.",
          "Allowed at the top: metric, require, waive. It belongs in [[metric]]."),
-        (METRIC + "[require]\ntask_id = '1'", 4, "require.task_id is not a key of this file.",
+        (METRIC + "[require]\ntask_id = '1'", "require.task_id is not a key of this file.",
          "Allowed in [require]: min_clean_rate, min_common_tasks, min_coverage. "
          "It belongs in [[waive]]."),
-        ("[[metric]]\nmargin = 1", 1, "this [[metric]] has no metric.",
+        ("[[metric]]\nmargin = 1", "metric[0]: this [[metric]] has no metric.",
          'Add: metric = "pass_at_1"'),
-        ("[[metric]]\nmetric = 1", 2, "metric.metric is 1, expected the name of a metric.",
+        ("[[metric]]\nmetric = 1", "metric[0].metric is 1, expected the name of a metric.",
          'For example: metric = "pass_at_1"'),
-        ("[[metric]]\nmetric = 'pass_at_0'", 2, '"pass_at_0" is not a metric.',
+        ("[[metric]]\nmetric = 'pass_at_0'", 'metric[0].metric: "pass_at_0" is not a metric.',
          f"{LISTED} Did you mean pass_at_k?"),
-        ("[[metric]]\nmetric = 'tokens'", 2, '"tokens" is not a metric.',
+        ("[[metric]]\nmetric = 'tokens'", 'metric[0].metric: "tokens" is not a metric.',
          f"{LISTED} Did you mean input_tokens?"),
-        ("[[metric]]\nmetric = 'zzz'", 2, '"zzz" is not a metric.', LISTED),
-        ("[[metric]]\nmetric = 'mean_reward'", 2,
-         "mean_reward has no margin: how much is little depends on its unit.",
+        ("[[metric]]\nmetric = 'zzz'", 'metric[0].metric: "zzz" is not a metric.', LISTED),
+        ("[[metric]]\nmetric = 'mean_reward'",
+         "metric[0].metric: mean_reward has no margin: how much is little depends on its unit.",
          "Add: margin = 0.02"),
-        ("[[metric]]\nlevel = 'tracked'\nmetric = 'duration_s'", 3,
-         "duration_s has no margin: how much is little depends on its unit.",
+        ("[[metric]]\nlevel = 'tracked'\nmetric = 'duration_s'",
+         "metric[0].metric: duration_s has no margin: how much is little depends on its unit.",
          "Add: margin = 10"),
-        (METRIC + "margin = -0.1", 3, "metric.margin is -0.1, expected a number from 0 on.",
+        (METRIC + "margin = -0.1", "metric[0].margin is -0.1, expected a number from 0 on.",
          "For example: margin = 0.02"),
-        (METRIC + "margin = true", 3, "metric.margin is true, expected a number from 0 on.",
+        (METRIC + "margin = true", "metric[0].margin is true, expected a number from 0 on.",
          "For example: margin = 0.02"),
-        (METRIC + "margin = '2%'", 3, 'metric.margin is "2%", expected a number from 0 on.',
+        (METRIC + "margin = '2%'", 'metric[0].margin is "2%", expected a number from 0 on.',
          "For example: margin = 0.02"),
-        (METRIC + "margin = inf", 3, "metric.margin is inf, expected a finite number.",
+        (METRIC + "margin = inf", "metric[0].margin is inf, expected a finite number.",
          "For example: margin = 0.02"),
-        (METRIC + "margin = nan", 3, "metric.margin is nan, expected a finite number.",
+        (METRIC + "margin = nan", "metric[0].margin is nan, expected a finite number.",
          "For example: margin = 0.02"),
-        (METRIC + "rule = 'better'", 3,
-         'metric.rule is "better", expected one of non-inferior, superior.', ""),
-        (METRIC + "rule = []", 3,
-         "metric.rule is an empty list, expected one of non-inferior, superior.", ""),
-        (METRIC + "direction = 'up'", 3,
-         'metric.direction is "up", expected one of higher, lower.', ""),
-        (METRIC + "level = 'warn'", 3,
-         'metric.level is "warn", expected one of blocking, tracked.', ""),
-        (METRIC + METRIC, 4, "pass_at_1 has two rules that are non-inferior.", "Leave one out."),
-        (METRIC + "require = 1", 3, "metric.require is not a key of this file.",
+        (METRIC + "rule = 'better'",
+         'metric[0].rule is "better", expected one of non-inferior, superior.', ""),
+        (METRIC + "rule = []",
+         "metric[0].rule is an empty list, expected one of non-inferior, superior.", ""),
+        (METRIC + "direction = 'up'",
+         'metric[0].direction is "up", expected one of higher, lower.', ""),
+        (METRIC + "level = 'warn'",
+         'metric[0].level is "warn", expected one of blocking, tracked.', ""),
+        (METRIC + METRIC, "metric[1].metric: pass_at_1 has two rules that are non-inferior.",
+         "Leave one out."),
+        (METRIC + "require = 1", "metric[0].require is not a key of this file.",
          f"{INDEX} It belongs at the top."),
-        ("require = 1\n" + METRIC, 1, "require is 1, expected a table.",
+        ("require = 1\n" + METRIC, "require is 1, expected a table.",
          "For example: require.min_coverage = 0.95"),
-        (METRIC + "[require]\nmin_coverage = 95", 4,
+        (METRIC + "[require]\nmin_coverage = 95",
          "require.min_coverage is 95, expected a number from 0 to 1.",
          "For example: min_coverage = 0.95"),
-        (METRIC + "[require]\nmin_clean_rate = '1'", 4,
+        (METRIC + "[require]\nmin_clean_rate = '1'",
          'require.min_clean_rate is "1", expected a number from 0 to 1.',
          "For example: min_clean_rate = 0.9"),
-        (METRIC + "[require]\nmin_common_tasks = 0", 4,
+        (METRIC + "[require]\nmin_common_tasks = 0",
          "require.min_common_tasks is 0, expected an integer from 1 to 10000000.",
          "For example: min_common_tasks = 20"),
-        (METRIC + "[require]\nmin_common_tasks = 2.5", 4,
+        (METRIC + "[require]\nmin_common_tasks = 2.5",
          "require.min_common_tasks is 2.5, expected an integer from 1 to 10000000.",
          "For example: min_common_tasks = 20"),
-        (METRIC + "[[waive]]\nreason = 'x'", 3, "this [[waive]] has no task_id.",
+        (METRIC + "[[waive]]\nreason = 'x'", "waive[0]: this [[waive]] has no task_id.",
          'Add: task_id = "12"'),
-        (METRIC + "[[waive]]\ntask_id = '1'", 3, "this [[waive]] has no reason.",
+        (METRIC + "[[waive]]\ntask_id = '1'", "waive[0]: this [[waive]] has no reason.",
          'Add: reason = "the answer key is wrong"'),
-        (METRIC + "[[waive]]\ntask_id = '1'\nreason = ' '", 5,
-         'waive.reason is " ", expected why this task may fail.',
+        (METRIC + "[[waive]]\ntask_id = '1'\nreason = ' '",
+         'waive[0].reason is " ", expected why this task may fail.',
          'For example: reason = "the answer key is wrong"'),
-        (METRIC + "[[waive]]\ntask_id = 1.5\nreason = 'x'", 4,
-         "waive.task_id is 1.5, expected a task id, text or an integer.",
+        (METRIC + "[[waive]]\ntask_id = 1.5\nreason = 'x'",
+         "waive[0].task_id is 1.5, expected a task id, text or an integer.",
          'For example: task_id = "12"'),
-        (METRIC + "[[waive]]\ntask_id = 1\nreason = 'x'\n[[waive]]\nreason = 'x'\ntask_id = '1'", 8,
-         'task "1" is waived twice.', "Leave one out."),
-        (METRIC + "[require]\n[require]", 4, "not TOML: Cannot declare ('require',) twice.", ""),
+        (METRIC + "[[waive]]\ntask_id = 1\nreason = 'x'\n[[waive]]\nreason = 'x'\ntask_id = '1'",
+         'waive[1].task_id: task "1" is waived twice.', "Leave one out."),
     ],
 )  # fmt: skip
-def test_contents_that_are_refused(
-    tmp_path: Path, content: str, line: int, told: str, hint: str
-) -> None:
-    """What a policy may not say is refused with the line, what is wrong and what may stand."""
+def test_contents_that_are_refused(tmp_path: Path, content: str, told: str, hint: str) -> None:
+    """What a policy may not say is refused with the key, what is wrong and what may stand."""
     with pytest.raises(UsageError) as raised:
         read(tmp_path, content)
-    assert (str(raised.value), raised.value.hint) == (f"policy.toml:{line}: {told}", hint)
+    assert (str(raised.value), raised.value.hint) == (f"policy.toml: {told}", hint)
     assert raised.value.exit_code == 2
 
 
@@ -200,11 +198,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     }
     for name, told in cases.items():
         with pytest.raises(InputError) as raised:
-            gate.read(tmp_path / name, name=name)
+            policy.read(tmp_path / name, name=name)
         assert str(raised.value) == told
         assert raised.value.hint == "A policy is a TOML file such as policy.toml."
     with pytest.raises(InputError, match=r"^policy.toml:2: not UTF-8 text\.$"):
         read(tmp_path, b"# one\n\xff")
+    with pytest.raises(UsageError, match=r"^policy.toml:2: not TOML: Cannot declare"):
+        read(tmp_path, b"[require]\n[require]")
     with pytest.raises(InputError, match="too large for a policy"):
         read(tmp_path, b"#" * 1_000_001)
 
@@ -221,6 +221,6 @@ def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, t
     path = tmp_path_factory.getbasetemp() / "soup.toml"
     path.write_text(text, encoding="utf-8")
     try:
-        assert gate.read(path, name="soup.toml").criteria
+        assert policy.read(path, name="soup.toml").criteria
     except BladeError as error:
         assert str(error).startswith("soup.toml:")

@@ -1,4 +1,4 @@
-"""What a blade.toml says is what an analysis does; what is wrong in it is refused, by line."""
+"""What a blade.toml says is what an analysis does; what is wrong in it is refused, by key."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import duckdb
 import pytest
 
 import pipeline
-from pipeline.profile import ROLLOUT_COLUMNS, Profile, Stage
-from pipeline.profile.funnel import PREDICATES, stages
-from pipeline.profile.values import BUILT_IN_STAGES
+from pipeline.profile import BUILT_IN_STAGES, ROLLOUT_COLUMNS, Profile, Stage
+from pipeline.profile.tables import PREDICATES, stages
 from tests import results
 from tests.lean import CHECKED, only
 from tests.results import Content, Results, asked, call, rollout, write
@@ -211,7 +210,7 @@ def test_stages_of_the_profile(tmp_path: Path) -> None:
 def test_built_in_stages_have_predicates() -> None:
     """Each by name; those of a profile stand between the fixed ones."""
     assert tuple(PREDICATES) == BUILT_IN_STAGES
-    listed = Profile(funnel=(Stage("received feedback", None, 1), Stage("own", "true", 2)))
+    listed = Profile(funnel=(Stage("received feedback", None), Stage("own", "true")))
     found = [stage.stage for stage in stages(listed)]
     assert found == ["expected", "recorded", "received feedback", "own", "passed"]
 
@@ -226,44 +225,44 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
 @pytest.mark.parametrize(
     ("profile", "message", "hint"),
     [
-        ("pass_treshold = 1\n", ":1: pass_treshold is not a key", "Did you mean pass_threshold?"),
-        ('\npass_threshold = "high"\n', ':2: pass_threshold is "high", expected a number', "0.5"),
+        ("pass_treshold = 1\n", ": pass_treshold is not a key", "Did you mean pass_threshold?"),
+        ('\npass_threshold = "high"\n', ': pass_threshold is "high", expected a number', "0.5"),
         (
             '[fields]\n\nreward = "score.point"\n',
-            ":3: fields.reward: no row has the field score.point",
+            ": fields.reward: no row has the field score.point",
             "Did you mean score.points? Rows have: score.points. Fields of the format itself",
         ),
         (
             'slices = ["chioce"]\n',
-            ":1: slices: no row has the field chioce",
+            ": slices[0]: no row has the field chioce",
             "Did you mean choice? Rows have: choice, hard, instance, score.",
         ),
         (
             '[[funnel]]\nstage = "x"\nwhen = "n_tool_call > 0"\n',
-            ':3: funnel stage "x": column "n_tool_call" does not exist',
+            ': funnel[0].when: funnel stage "x": column "n_tool_call" does not exist',
             "Did you mean n_tool_calls?",
         ),
         (
             '\n[[funnel]]\nstage = "passed"\nwhen = "n_turns > 3"\n',
-            ':2: funnel stage "passed" has its place already',
+            ': funnel[0]: funnel stage "passed" has its place already',
             "These are always there: expected, recorded, passed",
         ),
         (
             "[expected]\ntasks = 1000000\nrepeats = 1000\n",
-            ":3: tasks and repeats make 1,000,000,000 rollouts",
+            ": expected.repeats: tasks and repeats make 1,000,000,000 rollouts",
             "At most 10,000,000",
         ),
         (
             '[[funnel]]\nstage = "x"\nwhen = "(select count(*) from rollouts) > 0"\n',
-            ':3: funnel stage "x": ',
+            ': funnel[0].when: funnel stage "x": ',
             "",
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(
+def test_what_is_wrong_is_said_with_its_key(
     tmp_path: Path, profile: str, message: str, hint: str
 ) -> None:
-    """Exit code 2, the line, what is allowed; and no output is written."""
+    """Exit code 2, the key, what is allowed; and no output is written."""
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": ROWS, "blade.toml": profile})
     said = call("analyze", folder, "--out", tmp_path / "out")
     assert (said.code, said.stdout) == (2, "")

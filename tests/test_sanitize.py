@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -254,12 +255,11 @@ POLICIES = [
 
 @pytest.mark.parametrize(("text", "told"), POLICIES)
 def test_wrong_policies(tmp_path: Path, text: str, told: str) -> None:
-    """A policy that cannot be followed is refused, with its line."""
+    """A policy that cannot be followed is refused, with its key."""
     write(tmp_path, {"in/a.md": "x", "in/sanitize.toml": text})
     ended = call("sanitize", tmp_path / "in", "--check")
     assert ended.code == 2
-    assert f"sanitize.toml:{len(text.splitlines())}: " in ended.stderr
-    assert told in ended.stderr
+    assert re.search(rf"sanitize\.toml:(1:)? .*{re.escape(told)}", ended.stderr, re.DOTALL)
 
 
 def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from pipeline.analysis import stats
+from pipeline.analysis import separation, stats
 from tests import separation_reference as reference
 from tests.separation_reference import Table
 
@@ -50,16 +50,16 @@ def sums(tables: list[Table]) -> dict[str, stats.Numbers]:
 
 def p_value(tables: list[Table]) -> float:
     own = sums(tables)
-    return float(stats.association_p_value(own["up"], own["down"], own["null_variance"])[0])
+    return float(separation.association_p_value(own["up"], own["down"], own["null_variance"])[0])
 
 
 def odds_ratio(tables: list[Table]) -> tuple[float, ...]:
     own = sums(tables)
     own.pop("null_variance")
-    return tuple(float(part[0]) for part in stats.common_odds_ratio(**own))
+    return tuple(float(part[0]) for part in separation.common_odds_ratio(**own))
 
 
-def strata(tables: list[Table]) -> list[stats.Stratum]:
+def strata(tables: list[Table]) -> list[separation.Stratum]:
     return [(a + b, c + d, a + c, 1) for a, b, c, d in tables]
 
 
@@ -101,7 +101,7 @@ def test_swapping_pass_and_fail(tables: list[Table]) -> None:
         inverse = (np.float64(1) / other, 1 / other_high, 1 / other_low)
     assert (ratio, low, high) == pytest.approx(inverse, nan_ok=True)
     own, theirs = sums(tables), sums(swapped)
-    assert stats.lean(own["up"], own["down"]) == -stats.lean(theirs["up"], theirs["down"])
+    assert separation.lean(own["up"], own["down"]) == -separation.lean(theirs["up"], theirs["down"])
 
 
 @given(tasks)
@@ -109,7 +109,7 @@ def test_order_of_tasks(tables: list[Table]) -> None:
     """Tasks in another order give the same bound, and the same sums."""
     turned = tables[::-1]
     assert sums(turned) == sums(tables)
-    own, other = (stats.edge_ratio_bound([strata(each)]) for each in (tables, turned))
+    own, other = (separation.edge_ratio_bound([strata(each)]) for each in (tables, turned))
     assert own == pytest.approx(other)
 
 
@@ -140,8 +140,8 @@ def test_tied_sides() -> None:
     """Sums that differ by rounding alone are alike: no lean, and p is 1."""
     up, down = np.array([0.1 + 0.2]), np.array([0.3])
     assert up != down
-    assert stats.lean(up, down) == 0 == stats.lean(np.zeros(1), np.zeros(1))
-    assert stats.association_p_value(up, down, np.array([0.5])) == 1
+    assert separation.lean(up, down) == 0 == separation.lean(np.zeros(1), np.zeros(1))
+    assert separation.association_p_value(up, down, np.array([0.5])) == 1
 
 
 @pytest.mark.parametrize("table", [(5, 0, 0, 5), (2, 0, 1, 3), (4, 0, 0, 1), (7, 1, 0, 9)])
@@ -150,7 +150,7 @@ def test_edge_of_one_task(table: Table) -> None:
     a, b, c, d = table
     exact = scipy_stats.contingency.odds_ratio([[a, b], [c, d]]).confidence_interval(0.95)
     assert exact.high == math.inf
-    assert stats.edge_ratio_bound([strata([table])])[0] == pytest.approx(exact.low, rel=1e-9)
+    assert separation.edge_ratio_bound([strata([table])])[0] == pytest.approx(exact.low, rel=1e-9)
 
 
 @given(st.lists(tasks, min_size=1, max_size=3))
@@ -166,18 +166,18 @@ def test_edge_of_many_tasks(behaviours: list[list[Table]]) -> None:
         for tables in behaviours
     ]
     pushed = [tables for tables in pushed if tables]
-    found = stats.edge_ratio_bound([strata(tables) for tables in pushed])
+    found = separation.edge_ratio_bound([strata(tables) for tables in pushed])
     for tables, bound in zip(pushed, found, strict=True):
         assert reference.most_chance(tables, float(bound)) == pytest.approx(0.025, rel=1e-6)
 
 
 def test_edges_are_weighted_by_tasks() -> None:
     """Ten tasks alike are ten tasks; large ones keep their digits; none at all has no bound."""
-    (ten,) = stats.edge_ratio_bound([[(2, 3, 2, 10)]])
-    assert ten == pytest.approx(stats.edge_ratio_bound([[(2, 3, 2, 1)] * 10])[0])
-    (large,) = stats.edge_ratio_bound([[(1000, 1, 1, 1)]])
+    (ten,) = separation.edge_ratio_bound([[(2, 3, 2, 10)]])
+    assert ten == pytest.approx(separation.edge_ratio_bound([[(2, 3, 2, 1)] * 10])[0])
+    (large,) = separation.edge_ratio_bound([[(1000, 1, 1, 1)]])
     assert large == pytest.approx(0.025 / 0.975 / 1000)
-    assert len(stats.edge_ratio_bound([])) == 0
+    assert len(separation.edge_ratio_bound([])) == 0
 
 
 differences = st.lists(st.integers(-20, 20).map(float), min_size=2, max_size=8)
@@ -197,7 +197,7 @@ def paired(values: list[float]) -> tuple[float, ...]:
     mean = np.array([np.mean(values)])
     se = np.array([np.std(values, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else np.nan])
     n, scale = np.array([float(len(values))]), np.array([max(map(abs, values))])
-    return tuple(float(part[0]) for part in stats.paired_test(mean, se, n, scale=scale))
+    return tuple(float(part[0]) for part in separation.paired_test(mean, se, n, scale=scale))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_false_finds_of_behaviours() -> None:
     up, down, total = (
         np.where(is_mixed, part, 0).sum(axis=1) for part in (a * d / n, b * c / n, variance)
     )
-    rate = (stats.association_p_value(up, down, total) <= 0.05).mean()
+    rate = (separation.association_p_value(up, down, total) <= 0.05).mean()
     assert 0.035 <= rate <= 0.065
 
 
@@ -275,5 +275,5 @@ def test_false_finds_of_numbers() -> None:
     mean, n = np.nanmean(difference, axis=1), is_mixed.sum(axis=1).astype(float)
     se = np.nanstd(difference, axis=1, ddof=1) / np.sqrt(n)
     scale = np.full(N_TRIALS, float(value.max()))
-    p, _, _ = stats.paired_test(mean, se, n, scale=scale)
+    p, _, _ = separation.paired_test(mean, se, n, scale=scale)
     assert 0.035 <= (p <= 0.05).mean() <= 0.065

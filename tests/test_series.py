@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import pipeline
-from pipeline.cli.series_content import series
-from pipeline.cli.series_page import print_series, sparkline
+from pipeline.cli.compare_series import print_series, series, sparkline
 from tests.results import Results, Row, analyzed, call, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")

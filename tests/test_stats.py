@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.analysis import stats
+from pipeline.analysis.votes import Vote, majority_curve, plurality
 from tests import reference_run, uncertainty_reference
 
 N_DRAWS = 2000
@@ -22,7 +23,7 @@ votes = st.lists(
 ).filter(lambda split: sum(n for n, _ in split) <= 9)
 
 
-def cast(split: list[stats.Vote]) -> list[tuple[int, bool]]:
+def cast(split: list[Vote]) -> list[tuple[int, bool]]:
     """The votes one by one: answers by number, each with its passes first."""
     return [
         (answer, index < n_right)
@@ -32,18 +33,18 @@ def cast(split: list[stats.Vote]) -> list[tuple[int, bool]]:
 
 
 @given(votes)
-def test_plurality(split: list[stats.Vote]) -> None:
+def test_plurality(split: list[Vote]) -> None:
     """The commonest answer's rightness is its mean over all k-subsets, for every k."""
     one_by_one = cast(split)
     exact = [float(reference_run.maj_at(one_by_one, k)) for k in range(1, len(one_by_one) + 1)]
-    assert stats.plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
+    assert plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
 
 
 @given(st.lists(st.tuples(votes, st.integers(1, 5)), min_size=1, max_size=3))
-def test_majority_curve(ballots: list[tuple[list[stats.Vote], int]]) -> None:
+def test_majority_curve(ballots: list[tuple[list[Vote], int]]) -> None:
     """At each k the curve is the mean over the tasks with at least k repeats."""
     every = [cast(split) for split, n_alike in ballots for _ in range(n_alike)]
-    found = stats.majority_curve(ballots)
+    found = majority_curve(ballots)
     assert set(found) == set(range(1, max(map(len, every)) + 1))
     for k, value in found.items():
         own = [reference_run.maj_at(task, k) for task in every if len(task) >= k]
@@ -52,7 +53,7 @@ def test_majority_curve(ballots: list[tuple[list[stats.Vote], int]]) -> None:
 
 def test_no_ballot() -> None:
     """Without votes there is no curve."""
-    assert stats.majority_curve([]) == {}
+    assert majority_curve([]) == {}
 
 
 def two_answers(n_right: int, n_wrong: int, k: int) -> Fraction:
@@ -70,17 +71,17 @@ def test_plurality_of_many(n: int) -> None:
     """Up to 32 repeats the count of subsets is exact."""
     split = [(n - 13, n - 13), (13, 0)]
     exact = [float(two_answers(n - 13, 13, k)) for k in range(1, n + 1)]
-    assert stats.plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
+    assert plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
 
 
 def test_drawn_plurality() -> None:
     """Beyond 32 repeats draws come close, the same ones each time, in whatever order votes are."""
     split = [(23, 23), (17, 0)]
-    found = stats.plurality(split)
+    found = plurality(split)
     exact = [float(two_answers(23, 17, k)) for k in range(1, 41)]
     assert found.tolist() == pytest.approx(exact, abs=0.05)
     assert found[-1] == 1.0
-    assert stats.plurality(split[::-1]).tolist() == found.tolist()
+    assert plurality(split[::-1]).tolist() == found.tolist()
 
 
 rates = st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=8)

@@ -14,25 +14,18 @@ from jinja2 import nodes
 
 import pipeline
 from pipeline.report import (
-    COMPARISON_TABLES,
     filters,
     markdown,
     marks,
     openings,
     phrases,
+    tables,
     templates,
 )
-from pipeline.report import content as collected
 from pipeline.report.content import Content, RunContent
-from pipeline.report.tables import Table
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
-TABLES = {
-    table.name
-    for given in (*vars(collected).values(), COMPARISON_TABLES)
-    for table in (given if isinstance(given, tuple) else (given,))
-    if isinstance(table, Table)
-}
+TABLES = set(tables.EVERY)
 # Properties, and the field that each is made of.
 PROPERTIES = {
     "benchmarks": "runs",

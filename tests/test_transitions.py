@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.analysis import stats
+from pipeline.analysis import ledgers
 
 Counts = list[tuple[int, int, int]]  # repeats of base and candidate, passes of both
 tasks = st.lists(
@@ -26,7 +26,7 @@ def bucket(passed: int, n: int) -> int:
 
 def expected(counts: Counts) -> tuple[np.ndarray, np.ndarray]:
     columns = np.array(counts, dtype=np.int64).reshape(-1, 3).T
-    return stats.expected_transitions(*columns)
+    return ledgers.expected_transitions(*columns)
 
 
 @given(tasks)
@@ -75,7 +75,7 @@ def test_equal_models() -> None:
     for _ in range(60):
         rate = random.random(500)
         base, candidate = random.binomial(8, rate), random.binomial(8, rate)
-        n_tasks, _ = stats.expected_transitions(eight, eight, base + candidate)
+        n_tasks, _ = ledgers.expected_transitions(eight, eight, base + candidate)
         foretold.append(n_tasks.sum() - np.trace(n_tasks))
         buckets = [np.where(run == 8, 0, np.where(run == 0, 2, 1)) for run in (base, candidate)]
         seen.append(np.count_nonzero(buckets[0] != buckets[1]))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.analysis import stats
+from pipeline.analysis import trends
 
 # Of a task: passed and scored, run by run.
 Task = list[tuple[int, int]]
@@ -38,7 +38,7 @@ def asked(task: Task) -> tuple[float, float]:
     passed, n = (np.array(column, dtype=np.int64) for column in zip(*task, strict=True))
     place = np.arange(1, len(task) + 1)
     sums = (n, passed, n * place, n * place**2, passed * place)
-    slope, p_value = stats.trend(*(np.array([part.sum()]) for part in sums))
+    slope, p_value = trends.trend(*(np.array([part.sum()]) for part in sums))
     return float(slope[0]), float(p_value[0])
 
 
@@ -50,7 +50,7 @@ def turned(task: Task, *, none: int, half: int) -> float:
         task[none][1],
         task[half][1],
     )
-    return float(stats.chance_of_turn(*(np.array([count]) for count in counts))[0])
+    return float(trends.chance_of_turn(*(np.array([count]) for count in counts))[0])
 
 
 def test_trend_by_hand() -> None:
@@ -116,15 +116,15 @@ def test_expected_turns_with_many_repeats() -> None:
     ways = sum(math.comb(own, k) * math.comb(n - 2 * own, c - k) for k in range(32, own + 1))
     exact = float(Fraction(ways, math.comb(n, c)))
     counts = (np.array([each]) for each in (n, c, own, own))
-    assert stats.chance_of_turn(*counts)[0] == pytest.approx(exact, rel=1e-8)
+    assert trends.chance_of_turn(*counts)[0] == pytest.approx(exact, rel=1e-8)
 
 
 def test_equal_tasks_are_computed_alike() -> None:
     """Each task gets its own chance, in its own place, whatever stands beside it."""
     columns = [np.array(column) for column in ([6, 4, 6, 6], [1, 2, 1, 6], [2] * 4, [2] * 4)]
-    together = stats.chance_of_turn(*columns)
+    together = trends.chance_of_turn(*columns)
     alone = [
-        stats.chance_of_turn(*(column[[index]] for column in columns))[0] for index in range(4)
+        trends.chance_of_turn(*(column[[index]] for column in columns))[0] for index in range(4)
     ]
     assert together.tolist() == alone
     assert together.tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 3, 0])
@@ -133,5 +133,5 @@ def test_equal_tasks_are_computed_alike() -> None:
 def test_no_tasks() -> None:
     """Nothing in, nothing out."""
     none = np.zeros(0, dtype=np.int64)
-    assert stats.chance_of_turn(none, none, none, none).tolist() == []
-    assert [part.tolist() for part in stats.trend(none, none, none, none, none)] == [[], []]
+    assert trends.chance_of_turn(none, none, none, none).tolist() == []
+    assert [part.tolist() for part in trends.trend(none, none, none, none, none)] == [[], []]

@@ -29,7 +29,7 @@ def check_citations(out: Path, texts: list[str]) -> None:
     results = Results(out)
     runs = frozenset(results.column("select run_id from runs"))
     known = results.rows(
-        "select run_id, task_id, rollout_index, n_events from report.evidence "
+        "select run_id, task_id, rollout_index, n_events from rollouts "
         "union select run_id, task_id, rollout_index, null from expected"
     )
     sizes: dict[tuple[str, str, int], int] = {}

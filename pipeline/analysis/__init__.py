@@ -1,13 +1,17 @@
 """What SQL alone cannot say: relations computed in Python from the rows of others."""
 
-from pipeline.analysis.comparison import COMPARISON_TESTS, MEASURE_INTERVALS
 from pipeline.analysis.contrasts import ALIGNED
-from pipeline.analysis.ledgers import FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE
-from pipeline.analysis.permutations import CHANGE_TESTS
+from pipeline.analysis.intervals import (
+    COMPARISON_TESTS,
+    INTERVALS,
+    LEDGER_INTERVALS,
+    MEASURE_INTERVALS,
+)
+from pipeline.analysis.ledgers import FUNNEL_EFFECTS, TRANSITION_NOISE
+from pipeline.analysis.permutation import CHANGE_TESTS
 from pipeline.analysis.separation import SEPARATIONS
-from pipeline.analysis.stats import warm_up
 from pipeline.analysis.trends import TRENDS
-from pipeline.analysis.uncertainty import INTERVALS, MAJORITIES
+from pipeline.analysis.votes import MAJORITIES
 from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
@@ -16,5 +20,4 @@ COMPUTED: tuple[Computed, ...] = (
     *(FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
 )
 
-
-__all__ = ["COMPUTED", "warm_up"]
+__all__ = ["COMPUTED"]

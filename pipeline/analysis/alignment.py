@@ -1,4 +1,4 @@
-"""Two rollouts side by side, step by step: what they share, and where they first part."""
+"""Two rollouts side by side, step by step: what they share, and where they first diverge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Trail:
         return Counter(self.calls)
 
     def n_shared(self, other: Trail) -> int:
-        """How many calls both make, in whatever order."""
+        """How many calls both make, in any order."""
         return 0 if self.is_apart(other) else (self.counted & other.counted).total()
 
     def is_apart(self, other: Trail) -> bool:
@@ -49,7 +49,7 @@ class Divergence:
     passing_step: int | None
     n_common: int
     n_common_first: int
-    # A call of the passing side that the failing one left out before they parted.
+    # A call of the passing side that the failing one left out before they diverged.
     skipped_step: int | None = None
 
 
@@ -129,8 +129,8 @@ class Alignment:
         rest = (other for other in range(start, len(self.passing)) if other not in done)
         return next(own, next(rest, None))
 
-    def parted(self, difference: str, step: int | None, passing_step: int | None) -> Divergence:
-        """The place where they part, with what came before it."""
+    def diverging(self, difference: str, step: int | None, passing_step: int | None) -> Divergence:
+        """The place where they diverge, with what came before it."""
         n_first = len(self.failing) if step is None else step
         limit = len(self.passing) if passing_step is None else passing_step
         skipped = next((other for other in self.left_out if other < limit), None)
@@ -174,15 +174,15 @@ def first_divergence(failing: Trail, passing: Trail) -> Divergence:
         mate = both.mates.get(step)
         if mate is None:
             place = both.place(step)
-            return both.parted(_difference(failing, passing, step, place), step, place)
+            return both.diverging(_difference(failing, passing, step, place), step, place)
         if failing.steps[step] != passing.steps[mate]:
-            return both.parted("result", step, mate)
+            return both.diverging("result", step, mate)
     if not both.left_out:
-        return both.parted("answer", None, None)
+        return both.diverging("answer", None, None)
     place = both.left_out[0]
     after = 1 + max((a for a, b in both.in_order if b < place), default=-1)
     there = after if after < len(failing) else None
-    return both.parted(_difference(failing, passing, there, place), there, place)
+    return both.diverging(_difference(failing, passing, there, place), there, place)
 
 
 def _difference(failing: Trail, passing: Trail, step: int | None, place: int | None) -> str:

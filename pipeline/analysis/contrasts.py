@@ -1,4 +1,4 @@
-"""The closest passing rollout of each failing one, and where the two part: rows in, rows out."""
+"""The closest passing rollout of each failing one, and where the two diverge."""
 
 from __future__ import annotations
 
@@ -16,30 +16,21 @@ from pipeline.relation import Computed
 
 # Of passing rollouts that begin alike, so many are weighed: repeats may run to a thousand.
 MOST_CANDIDATES = 32
-# Of tools that one side alone calls; names are whatever a model made up.
+# Of tools that one side alone calls; a model may make up any name.
 MOST_TOOLS = 20
 MOST_TOOL_CHARS = 100
 
 SCHEMA = pa.schema(
     {
-        "task_no": pa.int64(),
-        "record_id": pa.int64(),
-        "passing_record_id": pa.int64(),
+        **dict.fromkeys(("task_no", "record_id", "passing_record_id"), pa.int64()),
         "is_closest": pa.bool_(),
-        "n_common": pa.int64(),
-        "n_common_first": pa.int64(),
+        **dict.fromkeys(("n_common", "n_common_first"), pa.int64()),
         "difference": pa.string(),
-        "seq": pa.int64(),
-        "passing_seq": pa.int64(),
-        "result_seq": pa.int64(),
-        "passing_result_seq": pa.int64(),
+        **dict.fromkeys(("seq", "passing_seq", "result_seq", "passing_result_seq"), pa.int64()),
         "skipped_seq": pa.int64(),
-        "tools_only_failing": pa.list_(pa.string()),
-        "tools_only_passing": pa.list_(pa.string()),
+        **dict.fromkeys(("tools_only_failing", "tools_only_passing"), pa.list_(pa.string())),
     }
 )
-
-
 # The steps of a passing rollout, and its place among the repeats.
 Beginning = tuple[tuple[int, ...], int]
 
@@ -70,7 +61,7 @@ class Match:
 def contrasts(steps: pa.Table) -> pa.Table:
     """One row for each failing rollout, from the steps of all that are to be contrasted.
 
-    Of a task that flipped between two runs only the closest pair is told.
+    Of a task that flipped between two runs there is only the closest pair.
     """
     rows: list[dict[str, Any]] = []
     for _, repeats in groupby(_rollouts(steps), key=lambda rollout: rollout.task_no):
@@ -177,7 +168,7 @@ def _only(trail: Trail, other: Trail) -> list[str]:
 
 ALIGNED = Computed(
     name="staging.aligned_contrasts",
-    purpose="Where each failing rollout that calls tools parts from the closest passing one.",
+    purpose="Where each failing rollout that calls tools diverges from the closest passing one.",
     grain=("task_no", "record_id"),
     is_table=True,
     query="""

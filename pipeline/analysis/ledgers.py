@@ -1,4 +1,4 @@
-"""What ledgers cannot say in SQL: a funnel's steps, intervals, and what noise alone would move."""
+"""What a change is made of: the steps of a funnel, and what noise alone would move."""
 
 from __future__ import annotations
 
@@ -8,37 +8,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis import stats
-from pipeline.analysis.columns import nullable, numbers
+from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric, tally
 from pipeline.relation import Computed
 
-LINE_KEY = ("base", "candidate", "metric", "policy", "ledger", "slice_key", "line", "effect")
 BUCKETS = ("always", "sometimes", "never")
-EFFECTS = {
-    "base": pa.string(),
-    "candidate": pa.string(),
-    "metric": pa.string(),
-    "line": pa.string(),
-    "effect": pa.string(),
-    "amount": pa.float64(),
-}
-NOISE = {
-    "base": pa.string(),
-    "candidate": pa.string(),
-    "line": pa.string(),
-    "n_tasks": pa.float64(),
-    "amount": pa.float64(),
-}
-
-
-def ledger_intervals(lines: pa.Table) -> pa.Table:
-    """The interval of each line that is a mean of differences; none where nothing varies."""
-    amount, se, n_units = (numbers(lines[name]) for name in ("amount", "se", "n_units"))
-    low, high = stats.change_interval(
-        amount, se, n_units, is_bounded=np.zeros(len(amount), dtype=bool)
-    )
-    key: dict[str, Any] = {name: lines[name] for name in LINE_KEY}
-    return pa.table({**key, "ci_low": nullable(low), "ci_high": nullable(high)})
+ALWAYS, SOMETIMES, NEVER = range(3)
+EFFECTS = pa.schema(
+    {
+        **dict.fromkeys(("base", "candidate", "metric", "line", "effect"), pa.string()),
+        "amount": pa.float64(),
+    }
+)
+NOISE = pa.schema(
+    {
+        **dict.fromkeys(("base", "candidate", "line"), pa.string()),
+        **dict.fromkeys(("n_tasks", "amount"), pa.float64()),
+    }
+)
 
 
 def funnel_effects(ends: pa.Table) -> pa.Table:
@@ -52,22 +38,22 @@ def funnel_effects(ends: pa.Table) -> pa.Table:
         for metric in ("pass_at_1", "mean_reward"):
             if metric == "pass_at_1" and names[-1] != "passed":
                 continue
-            amounts, rest = stats.shapley_steps(
+            amounts, rest = shapley_steps(
                 *(_rates(steps, side) for side in ("base", "candidate")),
                 *(_endings(steps, side, metric) for side in ("base", "candidate")),
             )
-            told = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
-            told += zip(names, ["reward"] * len(rest), rest, strict=True)
+            effects = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
+            effects += zip(names, ["reward"] * len(rest), rest, strict=True)
             rows += [
                 {"base": base, "candidate": candidate, "metric": metric}
                 | {"line": line, "effect": effect, "amount": float(value)}
-                for line, effect, value in told
+                for line, effect, value in effects
                 if effect == "step" or value != 0
             ]
-    return pa.Table.from_pylist(rows, schema=pa.schema(EFFECTS))
+    return pa.Table.from_pylist(rows, schema=EFFECTS)
 
 
-def _rates(steps: list[dict[str, Any]], side: str) -> stats.Numbers:
+def _rates(steps: list[dict[str, Any]], side: str) -> Numbers:
     """Of those that came to each step, the share that took it; undefined where none came."""
     weights = np.array([step[f"{side}_weight"] for step in steps])
     reached = np.cumsum(weights[::-1])[::-1]
@@ -75,7 +61,7 @@ def _rates(steps: list[dict[str, Any]], side: str) -> stats.Numbers:
         return np.where(reached[:-1] > 0, reached[1:] / reached[:-1], np.nan)
 
 
-def _endings(steps: list[dict[str, Any]], side: str, metric: str) -> stats.Numbers:
+def _endings(steps: list[dict[str, Any]], side: str, metric: str) -> Numbers:
     """What those that end at each step are worth: of passes all, of others nothing, or rewards."""
     if metric == "pass_at_1":
         return np.array([0.0] * (len(steps) - 1) + [1.0])
@@ -94,7 +80,7 @@ def transition_noise(tallies: pa.Table) -> pa.Table:
     ):
         alike = list(own)
         n_alike = [tally["n_tasks"] for tally in alike]
-        counts, amounts = stats.expected_transitions(
+        counts, amounts = expected_transitions(
             *(
                 np.repeat([tally[name] for tally in alike], n_alike)
                 for name in ("n_base", "n_candidate", "n_passed")
@@ -107,48 +93,33 @@ def transition_noise(tallies: pa.Table) -> pa.Table:
             for i, before in enumerate(BUCKETS)
             for j, after in enumerate(BUCKETS)
         ]
-    return pa.Table.from_pylist(rows, schema=pa.schema(NOISE))
+    return pa.Table.from_pylist(rows, schema=NOISE)
 
 
-LEDGER_INTERVALS = Computed(
-    name="staging.ledger_intervals",
-    purpose="The interval of each line of a ledger that has one.",
-    grain=LINE_KEY,
-    is_table=True,
-    query="select * from staging.ledger_lines where se is not null",
-    compute=ledger_intervals,
-)
 FUNNEL_EFFECTS = Computed(
     name="staging.funnel_effects",
     purpose="What each step of the funnel gave to the change between two runs.",
     grain=("base", "candidate", "metric", "line", "effect"),
     is_table=True,
     query="""
-        select
-            stages.base,
-            stages.candidate,
-            stages.step_no,
-            stages.stage,
-            coalesce(bases.weight, 0) as base_weight,
-            coalesce(bases.reward, 0) as base_reward,
-            coalesce(candidates.weight, 0) as candidate_weight,
-            coalesce(candidates.reward, 0) as candidate_reward
-        from (
+        with stages as (
             select base, candidate, step_no, stage from staging.pair_stages
             union all
             select base, candidate, 0 as step_no, 'none' as stage from staging.run_pairs
-        ) as stages
-        left join staging.funnel_ends as bases
-            on bases.base = stages.base
-            and bases.candidate = stages.candidate
-            and bases.step_no = stages.step_no
-            and bases.side = 'base'
-        left join staging.funnel_ends as candidates
-            on candidates.base = stages.base
-            and candidates.candidate = stages.candidate
-            and candidates.step_no = stages.step_no
-            and candidates.side = 'candidate'
-        order by stages.base, stages.candidate, stages.step_no
+        )
+        select
+            base,
+            candidate,
+            step_no,
+            stage,
+            coalesce(any_value(weight) filter (side = 'base'), 0) as base_weight,
+            coalesce(any_value(reward) filter (side = 'base'), 0) as base_reward,
+            coalesce(any_value(weight) filter (side = 'candidate'), 0) as candidate_weight,
+            coalesce(any_value(reward) filter (side = 'candidate'), 0) as candidate_reward
+        from stages
+        left join staging.funnel_ends using (base, candidate, step_no)
+        group by all
+        order by base, candidate, step_no
     """,
     compute=funnel_effects,
 )
@@ -172,3 +143,80 @@ TRANSITION_NOISE = Computed(
     """,
     compute=transition_noise,
 )
+
+
+def shapley_steps(
+    base_steps: Numbers, candidate_steps: Numbers, base_endings: Numbers, candidate_endings: Numbers
+) -> tuple[Numbers, Numbers]:
+    """What each step of a funnel added to the change of the mean value, and each way to end.
+
+    Steps are the rates at which what came so far goes on; endings, one more, the mean value of
+    what goes no further. An undefined one takes the other run's; undefined in both it adds nothing.
+    """
+    base, candidate = _filled(base_steps, candidate_steps)
+    before, after = _filled(base_endings, candidate_endings)
+    weight = (_shares(base) + _shares(candidate)) / 2
+    endings = weight * _moved(before, after)
+    # The value is linear in each rate. Its Shapley values are then the integral of its slopes along
+    # the straight way from one run to the other, and this many points integrate them exactly.
+    points, weights = np.polynomial.legendre.leggauss(len(base) // 2 + 1)
+    on_the_way = base + np.outer((points + 1) / 2, candidate - base)
+    slopes = (weights / 2) @ _slopes(on_the_way, (before + after) / 2)
+    return (candidate - base) * slopes, endings
+
+
+def _filled(base: Numbers, candidate: Numbers) -> tuple[Numbers, Numbers]:
+    """Each with what the other has where it has none, and 0 where neither has."""
+    either = np.where(np.isnan(base), candidate, base)
+    other = np.where(np.isnan(candidate), base, candidate)
+    return np.where(np.isnan(either), 0, either), np.where(np.isnan(other), 0, other)
+
+
+def _moved(before: Numbers, after: Numbers) -> Numbers:
+    """How far each went; equal ones not at all, even where rounding left something."""
+    is_moved = np.abs(after - before) > ROUNDING * np.maximum(np.abs(before), np.abs(after))
+    return np.where(is_moved, after - before, 0)
+
+
+def _shares(steps: Numbers) -> Numbers:
+    """The share that ends before each step, and the share that takes all of them."""
+    reached = np.append(1, np.cumprod(steps))
+    return np.asarray(reached * np.append(1 - steps, 1))
+
+
+def _slopes(steps: Numbers, endings: Numbers) -> Numbers:
+    """How fast the mean value grows with each rate, one funnel per row."""
+    n_steps = steps.shape[1]
+    slopes = np.empty_like(steps)
+    beyond = np.full(len(steps), endings[-1])
+    for step in range(n_steps - 1, -1, -1):
+        slopes[:, step] = beyond - endings[step]
+        beyond = endings[step] + steps[:, step] * slopes[:, step]
+    reached = np.cumprod(np.column_stack((np.ones(len(steps)), steps[:, :-1])), axis=1)
+    return slopes * reached[:, :n_steps]
+
+
+def expected_transitions(
+    n_base: Counts, n_candidate: Counts, n_passed: Counts
+) -> tuple[Numbers, Numbers]:
+    """From bucket (row) to bucket (column): tasks expected there, and their change of rate in all.
+
+    `n_passed` are a task's passes in both runs together: were the runs alike, any of its rollouts
+    could as well have been the other run's. Buckets are always, sometimes, never.
+    """
+    kinds, n_alike = tally(n_base, n_candidate, n_passed)
+    kind, base, chance = hypergeometric(*kinds.T)
+    of_base, of_candidate, passed = (column[kind] for column in kinds.T)
+    candidate = passed - base
+    cell = 3 * _bucket(base, of_base) + _bucket(candidate, of_candidate)
+    n_tasks = n_alike[kind] * chance
+    change = candidate / of_candidate - base / of_base
+    return _matrix(cell, n_tasks), _matrix(cell, n_tasks * change)
+
+
+def _matrix(cell: Counts, amounts: Numbers) -> Numbers:
+    return np.asarray(np.bincount(cell, amounts, minlength=9), dtype=np.float64).reshape(3, 3)
+
+
+def _bucket(n_passed: Counts, n_scored: Counts) -> Counts:
+    return np.where(n_passed == n_scored, ALWAYS, np.where(n_passed == 0, NEVER, SOMETIMES))

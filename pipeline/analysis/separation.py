@@ -1,30 +1,51 @@
-"""Which behaviours separate passes from failures of the same tasks: sums in, tests out."""
+"""Which behaviours separate passes from failures of the same tasks, and by how much.
+
+A task is a table of counts: a passed with the behaviour, b passed without, c failed with, d failed
+without, n in all. What is read here are sums over tasks, one entry per behaviour.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from pipeline.analysis import stats
-from pipeline.analysis.columns import nullable, numbers, q_within
+from pipeline.analysis.stats import (
+    LEVEL,
+    NORMAL_LEVEL,
+    ROUNDING,
+    Numbers,
+    normal_p_value,
+    nullable,
+    numbers,
+    q_values,
+    t_quantile,
+    within,
+)
 from pipeline.relation import Computed
 
 SUMS = ("up", "down", "null_variance", "spread_up", "spread_across", "spread_down")
 DIFFERENCES = ("mean_when_passed", "mean_when_failed", "mean_difference", "se_difference")
+# Of a task: passed, failed, with the behaviour; and how many tasks are like that.
+Stratum = tuple[int, int, int, int]
+# Odds beyond e^50 are beyond any count of rollouts; halved so often, a double is exhausted.
+FARTHEST_LOG_ODDS, N_HALVINGS = 50.0, 64
 DIRECTIONS = {1.0: "passes", -1.0: "fails", 0.0: "none"}
 
 
 def separations(sums: pa.Table) -> pa.Table:
-    """Each feature's size with its interval, p, q within its run, and direction."""
+    """The sums, and each feature's size with its interval, p, q within its run, and direction."""
     up, down, null_variance, *spreads = (numbers(sums[name]) for name in SUMS)
     passed, failed, mean, se = (numbers(sums[name]) for name in DIFFERENCES)
     n_tasks = np.where(numbers(sums["n_informative"]) > 0, numbers(sums["n_tasks"]), 0)
-    ratio, low, high = _odds_ratios(stats.common_odds_ratio(up, down, *spreads), sums)
+    ratio, low, high = _odds_ratios(common_odds_ratio(up, down, *spreads), sums)
     scale = np.maximum(np.abs(passed), np.abs(failed))
-    p_of_mean, mean_low, mean_high = stats.paired_test(mean, se, n_tasks, scale=scale)
+    p_of_mean, mean_low, mean_high = paired_test(mean, se, n_tasks, scale=scale)
     is_binary = np.isfinite(up)
-    p_value = np.where(is_binary, stats.association_p_value(up, down, null_variance), p_of_mean)
-    leans = np.where(is_binary, stats.lean(up, down), stats.lean(passed, failed))
+    p_value = np.where(is_binary, association_p_value(up, down, null_variance), p_of_mean)
+    leans = np.where(is_binary, lean(up, down), lean(passed, failed))
     columns = {
         "odds_ratio": ratio,
         "odds_ratio_low": low,
@@ -32,12 +53,11 @@ def separations(sums: pa.Table) -> pa.Table:
         "difference_low": mean_low,
         "difference_high": mean_high,
         "p_value": p_value,
-        "q_value": q_within(sums["run_id"], p_value),
+        "q_value": within(q_values, p_value, sums["run_id"]),
     }
     return pa.table(
         {
-            "run_id": sums["run_id"],
-            "feature": sums["feature"],
+            **{name: sums[name] for name in sums.column_names},
             **{name: nullable(column) for name, column in columns.items()},
             "is_unbounded": pa.array(np.isinf(ratio), mask=np.isnan(ratio)),
             "direction": pa.array([DIRECTIONS[side] for side in leans], type=pa.string()),
@@ -46,26 +66,26 @@ def separations(sums: pa.Table) -> pa.Table:
 
 
 def _odds_ratios(
-    found: tuple[stats.Numbers, stats.Numbers, stats.Numbers], sums: pa.Table
-) -> tuple[stats.Numbers, stats.Numbers, stats.Numbers]:
+    found: tuple[Numbers, Numbers, Numbers], sums: pa.Table
+) -> tuple[Numbers, Numbers, Numbers]:
     """Ratios with their intervals; those of 0 and infinity have an exact one, open at that end."""
     ratio, low, high = (np.array(column) for column in found)
     edges = np.asarray(sums["edge_strata"].to_pylist(), dtype=object)
     top, bottom = np.flatnonzero(np.isinf(ratio)), np.flatnonzero(ratio == 0)
-    low[top] = stats.edge_ratio_bound([_strata(text) for text in edges[top]])
+    low[top] = edge_ratio_bound([_strata(text) for text in edges[top]])
     high[top] = np.inf
     low[bottom] = 0
     # Seldom in passes is as often lacking there: the same bound, of not doing it.
-    high[bottom] = 1 / stats.edge_ratio_bound([_lacking(text) for text in edges[bottom]])
+    high[bottom] = 1 / edge_ratio_bound([_lacking(text) for text in edges[bottom]])
     return ratio, low, high
 
 
-def _strata(text: str) -> list[stats.Stratum]:
+def _strata(text: str) -> list[Stratum]:
     parts = (part.split(":") for part in text.split(" "))
     return [(int(n_passed), int(n_failed), int(n), int(t)) for n_passed, n_failed, n, t in parts]
 
 
-def _lacking(text: str) -> list[stats.Stratum]:
+def _lacking(text: str) -> list[Stratum]:
     return [
         (n_passed, n_failed, n_passed + n_failed - n_with, n_tasks)
         for n_passed, n_failed, n_with, n_tasks in _strata(text)
@@ -80,3 +100,121 @@ SEPARATIONS = Computed(
     query="select * from staging.behaviour_sums",
     compute=separations,
 )
+
+
+def lean(passed: Numbers, failed: Numbers) -> Numbers:
+    """1 where the first is larger, -1 where the second is, 0 where they are alike."""
+    difference = passed - failed
+    is_alike = np.abs(difference) <= ROUNDING * np.maximum(np.abs(passed), np.abs(failed))
+    return np.where(is_alike, 0, np.sign(difference))
+
+
+def association_p_value(up: Numbers, down: Numbers, null_variance: Numbers) -> Numbers:
+    """Cochran, Mantel and Haenszel's test, without continuity correction.
+
+    `up` sums ad/n and `down` bc/n: their difference is what a exceeds its expectation by.
+    `null_variance` sums the variances of a; where it is 0 no task can tell, and p is NaN.
+    """
+    excess = np.where(lean(up, down) == 0, 0, up - down)
+    with np.errstate(all="ignore"):
+        distance = np.abs(excess) / np.sqrt(null_variance)
+        return normal_p_value(distance, null_variance > 0)
+
+
+def common_odds_ratio(
+    up: Numbers, down: Numbers, spread_up: Numbers, spread_across: Numbers, spread_down: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Mantel and Haenszel's ratio with the interval of Robins, Breslow and Greenland.
+
+    With P = (a+d)/n and Q = (b+c)/n the spreads sum P ad/n, P bc/n + Q ad/n, and Q bc/n. A ratio of
+    0 or infinity has no such interval: see `edge_ratio_bound`.
+    """
+    with np.errstate(all="ignore"):
+        ratio = up / down
+        log_variance = (spread_up / up**2 + spread_across / (up * down) + spread_down / down**2) / 2
+        factor = np.exp(NORMAL_LEVEL * np.sqrt(log_variance))
+        is_inside = (up > 0) & (down > 0)
+        return (
+            ratio,
+            np.where(is_inside, ratio / factor, np.nan),
+            np.where(is_inside, ratio * factor, np.nan),
+        )
+
+
+def edge_ratio_bound(behaviours: Sequence[Sequence[Stratum]]) -> Numbers:
+    """The lower end of the interval of an infinite ratio, one entry per behaviour.
+
+    Such a behaviour is, in every task, in as many passes as the task's totals allow. The end is the
+    ratio under which that has a chance of 2.5%, exactly: tasks are noncentral hypergeometric.
+    """
+    strata = [stratum for own in behaviours for stratum in own]
+    if not strata:
+        return np.full(len(behaviours), np.nan)
+    owner = np.repeat(np.arange(len(behaviours)), [len(own) for own in behaviours])
+    log_ways, fewer, starts, n_tasks = _outcomes(np.asarray(strata, dtype=np.int64))
+    target = np.log((1 - LEVEL) / 2)
+    low = np.full(len(behaviours), -FARTHEST_LOG_ODDS)
+    high = -low
+    for _ in range(N_HALVINGS):
+        middle = (low + high) / 2
+        weight = log_ways - fewer * np.repeat(middle[owner], np.diff(starts, append=len(fewer)))
+        log_chance = -n_tasks * _log_sum_exp(weight, starts)
+        is_rarer = np.bincount(owner, log_chance, minlength=len(behaviours)) < target
+        low, high = np.where(is_rarer, middle, low), np.where(is_rarer, high, middle)
+    return np.asarray(np.exp((low + high) / 2))
+
+
+def _outcomes(
+    strata: NDArray[np.int64],
+) -> tuple[Numbers, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Every count of passes with the behaviour that a stratum's totals allow, one after another.
+
+    The logarithm of how many ways lead there, over those of the most; how many passes fewer than
+    the most it is; where each stratum starts; and how many tasks each stands for.
+    """
+    from scipy.special import gammaln
+
+    passed, failed, having, n_tasks = strata.T
+    most, least = np.minimum(passed, having), np.maximum(having - failed, 0)
+    widths = most - least + 1
+    starts = np.cumsum(widths) - widths
+    fewer = np.arange(widths.sum()) - np.repeat(starts, widths)
+    passed, failed, having, most = (np.repeat(of, widths) for of in (passed, failed, having, most))
+    count = most - fewer
+    log_ways = -(
+        gammaln(count + 1)
+        + gammaln(passed - count + 1)
+        + gammaln(having - count + 1)
+        + gammaln(failed - having + count + 1)
+    )
+    return log_ways - np.repeat(log_ways[starts], widths), fewer, starts, n_tasks
+
+
+def _log_sum_exp(values: Numbers, starts: NDArray[np.int64]) -> Numbers:
+    """The logarithm of the sum of exponentials, stratum by stratum."""
+    largest = np.maximum.reduceat(values, starts)
+    widths = np.diff(starts, append=len(values))
+    scaled = np.exp(values - np.repeat(largest, widths))
+    return np.asarray(largest + np.log(np.add.reduceat(scaled, starts)))
+
+
+def paired_test(
+    mean: Numbers, se: Numbers, n_pairs: Numbers, *, scale: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """p, and both ends of the interval, of a mean difference by Student's t; NaN below two pairs.
+
+    Differences that are all alike have no spread to judge by: their p is the chance that all signs
+    agree, and they have no interval. `scale` is the size of what was subtracted.
+    """
+    is_level = np.abs(mean) <= ROUNDING * scale
+    is_spread = (se > ROUNDING * scale) & (n_pairs > 1)
+    degrees = np.maximum(n_pairs - 1, 1)
+    by_signs = np.where(is_level, 1, np.exp2(-degrees))
+    p_value = np.where(n_pairs > 1, by_signs, np.nan)
+    if is_spread.any():
+        from scipy.special import stdtr
+
+        distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
+        p_value[is_spread] = 2 * stdtr(degrees[is_spread], -distance)
+    half = t_quantile(n_pairs, is_spread) * se
+    return p_value, mean - half, mean + half

@@ -1,12 +1,23 @@
-"""Which tasks rise and fall along a series of runs: sums in, tests and expectations out."""
+"""Which tasks rise and fall along a series of runs, and what noise alone would make of them.
+
+A task is its counts: of n repeats over all runs, c passed. Under noise alone the c passes fall on
+any of the n repeats alike, in any run: what a run gets of them is hypergeometric.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis import stats
-from pipeline.analysis.columns import nullable, q_within
+from pipeline.analysis.stats import (
+    Counts,
+    Numbers,
+    counts,
+    normal_p_value,
+    nullable,
+    q_values,
+    within,
+)
 from pipeline.relation import Computed
 
 SUMS = ("n_all", "n_all_passed", "sum_places", "sum_square_places", "sum_passed_places")
@@ -14,16 +25,16 @@ SUMS = ("n_all", "n_all_passed", "sum_places", "sum_square_places", "sum_passed_
 
 def trends(totals: pa.Table) -> pa.Table:
     """Each task's trend with p and q within its series, and how likely noise alone turns it."""
-    sums = [_counts(totals[name]) for name in SUMS]
+    sums = [counts(totals[name]) for name in SUMS]
     n, n_passed = sums[:2]
-    n_first, n_last = _counts(totals["n_first"]), _counts(totals["n_last"])
-    slope, p_value = stats.trend(*sums)
+    n_first, n_last = counts(totals["n_first"]), counts(totals["n_last"])
+    slope, p_value = trend(*sums)
     columns = {
         "slope": slope,
         "p_value": p_value,
-        "q_value": q_within(totals["series"], p_value),
-        "expected_learned": stats.chance_of_turn(n, n_passed, n_first, n_last),
-        "expected_forgotten": stats.chance_of_turn(n, n_passed, n_last, n_first),
+        "q_value": within(q_values, p_value, totals["series"]),
+        "expected_learned": chance_of_turn(n, n_passed, n_first, n_last),
+        "expected_forgotten": chance_of_turn(n, n_passed, n_last, n_first),
     }
     return pa.table(
         {
@@ -34,10 +45,6 @@ def trends(totals: pa.Table) -> pa.Table:
     )
 
 
-def _counts(column: pa.ChunkedArray) -> stats.Counts:
-    return np.asarray(column.to_numpy(), dtype=np.int64)
-
-
 TRENDS = Computed(
     name="staging.series_trends",
     purpose="The trend of every task along a series, and what noise alone would make of its ends.",
@@ -46,3 +53,53 @@ TRENDS = Computed(
     query="select * exclude (rates, n_scored, n_passed) from staging.series_totals",
     compute=trends,
 )
+
+
+def trend(
+    n: Counts, n_passed: Counts, places: Counts, square_places: Counts, passed_places: Counts
+) -> tuple[Numbers, Numbers]:
+    """Cochran and Armitage's: how much the pass rate rises per place, and p; NaN where none can be.
+
+    The sums are of the places of all repeats, of their squares, and of the places of passes. The
+    variance is that of relabelled repeats; p is the normal distribution's, on both sides. Whole
+    numbers up to the last division, so that tasks without a trend have none.
+    """
+    lean = (n * passed_places - n_passed * places).astype(np.float64)
+    spread = (n * square_places - places**2).astype(np.float64)
+    mixed = (n_passed * (n - n_passed)).astype(np.float64)
+    with np.errstate(all="ignore"):
+        slope = np.where(spread > 0, lean / spread, np.nan)
+        distance = np.abs(lean) * np.sqrt((n - 1) / (mixed * spread))
+    return slope, normal_p_value(distance, (mixed > 0) & (spread > 0))
+
+
+def chance_of_turn(n: Counts, n_passed: Counts, n_none: Counts, n_half: Counts) -> Numbers:
+    """The chance under noise that one run passes nothing and another at least half of its repeats.
+
+    `n_none` and `n_half` are the repeats of the two. Of k passes of the second run there are
+    C(n_half, k) C(rest, c - k) ways, of C(n, c) in all.
+    """
+    if not len(n):
+        return np.zeros(0)
+    tasks = np.stack([n, n_passed, n_none, n_half])
+    kinds, kind = np.unique(tasks, axis=1, return_inverse=True)
+    n, n_passed, n_none, n_half = kinds
+    widths = n_half // 2 + 1
+    starts = np.cumsum(widths) - widths
+    of_half = np.repeat(n_half, widths)
+    least = (of_half + 1) // 2
+    k = least + np.arange(widths.sum()) - np.repeat(starts, widths)
+    rest, others = np.repeat(n - n_none - n_half, widths), np.repeat(n_passed, widths) - k
+    log_ways = _log_choose(of_half, k) + _log_choose(rest, others)
+    chance = np.exp(log_ways - np.repeat(_log_choose(n, n_passed), widths))
+    return np.asarray(np.minimum(np.add.reduceat(chance, starts), 1)[kind.reshape(-1)])
+
+
+def _log_choose(n: Counts, k: Counts) -> Numbers:
+    """The logarithm of n over k; minus infinity where there is no way."""
+    from scipy.special import gammaln
+
+    inside = (k >= 0) & (k <= n)
+    k = np.where(inside, k, 0)
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.where(inside, ways, -np.inf)

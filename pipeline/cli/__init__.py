@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
-        command = getattr(importlib.import_module(f"pipeline.cli.{name}_command"), name)
+        command = getattr(importlib.import_module(f"pipeline.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
 
@@ -98,8 +98,8 @@ def main() -> None:
         # Whatever is asked of such a name fails, in many places.
         if error.errno != errno.ENAMETOOLONG:
             raise
-        told = one_line(str(error.filename), LONGEST_NAME)
-        click.echo(f"blade: {told}: too long for the name of a file.", err=True)
+        name = one_line(str(error.filename), LONGEST_NAME)
+        click.echo(f"blade: {name}: too long for the name of a file.", err=True)
         sys.exit(InputError.exit_code)
     except Exception as error:
         if not is_interrupt(error):

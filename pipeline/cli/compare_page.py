@@ -1,30 +1,34 @@
-"""What changed between runs, as a page for people."""
+"""What changed between runs, as a page for people: sentences, tables, and tasks that flip."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
-from pipeline.cli import compare_tables
-from pipeline.cli import compare_voice as voice
-from pipeline.cli.flips_page import print_flips
-from pipeline.cli.lookup import command
-from pipeline.cli.paragraphs import heading, labelled, row
-from pipeline.cli.tables import print_table
-from pipeline.report import Comparison, sentences
+from pipeline.cli import voice
+from pipeline.cli.lookup import Row, bounded, command
+from pipeline.cli.paragraphs import LONGEST_TEXT, flat, heading, inline, labelled, row
+from pipeline.cli.tables import percent, print_table
+from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger
-from pipeline.text import one_line
+from pipeline.report.figures import Row as FigureRow
 
-LONGEST_NAME = 200
-LONGEST_TEXT = 120
-# Of several candidates these are told whole; the others have their line in the table.
+# Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
 MOST_MATRIX = 12
+MOST_FLIPS = 3
+LONGEST_SETTING = 120
+EVENT_CHARACTERS = 300
 UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
 NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}
+BUCKETS = ("always", "sometimes", "never")
+FLIPS = {
+    "lost": "that the base passes at least half the time and the candidate does not",
+    "gained": "that the candidate passes at least half the time and the base does not",
+}
 
 
 def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> None:
@@ -43,40 +47,30 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: 
         _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:
         click.echo("\nNo base is named, so there is no verdict.")
-        told = command("compare", others[0].base, warehouse)
-        click.echo(labelled("next", one_line(told, LONGEST_NAME)))
+        click.echo(labelled("next", inline(command("compare", others[0].base, warehouse))))
 
 
 def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
     """The change from each run (a row) to each other (a column), by the metric that leads."""
     names = list(dict.fromkeys(name for each in found for name in (each.base, each.candidate)))
-    title = heading(one_line(benchmark, LONGEST_NAME))
+    title = heading(inline(benchmark))
     if len(names) > MOST_MATRIX or any(len(each.told) > 1 for each in found):
         click.echo(title)
         _print_table(found)
         return
-    click.echo(f"{title}, {_unit(found[0])} from the row to the column")
-    cells = {(each.base, each.candidate): each for each in found}
+    is_rate = found[0].lead.metric == "pass_at_1"
+    unit = "points of pass@1" if is_rate else "change of mean reward"
+    click.echo(f"{title}, {unit} from the row to the column")
+    cells = {(name, name): "·" for name in names}
+    for each in found:
+        delta = each.lead.row.delta.value
+        if delta is not None:
+            cells[each.base, each.candidate] = voice.plain(each.lead, delta)
+            cells.setdefault((each.candidate, each.base), voice.plain(each.lead, -delta))
     print_table(
         ("from", *names),
-        [[name, *(_cell(cells, name, other) for other in names)] for name in names],
+        [[name, *(cells.get((name, other), "n/a") for other in names)] for name in names],
     )
-
-
-def _unit(comparison: Comparison) -> str:
-    is_rate = comparison.lead.metric == "pass_at_1"
-    return "points of pass@1" if is_rate else "change of mean reward"
-
-
-def _cell(cells: dict[tuple[str, str], Comparison], name: str, other: str) -> str:
-    if name == other:
-        return "·"
-    forth, back = cells.get((name, other)), cells.get((other, name))
-    found = forth or back
-    if found is None or found.lead.row.delta.value is None:
-        return "n/a"
-    value = found.lead.row.delta.value * (1 if forth else -1)
-    return voice.plain(found.lead, value)
 
 
 def _print_table(found: Sequence[Comparison]) -> None:
@@ -101,26 +95,31 @@ def _print_table(found: Sequence[Comparison]) -> None:
 
 
 def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
-    names = [one_line(name, LONGEST_NAME) for name in (comparison.candidate, comparison.base)]
-    click.echo(heading(" against ".join(names)))
+    click.echo(heading(f"{inline(comparison.candidate)} against {inline(comparison.base)}"))
     click.echo(labelled("", _differs(comparison)))
     if comparison.refused:
-        ids = ", ".join(one_line(row.task_id, LONGEST_NAME) for row in comparison.refused)
+        ids = ", ".join(inline(task.task_id) for task in comparison.refused)
         rest = comparison.refused[0].n_refused.value - len(comparison.refused)
         more = f" and {rest} more" if rest else ""
         click.echo(labelled("refused", f"one id, different questions: tasks {ids}{more}"))
     for change in comparison.told:
-        click.echo(f"\n{_verdict(change)}{sentences.METRICS[change.metric]}")
+        verdict = sentences.verdict(change, voice.PLAIN)
+        styled = click.style(verdict.upper(), bold=True, fg=COLOURS.get(verdict))
+        title = sentences.METRICS[change.metric]
+        click.echo(f"\n{styled}  {title}" if verdict else f"\n{title}")
         for label, sentence in sentences.statements(change, voice.PLAIN):
             if label != "verdict":
                 click.echo(row(label, sentence))
-        compare_tables.print_tasks(change)
+        _print_tasks(change)
         if change is comparison.lead:
-            compare_tables.print_transitions(comparison)
+            _print_transitions(comparison)
         for ledger in change.ledgers if is_full else _leading(change):
             if lines := ledger.lines if is_full else ledger.page:
-                compare_tables.print_ledger(change, ledger, lines)
-    compare_tables.print_metrics(comparison)
+                _print_ledger(change, ledger, lines)
+    if comparison.metrics:
+        click.echo(heading("what else changed"))
+        headings = ("figure", "tasks", "base", "candidate", "change", "95%, new tasks")
+        print_table(headings, [_metric(each) for each in comparison.metrics])
     print_flips([dict(flip.values) for flip in comparison.flips])
     if not is_full and comparison.lead.ledgers:
         click.echo("\n--full prints every ledger and line, --json all of it")
@@ -137,26 +136,135 @@ def _leading(change: Change) -> list[Ledger]:
     return [*chosen, *sentences.widest(change.ledger("slices"))]
 
 
-def _verdict(change: Change) -> str:
-    verdict = sentences.verdict(change, voice.PLAIN)
-    if not verdict:
-        return ""
-    return click.style(verdict.upper(), bold=True, fg=COLOURS.get(verdict)) + "  "
-
-
 def _differs(comparison: Comparison) -> str:
-    if not comparison.settings:
-        return "these runs differ in nothing that is recorded of them"
     parts = []
     for setting in comparison.settings:
         values = setting.values
-        told = (
-            f"in {values['n_tasks']} tasks"
-            if values["n_tasks"] is not None
-            else " against ".join(
-                one_line(values[side] or "none", LONGEST_TEXT)
-                for side in ("base_value", "candidate_value")
+        sides = [values[side] or "none" for side in ("base_value", "candidate_value")]
+        how = " against ".join(inline(side, LONGEST_SETTING) for side in sides)
+        if values["n_tasks"] is not None:
+            how = f"in {values['n_tasks']} tasks"
+        parts.append(f"{values['setting']} ({how})")
+    return f"these runs differ in {', '.join(parts) or 'nothing that is recorded of them'}"
+
+
+def _print_tasks(change: Change) -> None:
+    """The tasks that lost and gained most."""
+    if not change.changed:
+        return
+    counted = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
+    unit = ", in points" if change.metric == "pass_at_1" else ""
+    click.echo(heading("tasks") + f", {counted}; those that changed most{unit}")
+    print_table(
+        ("task", "base", "candidate", "change", "part", "from", "to"),
+        [
+            (
+                task.task_id,
+                voice.level(change, task.base_value),
+                voice.level(change, task.candidate_value),
+                voice.bare(change, task.change),
+                voice.bare(change, task.amount),
+                task.values["base_bucket"],
+                task.values["candidate_bucket"],
             )
+            for task in [*change.losses, *change.gains]
+        ],
+    )
+
+
+def _print_transitions(comparison: Comparison) -> None:
+    """Tasks by the bucket they were in (a row) and are in (a column), noise alone in brackets."""
+    if not comparison.transitions:
+        return
+    cells = {
+        (cell.bucket_before, cell.bucket_after): (
+            f"{cell.n_tasks.value:,} ({cell.n_tasks_by_noise.value:.1f})"
         )
-        parts.append(f"{values['setting']} ({told})")
-    return f"these runs differ in {', '.join(parts)}"
+        for cell in comparison.transitions
+    }
+    click.echo(heading("buckets") + ", from the row to the column; in brackets by noise alone")
+    print_table(
+        ("from", *BUCKETS),
+        [[before, *(cells[before, after] for after in BUCKETS)] for before in BUCKETS],
+    )
+
+
+def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[FigureRow]) -> None:
+    """Lines that add up to the change they explain."""
+    name = ledger.name + (f" by {inline(ledger.slice_key)}" if ledger.slice_key else "")
+    missing = ", missing rows as failures" if ledger.policy != "dropped" else ""
+    total = voice.PLAIN.change(change, ledger.total.total_shown)
+    click.echo(heading(name) + f"{missing}: {total} in all, {ledger.total.values['explains']}")
+    if ledger.total.is_reversal:
+        click.echo("  Simpson's reversal: every slice that changed went the other way")
+    print_table(
+        ("line", "change", "95% interval", "tasks", "look at"),
+        [
+            (
+                sentences.line_name(line, voice.PLAIN),
+                voice.bare(change, line.shown),
+                ""
+                if line.values["ci_low"] is None
+                else voice.span(change, line.ci_low, line.ci_high),
+                line.values["n_tasks"],
+                line.values["example"] or "",
+            )
+            for line in lines
+        ],
+    )
+
+
+def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
+    """What else changed: pass@k, tokens, turns, coverage."""
+    shown = voice.PLAIN.percent if each.is_rate else voice.amount
+    moved = voice.PLAIN.points if each.is_rate else voice.signed_amount
+    k = f", k = {each.k.value}" if each.k.value is not None else ""
+    low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
+    return (
+        wording.MEASURES[each.metric] + k,
+        each.values["n_tasks"],
+        shown(each.base_value),
+        shown(each.candidate_value),
+        moved(each.delta),
+        "" if low.value is None else f"{moved(low)} to {moved(high)}",
+    )
+
+
+def print_flips(rows: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
+    """The first flips of each side; rows of `flips` of one comparison, the most changed first."""
+    for side, meaning in FLIPS.items():
+        found = [flip for flip in rows if flip["side"] == side]
+        if not found:
+            continue
+        n_flips, shown = found[0]["n_flips"], found[:limit]
+        tasks = "1 task" if n_flips == 1 else f"{n_flips:,} tasks"
+        cut = f"; the {len(shown)} most changed" if n_flips > len(shown) else ""
+        click.echo(heading(f"{side}: {tasks}") + f" {meaning}{cut}")
+        for line in (line for flip in shown for line in _flip(flip)):
+            click.echo(line)
+
+
+def _flip(flip: Row) -> Iterator[str]:
+    """The closest two attempts of a task, one of each run, and where they diverge."""
+    rates = f"{percent(flip['base_pass_rate'])} to {percent(flip['candidate_pass_rate'])}"
+    mode = f", fails with {inline(flip['failing_mode'])}" if flip["failing_mode"] else ""
+    yield labelled(f"task {inline(flip['task_id'])}", f"pass rate {rates}{mode}")
+    if flip["n_common"]:
+        common = "1 call" if flip["n_common"] == 1 else f"{flip['n_common']:,} calls"
+        yield row("in common", f"{common}, {flip['n_common_first']:,} before they part")
+    yield row("then", wording.PARTINGS[flip["difference"]])
+    for side in ("failing", "passing"):
+        yield row(side, inline(flip[side]))
+        event, n_characters = flip[f"{side}_event"], flip[f"{side}_chars"]
+        if text := flat(bounded(event, EVENT_CHARACTERS, n_characters=n_characters)):
+            yield row("", text)
+    # What all attempts of a side call says more than what one of them does.
+    said = {
+        "all passes, no failure": flip["tools_of_passes"],
+        "all failures, no pass": flip["tools_of_failures"],
+    }
+    if not any(said.values()):
+        said = {f"only {side}": flip[f"tools_only_{side}"] for side in ("failing", "passing")}
+    for who, tools in said.items():
+        if tools:
+            yield row("tools", f"{who}: {inline(', '.join(tools), LONGEST_TEXT)}")

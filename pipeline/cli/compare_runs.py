@@ -6,20 +6,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from pipeline import report, run
-from pipeline.cli.lookup import known_run, listed, rows
+from pipeline.cli.lookup import known_run, listed, rows, run_names
 from pipeline.cli.options import DEFAULT_WAREHOUSE
-from pipeline.cli.progress import shown_progress
+from pipeline.cli.progress import analyzed
 from pipeline.errors import UsageError
 from pipeline.report import Comparison
-from pipeline.settings import Settings
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 LONGEST_NAME = 60
 FEWEST_CHECKPOINTS = 3
+OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
 
 
 def located(
@@ -35,10 +34,7 @@ def located(
             f"{one_line(results, LONGEST_NAME)} and --warehouse: one or the other.",
             hint="Name the runs and the results, or the runs and --warehouse.",
         )
-    out = Path(stack.enter_context(TemporaryDirectory(prefix="blade_")))
-    with shown_progress() as progress:
-        made = run.run(Settings(results=(Path(results),), out=out / "out"), progress=progress)
-    return made.warehouse, names
+    return stack.enter_context(analyzed(Path(results))).warehouse, names
 
 
 def _is_results(word: str, warehouse: Path) -> bool:
@@ -51,7 +47,7 @@ def _is_results(word: str, warehouse: Path) -> bool:
     if Path(word).name != word or not warehouse.is_file():
         return True
     with open_warehouse(warehouse) as opened:
-        return word not in _names(opened)
+        return word not in run_names(opened)
 
 
 @contextmanager
@@ -61,23 +57,37 @@ def compared(
     """The comparisons asked for: of the runs named, or all that the analysis made."""
     with open_warehouse(path) as opened:
         made = [] if names else report.comparisons(opened)
-        pairs = _pairs(opened, names, margin=margin) if names else _kept(opened, made, margin)
+        named = [(each.benchmark, each.base, each.candidate) for each in made if each.is_named]
+        pairs = [
+            run.Pair(*pair, is_named=True, margin=margin)
+            for pair in (_asked(opened, names) if names else named)
+        ]
         if not pairs:
             yield opened, made
             return
         again = [] if rerun is None else _again(opened, pairs, rerun)
-    with run.compare(path, [*pairs, *again]) as asked:
-        asked_for = {(pair.base, pair.candidate) for pair in pairs}
-        found = report.comparisons(asked)
-        named = [each for each in found if (each.base, each.candidate) in asked_for]
-        yield asked, [*named, *(each for each in made if not each.is_named)]
+    with run.compare(path, [*pairs, *again]) as overlaid:
+        wanted = {(pair.base, pair.candidate) for pair in pairs}
+        found = report.comparisons(overlaid)
+        chosen = [each for each in found if (each.base, each.candidate) in wanted]
+        yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
 
 
-def _kept(opened: Warehouse, made: Sequence[Comparison], margin: float) -> list[run.Pair]:
-    """The pairs that the analysis made with a baseline, by the margin asked for."""
-    return [
-        _pair(opened, each.base, each.candidate, margin=margin) for each in made if each.is_named
-    ]
+def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Benchmark, base and candidate of each pair that the runs named make."""
+    base, *candidates = names
+    benchmark = known_run(opened, base)["benchmark"]
+    if not candidates:
+        candidates = [row["run_id"] for row in rows(opened, OTHERS, benchmark, base)]
+        if not candidates:
+            raise UsageError(
+                f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
+                hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
+            )
+    _check_once(names)
+    for candidate in candidates:
+        known_run(opened, candidate)
+    return [(benchmark, base, candidate) for candidate in candidates]
 
 
 def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
@@ -97,23 +107,6 @@ def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run
     if rerun in {pair.candidate for pair in pairs}:
         return []
     return [replace(pairs[0], candidate=rerun, is_named=False)]
-
-
-def _pairs(opened: Warehouse, names: Sequence[str], *, margin: float) -> list[run.Pair]:
-    base, *candidates = names
-    benchmark = known_run(opened, base)["benchmark"]
-    if not candidates:
-        query = """
-            select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place
-        """
-        candidates = [row["run_id"] for row in rows(opened, query, benchmark, base)]
-        if not candidates:
-            raise UsageError(
-                f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
-                hint=f"Name a candidate. Runs: {listed(_names(opened))}",
-            )
-    _check_once(names)
-    return [_pair(opened, base, candidate, margin=margin) for candidate in candidates]
 
 
 def benchmark_of_series(opened: Warehouse, names: Sequence[str]) -> str:
@@ -138,13 +131,3 @@ def _check_once(names: Sequence[str]) -> None:
         raise UsageError(
             f"{listed(sorted(twice))}: named twice.", hint="A run is not compared with itself."
         )
-
-
-def _pair(opened: Warehouse, base: str, candidate: str, *, margin: float) -> run.Pair:
-    known_run(opened, candidate)
-    benchmark = known_run(opened, base)["benchmark"]
-    return run.Pair(benchmark, base, candidate, is_named=True, margin=margin)
-
-
-def _names(opened: Warehouse) -> list[str]:
-    return [row["run_id"] for row in rows(opened, "select run_id from runs order by all")]

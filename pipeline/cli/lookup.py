@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import shlex
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,14 @@ def rows(warehouse: Warehouse, query: str, *values: Any) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def grouped(found: Iterable[Row], key: str) -> dict[str, list[Row]]:
+    """Rows by one of their columns, which they then lack."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in found:
+        groups[row.pop(key)].append(row)
+    return groups
+
+
 def bounded(text: str | None, limit: int, *, n_characters: int | None = None) -> Row | None:
     """The beginning of a text, with the length of the whole; none where there is no text.
 
@@ -43,11 +52,16 @@ def short(name: str | None) -> str | None:
     return name if name is None or len(name) <= LONGEST_WORD else name[: LONGEST_WORD - 1] + "…"
 
 
+def run_names(warehouse: Warehouse) -> list[str]:
+    """Every run of the warehouse."""
+    return [row["run_id"] for row in rows(warehouse, "select run_id from runs order by all")]
+
+
 def known_run(warehouse: Warehouse, run_id: str) -> Row:
     """The run of this name, or an error that says which there are."""
     found = rows(warehouse, "from runs where run_id = ?", run_id)
     if not found:
-        names = [row["run_id"] for row in rows(warehouse, "select run_id from runs order by all")]
+        names = run_names(warehouse)
         close = difflib.get_close_matches(run_id, names, n=1)
         meant = f"Did you mean {close[0]}? " if close else ""
         hint = f"{meant}Runs: {listed(names)}" if names else "The warehouse holds no runs."
@@ -55,11 +69,17 @@ def known_run(warehouse: Warehouse, run_id: str) -> Row:
     return found[0]
 
 
-def listed(names: Iterable[str], most: int = MOST_NAMES) -> str:
+def require_run(run_id: str | None, names: Sequence[str]) -> None:
+    """An error where a run is asked for that is none of these; they keep their order."""
+    if run_id is not None and run_id not in names:
+        raise UsageError(f"{run_id}: no such run.", hint=f"Runs: {', '.join(names)}")
+
+
+def listed(names: Iterable[Any]) -> str:
     """Some names on one line, and how many more there are."""
     every = [one_line(str(name), LONGEST_NAME) for name in names]
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    more = f" and {len(every) - MOST_NAMES} more" if len(every) > MOST_NAMES else ""
+    return ", ".join(every[:MOST_NAMES]) + more
 
 
 def command(name: str, argument: str, warehouse: Path) -> str:

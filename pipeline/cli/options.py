@@ -10,10 +10,11 @@ from pipeline.settings import WAREHOUSE_NAME
 
 DEFAULT_OUT = Path("blade_out")
 DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
+PATH = click.Path(path_type=Path)
 
 warehouse_option = click.option(
     "--warehouse",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=DEFAULT_WAREHOUSE,
     show_default=True,
     help="The file that blade analyze wrote.",
@@ -23,6 +24,6 @@ json_option = click.option(
 )
 templates_option = click.option(
     "--templates",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="Folder of templates of your own; a file replaces the one of blade's of the same name.",
 )

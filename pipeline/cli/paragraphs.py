@@ -10,10 +10,12 @@ from typing import Any
 
 import click
 
-from pipeline.text import neutral
+from pipeline.text import neutral, one_line
 
 WIDTH = 100
 COLUMN = 16
+LONGEST_NAME = 200
+LONGEST_TEXT = 400
 LONGEST_COMMAND = 2000
 LONGEST_FLAT = 1000
 NARROWEST = 20
@@ -22,6 +24,16 @@ NARROWEST = 20
 def width() -> int:
     """How wide a page may be: what the terminal has, but no wider than is good to read."""
     return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
+
+
+def inline(text: str, limit: int = LONGEST_NAME) -> str:
+    """A name or a text within a line: inert, and cut where it is too long."""
+    return one_line(text, limit)
+
+
+def next_line(command: str) -> str:
+    """A command to run next."""
+    return labelled("next", inline(command, LONGEST_COMMAND))
 
 
 def heading(text: str) -> str:

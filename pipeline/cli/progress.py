@@ -1,20 +1,34 @@
-"""How far an analysis is, on stderr: drawn on a terminal, a plain line a stage elsewhere."""
+"""An analysis that a command runs: how far it is, on stderr, and its output for the occasion."""
 
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
-from pipeline.run import Progress
+from pipeline import run
+from pipeline.run import Analysis, Progress
+from pipeline.settings import Settings
 from pipeline.text import neutral
 
 
 @contextmanager
+def analyzed(*results: Path) -> Iterator[Analysis]:
+    """An analysis of these results; it is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        settings = Settings(results=results, out=Path(folder) / "out")
+        with shown_progress() as progress:
+            analysis = run.run(settings, progress=progress)
+        yield analysis
+
+
+@contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Whom to tell; what a terminal was shown is gone at the end."""
+    """Drawn on a terminal, and gone at the end; elsewhere a plain line per stage."""
     if sys.stderr.isatty():
         with _drawn() as progress:
             yield progress

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from pipeline import report
-from pipeline.cli.findings_page import MOST, finding_objects, print_findings
 from pipeline.cli.lookup import Row, rows
 from pipeline.cli.options import DEFAULT_OUT
-from pipeline.cli.tables import print_table
-from pipeline.report import sidecar, wording
+from pipeline.cli.paragraphs import heading, labelled
+from pipeline.cli.tables import percent, print_table
+from pipeline.cli.voice import PLAIN
+from pipeline.report import findings, sidecar, wording
+from pipeline.report.figures import Row as Finding
 from pipeline.run import Analysis
 from pipeline.text import json_text, neutral, one_line
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.warehouse import open_warehouse
 
 HEADINGS = (
     *("run", "tasks", "rollouts", "coverage", "pass@1", "95%, new tasks"),
@@ -44,30 +47,42 @@ COMPARED = """
     order by not is_named, n_common_tasks desc, benchmark, pair_no
     limit ?
 """
-INVENTORY = "kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank"
+INVENTORY = """
+    select kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    from report.inventory
+"""
 WIDEST = 400
+MOST_FINDINGS = 3
+DIFFERING = "from reported_checks where status = 'differs'"
+# The event of a citation: why is about attempts.
+EVENT = re.compile(r"#[0-9]+$")
 
 
 def print_summary(analysis: Analysis) -> None:
-    """Inventory, a row a run, what matters most, what to know, and what to run next."""
+    """Inventory, one row per run, what matters most, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        click.echo(_inventory(warehouse))
+        kinds = rows(warehouse, INVENTORY)
         runs = [row.values for row in report.headlines(warehouse)]
         compared = rows(warehouse, COMPARED, MOST_COMPARED)
-        told = report.ranked_findings(warehouse)
+        ranked = report.ranked_findings(warehouse)
+    listing = ", ".join(f"{kind['n_files']} {kind['kind'].replace('_', ' ')}" for kind in kinds)
+    n_files = sum(kind["n_files"] for kind in kinds)
+    click.echo(f"{n_files} file{'' if n_files == 1 else 's'}: {listing}")
     several = len({run["benchmark"] for run in runs}) > 1
-    headings = ["benchmark", *HEADINGS] if several else list(HEADINGS)
-    print_table(headings, [_row(run, several=several) for run in runs])
+    print_table(
+        ("benchmark", *HEADINGS)[not several :],
+        [(run["benchmark"], *_row(run))[not several :] for run in runs],
+    )
     click.echo(LEGEND)
     if any(run["is_ragged"] for run in runs):
         click.echo(RAGGED_LEGEND)
-    said = {(row.base, row.run_id) for row in told[:MOST] if row.kind == "change"}
+    said = {(row.base, row.run_id) for row in ranked[:MOST_FINDINGS] if row.kind == "change"}
     for comparison in compared:
         if (comparison["base"], comparison["candidate"]) not in said:
             click.echo(_changed(comparison))
     path = shlex.quote(str(analysis.warehouse))
     where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
-    print_findings(told, where)
+    print_findings(ranked, where)
     _print_warnings(analysis, where)
     click.echo(f"wrote {neutral(str(analysis.out))}/{'  '.join(WRITTEN)}")
     asked = [*(["compare"] if compared else []), "failures", "health", "sql --schema"]
@@ -77,57 +92,43 @@ def print_summary(analysis: Analysis) -> None:
 def _changed(row: Row) -> str:
     """What changed from a base to a candidate, on one line."""
     is_rate = row["metric"] == "pass_at_1"
-    told = wording.points if is_rate else wording.signed
+    said = wording.points if is_rate else wording.signed
     names = " against ".join(one_line(row[side], LONGEST_NAME) for side in ("candidate", "base"))
     low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
-    span = "" if low is None else f" ({told(low)} to {told(high)})"
+    span = "" if low is None else f" ({said(low)} to {said(high)})"
     verdict = f", {row['verdict']}" if row["verdict"] else ""
     unit = "pass@1, points" if is_rate else "mean reward"
-    return f"{names}: {told(row['delta'])}{span} {unit}{verdict}"
+    return f"{names}: {said(row['delta'])}{span} {unit}{verdict}"
 
 
 def print_json(analysis: Analysis) -> None:
     """The same, for a program: the runs as metrics.json has them."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        inventory = rows(warehouse, f"select {INVENTORY} from report.inventory")
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
             "findings": finding_objects(report.ranked_findings(warehouse)),
-            "inventory": inventory,
+            "inventory": rows(warehouse, INVENTORY),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))
 
 
-def _inventory(warehouse: Warehouse) -> str:
-    kinds = warehouse.execute("select kind, n_files from report.inventory").fetchall()
-    total = sum(n_files for _, n_files in kinds)
-    listing = ", ".join(f"{n_files} {kind.replace('_', ' ')}" for kind, n_files in kinds)
-    return f"{total} file{'' if total == 1 else 's'}: {listing}"
-
-
-def _row(run: Mapping[str, Any], *, several: bool) -> list[Any]:
+def _row(run: Mapping[str, Any]) -> list[Any]:
     low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
-    benchmark = [run["benchmark"]] if several else []
     return [
-        *benchmark,
         run["run_id"],
         run["n_tasks"],
         run["n_rollouts"],
-        _percent(run["coverage"]),
-        _percent(run["pass_at_1"]),
-        "n/a" if low is None else f"{_percent(low)} to {_percent(high)}",
+        percent(run["coverage"]),
+        percent(run["pass_at_1"]),
+        "n/a" if low is None else f"{percent(low)} to {percent(high)}",
         f"{run['k']}{RAGGED}" if run["is_ragged"] else run["k"],
-        _percent(run["pass_at_k_unbiased"]),
-        _percent(run["pass_hat_k"]),
+        percent(run["pass_at_k_unbiased"]),
+        percent(run["pass_hat_k"]),
         "n/a" if run["mean_reward"] is None else round(run["mean_reward"], 4),
         _bar([(mark, run[name]) for name, mark in BAR.items()]),
     ]
-
-
-def _percent(rate: float | None) -> str:
-    return "n/a" if rate is None else f"{100 * rate:.1f}%"
 
 
 def _bar(parts: list[tuple[str, int | None]]) -> str:
@@ -156,3 +157,46 @@ def _print_warnings(analysis: Analysis, where: str) -> None:
     left_out = len(analysis.warnings) - MOST_WARNINGS
     if left_out > 0:
         click.echo(f"! and {left_out} more, all of them in the report", err=True)
+
+
+def print_findings(ranked: Sequence[Finding], where: str) -> None:
+    """The first of them; `where` completes a command."""
+    if not ranked:
+        return
+    click.echo(heading("What matters most"))
+    for number, row in enumerate(ranked[:MOST_FINDINGS], start=1):
+        click.echo(labelled(f"{number}.", findings.sentence(row, PLAIN)))
+        words = finding_command(row)
+        if words:
+            click.echo(f"    blade {neutral(shlex.join(words))}{where}")
+    click.echo()
+
+
+def finding_command(row: Finding) -> list[str]:
+    """What to run to see more of a finding; nothing where its sentence says what to do."""
+    name, example = row.run_id, row.example
+    if row.kind == "change":
+        return ["compare", row.base, name]
+    if row.kind == "reported":
+        return ["sql", DIFFERING]
+    if row.kind in ("unscored", "missing", "unhealthy", "unknown"):
+        return ["health", name]
+    if row.kind == "unsettled":
+        return []
+    if row.kind == "intervention" or not isinstance(example, str):
+        return ["failures", name]
+    return ["why", EVENT.sub("", example)]
+
+
+def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:
+    """All of them, for a program."""
+    return [
+        {
+            "kind": row.kind,
+            "run_id": row.run_id,
+            "stake": row.stake.value,
+            "sentence": findings.sentence(row, PLAIN),
+            "example": row.values["example"],
+        }
+        for row in ranked
+    ]

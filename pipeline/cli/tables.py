@@ -1,7 +1,8 @@
-"""Rows as a table: for a terminal, and for a page as Markdown."""
+"""Rows as a table: for a terminal, as Markdown, as CSV."""
 
 from __future__ import annotations
 
+import csv
 import re
 import shutil
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any, TextIO
 
-from pipeline.text import json_text, markdown_cell, one_line
+from pipeline.text import json_text, markdown_cell, neutral, one_line
 
 CELL_WIDTH = 72
 NARROWEST = 6
@@ -47,11 +48,31 @@ def print_table(
         file.write(f"{line}\n{note}\n" if note else f"{line}\n")
 
 
-def markdown_table(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def write_markdown(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
     """A Markdown table in which every cell is inert."""
-    lines = [_markdown_row(names), _markdown_row(["---"] * len(names), escape=False)]
-    lines += [_markdown_row([cell_text(value) for value in row]) for row in rows]
-    return "\n".join(lines) + "\n"
+
+    def line(cells: Iterable[str]) -> str:
+        return f"| {' | '.join(cells)} |\n"
+
+    file.write(line(markdown_cell(name) for name in names) + line("---" for _ in names))
+    for row in rows:
+        file.write(line(markdown_cell(cell_text(cell)) for cell in row))
+
+
+def write_csv(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
+    """Exact through a pipe and in a file, inert on a terminal."""
+    safe = neutral if file.isatty() else str
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([safe(name) for name in names])
+    for row in rows:
+        writer.writerow(
+            [safe(repr(cell) if isinstance(cell, float) else cell_text(cell)) for cell in row]
+        )
+
+
+def percent(rate: float | None) -> str:
+    """A share as people read it."""
+    return "n/a" if rate is None or rate != rate else f"{100 * rate:.1f}%"
 
 
 def cell_text(value: Any) -> str:
@@ -110,10 +131,6 @@ def _width(text: str) -> int:
         0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
         for char in text
     )
-
-
-def _markdown_row(cells: Sequence[str], *, escape: bool = True) -> str:
-    return "| " + " | ".join(markdown_cell(cell) if escape else cell for cell in cells) + " |"
 
 
 def _is_number(value: Any) -> bool:

@@ -1,14 +1,10 @@
-"""blade.toml -> one frozen value: what a benchmark calls things, expects and counts as a stage."""
+"""blade.toml and policy.toml -> values, tables and predicates that SQL can use, and a gate."""
 
-from pipeline.profile.contents import read
-from pipeline.profile.features import ASKABLE
-from pipeline.profile.fields import beside, check_fields
-from pipeline.profile.funnel import ROLLOUT_COLUMNS, stage_facts
-from pipeline.profile.paths import json_path
+from pipeline.profile.askable import ASKABLE, ROLLOUT_COLUMNS
+from pipeline.profile.contents import BUILT_IN_STAGES, FailureMode, Profile, Stage, beside, read
+from pipeline.profile.fields import check_fields, json_path
 from pipeline.profile.predicates import check_predicates
-from pipeline.profile.rules import rule_matches
-from pipeline.profile.tables import write
-from pipeline.profile.values import BUILT_IN_STAGES, FailureMode, Profile, Stage
+from pipeline.profile.tables import rule_matches, stage_facts, write
 
 __all__ = [
     "ASKABLE",

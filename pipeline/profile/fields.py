@@ -1,44 +1,73 @@
-"""Do the rows have the fields a profile names? Asked once they are read, before they are used."""
+"""The fields of rows that a profile names: `a."b.c".d` is a path, and rows must have it."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
 from pipeline.errors import UsageError
-from pipeline.profile.paths import json_path, names
-from pipeline.profile.values import Profile
 
-PROFILE_NAME = "blade.toml"
-# Where a package keeps its rollouts.
-PACKAGED = ("rollouts", "data")
+if TYPE_CHECKING:
+    from pipeline.profile.contents import Profile
+
+EXAMPLE = "verifier_metadata.level"
+# A quoted name may hold anything, with \" and \\ for the two characters that mean something.
+PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\["\\])*+)"|(?P<bare>[^."]+)')
+ESCAPED = re.compile(r'\\(["\\])')
+# Habits from other notations, which would be looked up as names and never found.
+FOREIGN = re.compile(r"[\[\]]|^[$*]$")
 SAMPLED_ROWS = 2000
 MOST_LISTED = 40
 
 
-def beside(inputs: list[Path]) -> Path | None:
-    """The blade.toml in the folders that were given, or beside the files.
+def names(path: str) -> tuple[str, ...]:
+    """The names along a path, outermost first."""
+    found = []
+    position = 0
+    while True:
+        match = PART.match(path, position)
+        if match is None:
+            is_missing = position == len(path) or path[position] == "."
+            raise _refused("a name is missing" if is_missing else "a quote is stray")
+        found.append(_name(match))
+        position = match.end()
+        if position == len(path):
+            return tuple(found)
+        if path[position] != ".":
+            raise _refused("a quote is stray")
+        position += 1
 
-    That of a package stands beside its folder of rollouts.
+
+def json_path(path: str) -> str:
+    r"""The path as DuckDB reads it: `a.b` is `$."a"."b"`.
+
+    Inside its quotes a backslash makes the next character plain, and nothing else has a meaning
+    but a lone `*`, which is every field even there.
     """
-    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in inputs)
-    found = list(dict.fromkeys(path for folder in folders for path in _in_folder(folder)))
-    if len(found) > 1:
-        listing = ", ".join(str(path) for path in found)
-        raise UsageError(
-            f"several profiles: {listing}.", hint="Name the one that counts with --profile."
-        )
-    return found[0] if found else None
+    quoted = [re.sub(r'(["\\])', r"\\\1", name) for name in names(path)]
+    return "$" + "".join(f'."{name}"' for name in quoted)
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    named = folder if folder.name else folder.absolute()
-    places = [folder, named.parent] if named.name in PACKAGED else [folder]
-    found = [place / PROFILE_NAME for place in places if (place / PROFILE_NAME).is_file()]
-    return found[:1]
+def _name(match: re.Match[str]) -> str:
+    bare = match["bare"] or ""
+    if FOREIGN.search(bare):
+        raise _refused("only names can be given, no brackets, no $ and no *")
+    if bare != bare.strip():
+        raise _refused("a name begins or ends with a blank")
+    name = bare or ESCAPED.sub(r"\1", match["quoted"])
+    if not name:
+        raise _refused("a name is empty")
+    if name == "*" or "\0" in name:
+        raise _refused("a name is * or holds a NUL character, which DuckDB cannot look up")
+    return name
+
+
+def _refused(reason: str) -> UsageError:
+    return UsageError(reason, hint=f"""Write names with dots between: {EXAMPLE} or a."b.c".d""")
 
 
 def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
@@ -50,11 +79,8 @@ def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
             [json_path(path)],
         ).fetchall()
         if not found:
-            line = profile.lines.get(key, 1)
-            raise UsageError(
-                f"{profile.name}:{line}: {key}: no row has the field {path}.",
-                hint=_suggestion(db, path),
-            )
+            message = f"{profile.name}: {key}: no row has the field {path}."
+            raise UsageError(message, hint=_suggestion(db, path))
 
 
 def _paths(profile: Profile) -> Iterator[tuple[str, str]]:
@@ -62,8 +88,8 @@ def _paths(profile: Profile) -> Iterator[tuple[str, str]]:
         path = getattr(profile, name)
         if path is not None:
             yield f"fields.{name}", path
-    for path in profile.slices or ():
-        yield "slices", path
+    for index, path in enumerate(profile.slices or ()):
+        yield f"slices[{index}]", path
 
 
 def _suggestion(db: duckdb.DuckDBPyConnection, path: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import duckdb
 
 from pipeline.errors import UsageError
-from pipeline.profile.functions import FUNCTIONS, NAMED, ZONED_TYPES
+from pipeline.profile.askable import FUNCTIONS, NAMED, ZONED_TYPES
 
 # The tree of a predicate is walked in Python: deeper ones would meet its own limit.
 DEEPEST = 100
@@ -50,7 +50,9 @@ REFUSED = {
 
 
 class Question(Protocol):
-    """Something with a predicate, in a file of predicates."""
+    """Something with a predicate, one of a list of tables in a file."""
+
+    table: ClassVar[str]
 
     @property
     def label(self) -> str:
@@ -59,10 +61,6 @@ class Question(Protocol):
     @property
     def when(self) -> str | None:
         """The predicate; none where it is built in."""
-
-    @property
-    def line(self) -> int:
-        """Where it stands."""
 
 
 class _RefusedError(Exception):
@@ -87,13 +85,14 @@ def check_predicates(
         db.execute(f"create table rollouts ({listed})")
         # One row of nulls: a constant that cannot be converted shows only when something is run.
         db.execute("insert into rollouts default values")
-        for question in questions:
+        for index, question in enumerate(questions):
             try:
                 if question.when is not None:
                     _check(db, question.when, columns)
             except _RefusedError as error:
-                told = f"{name}:{question.line}: {question.label}: {error}"
-                raise UsageError(told, hint=error.hint) from error
+                place = f"{name}: {question.table}[{index}].when"
+                message = f"{place}: {question.label}: {error}"
+                raise UsageError(message, hint=error.hint) from error
 
 
 def _check(db: duckdb.DuckDBPyConnection, when: str, columns: Mapping[str, str]) -> None:
@@ -199,8 +198,8 @@ def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> Non
         if db.execute(query, [name]).fetchall() == [(0,)]:
             hint = f"{CALLABLE}{_meant(name, NAMED)}"
             raise _RefusedError(f"function {name} does not exist.", hint)
-        told = f"function {name} may not be used: only what follows from a row alone."
-        raise _RefusedError(told, CALLABLE)
+        message = f"function {name} may not be used: only what follows from a row alone."
+        raise _RefusedError(message, CALLABLE)
     if node["filter"] or node["distinct"] or node["order_bys"]["orders"] or node["export_state"]:
         raise _RefusedError(f"{name} is no aggregate: no distinct, order by or filter.")
 
@@ -216,9 +215,9 @@ def _bind(db: duckdb.DuckDBPyConnection, when: str) -> None:
         raise _RefusedError(_sentence(reason)) from error
     if kind != "BOOLEAN":
         article = "an" if kind[0] in "AEIOU" else "a"
-        told = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
+        found = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
         raise _RefusedError(
-            f"{told}, expected true or false.", f"Compare it with something. {EXAMPLE}"
+            f"{found}, expected true or false.", f"Compare it with something. {EXAMPLE}"
         )
 
 

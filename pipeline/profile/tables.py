@@ -1,27 +1,51 @@
-"""A profile as small tables of the schema `raw`: SQL reads tables, not arguments."""
+"""A profile as SQL reads it: small tables of the schema `raw`, and its predicates as relations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
-from pipeline.profile.funnel import stages
-from pipeline.profile.paths import json_path
-from pipeline.profile.rules import own_rules, rules
-from pipeline.profile.values import Profile
+from pipeline.profile.askable import LONG_COLUMNS, ROLLOUT_COLUMNS, is_event
+from pipeline.profile.contents import FIXED_STAGES, FailureMode, Profile, built_in
+from pipeline.profile.fields import json_path
+from pipeline.relation import Relation
 
+KEY = ("run_id", "task_id", "rollout_index")
 SETTINGS = (
     "benchmark varchar, pass_threshold double, task_id_path varchar, reward_path varchar, "
     "answer_path varchar, group_path varchar, has_slices boolean, n_expected_tasks bigint, "
     "has_expected_names boolean, n_expected_repeats bigint"
 )
-
 RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
     "severity bigint, intervention varchar, is_words boolean, is_profile boolean, evidence varchar"
 )
+# Each built-in stage by the predicate that shows it.
+PREDICATES = {
+    "expected": "is_expected",
+    "recorded": "is_recorded",
+    "produced output": "has_output",
+    "attempted the core action": "has_action",
+    "completed without truncation": "not is_truncated",
+    "reached the verifier": "is_scored",
+    "received feedback": "has_feedback",
+    "passed": "is_pass",
+}
+# Left out where no rollout of the benchmark shows it: it then cannot, and says nothing.
+OPTIONAL = frozenset(
+    {
+        "produced output",
+        "attempted the core action",
+        "completed without truncation",
+        "received feedback",
+    }
+)
+# Of a text that shows a mode so much is kept, and its length.
+LONGEST_SNIPPET = 240
 
 
 def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
@@ -60,5 +84,119 @@ def _create(
 ) -> None:
     db.execute(f"create table raw.{table} ({columns})")
     if rows:
-        marks = ", ".join("?" for _ in rows[0])
-        db.executemany(f"insert into raw.{table} values ({marks})", rows)
+        # A statement per row takes a millisecond each, and a million tasks may be expected.
+        given = {str(place): list(column) for place, column in enumerate(zip(*rows, strict=True))}
+        db.register("given", pa.table(given))
+        db.execute(f"insert into raw.{table} from given")
+        db.unregister("given")
+
+
+@dataclass(frozen=True)
+class FunnelStage:
+    """A stage with its number and the predicate that shows it."""
+
+    number: int
+    stage: str
+    when: str
+    is_optional: bool
+
+
+def stages(profile: Profile) -> list[FunnelStage]:
+    """The profile's stages between what is expected and what passed; else the built-in ones."""
+    chosen = dict(PREDICATES)
+    if profile.funnel:
+        *first, last = FIXED_STAGES
+        own = {stage.stage: stage.when or PREDICATES[stage.stage] for stage in profile.funnel}
+        chosen = {**{name: PREDICATES[name] for name in first}, **own, last: PREDICATES[last]}
+    return [
+        FunnelStage(number, stage, when, not profile.funnel and stage in OPTIONAL)
+        for number, (stage, when) in enumerate(chosen.items(), start=1)
+    ]
+
+
+def stage_facts(profile: Profile) -> Relation:
+    """One digit per stage for every rollout: 1 where its predicate holds, else or unknown 0."""
+    # A predicate that fails on a value, such as a cast, does not hold.
+    digits = [f"case when try(({stage.when})) then '1' else '0' end" for stage in stages(profile)]
+    others = [f"rollouts.{name}" for name in ROLLOUT_COLUMNS if name not in KEY]
+    return Relation(
+        name="staging.stage_facts",
+        purpose="What each expected or recorded rollout shows of the stages, one digit per stage.",
+        grain=KEY,
+        is_table=True,
+        query=f"""
+            with attempts as (
+                select {", ".join([*KEY, "is_expected", "is_recorded"])} from staging.attempts
+            ),
+            rollouts as (
+                select {", ".join([*KEY, "is_expected", "is_recorded", *others])}
+                from attempts
+                left join main.rollouts as rollouts using ({", ".join(KEY)})
+            )
+            select
+                {", ".join(KEY)},
+                coalesce(is_pass, false) as is_pass,
+                {" || ".join(digits)} as facts
+            from rollouts
+        """,
+    )
+
+
+def rules(profile: Profile) -> list[FailureMode]:
+    """The profile's modes, then those built in that it does not replace."""
+    own = {mode.mode for mode in profile.failure_modes}
+    return [*profile.failure_modes, *(mode for mode in built_in() if mode.mode not in own)]
+
+
+def own_rules(profile: Profile) -> set[FailureMode]:
+    """The profile's modes, without those that say again what is built in."""
+    return set(profile.failure_modes) - set(built_in())
+
+
+def rule_matches(profile: Profile) -> Relation:
+    """Every rule that a rollout matches, passing ones too: they show what a signal is worth."""
+    matches = [_match(number, rule) for number, rule in enumerate(rules(profile), start=1)]
+    key = ", ".join(KEY)
+    return Relation(
+        name="staging.rule_matches",
+        purpose="The rules that each attempt matches, whether it passed or not.",
+        grain=(*KEY, "rule_no"),
+        is_table=True,
+        query=f"""
+            with asked as (
+                select
+                    {key},
+                    [{", ".join(matches)}] as matches
+                from {_source(profile)} as features
+            ),
+            matched as (
+                select
+                    {key},
+                    unnest(list_filter(matches, lambda match: match.rule_no is not null)) as match
+                from asked
+            )
+            select {key}, match.rule_no, match.seq, match.told, match.n_told from matched
+        """,
+    )
+
+
+def _source(profile: Profile) -> str:
+    """The features; beside them the long texts, which only a profile's rules may ask."""
+    if not profile.failure_modes:
+        return "(select * from main.rollout_features)"
+    columns = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
+    return f"""(
+        select features.*, {columns} from main.rollout_features as features
+        left join main.rollouts as rollouts using ({", ".join(KEY)})
+    )"""
+
+
+def _match(number: int, rule: FailureMode) -> str:
+    # A predicate that fails on a value, such as a cast, does not hold.
+    has_event = rule.evidence is not None and is_event(rule.evidence)
+    seq = rule.evidence if has_event else "null"
+    text = f"{rule.evidence if rule.evidence is not None and not has_event else 'null'}::varchar"
+    return (
+        f"struct_pack(rule_no := case when try(({rule.when})) then {number} end::bigint, "
+        f"seq := {seq}::bigint, told := left({text}, {LONGEST_SNIPPET}), n_told := length({text}))"
+    )

@@ -15,18 +15,18 @@ from pipeline.report import (
     sidecar,
     wording,
 )
-from pipeline.report.comparisons import TABLES as COMPARISON_TABLES
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, headlines, ranked_findings, runs
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, replaced
 from pipeline.report.sections import SECTIONS, Section
-from pipeline.report.tables import Source
+from pipeline.report.tables import HEALTH, OF_PAIRS, Source
 
 MOST_NAMED = 4
 
 __all__ = [
-    "COMPARISON_TABLES",
+    "HEALTH",
+    "OF_PAIRS",
     "SECTIONS",
     "Comparison",
     "Content",

@@ -10,20 +10,7 @@ from typing import Any
 
 from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
-from pipeline.report.tables import Source, Table, rows
-
-PAIR = ("base", "candidate")
-KEY = (*PAIR, "metric")
-COMPARISONS = Table("comparisons", "comparisons", KEY)
-LEDGERS = Table("ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no"))
-CHANGED = Table("changed_tasks", "report.changed_tasks", (*KEY, "task_id"))
-TRANSITIONS = Table("transitions", "report.transitions", (*PAIR, "bucket_before", "bucket_after"))
-REFUSED = Table("refused_tasks", "report.refused_tasks", (*PAIR, "task_id"))
-SETTINGS = Table("comparison_settings", "comparison_settings", (*PAIR, "setting"))
-METRICS = Table("comparison_metrics", "comparison_metrics", KEY)
-FLIPS = Table("flips", "flips", (*PAIR, "task_id"))
-# What a page or a program reads of comparisons, all by the pair they are about.
-TABLES = (COMPARISONS, LEDGERS, CHANGED, TRANSITIONS, REFUSED, SETTINGS, METRICS, FLIPS)
+from pipeline.report.tables import OF_PAIRS, Source, rows
 
 
 @dataclass(frozen=True)
@@ -149,7 +136,7 @@ def grids(found: Sequence[Comparison]) -> list[Grid]:
 
 def comparisons(source: Source) -> list[Comparison]:
     """Every comparison of a warehouse, by benchmark and pair."""
-    tables = {table.name: _by_pair(rows(source, table)) for table in TABLES}
+    tables = {table.name: _by_pair(rows(source, table)) for table in OF_PAIRS}
     return [
         Comparison(
             *pair,

@@ -7,53 +7,20 @@ from dataclasses import dataclass, replace
 
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.figures import Row
-from pipeline.report.tables import Source, Table, rows
-
-HEADLINES = Table("headlines", "run_metrics", ("run_id",))
-OF_RUNS = (
-    Table("curves", "pass_curve", ("run_id", "k")),
-    Table("bands", "estimates", ("run_id", "metric", "k")),
-    Table("uncertainties", "estimates", ("run_id", "metric", "k")),
-    Table("policies", "denominators", ("run_id", "policy")),
-    Table("failure_classes", "report.failure_classes", ("run_id", "failure_class")),
-    Table("components", "reward_components", ("run_id", "component")),
-    Table("resources", "resource_stats", ("run_id", "outcome", "measure")),
-    Table("histograms", "report.histograms", ("run_id", "measure", "outcome", "bin_no")),
-    Table("slices", "slice_metrics", ("run_id", "slice_key", "slice_value")),
-    Table("reported", "report.reported", ("run_id", "status", "reason")),
-    Table("funnels", "report.funnels", ("run_id", "stage_no")),
-    Table("buckets", "bucket_counts", ("run_id", "bucket")),
-    Table("bucket_tasks", "task_outcomes", ("run_id", "task_id")),
-    Table("modes", "report.modes", ("run_id", "mode")),
-    Table("signatures", "error_signatures", ("run_id", "source", "signature")),
-    Table("causes", "report.causes", ("run_id", "cause")),
-    Table("separators", "report.separators", ("run_id", "feature")),
-    Table("contrasts", "report.contrasts", ("run_id", "task_id")),
-    Table("dives", "report.dives", ("run_id", "task_id")),
-    Table("never_counts", "report.never_counts", ("run_id",)),
-    Table("interventions", "interventions", ("run_id", "intervention")),
-    Table("suspects", "report.suspects", ("run_id", "task_id", "rule")),
-    Table("ablations", "ablation", ("run_id", "step_no")),
-    Table("selections", "selection_value", ("run_id", "k")),
-    Table("run_inventory", "report.run_inventory", ("run_id", "kind")),
-    Table("health", "run_health", ("run_id",)),
-    Table("health_checks", "report.health_checks", ("run_id", "scope", "check_id")),
-    Table("gaps", "report.gaps", ("run_id", "gap_no")),
+from pipeline.report.tables import (
+    FINDINGS,
+    HEADLINES,
+    INPUTS,
+    INVENTORY,
+    NOTICES,
+    OF_RUNS,
+    SERIES,
+    SETTINGS,
+    TOTALS,
+    VERSIONS,
+    Source,
+    rows,
 )
-FINDINGS = Table("findings", "report.findings", ("finding_no",))
-SERIES = Table("series", "report.series", ("series", "place_no"))
-# Of all runs together; a report on one run says the same from its own tables.
-TOTALS = (
-    Table("task_totals", "report.task_totals", ("benchmark",)),
-    Table("mode_totals", "report.mode_totals", ("mode",)),
-    Table("never_totals", "report.never_totals", ("benchmark",)),
-    Table("intervention_totals", "report.intervention_totals", ("intervention",)),
-)
-INVENTORY = Table("inventory", "report.inventory", ("kind",))
-INPUTS = Table("inputs", "artifacts", ("path",))
-NOTICES = Table("notices", "report.notices", ("no",))
-SETTINGS = Table("settings", "report.settings", ("no",))
-VERSIONS = Table("versions", "report.versions", ("no",))
 
 
 @dataclass(frozen=True)

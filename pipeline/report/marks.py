@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, quote
 
+from pipeline.report.tables import EVERY
 from pipeline.text import one_line
 
 # Values that stand in a command as they are, between quotes of SQL inside those of a shell.
@@ -36,13 +37,14 @@ def chart_key(mark: str) -> tuple[str, dict[str, str]]:
     return name, dict(parse_qsl(pairs, keep_blank_values=True))
 
 
-def source(relation: str, **key: str) -> str:
+def source(table: str, **key: str) -> str:
     """Where a table's rows come from, and the SQL that gives them again."""
-    query = f"from report.{relation}"
+    relation = EVERY[table].shown
+    query = f"from {relation}"
     wheres = [f"{column} = '{value}'" for column, value in key.items() if QUOTABLE.fullmatch(value)]
     if len(wheres) == len(key) and wheres:
         query += f" where {' and '.join(wheres)}"
-    return f'Rows of `report.{relation}`: `blade sql "{query}"`<!--blade-table-->'
+    return f'Rows of `{relation}`: `blade sql "{query}"`<!--blade-table-->'
 
 
 def curate(text: str) -> str:

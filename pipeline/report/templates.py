@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from pipeline.report import filters, marks, openings, phrases
@@ -16,6 +17,24 @@ OURS = Path(__file__).resolve().parent.parent.parent / "report_templates"
 # What writes a line of Markdown; a page has the same, as HTML.
 FILTERS = {**filters.FILTERS, **phrases.FILTERS, **openings.FILTERS}
 GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS, **openings.GLOBALS}
+
+
+class CompiledTemplates(jinja2.FileSystemBytecodeCache):
+    """Our templates as Python compiled them, kept beside them as Python keeps its own.
+
+    Compiling them anew takes longer than all queries of a small analysis.
+    """
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep what was compiled; where the folder cannot be written it is compiled again."""
+        try:
+            Path(self.directory).mkdir(exist_ok=True)
+            super().dump_bytecode(bucket)
+        except OSError:
+            return
+
+
+COMPILED = CompiledTemplates(str(OURS / "__pycache__"))
 
 
 @cache
@@ -39,6 +58,7 @@ def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.E
         auto_reload=False,
         autoescape=autoescape,
         finalize=_refuse_figures,
+        bytecode_cache=None if folder else COMPILED,
     )
 
 

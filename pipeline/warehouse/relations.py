@@ -10,10 +10,11 @@ from pathlib import Path
 import duckdb
 
 from pipeline.relation import Computed, Relation
+from pipeline.warehouse import shapes
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
-HEADER = re.compile(r"-- (?:(grain|kind): )?(.*)")
+HEADER = re.compile(r"-- (?:(grain|kind|needs): )?(.*)")
 
 
 def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
@@ -34,20 +35,23 @@ def name_of(path: Path) -> str:
 
 
 def parse(name: str, text: str) -> Relation:
-    """Line 1 is the purpose; `-- grain: ...` and `-- kind: table` may follow."""
+    """Line 1 is the purpose; `-- grain: ...`, `-- kind: table` and `-- needs: ...` may follow."""
     header: dict[str, str] = {}
     for line in text.splitlines():
         match = HEADER.fullmatch(line)
         if match is None:
             break
         header.setdefault(match[1] or "purpose", match[2])
-    grain = tuple(part.strip() for part in header.get("grain", "").split(",") if part.strip())
-    return Relation(name, header.get("purpose", ""), grain, header.get("kind") == "table", text)
+    listed = {key: tuple(re.findall(r"[\w.]+", header.get(key, ""))) for key in ("grain", "needs")}
+    is_table = header.get("kind") == "table"
+    return Relation(
+        name, header.get("purpose", ""), listed["grain"], is_table, text, needs=listed["needs"]
+    )
 
 
 def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
     """The functions that only this engine has, from their one file."""
-    db.execute((sql_dir / "macros.sql").read_text(encoding="utf-8"))
+    db.execute(f"begin; {(sql_dir / 'macros.sql').read_text(encoding='utf-8')}; commit")
 
 
 def create_relations(
@@ -68,15 +72,27 @@ def create_relations(
         every = [relation for relation in every if relation.name in needed]
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
+    known = shapes.known(sql_dir, every)
     # One transaction: each of its own would wait for the disk.
     db.execute("begin")
     for relation in every:
         try:
-            create_relation(db, relation)
+            columns = known.get(relation.name)
+            if columns is not None and any(_is_empty(db, name) for name in relation.needs):
+                db.execute(f"create table {relation.name} ({columns})")
+                _comment(db, relation, "table")
+            else:
+                create_relation(db, relation)
         except duckdb.Error as error:
             error.add_note(f"in {relation.name}")
             raise
+    if not known and not wanted:
+        shapes.keep(db, sql_dir, every)
     db.execute("commit")
+
+
+def _is_empty(db: duckdb.DuckDBPyConnection, name: str) -> bool:
+    return not db.execute(f"from {name} limit 1").fetchall()
 
 
 def _needed(every: Iterable[Relation], wanted: Collection[str]) -> set[str]:
@@ -101,6 +117,10 @@ def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
         db.unregister("computed")
     else:
         db.execute(f"create {kind} {relation.name} as {_sorted(relation)}")
+    _comment(db, relation, kind)
+
+
+def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> None:
     purpose = relation.purpose.replace("'", "''")
     db.execute(f"comment on {kind} {relation.name} is '{purpose}'")
 

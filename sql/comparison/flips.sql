@@ -7,7 +7,7 @@ with closest as (
         run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || seq, '') as failing,
         passing_run_id || '/' || task_id || ':' || passing_index
             || coalesce('#' || passing_seq, '') as passing
-    from staging.told_contrasts
+    from staging.contrast_pairs
     where flip_no is not null and is_closest
 ),
 modes as (
@@ -18,8 +18,8 @@ rollouts as (
 ),
 used as (
     select rollouts.flip_no, rollouts.record_id, rollouts.is_pass, calls.tool
-    from staging.contrast_calls as calls
-    inner join rollouts using (task_no, record_id)
+    from staging.calls
+    inner join rollouts using (record_id)
     where calls.tool <> ''
     group by all
 ),

@@ -1,71 +1,10 @@
--- Every rule of root causes that a task matches, and how surely.
+-- Every rule of root causes that a task matches, how surely, and rollouts that show it.
 -- grain: run_id, task_id, rule_no
 -- kind: table
-with matched as (
-    select
-        run_id,
-        task_id,
-        rule,
-        coalesce(counts.mode, '') as mode,
-        coalesce(counts.n_with, 0) as n_with,
-        coalesce(counts.n_scored_with, 0) as n_scored_with,
-        -- Names come from rollouts, and may be of any length.
-        left(coalesce(facts.detail, counts.detail), 200) as detail
-    from staging.cause_counts as counts
-    full join staging.cause_tasks as facts using (run_id, task_id, rule)
-),
-features as (
-    select * from main.rollout_features where is_pass
-),
-cause_passes_matched as (
-    select
-        features.benchmark,
-        features.task_id,
-        features.run_id,
-        features.rollout_index,
-        rules.mode,
-        rules.is_profile
-    from staging.rule_matches as matches
-    inner join raw.failure_rules as rules using (rule_no)
-    inner join features using (run_id, task_id, rollout_index)
-),
-shown as (
-    select matched.benchmark, matched.task_id, matched.run_id, matched.rollout_index, spoken.rule, '' as mode
-    from cause_passes_matched as matched
-    inner join staging.cause_modes as spoken using (mode)
-    union all
-    select benchmark, task_id, run_id, rollout_index, 'profile_mode' as rule, mode
-    from cause_passes_matched as matched
-    where is_profile
-    union all
-    select benchmark, task_id, run_id, rollout_index, 'dominant_mode' as rule, mode
-    from cause_passes_matched as matched
-    union all
-    select benchmark, task_id, run_id, rollout_index, 'answer_within_reference' as rule, '' as mode
-    from features
-    where is_within_reference and not is_reference
-    union all
-    select features.benchmark, task_id, run_id, rollout_index, 'conflicting_duplicates' as rule, '' as mode
-    from features
-    inner join staging.conflicting_duplicates using (run_id, task_id, rollout_index)
-    union all
-    -- Every pass of such a task is one without it.
-    select benchmark, task_id, run_id, rollout_index, 'missing_metadata' as rule, '' as mode
-    from features
-    inner join staging.missing_metadata using (benchmark, task_id)
-),
--- How many passes of a task, over all runs, show what a rule of root causes takes for a sign.
-cause_passes as (
-    select
-        benchmark,
-        task_id,
-        rule,
-        mode,
-        count(distinct run_id || '/' || rollout_index) as n_passes
-    from shown
-    group by all
-),
-rules (rule_no, rule, cause, highest, is_proven, intervention, told) as (
+with
+-- The rules in the order they are tried. None may claim more than its highest: 3 strong, 2 moderate,
+-- 1 weak. Proven are two rows, or two tasks, that contradict each other: no second attempt is needed.
+rules (rule_no, rule, cause, highest, is_proven, intervention, note) as (
     values
     (0, 'profile_mode', null, 2, false, null, null),
     (1, 'constant_reward', 'DA', 3, true, 'data', 'every rollout of the run has one and the same reward, neither 0 nor 1'),
@@ -97,69 +36,93 @@ rules (rule_no, rule, cause, highest, is_proven, intervention, told) as (
     (27, 'passed_elsewhere', 'KG', 1, false, 'training', 'never passes, with clean attempts; another run passes it'),
     (28, 'dominant_mode', null, 1, false, null, 'the commonest mode of its failing attempts')
 ),
--- The rules that suggest a task's root cause, in the order they are tried.
-cause_rules as (
+evidence as materialized (
+    select * from staging.cause_evidence
+),
+-- Of the rules that speak for whatever a mode says, the commonest mode.
+matched as (
     select
-        rule_no,
+        run_id,
+        task_id,
         rule,
-        cause,
-        -- 3 strong, 2 moderate, 1 weak: no rule may claim more.
-        highest,
-        -- Two rows, or two tasks, that contradict each other: it needs no second attempt.
-        is_proven,
-        intervention,
-        told
-    from rules
+        mode,
+        count(rollout_index) as n_with,
+        count(*) filter (where is_scored) as n_scored_with,
+        bool_or(rollout_index is null) as has_fact,
+        -- Names come from rollouts, and may be of any length.
+        left(
+            coalesce(
+                min(detail) filter (where rollout_index is null),
+                min(detail) filter (where rollout_index is not null)
+            ),
+            200
+        ) as detail,
+        -- What shows the task as a whole first; it may be among the attempts again.
+        coalesce(
+            min_by(citation, (coalesce(rollout_index, -1), citation), 4)
+                filter (where citation is not null),
+            []
+        ) as citations
+    from evidence
+    where is_pass is distinct from true
+    group by run_id, task_id, rule, mode
+    qualify row_number() over (partition by run_id, task_id, rule order by n_with desc, mode) = 1
+),
+-- How many passes of a task, over all runs, show what a rule takes for a sign.
+passes as (
+    select
+        benchmark,
+        task_id,
+        rule,
+        mode,
+        count(distinct (run_id, rollout_index)) as n_passing_with
+    from evidence
+    where is_pass
+    group by all
 ),
 weighed as (
     select
-        matched.run_id,
-        matched.task_id,
+        run_id,
+        task_id,
         rules.rule_no,
-        matched.rule,
+        rule,
         coalesce(rules.cause, modes.cause) as cause,
         coalesce(rules.intervention, modes.intervention) as intervention,
-        coalesce(rules.told, modes.title) || coalesce(': ' || matched.detail, '') as note,
-        matched.n_with,
-        matched.n_scored_with,
-        context.n_attempts - context.n_passed as n_failing,
-        context.n_passed + context.n_passed_elsewhere as n_passes,
-        coalesce(passes.n_passes, 0) as n_passing_with,
-        rules.is_proven,
+        coalesce(rules.note, modes.title) || coalesce(': ' || detail, '') as note,
+        n_with,
+        n_scored_with,
+        n_attempts - n_passed as n_failing,
+        n_passed + n_passed_elsewhere as n_passes,
+        coalesce(n_passing_with, 0) as n_passing_with,
+        is_proven,
+        has_fact,
         least(
-            rules.highest,
-            case when modes.is_words then 1 else 3 end,
+            highest,
+            if(modes.is_words, 1, 3),
             -- One run alone may have a verifier of its own.
-            case when matched.rule = 'verifier_error' and context.n_verifier_error_runs < 2 then 2 else 3 end
-        ) as highest
+            if(rule = 'verifier_error' and n_verifier_error_runs < 2, 2, 3)
+        ) as highest,
+        citations
     from matched
-    inner join staging.task_context as context using (run_id, task_id)
-    inner join cause_rules as rules using (rule)
+    inner join staging.task_context using (run_id, task_id)
+    inner join rules using (rule)
     left join raw.failure_rules as modes using (mode)
-    left join cause_passes as passes
-        on passes.benchmark = context.benchmark
-        and passes.task_id = context.task_id
-        and passes.rule = matched.rule
-        and passes.mode = matched.mode
-    left join staging.constant_rewards as constant
-        on constant.run_id = matched.run_id
+    left join passes using (benchmark, task_id, rule, mode)
     -- Where one figure stands for every rollout, nothing else can be told from them.
-    where constant.run_id is null or matched.rule = 'constant_reward'
+    where rule = 'constant_reward' or run_id not in (select run_id from staging.constant_rewards)
+),
+-- Any rollout, where no failing one shows what is said of the task as a whole.
+others as (
+    select
+        run_id,
+        task_id,
+        min(run_id || '/' || rollout_id) as citation
+    from main.rollouts
+    semi join (from weighed where has_fact and citations = []) using (run_id, task_id)
+    group by all
 )
 select
-    run_id,
-    task_id,
-    rule_no,
-    rule,
-    cause,
-    intervention,
-    note,
-    is_proven,
-    n_with,
-    n_scored_with,
-    n_failing,
-    n_passing_with,
-    n_passes,
+    * exclude (highest, citations, citation, has_fact, n_passes, n_passing_with),
     least(
         highest,
         case
@@ -171,5 +134,13 @@ select
     n_with * 2 > n_failing as is_most,
     -- A signal counts where it is commoner in failing than in passing attempts at the task.
     n_with > 0 and (n_passing_with = 0 or n_with * n_passes > n_passing_with * n_failing)
-        as is_commoner
+        as is_commoner,
+    case
+        when citations <> [] then list_filter(
+            citations, lambda found, place: list_position(citations, found) = place
+        )[1:3]
+        when has_fact and citation is not null then [citation]
+        else []
+    end as evidence
 from weighed
+left join others using (run_id, task_id)

@@ -1,31 +1,19 @@
 -- Every error message of a run, from its tools, its verifier and its failed attempts.
 -- grain: run_id, task_id, rollout_index, source, place
-with verifier as (
-    select
-        rollouts.run_id,
-        rollouts.task_id,
-        rollouts.rollout_index,
-        coalesce(
-            signs.verifier_error,
-            signs.sandbox_error,
-            -- Of a pass it tells why it passed.
-            case when not coalesce(rollouts.is_pass, false) then signs.verifier_text end
-        ) as message
-    from staging.verifier_signs as signs
-    inner join main.rollouts using (record_id)
-)
 select
-    run_id,
-    task_id,
-    rollout_index,
+    keys.run_id,
+    keys.task_id,
+    keys.rollout_index,
     'tool' as source,
     result_seq as place,
     run_id || '/' || task_id || ':' || rollout_index || '#' || result_seq as citation,
     tool,
     message,
     signature
-from staging.call_errors
-union all
+from staging.calls
+inner join staging.rollout_keys as keys using (record_id)
+where is_error
+union all by name
 select
     run_id,
     task_id,
@@ -33,12 +21,12 @@ select
     'verifier' as source,
     0 as place,
     run_id || '/' || task_id || ':' || rollout_index as citation,
-    null as tool,
-    left(message, 300) as message,
-    error_signature(message) as signature
-from verifier
-where message is not null
-union all
+    left(coalesce(verifier_error, sandbox_error, verifier_text), 300) as message,
+    signature
+from staging.row_signs
+inner join staging.rollout_keys using (record_id)
+where signature is not null
+union all by name
 select
     run_id,
     task_id,
@@ -47,8 +35,7 @@ select
     attempt as place,
     -- It may have no rollout to cite.
     source_file || ':' || source_line as citation,
-    null as tool,
     left(message, 300) as message,
-    error_signature(message) as signature
+    error_signature(failures.message) as signature
 from main.failures
-where message is not null
+where failures.message is not null

@@ -1,6 +1,5 @@
--- Each failing rollout of a sometimes-pass task beside the closest passing one, and where they part.
+-- Each failing rollout of a sometimes-pass task beside the closest passing one, and where they diverge.
 -- grain: run_id, task_id, rollout_index
--- kind: table
 select
     run_id,
     task_id,
@@ -22,5 +21,6 @@ select
     tools_only_failing,
     tools_only_passing,
     differences
-from staging.told_contrasts
+from staging.contrast_pairs
 where flip_no is null
+order by run_id, task_id, rollout_index

@@ -1,98 +1,69 @@
 -- What could be done about a run's failures, ranked by what it could return, with rollouts to open.
 -- grain: run_id, intervention
 -- kind: table
-with brackets as (
+with gains as (
     select
-        *,
+        * exclude (name),
         name as intervention
-    from staging.brackets
+    from staging.mode_gains
     where scope = 'intervention'
 ),
 modes as (
     select
         run_id,
         intervention,
-        values_by(mode, place) as modes
-    from staging.run_modes
-    where n_primary > 0
+        list(mode order by n_rollouts desc, n_matched desc, mode) as modes
+    from main.failure_modes
+    where n_rollouts > 0
     group by all
 ),
 tasks as (
     select
         run_id,
-        name as intervention,
-        n_primary / nullif(n_attempts, 0)
-            + coalesce(n_primary * n_passed / nullif(n_attempts * (n_attempts - n_primary), 0), 0)
-            as gain,
-        unnest(task_ids) as task_id
-    from staging.mode_tallies
-    where scope = 'intervention'
+        intervention,
+        unnest(tasks).task_id as task_id,
+        generate_subscripts(tasks, 1) as task_rank
+    from gains
 ),
-ranked as (
-    select
-        *,
-        row_number() over (
-            partition by run_id, intervention
-            order by gain desc, try_cast(task_id as bigint) nulls last, task_id
-        ) as task_rank
-    from tasks
-),
+-- Of the tasks that gain most, one rollout of each before a second.
 rollouts as (
-    select
-        ranked.run_id,
-        ranked.intervention,
-        ranked.task_id,
-        ranked.task_rank,
-        modes.rollout_index,
-        modes.evidence_seq,
-        row_number() over (
-            partition by ranked.run_id, ranked.intervention, ranked.task_id
-            order by modes.evidence_seq is null, modes.rollout_index
-        ) as place
-    from ranked
-    inner join main.rollout_modes as modes using (run_id, intervention, task_id)
-    inner join staging.attempts using (run_id, task_id, rollout_index)
-    where ranked.task_rank <= 5 and modes.is_primary and attempts.is_recorded
-),
--- Rollouts to open for each intervention: of the tasks that gain most, one of each before a second.
-intervention_citations as (
     select
         run_id,
         intervention,
+        task_rank,
         row_number() over (
-            partition by run_id, intervention order by place, task_rank
-        ) as rank,
-        run_id || '/' || task_id || ':' || rollout_index
-            || case when evidence_seq is null then '' else '#' || evidence_seq end as citation
-    from rollouts
+            partition by run_id, intervention, task_id
+            order by evidence_seq is null, rollout_index
+        ) as place,
+        run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || evidence_seq, '')
+            as citation
+    from tasks
+    inner join main.rollout_modes using (run_id, intervention, task_id)
+    semi join staging.rollout_keys using (run_id, task_id, rollout_index)
+    where is_primary
 ),
 citations as (
     select
         run_id,
         intervention,
-        values_by(citation, rank) as citations
-    from intervention_citations
-    where rank <= 5
+        min_by(citation, (place, task_rank), 5) as citations
+    from rollouts
     group by all
 )
 select
-    brackets.run_id,
-    brackets.intervention,
+    run_id,
+    intervention,
     row_number() over (
-        partition by brackets.run_id
-        order by
-            brackets.gain_low + brackets.gain_high desc,
-            brackets.gain_high desc,
-            brackets.intervention
+        partition by run_id order by gain_low + gain_high desc, gain_high desc, intervention
     ) as rank,
-    modes.modes,
-    brackets.n_rollouts,
-    brackets.n_tasks,
-    brackets.n_unrecorded,
-    brackets.baseline,
-    brackets.gain_low,
-    brackets.gain_high,
-    coalesce(citations.citations, []) as citations
-from brackets
+    modes,
+    n_rollouts,
+    n_tasks,
+    n_unrecorded,
+    baseline,
+    gain_low,
+    gain_high,
+    coalesce(citations, []) as citations
+from gains
 inner join modes using (run_id, intervention)
 left join citations using (run_id, intervention)

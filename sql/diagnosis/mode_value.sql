@@ -1,6 +1,5 @@
 -- What pass@1 would gain, at least and at most, if a failure mode were gone.
 -- grain: run_id, mode
--- kind: table
 select
     run_id,
     name as mode,
@@ -8,5 +7,6 @@ select
     n_tasks,
     gain_low,
     gain_high
-from staging.brackets
+from staging.mode_gains
 where scope = 'mode'
+order by run_id, mode

@@ -1,23 +1,27 @@
 -- What the health checks found: on rollouts, on tasks over their repeats, on whole runs.
 -- grain: run_id, scope, task_id, rollout_index, check_id, subject
 -- kind: table
-with unreadable as (
-    select
-        run_keys.run_id,
-        files.path || ':' || (rejects.record_id % 1099511627776) as subject,
-        rejects.reason
-    from raw.rejects
-    inner join raw.files on files.file_no = rejects.record_id // 1099511627776
-    inner join staging.run_keys using (run_name)
-    where files.kind in ('rollouts', 'inputs', 'failures')
-),
-differing as (
+with repeats as (
     select
         run_id,
-        count(*) as n_figures,
-        min(metric) as metric
-    from main.reported_checks
-    where status = 'differs'
+        task_id,
+        count(*) as n_repeats,
+        count(*) filter (where health <> 'unobserved') as n_computable,
+        count(*) filter (where health = 'unhealthy') as n_unhealthy
+    from main.rollout_health
+    group by all
+),
+-- Only where every repeat is fully bound can it be said that none succeeded.
+bound as (
+    select
+        keys.run_id,
+        keys.task_id,
+        count(*) as n_bound,
+        sum(trajectories.n_owned) as n_calls,
+        sum(trajectories.n_successful) as n_successful
+    from staging.trajectories
+    inner join staging.rollout_keys as keys using (record_id)
+    where trajectories.is_bound
     group by all
 ),
 rows_read as (
@@ -33,94 +37,6 @@ rows_read as (
     inner join staging.records using (record_id)
     group by all
 ),
-listed as (
-    select
-        run_id,
-        'model' as name,
-        model as value
-    from rows_read
-    union all
-    select
-        run_id,
-        'temperature' as name,
-        cast(temperature as varchar) as value
-    from rows_read
-    union all
-    select
-        run_id,
-        'top_p' as name,
-        cast(top_p as varchar) as value
-    from rows_read
-    union all
-    select
-        run_id,
-        'max_output_tokens' as name,
-        cast(max_output_tokens as varchar) as value
-    from rows_read
-    union all
-    select
-        run_id,
-        'skills_hash' as name,
-        skills_hash as value
-    from rows_read
-),
--- What should be one thing in a run and is several: its model, its sampling, its skills.
-mixed_settings as (
-    select
-        run_id,
-        name,
-        count(distinct value) as n_values,
-        string_agg(distinct value, ', ' order by value) as all_values
-    from listed
-    group by all
-    having count(distinct value) > 1
-),
--- What is wrong with a run as a whole.
-run_findings as (
-    select
-        run_id,
-        'record_unreadable' as check_id,
-        subject,
-        'the line could not be used' as message,
-        reason as evidence
-    from unreadable
-    union all
-    select
-        run_id,
-        'run_stale_failure' as check_id,
-        subject,
-        case
-            when is_overcome then 'a failed attempt at a rollout that was scored all the same'
-            else 'a failed attempt at a rollout that was neither expected nor recorded'
-        end as message,
-        task_id || ':' || rollout_index || coalesce(', ' || failure_class, '') as evidence
-    from staging.stale_failures
-    union all
-    select
-        run_id,
-        'run_incomplete' as check_id,
-        '' as subject,
-        'expected rollouts are not scored' as message,
-        n_expected_scored || ' of ' || n_expected || ' scored' as evidence
-    from main.run_metrics
-    where n_expected_scored < n_expected
-    union all
-    select
-        run_id,
-        case name when 'model' then 'run_mixed_models' else 'run_mixed_settings' end as check_id,
-        name as subject,
-        'rollouts of the run have ' || n_values || ' values of ' || name as message,
-        all_values as evidence
-    from mixed_settings
-    union all
-    select
-        run_id,
-        'run_reported_differs' as check_id,
-        '' as subject,
-        'what the run reported differs from what its rows give' as message,
-        'figures: ' || n_figures || ', such as ' || metric as evidence
-    from differing
-),
 found as (
     select
         run_id,
@@ -132,36 +48,101 @@ found as (
         message,
         evidence
     from staging.rollout_findings
-    union all
+    union all by name
+    -- Tasks of which no repeat can be trusted, or no repeat reached the model.
     select
         run_id,
         'task' as scope,
         task_id,
-        null as rollout_index,
-        check_id,
+        'task_consistently_unhealthy' as check_id,
         '' as subject,
-        message,
-        evidence
-    from staging.task_findings
-    union all
+        'every repeat that can be judged is unhealthy' as message,
+        'unhealthy: ' || n_unhealthy || ', repeats: ' || n_repeats as evidence
+    from repeats
+    where n_computable >= 2 and n_unhealthy = n_computable
+    union all by name
+    select
+        run_id,
+        'task' as scope,
+        task_id,
+        'task_no_successful_model_calls' as check_id,
+        '' as subject,
+        'no call of the model succeeded in any repeat' as message,
+        'calls: ' || bound.n_calls || ', repeats: ' || repeats.n_repeats as evidence
+    from repeats
+    inner join bound using (run_id, task_id)
+    where bound.n_bound = repeats.n_repeats and bound.n_successful = 0
+    union all by name
+    select
+        run_keys.run_id,
+        'run' as scope,
+        'record_unreadable' as check_id,
+        files.path || ':' || (rejects.record_id % 1099511627776) as subject,
+        'the line could not be used' as message,
+        rejects.reason as evidence
+    from raw.rejects
+    inner join raw.files on files.file_no = rejects.record_id // 1099511627776
+    inner join staging.run_keys using (run_name)
+    where files.kind in ('rollouts', 'inputs', 'failures')
+    union all by name
+    -- Failed attempts that say nothing of this run any more: overcome, or left from another one.
+    select
+        failures.run_id,
+        'run' as scope,
+        'run_stale_failure' as check_id,
+        failures.source_file || ':' || failures.source_line as subject,
+        case
+            when attempts.is_scored
+                then 'a failed attempt at a rollout that was scored all the same'
+            else 'a failed attempt at a rollout that was neither expected nor recorded'
+        end as message,
+        failures.task_id || ':' || failures.rollout_index
+            || coalesce(', ' || failures.failure_class, '') as evidence
+    from main.failures
+    inner join main.runs using (run_id)
+    left join staging.attempts using (run_id, task_id, rollout_index)
+    -- Where nothing says what was expected, a failure without a rollout may be of this run.
+    where attempts.is_scored or (attempts.run_id is null and runs.n_expected is not null)
+    union all by name
     select
         run_id,
         'run' as scope,
-        null as task_id,
-        null as rollout_index,
-        check_id,
-        subject,
-        message,
-        evidence
-    from run_findings
+        'run_incomplete' as check_id,
+        '' as subject,
+        'expected rollouts are not scored' as message,
+        n_expected_scored || ' of ' || n_expected || ' scored' as evidence
+    from main.run_metrics
+    where n_expected_scored < n_expected
+    union all by name
+    -- What should be one thing in a run and is several: its model, its sampling, its skills.
+    select
+        run_id,
+        'run' as scope,
+        case name when 'model' then 'run_mixed_models' else 'run_mixed_settings' end as check_id,
+        name as subject,
+        'rollouts of the run have ' || count(distinct value) || ' values of ' || name as message,
+        string_agg(distinct value, ', ' order by value) as evidence
+    from (
+        unpivot (select * exclude (n_rows) replace (
+            temperature::varchar as temperature,
+            top_p::varchar as top_p,
+            max_output_tokens::varchar as max_output_tokens
+        ) from rows_read)
+        on columns(* exclude (run_id)) into name name value value
+    )
+    group by run_id, name
+    having count(distinct value) > 1
+    union all by name
+    select
+        run_id,
+        'run' as scope,
+        'run_reported_differs' as check_id,
+        '' as subject,
+        'what the run reported differs from what its rows give' as message,
+        'figures: ' || count(*) || ', such as ' || min(metric) as evidence
+    from main.reported_checks
+    where status = 'differs'
+    group by run_id
 )
-select
-    run_id,
-    scope,
-    task_id,
-    rollout_index,
-    check_id,
-    subject,
-    left(message, 200) as message,
-    left(evidence, 200) as evidence
+select * replace (left(message, 200) as message, left(evidence, 200) as evidence)
 from found

@@ -1,35 +1,371 @@
 -- What matters most in an analysis, ranked by what is at stake in points of the score.
 -- grain: finding_no
 -- kind: table
-with kinds as (
-    select * from (values
-        (1, 'unscored'),
-        (2, 'unsettled'),
-        (3, 'unknown'),
-        (4, 'reported'),
-        (5, 'change'),
-        (6, 'missing'),
-        (7, 'suspect'),
-        (8, 'unhealthy'),
-        (9, 'funnel'),
-        (10, 'mode'),
-        (11, 'unexplained'),
-        (12, 'intervention'),
-        (13, 'retries')
-    ) as kinds (kind_no, kind)
+with compared as (
+    select
+        *,
+        count(*) filter (where not is_named) over () as n_pairs
+    from main.comparisons
+    where is_lead
+),
+comparisons as (
+    select
+        *,
+        coalesce(verdict in ('improved', 'regressed'), true) as is_decided,
+        row_number() over (
+            partition by benchmark, case when is_named then candidate else '' end
+            order by abs(delta) desc, pair_no
+        ) as rank
+    from compared
+    -- Of twenty pairs that nobody asked about one looks changed by chance: all are tests of one.
+    where
+        delta is not null
+        and (
+            is_named
+            or ((ci_new_tasks_low > 0 or ci_new_tasks_high < 0) and p_value * n_pairs <= 0.05)
+        )
+),
+examples as (
+    select base, candidate, metric, is_gain, candidate_example
+    from report.changed_tasks
+    where rank = 1
+),
+-- What changed in each run against its named base; where none is named, the largest settled change.
+changes as (
+    select
+        comparisons.candidate as run_id,
+        'change' as kind,
+        comparisons.metric,
+        comparisons.is_decided,
+        -- Rewards without bounds do not go beyond the scale of all others.
+        case
+            when comparisons.is_decided then least(abs(comparisons.delta), 1)
+            else 0
+        end as stake,
+        comparisons.base,
+        comparisons.verdict,
+        comparisons.delta as value,
+        comparisons.ci_new_tasks_low as low,
+        comparisons.ci_new_tasks_high as high,
+        comparisons.n_common_tasks as n_total,
+        case when not comparisons.is_named then comparisons.n_pairs end as n_pairs,
+        examples.candidate_example as example
+    from comparisons
+    left join examples
+        on examples.base = comparisons.base
+        and examples.candidate = comparisons.candidate
+        and examples.metric = comparisons.metric
+        and examples.is_gain = (comparisons.delta > 0)
+        and comparisons.delta <> 0
+    where comparisons.rank = 1
+),
+nothing_scored as (
+    select
+        run_id,
+        'unscored' as kind,
+        true as is_overturning,
+        1 as stake,
+        n_rollouts as n_total
+    from report.headlines as heads
+    where is_unscored
+),
+unsettled as (
+    select
+        run_id,
+        'unsettled' as kind,
+        true as is_overturning,
+        1 as stake,
+        min_reward as low,
+        max_reward as high,
+        n_scored as n_total
+    from report.headlines as heads
+    where is_unsettled
+),
+-- Failed attempts that no rollout made good.
+failed as (
+    select
+        failures.run_id,
+        count(distinct (failures.task_id, failures.rollout_index)) as n_failed
+    from main.failures
+    left join main.rollouts using (run_id, task_id, rollout_index)
+    where rollouts.run_id is null
+    group by all
+),
+-- Nothing says what was expected, and something shows that not all of it is here.
+unknown as (
+    select
+        heads.run_id,
+        'unknown' as kind,
+        true as is_overturning,
+        greatest(
+            coalesce(failed.n_failed, 0) / nullif(heads.n_rollouts + coalesce(failed.n_failed, 0), 0),
+            coalesce(heads.n_inferred_missing_tasks, 0)
+                / nullif(heads.n_scored_tasks + coalesce(heads.n_inferred_missing_tasks, 0), 0)
+        ) as stake,
+        coalesce(failed.n_failed, 0) as n_concerned,
+        coalesce(heads.n_inferred_missing_tasks, 0) as n_tasks,
+        heads.n_rollouts as n_total
+    from report.headlines as heads
+    left join failed using (run_id)
+    where
+        heads.is_expected_unknown
+        and not heads.is_unscored
+        and (heads.has_inferred or failed.n_failed > 0)
+),
+-- Rows that are not there, by how far they could move the score.
+missing as (
+    select
+        policies.run_id,
+        'missing' as kind,
+        false as is_overturning,
+        greatest(
+            policies.pass_at_1 - policies.pass_at_1_worst,
+            policies.pass_at_1_best - policies.pass_at_1
+        ) as stake,
+        policies.pass_at_1 as value,
+        policies.pass_at_1_worst as low,
+        policies.pass_at_1_best as high,
+        policies.n_left_out as n_concerned,
+        policies.n_left_out + policies.n_rollouts as n_total
+    from main.denominators as policies
+    where policies.policy = 'dropped' and policies.n_left_out > 0 and policies.n_rollouts > 0
+),
+-- Only figures of passes and rewards are on the scale of the score; pass@k is reported in percent.
+reported as (
+    select
+        run_id,
+        status,
+        metric,
+        reported as value,
+        ours,
+        case
+            when metric like 'pass@%' then least(abs(reported - ours) / 100, 1)
+            when metric = 'mean/reward' then least(abs(reported - ours), 1)
+            else 0
+        end as stake,
+        metric like 'pass@%' or metric = 'mean/reward' as is_score,
+        row_number() over (
+            partition by run_id
+            order by status <> 'differs', task_id is not null, not is_score, stake desc, metric, source_file, task_id
+        ) as rank,
+        count(*) filter (where status = 'differs') over (partition by run_id) as n_concerned,
+        count(*) over (partition by run_id) as n_total
+    from main.reported_checks
+    where status in ('equal', 'differs')
+),
+-- Figures that a run reported of itself and that differ from its rows.
+misreported as (
+    select
+        run_id,
+        'reported' as kind,
+        true as is_overturning,
+        stake,
+        metric as subject,
+        value,
+        ours,
+        n_concerned,
+        n_total
+    from reported
+    where rank = 1 and status = 'differs'
+),
+-- Of recorded rollouts: a check may also find what left no row to open.
+unhealthy_found as (
+    select
+        run_id,
+        unnest(findings) as check_id,
+        run_id || '/' || task_id || ':' || rollout_index as example
+    from main.rollout_health
+    where health = 'unhealthy'
+),
+checks as (
+    select
+        run_id,
+        check_id,
+        count(*) as n_rollouts,
+        arg_min(example, (length(example), example)) as example
+    from unhealthy_found
+    group by all
+),
+commonest as (
+    select
+        run_id,
+        arg_min(check_id, (-n_rollouts, check_id)) as subject,
+        arg_min(example, (-n_rollouts, check_id)) as example
+    from checks
+    group by all
+),
+-- How much of a run a health check found something in, and what most often.
+unhealthy as (
+    select
+        health.run_id,
+        'unhealthy' as kind,
+        false as is_overturning,
+        1 - health.clean_rate as stake,
+        commonest.subject,
+        health.n_unhealthy as n_concerned,
+        health.n_rollouts as n_total,
+        1 - health.clean_rate as share,
+        commonest.example
+    from main.run_health as health
+    inner join commonest using (run_id)
+    where health.n_unhealthy > 0
+),
+attempts as (
+    select
+        run_id,
+        max(n_reached) as n_attempts
+    from main.funnel
+    group by all
+),
+-- Of several signs of one task the one that most attempts bear; weak signs hold for few of them.
+suspected as (
+    select
+        run_id,
+        task_id,
+        arg_min(cause, (-n_with, cause, rule)) as cause,
+        -- Other runs may bear witness; what is cited is of this one.
+        arg_min(
+            list_filter(evidence, lambda cited: starts_with(cited, run_id || '/'))[1],
+            (-n_with, cause, rule)
+        ) as example,
+        max(n_with) as n_with
+    from main.suspicions
+    where confidence <> 'weak' and n_with > 0
+    group by all
+),
+-- How many failures of a run may come from the task, its verifier, the data or the infrastructure.
+suspects as (
+    select
+        suspected.run_id,
+        'suspect' as kind,
+        false as is_overturning,
+        sum(suspected.n_with) / nullif(any_value(attempts.n_attempts), 0) as stake,
+        array_to_string(list(distinct suspected.cause order by suspected.cause), ', ') as subject,
+        cast(sum(suspected.n_with) as bigint) as n_concerned,
+        any_value(modes.n_failures) as n_total,
+        sum(suspected.n_with) / nullif(any_value(modes.n_failures), 0) as share,
+        count(*) as n_tasks,
+        arg_min(suspected.example, (-suspected.n_with, suspected.example))
+            filter (where suspected.example is not null) as example
+    from suspected
+    inner join attempts using (run_id)
+    inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as modes
+        using (run_id)
+    group by suspected.run_id
+),
+-- Where a run loses most and what could return most: stage, mode, retries, intervention. The stake is
+-- the middle of what it could return; where only the most is known, half of that.
+stages as (
+    select
+        run_id,
+        stage,
+        n_lost,
+        n_reached + n_lost as n_before,
+        max(n_reached) over (partition by run_id) as n_attempts,
+        lag(stage_no) over (partition by run_id order by stage_no) as stage_before,
+        row_number() over (
+            partition by run_id
+            order by stage in ('recorded', 'passed') or drop_rank is null, drop_rank, stage_no
+        ) as rank
+    from main.funnel
+),
+lost as (
+    select
+        stages.run_id,
+        stages.stage,
+        min(run_id || '/' || ends.task_id || ':' || ends.rollout_index) as example
+    from stages
+    inner join main.rollout_stages as ends using (run_id)
+    where stages.rank = 1 and ends.last_stage_no = stages.stage_before
+    group by all
+),
+funnel as (
+    select
+        stages.run_id,
+        'funnel' as kind,
+        stages.n_lost / nullif(2 * stages.n_attempts, 0) as stake,
+        stages.stage as subject,
+        stages.n_lost as n_concerned,
+        stages.n_before as n_total,
+        stages.n_lost / nullif(stages.n_before, 0) as share,
+        lost.example
+    from stages
+    left join lost using (run_id, stage)
+    where stages.rank = 1 and stages.n_lost > 0 and stages.stage not in ('recorded', 'passed')
+),
+-- What no rule explains is told apart from what most have.
+modes as (
+    select
+        run_id,
+        case when is_unexplained then 'unexplained' else 'mode' end as kind,
+        (gain_low + gain_high) / 2 as stake,
+        mode as subject,
+        title,
+        n_rollouts as n_concerned,
+        n_failures as n_total,
+        share_of_failures as share,
+        example
+    from report.modes
+    where is_dominant or is_unexplained
+),
+retries as (
+    select
+        heads.run_id,
+        'retries' as kind,
+        heads.retry_value / 2 as stake,
+        heads.retry_value as value,
+        heads.pass_at_1 as low,
+        heads.pass_at_k as high,
+        heads.n_sometimes_tasks as n_concerned,
+        heads.n_scored_tasks as n_total,
+        contrasts.failing as example
+    from report.headlines as heads
+    left join report.contrasts
+        on contrasts.run_id = heads.run_id
+        and contrasts.rank = 1
+    where not heads.is_single_repeat
+),
+interventions as (
+    select
+        interventions.run_id,
+        'intervention' as kind,
+        (interventions.gain_low + interventions.gain_high) / 2 as stake,
+        interventions.intervention as subject,
+        interventions.gain_low as low,
+        interventions.gain_high as high,
+        interventions.n_rollouts as n_concerned,
+        failures.n_failures as n_total,
+        interventions.n_rollouts / nullif(failures.n_failures, 0) as share,
+        interventions.citations[1] as example
+    from main.interventions
+    inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as failures
+        using (run_id)
+    where interventions.rank = 1
 ),
 found as (
-    select * from report.finding_changes
+    select * from changes
     union all by name
-    select * from report.finding_doubts
+    select * from nothing_scored
     union all by name
-    select * from report.finding_reported
+    select * from unsettled
     union all by name
-    select * from report.finding_health
+    select * from unknown
     union all by name
-    select * from report.finding_suspects
+    select * from missing
     union all by name
-    select * from report.finding_losses
+    select * from misreported
+    union all by name
+    select * from unhealthy
+    union all by name
+    select * from suspects
+    union all by name
+    select * from funnel
+    union all by name
+    select * from modes
+    union all by name
+    select * from retries
+    union all by name
+    select * from interventions
 ),
 -- Doubt that could overturn the rest comes first, then a change between runs that is settled.
 weighed as (
@@ -40,17 +376,19 @@ weighed as (
             when found.is_decided then 2
             else 3
         end as tier,
-        kinds.kind_no,
+        list_position(
+            [
+                'unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing', 'suspect',
+                'unhealthy', 'funnel', 'mode', 'unexplained', 'intervention', 'retries'
+            ],
+            found.kind
+        ) as kind_no,
         runs.benchmark,
-        runs.place as run_place,
+        run_order.place as run_place,
         count(*) over (partition by found.kind) - 1 as n_alike
     from found
-    inner join kinds using (kind)
-    inner join (
-        select runs.run_id, runs.benchmark, run_order.place
-        from main.runs
-        inner join staging.run_order using (run_id)
-    ) as runs using (run_id)
+    inner join main.runs using (run_id)
+    inner join staging.run_order using (run_id)
     where found.is_overturning or found.verdict is not null or round(found.stake, 9) > 0
 ),
 ranked as (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.analysis import stats
+from pipeline.analysis import permutation, stats
 
 MARGIN = 0.02
 N_PAIRS = 2000
@@ -70,7 +70,7 @@ class Pairs:
         passed = np.stack((self.base[pair], self.candidate[pair]), axis=1).ravel()
         in_turn = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         values = (in_turn < np.repeat(passed, sizes)).astype(np.float64)
-        return stats.change_p_value(values, sizes[::2], sizes[1::2]).p_value
+        return permutation.change_p_value(values, sizes[::2], sizes[1::2]).p_value
 
 
 def interval(change: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

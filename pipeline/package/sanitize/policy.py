@@ -7,13 +7,13 @@ import ipaddress
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from pipeline import toml
 from pipeline.package.sanitize import log
 from pipeline.package.sanitize.names import SEPARATORS
 from pipeline.package.sanitize.rules import ALL_NAMES
 from pipeline.package.sanitize.values import Allow, Policy
-from pipeline.toml import Contract, Entry, Reader, Source, choice, read_source, shown, table, text
+from pipeline.toml import Contract, Entry, Table, shown
 
 FILE_NAME = "sanitize.toml"
 LOG_NAME = "redactions.json"
@@ -40,9 +40,8 @@ EXAMPLES = {
 def read(path: Path) -> Policy:
     """The policy in a file; that of a log is what it clears, for what is private it leaves out."""
     if path.name == LOG_NAME:
-        return _cleared(path)
-    source = read_source(path, str(path), CONTRACT)
-    return Policy(**table(Entry(source, (), source.document), TOP))
+        return _policy(_cleared(path))
+    return _policy(toml.read(path, str(path), CONTRACT))
 
 
 def found(paths: list[Path]) -> Path | None:
@@ -59,67 +58,82 @@ def found(paths: list[Path]) -> Path | None:
     return None
 
 
-def _cleared(path: Path) -> Policy:
+def _cleared(path: Path) -> Entry:
     """What the policy of a sanitized copy cleared."""
-    told = log.read(path).policy
-    document = {"allow": told.get("allow", {}), "rules": {"off": told.get("rules_off", [])}}
-    source = Source(str(path), CONTRACT, document, {})
-    return Policy(**table(Entry(source, (), source.document), TOP))
+    logged = log.read(path).policy
+    document = {"allow": logged.get("allow", {}), "rules": {"off": logged.get("rules_off", [])}}
+    return toml.checked(Entry(str(path), document), CONTRACT)
+
+
+def _policy(top: Entry) -> Policy:
+    return Policy(
+        names=_names(top.at("names")),
+        users=_names(top.at("users")),
+        hosts=tuple(name.lower() for name in _names(top.at("hosts"))),
+        source_fields=_fields(top.at("source_fields")),
+        withheld_fields=_fields(top.at("withheld_fields")),
+        all_urls=top.at("urls").choice(("private", "all")) == "all",
+        allow=_allow(top.at("allow")),
+        off=_off(top.at("rules").at("off")),
+    )
+
+
+def _allow(entry: Entry) -> Allow:
+    networks, patterns = entry.at("ips"), entry.at("patterns")
+    return Allow(
+        emails=tuple(value.strip().lower() for value in _texts(entry.at("emails"))),
+        domains=_lower(entry.at("domains")),
+        hosts=_lower(entry.at("hosts")),
+        ips=_checked(networks, ipaddress.ip_network, "an address or a network"),
+        paths=_texts(entry.at("paths")),
+        patterns=_checked(patterns, re.compile, "a pattern"),
+        files=_texts(entry.at("files")),
+    )
 
 
 def _texts(entry: Entry) -> tuple[str, ...]:
     example = EXAMPLES[str(entry.key[-1])]
-    if not isinstance(entry.value, list):
-        raise entry.wrong("a list of texts", example=example)
-    read = [text(Entry(entry.source, entry.key, v), "a text", example=example) for v in entry.value]
-    return tuple(dict.fromkeys(read))
+    return tuple(dict.fromkeys(entry.texts("a list of texts", "a text", example=example) or ()))
 
 
-def _list(entry: Entry) -> dict[str, Any]:
-    return {str(entry.key[-1]): _texts(entry)}
+def _lower(entry: Entry) -> tuple[str, ...]:
+    return tuple(value.strip().lower().lstrip("@") for value in _texts(entry))
 
 
-def _lower(entry: Entry) -> dict[str, Any]:
-    return {str(entry.key[-1]): tuple(value.strip().lower().lstrip("@") for value in _texts(entry))}
-
-
-def _names(entry: Entry) -> dict[str, Any]:
+def _names(entry: Entry) -> tuple[str, ...]:
     """Names long enough not to be found in every other word."""
     values = _texts(entry)
     for value in values:
         if len(SEPARATORS.sub("", value)) < SHORTEST_NAME:
-            told = f"{entry.label} has {shown(value)}, which is too short to tell from other words."
-            raise entry.error(told, hint=f"A name has at least {SHORTEST_NAME} letters.")
+            why = f"has {shown(value)}, which is too short to tell from other words."
+            raise entry.refused(why, hint=f"A name has at least {SHORTEST_NAME} letters.")
         if value.lower() in "redacted-name-user-host":
-            raise entry.error(f"{entry.label} has {shown(value)}, a word of the placeholders.")
-    return {str(entry.key[-1]): values}
+            raise entry.refused(f"has {shown(value)}, a word of the placeholders.")
+    return values
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
+def _fields(entry: Entry) -> tuple[str, ...]:
     values = _texts(entry)
     for value in values:
         if FIELD.fullmatch(value) is None or set(value) <= set("*."):
-            told = f"{entry.label} has {shown(value)}, which is not a field path."
             hint = f"Names with dots between, * for any item: {EXAMPLES[str(entry.key[-1])]}"
-            raise entry.error(told, hint=hint)
-    return {str(entry.key[-1]): values}
+            raise entry.refused(f"has {shown(value)}, which is not a field path.", hint=hint)
+    return values
 
 
-def _checked(check: Callable[[str], object], what: str) -> Reader:
-    def read(entry: Entry) -> dict[str, Any]:
-        for value in (values := _texts(entry)):
-            try:
-                check(value)
-            except (ValueError, re.error) as error:
-                told = f"{entry.label} has {shown(value)}, which is not {what}: {error}."
-                hint = f"For example: {EXAMPLES[str(entry.key[-1])]}"
-                raise entry.error(told, hint=hint) from error
-        return {str(entry.key[-1]): values}
-
-    return read
+def _checked(entry: Entry, check: Callable[[str], object], what: str) -> tuple[str, ...]:
+    values = _texts(entry)
+    for value in values:
+        try:
+            check(value)
+        except (ValueError, re.error) as error:
+            hint = f"For example: {EXAMPLES[str(entry.key[-1])]}"
+            why = f"has {shown(value)}, which is not {what}: {error}."
+            raise entry.refused(why, hint=hint) from error
+    return values
 
 
-def _off(entry: Entry) -> dict[str, Any]:
+def _off(entry: Entry) -> tuple[str, ...]:
     values = _texts(entry)
     for value in values:
         if value not in ALL_NAMES:
@@ -127,41 +141,18 @@ def _off(entry: Entry) -> dict[str, Any]:
             meant = f" Did you mean {close[0]}?" if close else ""
             hint = f"Rules: {', '.join(ALL_NAMES)}.{meant}"
             raise entry.error(f"{shown(value)} is not a rule.", hint=hint)
-    return {"off": tuple(sorted(values))}
+    return tuple(sorted(values))
 
 
-def _table(readers: dict[str, Reader], example: str) -> Callable[[Entry], dict[str, Any]]:
-    def read(entry: Entry) -> dict[str, Any]:
-        if not isinstance(entry.value, dict):
-            raise entry.wrong("a table", example=example)
-        return table(entry, readers)
-
-    return read
-
-
-ALLOW: dict[str, Reader] = {
-    "emails": lambda entry: {"emails": tuple(v.strip().lower() for v in _texts(entry))},
-    "domains": _lower,
-    "hosts": _lower,
-    "ips": _checked(ipaddress.ip_network, "an address or a network"),
-    "paths": _list,
-    "patterns": _checked(re.compile, "a pattern"),
-    "files": _list,
-}
-RULES: dict[str, Reader] = {"off": _off}
-_allow = _table(ALLOW, 'allow.domains = ["northwind.example"]')
-TOP: dict[str, Reader] = {
-    "names": _names,
-    "users": _names,
-    "hosts": lambda entry: {k: tuple(v.lower() for v in vs) for k, vs in _names(entry).items()},
-    "source_fields": _fields,
-    "withheld_fields": _fields,
-    "urls": lambda entry: {"all_urls": choice(entry, ("private", "all")) == "all"},
-    "allow": lambda entry: {"allow": Allow(**_allow(entry))},
-    "rules": _table(RULES, 'rules.off = ["host-port"]'),
-}
 CONTRACT = Contract(
     noun="policy",
     file_name=FILE_NAME,
-    keys={"": frozenset(TOP), "allow": frozenset(ALLOW), "rules": frozenset(RULES)},
+    tables={
+        "": Table("names users hosts source_fields withheld_fields urls allow rules"),
+        "allow": Table(
+            "emails domains hosts ips paths patterns files",
+            example='allow.domains = ["northwind.example"]',
+        ),
+        "rules": Table("off", example='rules.off = ["host-port"]'),
+    },
 )

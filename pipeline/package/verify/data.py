@@ -135,7 +135,7 @@ def opened(source: Source) -> Data:
     """What a warehouse has to offer."""
     result = source.execute(
         "select table_schema, table_name, column_name, data_type from information_schema.columns "
-        "where table_schema in ('main', 'report') and table_catalog = current_database()"
+        "where table_schema in ('main', 'report', 'raw') and table_catalog = current_database()"
     )
     columns: dict[str, dict[str, str]] = {}
     for schema, table, column, type_ in result.fetchall():

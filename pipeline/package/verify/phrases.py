@@ -16,11 +16,11 @@ from pipeline.report.wording import ADVICE, BEHAVIOURS, MEASURES
 
 # Where the sentences stand, and which columns say whom they are about.
 TEXTS = {
-    "report.notices": ("message", ("subject",)),
+    "raw.notices": ("message", ("subject",)),
     "root_causes": ("note", ("run_id", "task_id")),
     "suspicions": ("note", ("run_id", "task_id")),
     "contrasts": ("differences", ("run_id", "task_id")),
-    "report.settings": ("value", ()),
+    "raw.report_settings": ("value", ()),
     "failure_modes": ("title", ()),
 }
 DIGITS = re.compile(r"\d+(?:[.,]\d+)*")

@@ -12,8 +12,41 @@ from pipeline.report.figures import Row
 from pipeline.report.tables import Source, Table, rows_of
 
 ROLLOUT = ("run_id", "task_id", "rollout_index")
-ROLLOUTS = Table("evidence", "report.evidence", ROLLOUT)
-EVENTS = Table("evidence_events", "report.evidence_events", (*ROLLOUT, "seq"))
+ROLLOUTS = Table(
+    "evidence",
+    "rollouts",
+    ROLLOUT,
+    """
+    select
+        rollouts.* replace (left(final_text, 600) as final_text),
+        length(rollouts.final_text) as n_characters,
+        left(prompt, 400) as prompt,
+        length(questions.prompt) as n_prompt_characters,
+        modes.mode,
+        left(modes.snippet, 300) as snippet,
+        modes.evidence_seq
+    from main.rollouts
+    semi join wanted using (run_id, task_id, rollout_index)
+    left join main.task_prompts as questions using (run_id, task_id, prompt_sha)
+    left join (from main.rollout_modes where is_primary) as modes
+        using (run_id, task_id, rollout_index)
+    order by run_id, try_cast(task_id as bigint), task_id, rollout_index
+    """,
+)
+EVENTS = Table(
+    "evidence_events",
+    "events",
+    (*ROLLOUT, "seq"),
+    """
+    select
+        * exclude (arguments, text),
+        left(coalesce(text, arguments), 400) as words,
+        length(coalesce(text, arguments)) as n_characters
+    from main.events
+    semi join wanted using (run_id, task_id, rollout_index, seq)
+    order by run_id, try_cast(task_id as bigint), task_id, rollout_index, seq
+    """,
+)
 # A page stays small: what is cited after so many rollouts is opened with `blade show`.
 MOST_ROLLOUTS = 400
 MOST_EVENTS = 12

@@ -1,0 +1,131 @@
+"""Intervals around the figures of a run and of a comparison, and the verdict on a change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.analysis import stats
+from pipeline.analysis.stats import Numbers, nullable, numbers
+from pipeline.relation import Computed
+
+ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
+KEY = ("base", "candidate", "metric")
+LINE_KEY = (*KEY, "policy", "ledger", "slice_key", "line", "effect")
+
+
+def intervals(estimates: pa.Table) -> pa.Table:
+    """The estimates with both intervals of each; null where they are undefined."""
+    value, se_new, se_same, n_groups, n_mixed = _columns(
+        estimates, "value", "se_new_tasks", "se_same_tasks", "n_groups", "n_mixed_tasks"
+    )
+    is_bounded = _mask(estimates["is_bounded"])
+    new = stats.new_tasks_interval(value, se_new, n_groups, is_bounded=is_bounded)
+    same = stats.same_tasks_interval(value, se_same, n_mixed, is_bounded=is_bounded)
+    return _added(
+        estimates,
+        estimates.column_names,
+        **_ends("ci_new_tasks", new),
+        **_ends("ci_same_tasks", same),
+    )
+
+
+def comparison_tests(rows: pa.Table) -> pa.Table:
+    """Both intervals, the detectable change, Holm's p and a verdict for each comparison."""
+    delta, se_new, n_groups, se_same, n_mixed, p_value = _columns(
+        rows, "delta", "se_new_tasks", "n_groups", "se_same_tasks", "n_mixed_tasks", "p_value"
+    )
+    counted = _columns(rows, "delta_counted_as_fail", "se_counted_as_fail", "n_counted_groups")
+    is_bounded = _mask(rows["is_bounded"])
+    decided = stats.change_interval(*counted, is_bounded=is_bounded)
+    figures = {
+        **_ends(
+            "ci_new_tasks", stats.change_interval(delta, se_new, n_groups, is_bounded=is_bounded)
+        ),
+        **_ends("ci_same_tasks", stats.same_tasks_change_interval(delta, se_same, n_mixed)),
+        **_ends("ci_counted_as_fail", decided),
+        "mde_new_tasks": stats.detectable(se_new, n_groups),
+        "mde_same_tasks": stats.detectable(se_same, np.full_like(se_same, np.inf)),
+        # Over all candidates that are compared with one base, by metric; a rerun is none.
+        "p_holm": stats.within(
+            stats.holm, p_value, *(rows[name] for name in ("base", "metric", "is_named"))
+        ),
+    }
+    limits = _columns(rows, "bound_low", "bound_high", "margin")
+    verdicts = [stats.verdict(*each) for each in zip(*decided, *limits, strict=True)]
+    found = _added(rows, KEY, **figures)
+    return found.append_column("verdict", pa.array(verdicts, pa.string()))
+
+
+def measure_intervals(rows: pa.Table) -> pa.Table:
+    """The interval of each other figure that is a mean of differences between tasks."""
+    changes = _columns(rows, "delta", "se_new_tasks", "n_tasks")
+    is_bounded = np.array([name.startswith("pass_") for name in rows["metric"].to_pylist()], bool)
+    found = stats.change_interval(*changes, is_bounded=is_bounded)
+    return _added(rows, KEY, **_ends("ci_new_tasks", found))
+
+
+def ledger_intervals(lines: pa.Table) -> pa.Table:
+    """The interval of each line that is a mean of differences; none where nothing varies."""
+    amounts = _columns(lines, "amount", "se", "n_units")
+    found = stats.change_interval(*amounts, is_bounded=np.zeros(len(lines), dtype=bool))
+    return _added(lines, LINE_KEY, **_ends("ci", found))
+
+
+def _columns(rows: pa.Table, *names: str) -> tuple[Numbers, ...]:
+    return tuple(numbers(rows[name]) for name in names)
+
+
+def _mask(column: pa.ChunkedArray) -> stats.Mask:
+    return np.asarray(column.to_pylist(), dtype=bool)
+
+
+def _ends(name: str, ends: tuple[Numbers, Numbers]) -> dict[str, Numbers]:
+    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+
+
+def _added(rows: pa.Table, key: tuple[str, ...], **figures: Numbers) -> pa.Table:
+    """The key of each row with its figures."""
+    columns = {name: nullable(values) for name, values in figures.items()}
+    return pa.table({**{name: rows[name] for name in key}, **columns})
+
+
+INTERVALS = Computed(
+    name="staging.intervals",
+    purpose="Every estimate with both its intervals.",
+    grain=ESTIMATE_KEY,
+    is_table=True,
+    query="select * from staging.estimates",
+    compute=intervals,
+)
+COMPARISON_TESTS = Computed(
+    name="staging.comparison_tests",
+    purpose="How sure each change is: intervals, what could have been seen, a verdict.",
+    grain=KEY,
+    is_table=True,
+    query="""
+        select *
+        from staging.comparison_levels
+        left join staging.comparison_spreads using (base, candidate, metric)
+        inner join staging.run_pairs using (base, candidate)
+        left join staging.change_tests using (base, candidate, metric)
+        order by base, candidate, metric
+    """,
+    compute=comparison_tests,
+)
+MEASURE_INTERVALS = Computed(
+    name="staging.measure_intervals",
+    purpose="The interval of each other figure that changed between two runs.",
+    grain=KEY,
+    is_table=True,
+    query="select * from staging.measure_changes",
+    compute=measure_intervals,
+)
+LEDGER_INTERVALS = Computed(
+    name="staging.ledger_intervals",
+    purpose="The interval of each line of a ledger that has one.",
+    grain=LINE_KEY,
+    is_table=True,
+    query="select * from staging.ledger_lines where se is not null",
+    compute=ledger_intervals,
+)

@@ -1,0 +1,432 @@
+"""Could noise alone have made this change? A test per comparison, from the repeats of each task.
+
+Where both runs have the same repeats of every task, the signs of tasks' differences are flipped.
+Where repeats differ that rejects too often, and five signs never reach 5%: rollouts are then dealt
+out anew within their tasks. With one repeat both are McNemar's exact test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from itertools import combinations, pairwise
+from math import comb, lcm, nan, sqrt
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from pipeline.analysis.stats import Counts, Numbers, counts, hypergeometric, tally
+from pipeline.relation import Computed
+
+SIDES = ("base", "candidate")
+METRICS = ("pass_at_1", "mean_reward")
+SCHEMA = pa.schema(
+    {
+        **dict.fromkeys((*SIDES, "metric"), pa.string()),
+        "p_value": pa.float64(),
+        "test": pa.string(),
+        "n_draws": pa.int64(),
+    }
+)
+SIGNS_OF_TASKS, SIGNS_OF_GROUPS = "signs of tasks", "signs of groups"
+WITHIN_TASKS = "rollouts within tasks"
+# Of five signs all agree once in 16: p is never below 6%.
+FEWEST_SIGNS = 6
+# So many signs are all tried, and so many outcomes of all tasks together: a million sums.
+MOST_EXACT_SIGNS, MOST_EXACT = 20, 2**20
+# A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
+FIRST_DRAWS, DRAWS, MANY_HITS = 999, 9_999, 100
+TABLES_AT_ONCE = 64
+FLIPS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1
+# Of one task so many splits of rewards are listed: 8 + 8 repeats have 12,870.
+MOST_LISTED = 2**14
+# Splits that stand for all of a task's where sums are drawn: the fewer tasks, the more of each.
+ALL_DRAWN, MOST_DRAWN, FEWEST_DRAWN = 2**18, 2**16, 2**7
+# Numbers worked on at a time: a megabyte stays in the cache.
+CHUNK = 2**17
+
+Outcomes = tuple[Numbers, Numbers]  # what a task can change by, and how likely each is
+Sums = Callable[[int], Numbers]  # so many draws of the sum of changes
+
+
+def change_tests(tasks: pa.Table) -> pa.Table:
+    """A test of each comparison by each metric; where rewards are passes, both ask the same."""
+    if not len(tasks):
+        return SCHEMA.empty_table()
+    columns = tasks.combine_chunks()
+    names = [_coded(columns[side]) for side in SIDES]
+    groups, _ = _coded(columns["task_group"])
+    is_first = np.ones(len(tasks), dtype=bool)
+    is_first[1:] = np.logical_or.reduce([codes[1:] != codes[:-1] for codes, _ in names])
+    rows: list[dict[str, Any]] = []
+    for start, end in pairwise([*np.flatnonzero(is_first).tolist(), len(tasks)]):
+        own = columns.slice(start, end - start)
+        compared = {
+            side: known[int(codes[start])]
+            for side, (codes, known) in zip(SIDES, names, strict=True)
+        }
+        n_scored = [counts(own[f"n_{side}"]) for side in SIDES]
+        is_grouped = len(np.unique(groups[start:end])) < end - start
+        tested: dict[bytes, ChangeTest] = {}
+        for metric, values in _values(own, n_scored):
+            key = values.tobytes()
+            if key not in tested:
+                tested[key] = change_p_value(
+                    values, *n_scored, groups=groups[start:end] if is_grouped else None
+                )
+            test = tested[key]
+            found = {"p_value": test.p_value, "test": test.method, "n_draws": test.n_draws}
+            rows.append({**compared, "metric": metric, **found})
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
+
+
+def _values(tasks: pa.Table, n_scored: list[Counts]) -> Iterator[tuple[str, Numbers]]:
+    """By metric what each repeat was worth: task by task, the base's before the candidate's.
+
+    Without a threshold nothing passes or fails, and there are rewards alone.
+    """
+    sizes = np.stack(n_scored, axis=1).ravel()
+    passes = [tasks[f"n_{side}_passed"] for side in SIDES]
+    if not any(column.null_count for column in passes):
+        passed = np.stack([counts(column) for column in passes], axis=1).ravel()
+        both = np.stack([sizes - passed, passed], axis=1).ravel()
+        yield METRICS[0], np.repeat(np.arange(len(both)) % 2.0, both)
+    is_candidate = np.repeat(np.arange(len(sizes)) % 2 == 1, sizes)
+    rewards = np.empty(len(is_candidate))
+    for side, own in zip(SIDES, (~is_candidate, is_candidate), strict=True):
+        chunks = tasks[f"{side}_rewards"].chunks
+        rewards[own] = np.concatenate([np.zeros(0), *(each.flatten() for each in chunks)])
+    yield METRICS[1], rewards
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+    """A number for each text, and the texts."""
+    coded = column.combine_chunks().dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.combine_chunks()
+    return coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
+
+
+CHANGE_TESTS = Computed(
+    name="staging.change_tests",
+    purpose="Whether noise alone could have made each change: a p-value, and how it was found.",
+    grain=(*SIDES, "metric"),
+    is_table=True,
+    query="select * from staging.comparison_repeats order by base, candidate, task_id",
+    compute=change_tests,
+)
+
+
+@dataclass(frozen=True)
+class ChangeTest:
+    """A p-value, what was permuted, and how often; None where all permutations were tried."""
+
+    p_value: float
+    method: str
+    n_draws: int | None
+
+
+def change_p_value(
+    values: Numbers, n_base: Counts, n_candidate: Counts, *, groups: NDArray[np.int64] | None = None
+) -> ChangeTest:
+    """How often labels at random move the mean of tasks as far, up or down, as it moved.
+
+    The values of all rollouts come task by task, those of the base before those of the candidate.
+    Tasks of a group flip together. NaN without tasks.
+    """
+    if not len(n_base):
+        return ChangeTest(nan, WITHIN_TASKS, None)
+    sizes = np.stack((n_base, n_candidate), axis=1).ravel()
+    if sizes.min() < 1 or sizes.sum() != len(values):
+        raise ValueError("every task needs rollouts of both runs, and every rollout its task")
+    unit, slack = _grid(values, n_base, n_candidate)
+    if slack:
+        # Sums that are not exact hang on the order.
+        values = values[np.lexsort((values, np.repeat(np.arange(len(sizes)), sizes)))]
+    # Plus 0 there is no negative zero, which would be another seed.
+    values = values + 0.0
+    sums = np.add.reduceat(values, np.cumsum(sizes) - sizes)
+    changes = np.rint(sums[1::2] * unit / n_candidate - sums[::2] * unit / n_base)
+    flipped = changes
+    if groups is not None:
+        flipped = np.bincount(np.unique(groups, return_inverse=True)[1], changes)
+    amounts = np.sort(np.abs(flipped))
+    amounts = amounts[amounts > slack]
+    observed = float(changes.sum())
+    least = abs(observed) - slack
+    if np.array_equal(n_base, n_candidate) and len(amounts) >= FEWEST_SIGNS:
+        return _by_signs(amounts, least, SIGNS_OF_TASKS if groups is None else SIGNS_OF_GROUPS)
+    if least <= 0:
+        return ChangeTest(1.0, WITHIN_TASKS, None)
+    # Named so that the change is upwards: both directions of a comparison then draw alike.
+    if observed < 0:
+        n_base, n_candidate = n_candidate, n_base
+    return _within_tasks(values, n_base, n_candidate, unit, least)
+
+
+def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> tuple[float, float]:
+    """Changes are counted in whole units of 1 / unit, so that equal sums are equal; and a slack.
+
+    Where all values are whole numbers, a common multiple of the repeats makes every change one,
+    and the slack is 0. Otherwise each is rounded: two sums that are equal may then come out apart
+    by one unit per task, far less than sums that are not; within the slack they count as equal.
+    Doubles hold all these sums exactly.
+    """
+    n_tasks, largest = len(n_base), float(np.abs(values).max())
+    multiple = lcm(*np.unique(np.concatenate((n_base, n_candidate))).tolist())
+    if multiple * largest * n_tasks < 2**51 and np.array_equal(values, np.rint(values)):
+        return float(multiple), 0.0
+    exponent = np.ceil(np.log2(n_tasks) + np.log2(largest))
+    return float(np.exp2(50 - exponent)), 2.0 * n_tasks
+
+
+def _by_signs(sizes: Numbers, least: float, method: str) -> ChangeTest:
+    """Of all choices of signs, or of draws of them, the share whose sum is as far from 0."""
+    if len(sizes) > MOST_EXACT_SIGNS:
+        return _by_draws(_flipped_sums(sizes, _random([sizes])), least, method)
+    # A choice and its opposite are equally far: half of them do.
+    sums = sizes[:1]
+    for size in sizes[1:]:
+        sums = np.concatenate((sums - size, sums + size))
+    return ChangeTest(float(np.mean(np.abs(sums) >= least)), method, None)
+
+
+def _flipped_sums(sizes: Numbers, random: np.random.Generator) -> Sums:
+    """Draws of the sum: a random byte chooses the signs of eight sizes at a time."""
+    eights = np.append(sizes, np.zeros(-len(sizes) % 8)).reshape(-1, 8)
+    tables = np.ascontiguousarray((FLIPS @ eights.T).T)
+
+    def draw(n_draws: int) -> Numbers:
+        sums = np.zeros(n_draws)
+        for start in range(0, len(tables), TABLES_AT_ONCE):
+            own = tables[start : start + TABLES_AT_ONCE]
+            flips = random.integers(0, 256, (len(own), n_draws), dtype=np.uint8)
+            for table, flip in zip(own, flips, strict=True):
+                sums += table.take(flip)
+        return sums
+
+    return draw
+
+
+def _within_tasks(
+    values: Numbers, n_base: Counts, n_candidate: Counts, unit: float, least: float
+) -> ChangeTest:
+    """Each task's rollouts dealt out anew to both runs: every way, or draws of them."""
+    lowest, highest = values.min(), values.max()
+    if np.all((values == lowest) | (values == highest)):
+        kinds, n_alike = _passing_kinds(values == highest, n_base, n_candidate)
+        unit *= float(highest - lowest)
+        inputs, n_tasks = [kinds, n_alike], int(n_alike.sum())
+        outcomes: Iterable[Outcomes | None] = _passing_outcomes(kinds, n_alike, unit)
+        sums = partial(_passing_sums, kinds, n_alike, unit)
+    else:
+        shapes = _reward_shapes(values, n_base, n_candidate)
+        inputs = [
+            np.append(shape.rewards.ravel(), [shape.n_base, shape.n_candidate]) for shape in shapes
+        ]
+        n_tasks = sum(len(shape.rewards) for shape in shapes)
+        outcomes = _graded_outcomes(shapes, unit)
+        sums = partial(_graded_sums, shapes, unit)
+    exact = _share_of_outcomes(outcomes, n_tasks, least)
+    if exact is not None:
+        return ChangeTest(exact, WITHIN_TASKS, None)
+    return _by_draws(sums(_random(inputs)), least, WITHIN_TASKS)
+
+
+def _share_of_outcomes(
+    tasks: Iterable[Outcomes | None], n_tasks: int, least: float
+) -> float | None:
+    """The chance that the changes sum to at least so far from 0; None where there are too many."""
+    # A task that can change at all has two outcomes or more: then they need not be listed.
+    if n_tasks >= MOST_EXACT.bit_length():
+        return None
+    outcomes, n_outcomes = [], 1
+    for task in tasks:
+        n_outcomes *= len(task[0]) if task else MOST_EXACT + 1
+        if n_outcomes > MOST_EXACT or task is None:
+            return None
+        outcomes.append(task)
+    sums, chances = np.zeros(1), np.ones(1)
+    for amounts, likely in outcomes:
+        sums, owner = np.unique(np.add.outer(sums, amounts).ravel(), return_inverse=True)
+        both = np.multiply.outer(chances, likely).ravel()
+        chances = np.asarray(np.bincount(owner, both), dtype=np.float64)
+    return min(float(chances[np.abs(sums) >= least].sum()), 1.0)
+
+
+def _by_draws(sums: Sums, least: float, method: str) -> ChangeTest:
+    """The p-value by draws, what was seen counted as one of them."""
+    n_draws = FIRST_DRAWS
+    hits = int(np.count_nonzero(np.abs(sums(FIRST_DRAWS)) >= least))
+    if hits < MANY_HITS:
+        n_draws = DRAWS
+        hits += int(np.count_nonzero(np.abs(sums(DRAWS - FIRST_DRAWS)) >= least))
+    return ChangeTest((1 + hits) / (1 + n_draws), method, n_draws)
+
+
+def _random(inputs: Sequence[NDArray[Any]]) -> np.random.Generator:
+    """Seeded with these inputs, which come in an order of their own."""
+    seed = sha256()
+    for array in inputs:
+        seed.update(np.ascontiguousarray(array, dtype="<f8").tobytes())
+    return np.random.default_rng(int.from_bytes(seed.digest(), "little"))
+
+
+def _passing_kinds(
+    is_pass: NDArray[np.bool_], n_base: Counts, n_candidate: Counts
+) -> tuple[Counts, Counts]:
+    """Repeats of both runs and passes of both together, of tasks that have passes and failures."""
+    n_all = n_base + n_candidate
+    task = np.repeat(np.arange(len(n_all)), n_all)
+    n_passed = np.bincount(task[is_pass], minlength=len(n_all))
+    mixed = (n_passed > 0) & (n_passed < n_all)
+    return tally(n_base[mixed], n_candidate[mixed], n_passed[mixed])
+
+
+def _passing_outcomes(kinds: Counts, n_alike: Counts, unit: float) -> Iterator[Outcomes]:
+    """What each task can change by where rollouts pass or fail."""
+    kind, base, chance = hypergeometric(*kinds.T)
+    of_base, of_candidate, passed = kinds[kind].T
+    change = np.rint((passed - base) * unit / of_candidate - base * unit / of_base)
+    for index, times in enumerate(n_alike):
+        own = kind == index
+        for _ in range(times):
+            yield change[own], chance[own]
+
+
+def _passing_sums(kinds: Counts, n_alike: Counts, unit: float, random: np.random.Generator) -> Sums:
+    """Draws of the sum where rollouts pass or fail.
+
+    Tasks with the same repeats change by steps of one size: how many passes their bases get in all
+    is one number, drawn from its distribution.
+    """
+    shapes = []
+    for n_base, n_candidate in tally(*kinds[:, :2].T)[0]:
+        own = (kinds[:, 0] == n_base) & (kinds[:, 1] == n_candidate)
+        base, below = _passes_of_bases(kinds[own], n_alike[own])
+        passed = (kinds[own, 2] * n_alike[own]).sum()
+        change = np.rint((passed - base) * unit / n_candidate - base * unit / n_base)
+        shapes.append((change, below))
+
+    def draw(n_draws: int) -> Numbers:
+        sums = np.zeros(n_draws)
+        for change, below in shapes:
+            place = np.searchsorted(below, random.random(n_draws), side="right")
+            sums += change[np.minimum(place, len(change) - 1)]
+        return sums
+
+    return draw
+
+
+def _passes_of_bases(kinds: Counts, n_alike: Counts) -> tuple[Counts, Numbers]:
+    """The numbers of passes that bases of one size can get in all, and the chance of at most each.
+
+    The characteristic functions of tasks are multiplied. A sum of hypergeometric counts is one of
+    independent ones and zeros: beyond 12 deviations and 50 there is nothing that a double can hold,
+    so the numbers may be counted in a circle of that size.
+    """
+    n_base, n_candidate, n_passed = kinds.T
+    n = n_base + n_candidate
+    mean = float((n_alike * n_base * n_passed / n).sum())
+    squares = n_alike * n_base * n_candidate * n_passed * (n - n_passed) / (n**2 * (n - 1.0))
+    size = 2 ** int(24 * sqrt(squares.sum()) + 100).bit_length()
+    product = np.ones(size // 2 + 1, dtype=np.complex128)
+    kind, base, chance = hypergeometric(n_base, n_candidate, n_passed)
+    for index, times in enumerate(n_alike):
+        own = kind == index
+        once = np.bincount(base[own] % size, chance[own], minlength=size)
+        product *= np.fft.rfft(once) ** times
+    circle = np.fft.irfft(product, size)
+    numbers = round(mean) - size // 2 + np.arange(size)
+    chances = np.maximum(circle[numbers % size], 0)
+    # What the transform leaves of impossible numbers would be drawn once in a million billion.
+    likely = chances > np.finfo(float).eps
+    below = np.cumsum(chances[likely])
+    return numbers[likely], below / below[-1]
+
+
+@dataclass(frozen=True)
+class _RewardTasks:
+    """Tasks with the same repeats, one per row: the rewards of both runs together, ascending."""
+
+    n_base: int
+    n_candidate: int
+    rewards: Numbers
+
+    def most(self, unit: float) -> Numbers:
+        """What tasks would change by if the candidate had all of their rewards, the base none."""
+        return np.asarray(np.rint(self.rewards.sum(axis=1) * (unit / self.n_candidate)))
+
+
+def _reward_shapes(values: Numbers, n_base: Counts, n_candidate: Counts) -> list[_RewardTasks]:
+    """Tasks whose rewards differ, in an order that does not hang on how they came."""
+    n = n_base + n_candidate
+    ascending = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
+    starts = np.cumsum(n) - n
+    shapes = []
+    for base, candidate in tally(n_base, n_candidate)[0].tolist():
+        own = starts[(n_base == base) & (n_candidate == candidate)]
+        rewards = ascending[own[:, None] + np.arange(base + candidate)]
+        mixed = rewards[rewards[:, 0] < rewards[:, -1]]
+        if len(mixed):
+            shapes.append(_RewardTasks(base, candidate, mixed[np.lexsort(mixed.T[::-1])]))
+    return shapes
+
+
+def _graded_outcomes(shapes: list[_RewardTasks], unit: float) -> Iterator[Outcomes | None]:
+    """What each task can change by; None where there are too many splits to list."""
+    for shape in shapes:
+        n = shape.n_base + shape.n_candidate
+        if comb(n, shape.n_base) > MOST_LISTED:
+            yield None
+            continue
+        splits = np.array(list(combinations(range(n), shape.n_base)))
+        for most, rewards in zip(shape.most(unit), shape.rewards, strict=True):
+            listed = rewards[splits].sum(axis=1)
+            taken = np.rint(listed * (unit / shape.n_base + unit / shape.n_candidate))
+            amounts, n_splits = np.unique(most - taken, return_counts=True)
+            yield amounts, n_splits / len(listed)
+
+
+def _graded_sums(shapes: list[_RewardTasks], unit: float, random: np.random.Generator) -> Sums:
+    """Draws of the sum: of each task one of many splits."""
+    most = sum(float(shape.most(unit).sum()) for shape in shapes)
+    n_tasks = sum(len(shape.rewards) for shape in shapes)
+    n_splits = min(max(ALL_DRAWN // max(n_tasks, 1), FEWEST_DRAWN), MOST_DRAWN)
+    size = max(CHUNK // n_splits, 1)
+    tables = [
+        _taken(replace(shape, rewards=shape.rewards[start : start + size]), n_splits, unit, random)
+        for shape in shapes
+        for start in range(0, len(shape.rewards), size)
+    ]
+
+    def draw(n_draws: int) -> Numbers:
+        sums = np.full(n_draws, most)
+        for table in tables:
+            n_tasks, n_listed = table.shape
+            kind = np.min_scalar_type(n_listed)
+            picks = random.integers(0, n_listed, (n_tasks, n_draws), kind)
+            for taken, pick in zip(table, picks, strict=True):
+                sums -= taken.take(pick)
+        return sums
+
+    return draw
+
+
+def _taken(tasks: _RewardTasks, n_splits: int, unit: float, random: np.random.Generator) -> Numbers:
+    """What splits take away from that, one row per task: the rewards that are the base's instead.
+
+    The base has a stretch of a shuffle, from each of its places on: every rollout is the base's
+    equally often, so that the mean change is 0. Tasks share the shuffles, each in its own order.
+    """
+    n_base, n = tasks.n_base, tasks.n_base + tasks.n_candidate
+    rewards = tasks.rewards * (unit / n_base + unit / tasks.n_candidate)
+    shuffles = random.permuted(np.tile(np.arange(n)[:, None], -(-n_splits // n)), axis=0)
+    around = np.concatenate((shuffles, shuffles[:n_base]))
+    running = np.cumsum(random.permuted(rewards, axis=1)[:, around], axis=1)
+    taken = running[:, n_base:] - running[:, :n]
+    return np.asarray(np.rint(taken, out=taken).reshape(len(rewards), -1))

@@ -1,0 +1,239 @@
+"""Numbers in, numbers out: intervals, what they say of a change, and counts by chance.
+
+Arrays of one length in and out; what is undefined is NaN, never 0. Importing `scipy.special` takes
+a fifth of a second: a function does so only once it has something to compute with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+LEVEL = 0.95
+# How often a change of the detectable size would be seen.
+POWER = 0.80
+# The normal distribution's quantiles of (1 + LEVEL) / 2 and of POWER.
+NORMAL_LEVEL, NORMAL_POWER = 1.959963984540054, 0.8416212335729143
+# Below so many tasks with both passes and failures an interval for the same tasks misleads.
+FEWEST_MIXED = 10
+# Two sums of one size that differ by no more than this share of it differ by rounding alone.
+ROUNDING = 1e-12
+
+IMPROVED, REGRESSED = "improved", "regressed"
+NO_CHANGE, INCONCLUSIVE = "no change beyond margin", "inconclusive"
+
+
+def new_tasks_interval(
+    value: Numbers, se: Numbers, n_units: Numbers, *, is_bounded: Mask
+) -> tuple[Numbers, Numbers]:
+    """Where the figure of new tasks like these would lie; NaN with fewer than two units.
+
+    Wilson's with the effective size that the standard error implies, which holds near 0 and 1;
+    the plain t interval for rewards without bounds, which says nothing where tasks are all alike.
+    """
+    is_defined = (n_units > 1) & np.isfinite(se)
+    quantile = t_quantile(n_units, is_defined)
+    is_spread = _is_spread(value, se)
+    with np.errstate(all="ignore"):
+        size = np.where(is_spread, value * (1 - value) / se**2, n_units)
+        spread = quantile**2 / size
+        centre = (value + spread / 2) / (1 + spread)
+        inside = np.maximum(value * (1 - value) / size + spread / (4 * size), 0)
+        wilson = quantile / (1 + spread) * np.sqrt(inside)
+    plain = np.where(is_spread, quantile * se, np.nan)
+    # The figure itself is never outside, not even by a rounding.
+    low = np.minimum(np.maximum(centre - wilson, 0), value)
+    high = np.maximum(np.minimum(centre + wilson, 1), value)
+    return np.where(is_bounded, low, value - plain), np.where(is_bounded, high, value + plain)
+
+
+def same_tasks_interval(
+    value: Numbers, se: Numbers, n_mixed: Numbers, *, is_bounded: Mask
+) -> tuple[Numbers, Numbers]:
+    """Where these tasks, sampled again, would lie; NaN with too few mixed tasks to say."""
+    low, high = same_tasks_change_interval(value, se, n_mixed)
+    return (
+        np.where(is_bounded, np.maximum(low, 0), low),
+        np.where(is_bounded, np.minimum(high, 1), high),
+    )
+
+
+def change_interval(
+    mean: Numbers, se: Numbers, n_units: Numbers, *, is_bounded: Mask
+) -> tuple[Numbers, Numbers]:
+    """Where the change on new tasks like these would lie; NaN with fewer than two units.
+
+    Differences that are all alike have no spread. Up to a share of 1 - 0.025^(1/n) of all tasks
+    could still be unlike these n; where rates bound them, those could lie as far off as 1 or -1.
+    """
+    is_spread = _is_spread(mean, se)
+    is_defined = (n_units > 1) & np.isfinite(se) & (is_spread | is_bounded)
+    by_spread = t_quantile(n_units, is_defined) * se
+    unseen = 1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1))
+    below = np.where(is_spread, by_spread, unseen * (1 + mean))
+    above = np.where(is_spread, by_spread, unseen * (1 - mean))
+    low, high = (np.where(is_defined, end, np.nan) for end in (mean - below, mean + above))
+    return (
+        np.where(is_bounded, np.maximum(low, -1), low),
+        np.where(is_bounded, np.minimum(high, 1), high),
+    )
+
+
+def same_tasks_change_interval(
+    mean: Numbers, se: Numbers, n_mixed: Numbers
+) -> tuple[Numbers, Numbers]:
+    """Where the change on these tasks, sampled again, would lie; NaN with too few mixed tasks."""
+    is_defined = (n_mixed >= FEWEST_MIXED) & np.isfinite(se)
+    half = np.where(is_defined, NORMAL_LEVEL * se, np.nan)
+    return mean - half, mean + half
+
+
+def detectable(se: Numbers, n_units: Numbers) -> Numbers:
+    """The minimum detectable change, with 80% power; NaN without a spread to judge by.
+
+    Infinitely many units stand for a standard error that is known.
+    """
+    is_known = np.isinf(n_units)
+    is_defined = (n_units > 1) & np.isfinite(se) & (se > ROUNDING)
+    by_units = is_defined & ~is_known
+    factors = np.where(is_known, NORMAL_LEVEL, t_quantile(n_units, by_units)) + np.where(
+        is_known, NORMAL_POWER, t_quantile(n_units, by_units, share=POWER)
+    )
+    return np.where(is_defined, factors * se, np.nan)
+
+
+def t_quantile(n_units: Numbers, wanted: Mask, *, share: float = (1 + LEVEL) / 2) -> Numbers:
+    """Student's, of so many units; NaN where it is not wanted."""
+    found = np.full(len(n_units), np.nan)
+    if wanted.any():
+        from scipy.special import stdtrit
+
+        found[wanted] = stdtrit(np.maximum(n_units[wanted] - 1, 1), share)
+    return found
+
+
+def normal_p_value(distance: Numbers, wanted: Mask) -> Numbers:
+    """How often a normal number lies so many deviations off, on either side; NaN if not wanted."""
+    found = np.full(len(distance), np.nan)
+    if wanted.any():
+        from scipy.special import erfc
+
+        found[wanted] = erfc(distance[wanted] / np.sqrt(2))
+    return found
+
+
+def _is_spread(value: Numbers, se: Numbers) -> Mask:
+    """Do values differ at all? What is left of a sum of equal floats is no spread."""
+    return np.asarray(se > ROUNDING * np.maximum(np.abs(value), 1))
+
+
+def verdict(low: float, high: float, bound_low: float, bound_high: float, margin: float) -> str:
+    """What to say of a change: its interval with missing rows as failures, and its two bounds.
+
+    The bounds are the change with every missing row against the candidate, and with every one in
+    its favour. A value on a limit is not beyond it, nor is one that only rounding has put there.
+    """
+    if low > ROUNDING and bound_low > ROUNDING:
+        return IMPROVED
+    if high < -ROUNDING and bound_high < -ROUNDING:
+        return REGRESSED
+    inside = margin - ROUNDING
+    if -inside < low and high < inside and -inside < bound_low and bound_high < inside:
+        return NO_CHANGE
+    return INCONCLUSIVE
+
+
+def holm(p_values: Numbers) -> Numbers:
+    """Holm's: the chance that any of several equal candidates looks this clear.
+
+    A test that is undefined takes no part.
+    """
+    adjusted, order = _ascending(p_values)
+    raised = p_values[order] * np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(np.maximum.accumulate(raised), 1)
+    return adjusted
+
+
+def q_values(p_values: Numbers) -> Numbers:
+    """Benjamini and Hochberg's: the share of false finds among those at least as clear as each.
+
+    A test that is undefined takes no part.
+    """
+    q, order = _ascending(p_values)
+    raised = p_values[order] * (len(order) / np.arange(1, len(order) + 1))
+    q[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1)
+    return q
+
+
+def _ascending(p_values: Numbers) -> tuple[Numbers, NDArray[np.intp]]:
+    """A NaN for each test, and the places of those that are defined, the smallest first."""
+    tested = np.flatnonzero(~np.isnan(p_values))
+    return np.full(len(p_values), np.nan), tested[np.argsort(p_values[tested], kind="stable")]
+
+
+def within(
+    adjust: Callable[[Numbers], Numbers], p_values: Numbers, *keys: pa.ChunkedArray
+) -> Numbers:
+    """Tests adjusted among those that have the same keys."""
+    rows = list(zip(*(key.to_pylist() for key in keys), strict=True))
+    codes = {row: code for code, row in enumerate(dict.fromkeys(rows))}
+    coded = np.array([codes[row] for row in rows], dtype=np.int64)
+    found = np.full(len(p_values), np.nan)
+    for code in range(len(codes)):
+        found[coded == code] = adjust(p_values[coded == code])
+    return found
+
+
+def tally(*columns: Counts) -> tuple[Counts, Counts]:
+    """The distinct rows of these columns in order, and how many there are of each."""
+    rows, n_alike = np.unique(np.stack(columns, axis=1), axis=0, return_counts=True)
+    return rows.astype(np.int64), n_alike.astype(np.int64)
+
+
+def hypergeometric(
+    n_base: Counts, n_candidate: Counts, n_passed: Counts
+) -> tuple[Counts, Counts, Numbers]:
+    """Every number of passes the base can get, task after task, with its chance.
+
+    Which task it is, the passes of the base, and how likely they are when the task's passes are
+    dealt out at random to both runs.
+    """
+    from scipy.special import gammaln
+
+    least, most = np.maximum(n_passed - n_candidate, 0), np.minimum(n_base, n_passed)
+    widths = most - least + 1
+    starts = np.cumsum(widths) - widths
+    task = np.repeat(np.arange(len(widths)), widths)
+    passed = np.arange(widths.sum()) - starts[task] + least[task]
+    log_ways = -(
+        gammaln(passed + 1)
+        + gammaln(n_base[task] - passed + 1)
+        + gammaln(n_passed[task] - passed + 1)
+        + gammaln((n_candidate - n_passed)[task] + passed + 1)
+    )
+    # Over the likeliest of the task, so that no exponential overflows or vanishes.
+    ways = np.exp(log_ways - np.maximum.reduceat(log_ways, starts)[task])
+    total = np.bincount(task, ways, minlength=len(widths))
+    return task, passed, ways / total[task]
+
+
+def numbers(column: pa.ChunkedArray) -> Numbers:
+    """A column of Arrow with NaN for null."""
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def counts(column: pa.ChunkedArray) -> Counts:
+    """A column of whole numbers without nulls."""
+    return np.asarray(column.to_numpy(), dtype=np.int64)
+
+
+def nullable(values: Numbers) -> pa.Array:
+    """Null for what is undefined, and for infinity, which JSON cannot say."""
+    return pa.array(values, mask=~np.isfinite(values))

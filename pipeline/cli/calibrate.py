@@ -1,0 +1,81 @@
+"""blade calibrate: whether the score tells a golden report from look-alikes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import PATH, json_option
+from pipeline.cli.tables import print_table
+from pipeline.text import json_text, neutral
+
+
+@click.command()
+@click.option("--golden-report", required=True, type=PATH, help="The golden report.")
+@click.option("--anchor-facts", required=True, type=PATH, help="Its facts, JSON.")
+@click.option("--shallow-report", required=True, type=PATH, help="Its negative control.")
+@click.option(
+    "--output-dir",
+    type=PATH,
+    help="Write every reward.json and calibration_summary.json below this folder.",
+)
+@click.option(
+    "--min-spread",
+    type=click.FloatRange(0, 1),
+    default=0.50,
+    show_default=True,
+    help="How far the golden report must be above the shallow one.",
+)
+@json_option
+def calibrate(
+    golden_report: Path,
+    anchor_facts: Path,
+    shallow_report: Path,
+    output_dir: Path | None,
+    min_spread: float,
+    as_json: bool,
+) -> None:
+    """Show that the score tells a golden report from look-alikes; exit 1 where it does not.
+
+    The golden report must score at least 0.85 against itself, the shallow one at most 0.40, and
+    every look-alike that is built from the golden report (words shuffled, numbers changed, tasks
+    exchanged, claims negated and others) at least 0.25 below it.
+
+    \b
+    Examples:
+      blade calibrate --golden-report aster-8b_golden_report.md \\
+        --anchor-facts aster-8b_anchor_facts.json --shallow-report aster-8b_shallow.md
+    """
+    from pipeline.package import files
+    from pipeline.package.scoring import calibration
+    from pipeline.package.scoring.files import facts
+
+    found = calibration.calibrate(
+        files.report_text(golden_report),
+        files.report_text(shallow_report),
+        facts(anchor_facts),
+        min_spread=min_spread,
+    )
+    summary = found.as_json()
+    if output_dir is not None:
+        for name, reward in found.rewards.items():
+            files.write_json(output_dir / name / "reward.json", reward.as_json())
+        files.write_json(output_dir / "calibration_summary.json", summary)
+    if as_json:
+        click.echo(json_text(summary, indent=2))
+    else:
+        rows = [
+            ("PASS" if each.passed else "FAIL", each.name, f"{each.score:.4f}", each.demand)
+            for each in found.checks
+        ]
+        print_table(("", "scored", "score", "demanded"), rows)
+        if found.not_built:
+            click.echo(
+                f"Not built, the golden report has nothing for it: {', '.join(found.not_built)}"
+            )
+        for line in found.review:
+            click.echo(neutral(f"Review: {line}"))
+        click.echo("calibration passed" if found.passed else "calibration FAILED")
+    sys.exit(0 if found.passed else 1)

@@ -1,0 +1,77 @@
+"""blade extract-anchor-facts: draft facts of a golden report, for a person to review."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import PATH
+from pipeline.errors import UsageError
+from pipeline.package import facts, files
+from pipeline.text import neutral
+
+
+@click.command("extract-anchor-facts")
+@click.option("--golden", required=True, type=PATH, help="The golden report, Markdown.")
+@click.option("--output", required=True, type=PATH, help="The file of facts to write.")
+@click.option("--benchmark", required=True, help="The benchmark's name, as the file states it.")
+@click.option("--model-name", required=True, help="The model's name; the facts' ids begin with it.")
+@click.option(
+    "--num-facts",
+    type=click.IntRange(min=1),
+    default=12,
+    show_default=True,
+    help="At most so many facts.",
+)
+@click.option(
+    "--min-facts",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="With fewer nothing is written, and the exit code is 1.",
+)
+def extract_anchor_facts(
+    golden: Path, output: Path, benchmark: str, model_name: str, num_facts: int, min_facts: int
+) -> None:
+    """Draft the facts that a report is scored by, from a golden report.
+
+    One claim each, as the report words it, with what it cites; what only restates a total is left
+    out. Every fact is marked for review: remove those that need no evidence to be guessed.
+
+    \b
+    Examples:
+      blade extract-anchor-facts --golden aster-8b_golden_report.md \\
+        --benchmark office_desk --model-name aster-8b --output aster-8b_anchor_facts.json
+    """
+    if min_facts > num_facts:
+        raise UsageError(
+            f"--min-facts {min_facts} is more than --num-facts {num_facts}.",
+            hint="Ask for at least as many facts as are needed.",
+        )
+    drafted = facts.draft(files.report_text(golden), most=num_facts, least=min_facts)
+    if len(drafted.facts) < min_facts:
+        _explain(drafted, golden, min_facts)
+        sys.exit(1)
+    document = facts.document(drafted, benchmark=benchmark, model=model_name)
+    files.write_json(output, document)
+    levels = [entry["difficulty"] for entry in document["anchor_facts"]]
+    counts = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
+    click.echo(neutral(f"{output}: {len(levels)} facts drafted ({counts}); review each of them."))
+
+
+def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:
+    """What was found, and why the rest of the report holds no facts."""
+    count = len(drafted.facts)
+    click.echo(
+        neutral(f"blade: {golden}: {count} facts found, {min_facts} needed; nothing written."),
+        err=True,
+    )
+    for reason, n_statements in drafted.left_out:
+        click.echo(f"       {n_statements} left out: {reason}", err=True)
+    click.echo(
+        "       A fact names a task, rollout, tool or mode and says what happened there: "
+        "add such findings to the report, or lower --min-facts.",
+        err=True,
+    )

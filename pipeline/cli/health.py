@@ -1,0 +1,120 @@
+"""blade health: how far the evaluation can be trusted, whatever the model scored."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.lookup import Row, require_run, rows
+from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
+from pipeline.cli.tables import CELL_WIDTH, percent, print_table
+from pipeline.text import json_text, neutral
+from pipeline.warehouse import open_warehouse
+
+COLUMNS = {
+    "run": "run_id",
+    "rollouts": "n_rollouts",
+    "healthy": "n_healthy",
+    "unhealthy": "n_unhealthy",
+    "unobserved": "n_unobserved",
+    "clean": "clean_rate",
+    "coverage": "coverage",
+    "rejects": "n_rejects",
+    "stale failures": "n_stale_failures",
+    "models": "n_models",
+    "wrong figures": "n_reported_differences",
+}
+RATES = ("clean_rate", "coverage")
+SCOPES = ("rollout", "task", "run")
+LEGEND = (
+    "unobserved: nothing found, but not every check had its evidence. "
+    "clean: the share of recorded rollouts that are not unhealthy."
+)
+
+
+@click.command()
+@click.argument("run", required=False)
+@click.option(
+    "--min-clean-rate",
+    type=click.FloatRange(0, 1),
+    help="Exit with 1 where a run's clean rate is lower, or undefined.",
+)
+@json_option
+@warehouse_option
+def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehouse: Path) -> None:
+    """Print how far the evaluation of all runs, or of RUN, can be trusted.
+
+    \b
+    Examples:
+      blade health
+      blade health office_desk_aster-8b --min-clean-rate 0.95
+      blade health --json
+    """
+    from pipeline.report import HEALTH
+
+    with open_warehouse(warehouse) as opened:
+        every = rows(opened, HEALTH.select)
+        checks = rows(opened, "from report.health_checks")
+    require_run(run, [row["run_id"] for row in every])
+    runs, checks = (
+        [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
+    )
+    below = [row["run_id"] for row in runs if _is_below(row["clean_rate"], min_clean_rate)]
+    if as_json:
+        content = {"min_clean_rate": min_clean_rate, "below": below, "runs": runs, "checks": checks}
+        click.echo(json_text(content, indent=2))
+    else:
+        _print(runs, checks, warehouse)
+    for run_id in below:
+        click.echo(f"blade: {run_id}: the clean rate is not at least {min_clean_rate}.", err=True)
+    if below:
+        raise click.exceptions.Exit(1)
+
+
+def _is_below(clean_rate: float | None, least: float | None) -> bool:
+    """An undefined rate is below any minimum: nothing shows that the run is clean."""
+    return least is not None and (clean_rate is None or clean_rate < least)
+
+
+def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
+    print_table(
+        list(COLUMNS),
+        [
+            [percent(row[name]) if name in RATES else row[name] for name in COLUMNS.values()]
+            for row in runs
+        ],
+    )
+    click.echo(LEGEND)
+    if checks:
+        click.echo()
+        print_table(("check", "scope", "findings", "runs", "such as"), _by_check(checks))
+        path = neutral(shlex.quote(str(warehouse)))
+        where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {path}"
+        click.echo(f'next  blade sql "from health_findings"{where}')
+
+
+def _by_check(checks: Iterable[Row]) -> list[list[Any]]:
+    """One row per check over all runs: what concerns rollouts first, then the commonest."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in checks:
+        found.setdefault((row["scope"], row["check_id"]), []).append(row)
+    listed = []
+    for (scope, check_id), same in found.items():
+        n_findings = sum(row["n_findings"] for row in same)
+        examples = [example for row in same for example in row["examples"]]
+        listed.append([check_id, scope, n_findings, len(same), _fitting(examples)])
+    return sorted(listed, key=lambda row: (SCOPES.index(row[1]), -row[2], row[0]))
+
+
+def _fitting(examples: list[str]) -> str:
+    """As many as a cell holds whole; the first in any case."""
+    shown = examples[:1]
+    for example in examples[1:]:
+        if len(", ".join([*shown, example])) > CELL_WIDTH:
+            break
+        shown.append(example)
+    return ", ".join(shown)

@@ -1,0 +1,105 @@
+"""blade report: a report rendered again from a warehouse."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from pipeline.cli.options import PATH, templates_option, warehouse_option
+from pipeline.errors import InputError, UsageError
+from pipeline.text import neutral, one_line
+
+FORMATS = ("md", "html")
+WIDEST = 400
+
+
+@click.command()
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    help="A run to tell of; may be given several times.  [default: all]",
+)
+@click.option(
+    "--sections",
+    help="Names of sections, apart by commas, such as executive_summary.  [default: all]",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="Markdown, or one HTML page.  [default: by the ending of --out, else md]",
+)
+@click.option("--out", type=PATH, help="File to write to, whole or not at all.")
+@templates_option
+@click.option(
+    "--labels", type=PATH, help="A labels.jsonl to go by instead of those of the analysis."
+)
+@warehouse_option
+def report(
+    runs: tuple[str, ...],
+    sections: str | None,
+    format_: str | None,
+    out: Path | None,
+    templates: Path | None,
+    labels: Path | None,
+    warehouse: Path,
+) -> None:
+    """Render the report again, or a part of it, from what an analysis wrote.
+
+    \b
+    Examples:
+      blade report > report.md
+      blade report --run office_desk_aster-8b --out aster.html
+      blade report --sections executive_summary,recommendations
+      blade report --templates my_templates --labels labels.jsonl --out report.html
+    """
+    named = [] if sections is None else [name.strip() for name in sections.split(",")]
+    if sections is not None and not any(named):
+        raise UsageError(
+            "--sections: no section is named.", hint="For example: --sections executive_summary"
+        )
+    from pipeline.rerender import render
+
+    is_page = out is not None and out.suffix.lower() in (".html", ".htm")
+    rendering = render(
+        warehouse,
+        runs=runs,
+        sections=[name for name in named if name],
+        as_html=is_page if format_ is None else format_ == "html",
+        templates=templates,
+        labels=labels,
+    )
+    for warning in rendering.warnings:
+        click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
+    if out is not None:
+        _write(out, rendering.text)
+    else:
+        # Through a pipe exact, on a terminal inert.
+        text = neutral(rendering.text) if sys.stdout.isatty() else rendering.text
+        click.echo(text, nl=False)
+
+
+def _write(out: Path, text: str) -> None:
+    """Beside, then renamed: a reader sees the old file or the new one."""
+    if out.is_dir():
+        raise InputError(f"{out}: is a folder.", hint="Name a file with --out.")
+    # A device or a pipe is written to, never replaced.
+    is_stream = out.exists() and not out.is_file()
+    beside = out if is_stream else out.with_name(f".{out.name}.writing")
+    try:
+        # Only a template of the user's can bring along what no file can hold.
+        beside.write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
+        if not is_stream:
+            beside.replace(out)
+    except OSError as error:
+        raise InputError(
+            f"{out}: cannot be written ({error.strerror}).", hint="Choose another file with --out."
+        ) from error
+    finally:
+        if not is_stream:
+            with suppress(OSError):
+                beside.unlink()

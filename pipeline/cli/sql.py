@@ -1,0 +1,254 @@
+"""blade sql: any question, read-only; in one go or at a prompt."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+import duckdb
+
+from pipeline.cli.options import PATH, warehouse_option
+from pipeline.cli.tables import print_table, write_csv, write_markdown
+from pipeline.errors import InputError, UsageError, is_interrupt
+from pipeline.text import json_text, neutral, parsed
+from pipeline.warehouse import Warehouse, open_warehouse
+
+FORMATS = ("table", "markdown", "csv", "json", "jsonl", "parquet")
+ENDINGS = {".md": "markdown", ".txt": "table"} | {f".{name}": name for name in FORMATS}
+FETCHED = 1000
+MOST_TABLE_ROWS = 1000
+PROMPT_HELP = (
+    "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D leaves"
+)
+LONGEST_HISTORY = 1000
+
+SCHEMA_QUERY = """
+    select
+        tables.table_name as relation,
+        coalesce(described.comment, '') as description,
+        columns.column_name as column,
+        columns.data_type as type
+    from information_schema.tables as tables
+    inner join information_schema.columns as columns using (table_catalog, table_schema, table_name)
+    left join (
+        select table_name, comment from duckdb_tables()
+        where schema_name = 'main' and database_name = current_database()
+        union all
+        select view_name, comment from duckdb_views()
+        where schema_name = 'main' and database_name = current_database()
+    ) as described using (table_name)
+    where table_schema = 'main' and tables.table_catalog = current_database()
+    order by relation, columns.ordinal_position
+"""
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option(
+    "-f",
+    "--file",
+    "file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="Read the query from a file.",
+)
+@warehouse_option
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="How to print the rows.  [default: by the ending of --out, else table]",
+)
+@click.option("--out", type=PATH, help="Write the rows to a file instead.")
+@click.option("--schema", is_flag=True, help="List relations, columns and what they are for.")
+def sql(
+    query: str | None,
+    file: Path | None,
+    warehouse: Path,
+    format_: str | None,
+    out: Path | None,
+    schema: bool,
+) -> None:
+    """Run QUERY on the warehouse and print its rows; without one, open a prompt.
+
+    \b
+    Examples:
+      blade sql "select run_id, avg(reward) from rollouts group by all"
+      blade sql "from events where is_error" --format jsonl
+      blade sql -f question.sql --out answer.parquet
+      blade sql --schema
+    """
+    if query is not None and file is not None:
+        raise UsageError("a query and -f FILE were both given.", hint="Give one of them.")
+    format_ = format_ or ENDINGS.get(out.suffix.lower() if out else "", "table")
+    if format_ == "parquet" and out is None:
+        raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
+    with open_warehouse(warehouse) as opened:
+        if schema and format_ == "table" and out is None:
+            _print_schema(opened)
+        elif schema:
+            _answer(opened, SCHEMA_QUERY, format_, out)
+        elif query is None and file is None and sys.stdin.isatty():
+            _prompt(opened, warehouse)
+        else:
+            _answer(opened, query if query is not None else _read(file), format_, out)
+
+
+def _read(file: Path | None) -> str:
+    """The query from a file, or from stdin."""
+    try:
+        if file is None or str(file) == "-":
+            return sys.stdin.read()
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file or 'stdin'}: the query is not UTF-8 text.") from error
+
+
+def _print_schema(warehouse: Warehouse) -> None:
+    """Every public relation with its purpose and its columns."""
+    shown = None
+    for relation, description, column, type_ in warehouse.execute(SCHEMA_QUERY).fetchall():
+        if relation != shown:
+            print(f"{'' if shown is None else chr(10)}{relation}  {description}")
+            shown = relation
+        print(f"    {column:<20} {type_.lower()}")
+
+
+def _answer(warehouse: Warehouse, query: str, format_: str, out: Path | None) -> None:
+    """Run the query; print its rows, or write them to a file, whole or not at all."""
+    if out is None:
+        _interruptibly(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout))
+        return
+    beside = out.with_name(f".{out.name}.writing")
+    try:
+        _interruptibly(warehouse, lambda: _write(warehouse, query, format_, beside))
+        beside.replace(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}).") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _interruptibly(warehouse: Warehouse, answer: Callable[[], None]) -> None:
+    """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
+    with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
+        running = pool.submit(answer)
+        try:
+            while not running.done():
+                wait([running], timeout=1)
+        except KeyboardInterrupt:
+            warehouse.interrupt()
+            wait([running])
+            raise
+        running.result()
+
+
+def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
+    if format_ == "parquet":
+        import pyarrow.parquet
+
+        pyarrow.parquet.write_table(warehouse.arrow(query), path)
+        return
+    result = warehouse.execute(query)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        _print(result, format_, file)
+
+
+def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
+    names = [column[0] for column in result.description or []]
+    if format_ == "table":
+        rows = result.fetchmany(MOST_TABLE_ROWS + 1)
+        print_table(names, rows[:MOST_TABLE_ROWS], file=file)
+        if len(rows) > MOST_TABLE_ROWS:
+            print(f"the first {MOST_TABLE_ROWS} rows; --format csv prints all", file=sys.stderr)
+    elif format_ == "markdown":
+        write_markdown(names, _rows(result), file)
+    elif format_ == "csv":
+        write_csv(names, _rows(result), file)
+    elif format_ == "jsonl":
+        file.writelines(f"{json_text(row)}\n" for row in _objects(names, result))
+    else:
+        file.write("[")
+        for number, row in enumerate(_objects(names, result)):
+            file.write((",\n" if number else "\n") + json_text(row))
+        file.write("\n]\n")
+
+
+def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    while rows := result.fetchmany(FETCHED):
+        yield from rows
+
+
+def _objects(names: list[str], result: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
+    is_json = [str(column[1]) == "JSON" for column in result.description or []]
+    for row in _rows(result):
+        yield {
+            name: parsed(value) if nested and value is not None else value
+            for name, nested, value in zip(names, is_json, row, strict=True)
+        }
+
+
+def _prompt(warehouse: Warehouse, path: Path) -> None:
+    """Read queries and print their rows until the person leaves."""
+    _remember()
+    click.echo(f"{path}, read-only.  {PROMPT_HELP}")
+    while (query := _typed()) is not None:
+        if query in (".exit", ".quit", "exit", "quit"):
+            return
+        try:
+            if query in (".schema", ".tables"):
+                _print_schema(warehouse)
+            elif query in (".help", "help", "?"):
+                click.echo(PROMPT_HELP)
+            elif query:
+                _answer(warehouse, query, "table", None)
+        except UsageError as error:
+            click.echo(f"{neutral(str(error))}\n{neutral(error.hint)}", err=True)
+        except (KeyboardInterrupt, RuntimeError) as error:
+            if not is_interrupt(error):
+                raise
+            click.echo("interrupted", err=True)
+
+
+def _typed() -> str | None:
+    """The lines of one query; None at the end of input."""
+    lines: list[str] = []
+    while True:
+        try:
+            line = input("blade> " if not lines else "  ...> ")
+        except EOFError:
+            click.echo()
+            return None
+        except KeyboardInterrupt:
+            click.echo()
+            return ""
+        lines.append(line)
+        text = "\n".join(lines).strip()
+        is_command = text.startswith(".") or text in ("exit", "quit", "help", "?")
+        if not line.strip() or text.endswith(";") or is_command:
+            return text.removesuffix(";").strip()
+
+
+def _remember() -> None:
+    """Line editing and a history file, where the platform has readline."""
+    try:
+        import atexit
+        import readline
+    except ImportError:
+        return
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    history = state / "blade" / "history"
+    try:
+        history.parent.mkdir(parents=True, exist_ok=True)
+        history.touch()
+        readline.read_history_file(history)
+    except OSError:
+        return
+    readline.set_history_length(LONGEST_HISTORY)
+    atexit.register(readline.write_history_file, history)

@@ -1,0 +1,191 @@
+"""blade validate: a package held to D1, D2 and D3, and to the readiness checklist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pipeline.cli.options import PATH, json_option
+from pipeline.cli.progress import analyzed
+from pipeline.cli.sanitize import found_policy
+from pipeline.errors import BladeError, InputError
+from pipeline.package import validate as rules
+from pipeline.package.layout import ROLLOUTS, Package, package
+from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item, Leak
+from pipeline.text import json_text, neutral
+from pipeline.warehouse import open_warehouse
+
+ALL = "all"
+TITLES = {
+    "skill": "D1 skill",
+    "rollouts": "D2 rollouts",
+    "golden": "D3 golden reports",
+    "sharing": "Sharing",
+}
+
+
+@click.command()
+@click.option(
+    "--benchmark-dir",
+    type=PATH,
+    required=True,
+    help="The package: the folder with skill/, rollouts/ and golden_reports/.",
+)
+@click.option(
+    "--phase",
+    type=click.Choice([ALL, *PHASES[:3]]),
+    default=ALL,
+    show_default=True,
+    help="What to check; all ends with the readiness checklist.",
+)
+@click.option(
+    "--min-anchor-facts",
+    type=click.IntRange(min=1),
+    default=8,
+    show_default=True,
+    help="How many distinct, concrete anchor facts each golden report needs.",
+)
+@click.option(
+    "--policy",
+    type=PATH,
+    help="What is private and what is cleared, for the look for private data; sanitize.toml of "
+    "the package or of a folder above it.",
+)
+@json_option
+def validate(
+    benchmark_dir: Path, phase: str, min_anchor_facts: int, policy: Path | None, as_json: bool
+) -> None:
+    """Check a benchmark's package, and say what is left to do.
+
+    One line a check. A failure is followed by what it means and how to mend it, and the
+    command then ends with 1.
+
+    \b
+    Examples:
+      blade validate --benchmark-dir data_samples/benchmarks/office_desk
+      blade validate --benchmark-dir data_samples/benchmarks/office_desk --phase rollouts
+      blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
+    """
+    phases = PHASES if phase == ALL else (phase,)
+    checks = _checks(_package(benchmark_dir), phases, min_anchor_facts, policy)
+    items = rules.readiness(checks) if phase == ALL else []
+    if as_json:
+        click.echo(json_text(_content(checks, items, phase), indent=2))
+    else:
+        _print(checks, items, phase)
+    if any(each.status == FAIL for each in checks) or (phase == ALL and not rules.is_ready(items)):
+        raise click.exceptions.Exit(1)
+
+
+def _package(folder: Path) -> Package:
+    try:
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "no such folder"
+            raise InputError(
+                f"{folder}: {what}.", hint="Make one with: blade init --benchmark-dir DIR"
+            )
+        return package(folder)
+    except OSError as error:
+        reason = error.strerror or "the system refuses it"
+        raise InputError(f"{folder}: {reason}.", hint="Check its permissions.") from error
+
+
+def _checks(
+    found: Package, phases: Sequence[str], least_facts: int, policy: Path | None
+) -> list[Check]:
+    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
+    leaks = _leaks(found.folder, policy) if "sharing" in phases else None
+    with ExitStack() as stack:
+        warehouse, out, reason = None, None, "no rollout file"
+        if found.rollouts:
+            try:
+                # The folder of the rollouts; of a benchmark's data the rollout files alone.
+                is_ours = found.results.name == ROLLOUTS
+                results = (found.results,) if is_ours else found.rollouts
+                made = stack.enter_context(analyzed(*results))
+                warehouse, out = stack.enter_context(open_warehouse(made.warehouse)), made.out
+            except BladeError as error:
+                reason = str(error)
+        known = rules.gather(warehouse, *rules.written(out)) if warehouse and out else None
+        return rules.validate(
+            found,
+            known,
+            phases=phases,
+            reason=reason,
+            contradictions=rules.findings(found, warehouse)
+            if warehouse and "golden" in phases
+            else None,
+            leaks=leaks,
+            least_facts=least_facts,
+        )
+
+
+def _leaks(folder: Path, policy_file: Path | None) -> Sequence[Leak] | None:
+    """What `blade sanitize --check` finds in the package; none where it could not look."""
+    policy = found_policy([folder], policy_file)
+    try:
+        return rules.leaks(folder, policy)
+    except BladeError as error:
+        click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
+        return None
+
+
+def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:
+    statuses = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
+    counts = {name: _count(checks, status) for name, status in statuses.items()}
+    ready = {"is_ready": rules.is_ready(items)} if items else {}
+    return {
+        "checks": [asdict(each) for each in checks],
+        "readiness": [asdict(item) for item in items],
+        "summary": {"phase": phase, **counts, **ready},
+    }
+
+
+def _count(checks: Sequence[Check], status: str) -> int:
+    return sum(each.status == status for each in checks)
+
+
+def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
+    shown = ""
+    for each, following in pairwise([*checks, None]):
+        assert each is not None
+        if each.phase != shown:
+            click.echo(("\n" if shown else "") + TITLES[each.phase])
+            shown = each.phase
+        click.echo(neutral(f"[{each.status}] {each.check}: {each.message}"))
+        # Of several alike the last explains them all.
+        if following is None or _advice(following) != _advice(each):
+            for title, words in zip(("means", "fix"), _advice(each)[1:], strict=True):
+                if words:
+                    click.echo(neutral(f"       {title}: {words}"))
+    counts = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
+    for status, word in ((WARN, "to look at"), (SKIP, "not checked")):
+        if n_checks := _count(checks, status):
+            counts.append(f"{n_checks} {word}")
+    click.echo(f"\n{', '.join(counts)}")
+    if phase == ALL:
+        _print_readiness(items)
+
+
+def _advice(check: Check) -> tuple[str, str, str]:
+    return check.status, check.meaning, check.fix
+
+
+def _print_readiness(items: Sequence[Item]) -> None:
+    click.echo("\nReadiness checklist")
+    for item in items:
+        counts = ((item.n_failed, "failed"), (item.n_not_checked, "not checked"))
+        why = ", ".join(f"{number} {word}" for number, word in counts if number)
+        click.echo(f"[{item.status}] {item.item}" + (f" ({why})" if why else ""))
+    lacking = sum(item.status != PASS for item in items)
+    if lacking:
+        click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")
+    else:
+        n_warnings = sum(item.n_warnings for item in items)
+        click.echo("\nBLADE-ready." + f" Look at {n_warnings} warnings above." * bool(n_warnings))

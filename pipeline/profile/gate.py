@@ -1,0 +1,372 @@
+"""A policy and what was measured -> the verdict, each part with its reasons; no pass by silence.
+
+No rounding in a reason carries a number across its threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from pipeline.profile.policy import Criterion, Waiver
+from pipeline.profile.policy import Policy as Policy
+from pipeline.profile.policy import read as read
+
+# Seventeen digits tell any two floats apart.
+DIGITS = (4, 6, 9, 12, 17)
+MOST_NAMES = 12
+
+
+class Verdict(StrEnum):
+    """How a metric or a candidate fares, from best to worst; only the whole can be WARN."""
+
+    PASS = "PASS"
+    WARN = "WARN"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    FAIL = "FAIL"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One metric's paired change, candidate less base, over some of the common tasks.
+
+    `low` and `high` are its interval for new tasks, missing rollouts counted as failed; the bounds
+    are the change itself with missing rollouts against and in favour of the candidate, in any
+    order: the change twice where none is missing. None is undefined, never zero.
+    """
+
+    metric: str
+    n_tasks: int | None = None
+    delta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How complete and how clean a run is; None is unknown."""
+
+    coverage: float | None = None
+    clean_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A candidate beside its base: each metric over all common tasks, and without the waived ones.
+
+    `common_tasks` are ids: all of them, or at least those that the policy waives.
+    """
+
+    base: str
+    candidate: str
+    every_task: tuple[Measured, ...]
+    unwaived: tuple[Measured, ...] = ()
+    base_quality: Quality = Quality()
+    candidate_quality: Quality = Quality()
+    common_tasks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured, the verdict on it, and why."""
+
+    measured: Measured
+    verdict: Verdict
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A criterion judged without the waived tasks, which decides, and with them."""
+
+    criterion: Criterion
+    deciding: Finding
+    with_waived: Finding
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict that counts."""
+        return self.deciding.verdict
+
+    @property
+    def is_waiver_decisive(self) -> bool:
+        """Is it another verdict where nothing is waived."""
+        return self.verdict != self.with_waived.verdict
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The verdict on one candidate, and all that led to it."""
+
+    policy: Policy
+    compared: Compared
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    judgements: tuple[Judgement, ...]
+    absent_waivers: tuple[Waiver, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """0 where the candidate may go on, 1 where it may not."""
+        return 0 if self.verdict in (Verdict.PASS, Verdict.WARN) else 1
+
+
+def decide(policy: Policy, compared: Compared) -> Gate:
+    """What the policy says of a candidate."""
+    unmet = tuple(_unmet(policy, compared))
+    # With nothing waived there is but one set of tasks.
+    deciding = compared.unwaived if policy.waivers else compared.every_task
+    judgements = tuple(
+        Judgement(
+            criterion,
+            deciding=_finding(criterion, policy, deciding, unmet),
+            with_waived=_finding(criterion, policy, compared.every_task, unmet),
+        )
+        for criterion in policy.criteria
+    )
+    absent = tuple(w for w in policy.waivers if w.task_id not in compared.common_tasks)
+    return Gate(
+        policy=policy,
+        compared=compared,
+        verdict=_whole(judgements, absent),
+        reasons=(*_reasons(judgements), *unmet, *_waiver_reasons(judgements, absent)),
+        judgements=judgements,
+        absent_waivers=absent,
+    )
+
+
+def worst(gates: Iterable[Gate]) -> Verdict:
+    """The verdict on several candidates, all of which must pass; of none nothing is known."""
+    verdicts = [gate.verdict for gate in gates]
+    return max(verdicts, key=list(Verdict).index) if verdicts else Verdict.INCONCLUSIVE
+
+
+def _finding(
+    criterion: Criterion, policy: Policy, given: tuple[Measured, ...], unmet: tuple[str, ...]
+) -> Finding:
+    by_metric = {measured.metric: _defined(measured) for measured in given}
+    measured = by_metric.get(criterion.metric, Measured(criterion.metric))
+    least = policy.require.min_common_tasks
+    if least is not None and (measured.n_tasks is None or measured.n_tasks < least):
+        few = f"it stands on {_tasks(measured.n_tasks)}, required are at least {least:,}"
+        unmet = (few, *unmet)
+    verdict, reasons = _verdict(criterion, measured)
+    return Finding(measured, Verdict.INCONCLUSIVE if unmet else verdict, (*reasons, *unmet))
+
+
+def _verdict(criterion: Criterion, measured: Measured) -> tuple[Verdict, tuple[str, ...]]:
+    """What the interval says, unless the rollouts that are missing could say otherwise."""
+    change = _measured_change(measured, criterion.threshold)
+    low, high = measured.low, measured.high
+    if measured.delta is None or low is None or high is None:
+        return Verdict.INCONCLUSIVE, (f"{change}: no interval is defined for it",)
+    side = _side(criterion, low, high)
+    reason = f"{change}: the interval {_where(criterion, side)}"
+    missing = _missing(criterion, measured, side)
+    # Without tasks there is nothing that an interval could be of.
+    verdict = Verdict.INCONCLUSIVE if missing or not measured.n_tasks else side
+    return verdict, (reason, *missing)
+
+
+def _missing(criterion: Criterion, measured: Measured, side: Verdict) -> tuple[str, ...]:
+    """Why missing rollouts leave it open, if they do."""
+    first, second = measured.bound_low, measured.bound_high
+    if first is None or second is None:
+        return ("what the missing rollouts would make of it is unknown",)
+    bounds = _side(criterion, first, second)
+    if bounds is not Verdict.INCONCLUSIVE and side in (bounds, Verdict.INCONCLUSIVE):
+        return ()
+    ends = interval(min(first, second), max(first, second), criterion.threshold)
+    could = f"with the missing rollouts the change could be anything from {ends}"
+    return (f"{could}, and that {_where(criterion, bounds)}",)
+
+
+def _where(criterion: Criterion, side: Verdict) -> str:
+    threshold = _exact(criterion.threshold)
+    if side is Verdict.INCONCLUSIVE:
+        return f"includes {threshold}"
+    is_above = (side is Verdict.PASS) == (criterion.direction == "higher")
+    return f"is all {'above' if is_above else 'below'} {threshold}"
+
+
+def _side(criterion: Criterion, first: float, second: float) -> Verdict:
+    """On which side of the threshold a range lies whole; what touches it lies on neither."""
+    threshold = criterion.sign * criterion.threshold
+    low, high = sorted((criterion.sign * first, criterion.sign * second))
+    if low > threshold:
+        return Verdict.PASS
+    return Verdict.FAIL if high < threshold else Verdict.INCONCLUSIVE
+
+
+def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
+    """What the policy requires of both runs and does not find."""
+    for name, least in (
+        ("coverage", policy.require.min_coverage),
+        ("clean_rate", policy.require.min_clean_rate),
+    ):
+        for run, quality in (
+            (compared.base, compared.base_quality),
+            (compared.candidate, compared.candidate_quality),
+        ):
+            value = _finite(getattr(quality, name))
+            if least is not None and (value is None or value < least):
+                known = "unknown" if value is None else _apart(value, least, ",")
+                what = f"the {name.replace('_', ' ')} of {run}"
+                yield f"{what} is {known}, required is at least {least:,.15g}"
+
+
+def _whole(judgements: tuple[Judgement, ...], absent: tuple[Waiver, ...]) -> Verdict:
+    blocking = {judgement.verdict for judgement in judgements if judgement.criterion.is_blocking}
+    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
+        if verdict in blocking:
+            return verdict
+    is_clear = all(
+        judgement.verdict is Verdict.PASS and not judgement.is_waiver_decisive
+        for judgement in judgements
+    )
+    return Verdict.PASS if is_clear and not absent else Verdict.WARN
+
+
+def _reasons(judgements: tuple[Judgement, ...]) -> Iterator[str]:
+    """Which metrics stand in the way, the gravest first."""
+    for is_blocking in (True, False):
+        for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
+            for judgement in judgements:
+                criterion = judgement.criterion
+                if (criterion.is_blocking, judgement.verdict) == (is_blocking, verdict):
+                    effect = "it blocks" if is_blocking else "tracked, a warning only"
+                    yield f"{asked(criterion)}: {verdict} ({effect})"
+
+
+def _waiver_reasons(judgements: tuple[Judgement, ...], absent: tuple[Waiver, ...]) -> Iterator[str]:
+    """What the waivers changed, and those that change nothing."""
+    for judgement in judgements:
+        if judgement.is_waiver_decisive:
+            yield (
+                f"{asked(judgement.criterion)}: {judgement.verdict} without the waived "
+                f"tasks, {judgement.with_waived.verdict} with them"
+            )
+    if absent:
+        names = ", ".join(waiver.task_id for waiver in absent[:MOST_NAMES])
+        more = f" and {len(absent) - MOST_NAMES:,} more" if len(absent) > MOST_NAMES else ""
+        yield f"waived, but not among the common tasks: {names}{more}"
+
+
+def _defined(measured: Measured) -> Measured:
+    """The same, with what is no number undefined."""
+    names = ("delta", "low", "high", "bound_low", "bound_high")
+    numbers: dict[str, Any] = {name: _finite(getattr(measured, name)) for name in names}
+    return replace(measured, **numbers)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def asked(criterion: Criterion) -> str:
+    """What a policy asks, by metric and rule: one metric may have both rules."""
+    return f"{criterion.metric} {criterion.rule}"
+
+
+def required(criterion: Criterion) -> str:
+    """What the change must be."""
+    side = "above" if criterion.direction == "higher" else "below"
+    return f"{side} {_exact(criterion.threshold)}"
+
+
+def change(value: float, threshold: float) -> str:
+    """A change with its sign, and as many digits as show on which side of the threshold it is."""
+    return _apart(value, threshold, "+,")
+
+
+def interval(low: float, high: float, threshold: float) -> str:
+    """Two ends of a range, on the side of the threshold where they are."""
+    return f"{change(low, threshold)} to {change(high, threshold)}"
+
+
+def _measured_change(measured: Measured, threshold: float) -> str:
+    """The change, its interval and the tasks it stands on, as far as they are known."""
+    said = "the change is unknown"
+    if measured.delta is not None:
+        said = f"the change is {change(measured.delta, threshold)}"
+    if measured.low is not None and measured.high is not None:
+        said += f", interval {interval(measured.low, measured.high, threshold)}"
+    return f"{said}, over {_tasks(measured.n_tasks)}"
+
+
+def _tasks(n_tasks: int | None) -> str:
+    if n_tasks is None:
+        return "an unknown number of tasks"
+    return f"{n_tasks:,} task{'' if n_tasks == 1 else 's'}"
+
+
+def _exact(value: float) -> str:
+    """A number of a policy as someone wrote it, with its sign."""
+    return f"{value:+,.15g}" if value else "0"
+
+
+def _apart(value: float, threshold: float, form: str) -> str:
+    """The fewest digits that leave the value on its side of the threshold."""
+
+    def side(number: float) -> int:
+        return (number > threshold) - (number < threshold)
+
+    # Whole numbers are written out, as far as a float knows them.
+    n_whole = min(DIGITS[-1], len(str(int(abs(value)))))
+    for digits in DIGITS:
+        said = f"{value:{form}.{max(digits, n_whole)}g}"
+        if side(float(said.replace(",", ""))) == side(value):
+            break
+    return said if value else "0"
+
+
+def as_row(gate: Gate) -> dict[str, Any]:
+    """The gate as JSON has it; null is undefined."""
+    policy, compared = gate.policy, gate.compared
+    return {
+        "base": compared.base,
+        "candidate": compared.candidate,
+        "policy": policy.name,
+        "verdict": str(gate.verdict),
+        "exit_code": gate.exit_code,
+        "reasons": list(gate.reasons),
+        "metrics": [
+            {
+                **asdict(judgement.criterion),
+                "threshold": judgement.criterion.threshold,
+                **_finding_row(judgement.deciding),
+                "with_waived": _finding_row(judgement.with_waived) if policy.waivers else None,
+            }
+            for judgement in gate.judgements
+        ],
+        "require": asdict(policy.require),
+        "quality": {
+            "base": asdict(compared.base_quality),
+            "candidate": asdict(compared.candidate_quality),
+        },
+        "waived": [
+            {**asdict(waiver), "is_common": waiver not in gate.absent_waivers}
+            for waiver in policy.waivers
+        ],
+    }
+
+
+def _finding_row(finding: Finding) -> dict[str, Any]:
+    measured = finding.measured
+
+    def pair(first: float | None, second: float | None) -> list[float] | None:
+        return None if first is None or second is None else [first, second]
+
+    return {
+        "verdict": str(finding.verdict),
+        "reasons": list(finding.reasons),
+        "n_tasks": measured.n_tasks,
+        "delta": measured.delta,
+        "ci_new_tasks": pair(measured.low, measured.high),
+        "bounds": pair(measured.bound_low, measured.bound_high),
+    }

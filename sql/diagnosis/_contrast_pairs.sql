@@ -1,0 +1,118 @@
+-- A failing rollout beside the closest passing one: what stands where they diverge, what else differs.
+-- grain: task_no, record_id
+-- kind: table
+with matches as (
+    from staging.aligned_contrasts
+    union all by name
+    -- Where no repeat calls a tool there is nothing to align, and the first of them stand for all.
+    select
+        failing.task_no,
+        failing.record_id,
+        passing.record_id as passing_record_id,
+        failing.is_first as is_closest,
+        0 as n_common,
+        0 as n_common_first,
+        'answer' as difference,
+        []::varchar[] as tools_only_failing,
+        []::varchar[] as tools_only_passing
+    from staging.contrast_rollouts as failing
+    inner join staging.contrast_rollouts as passing using (task_no)
+    where not failing.is_pass and passing.is_pass and passing.is_first and not failing.is_acting
+),
+-- A side that makes no further call is cited by how it ends.
+pairs as (
+    select
+        matches.* exclude (seq, passing_seq),
+        failing.flip_no,
+        failing.run_id,
+        failing.task_id,
+        failing.rollout_index,
+        passing.run_id as passing_run_id,
+        passing.rollout_index as passing_index,
+        failing.n_calls,
+        passing.n_calls as n_passing_calls,
+        coalesce(
+            matches.seq, if(matches.difference = 'stop', failing.stop_seq, failing.final_seq)
+        ) as seq,
+        coalesce(matches.passing_seq, passing.final_seq) as passing_seq
+    from matches
+    inner join staging.contrast_rollouts as failing
+        on failing.task_no = matches.task_no
+        and failing.record_id = matches.record_id
+    inner join staging.contrast_rollouts as passing
+        on passing.task_no = matches.task_no
+        and passing.record_id = matches.passing_record_id
+),
+-- What tells equal calls apart is what came of them.
+placed as materialized (
+    select
+        *,
+        if(difference = 'result', coalesce(result_seq, seq), seq) as failing_place,
+        if(difference = 'result', coalesce(passing_result_seq, passing_seq), passing_seq)
+            as passing_place
+    from pairs
+),
+-- What stands where two rollouts diverge: the beginning of the event, and how long it is.
+events as materialized (
+    select
+        record_id,
+        seq,
+        case
+            when kind = 'tool_call' then concat_ws(' ', tool, arguments)
+            else coalesce(text, '')
+        end as said,
+        left(said, 300) as beginning,
+        length(said) as n_chars
+    from raw.events
+    semi join (
+        select record_id, failing_place as seq from placed
+        union all
+        select passing_record_id, passing_place from placed
+    ) using (record_id, seq)
+)
+select
+    placed.* exclude (
+        passing_record_id, difference, result_seq, passing_result_seq, failing_place, passing_place
+    ),
+    case
+        when difference = 'answer' and failing.final_text is not distinct from passing.final_text
+            then 'nothing'
+        else difference
+    end as difference,
+    failing_events.beginning as failing_event,
+    passing_events.beginning as passing_event,
+    failing_events.n_chars as failing_chars,
+    passing_events.n_chars as passing_chars,
+    array_to_string(
+        list_transform(
+            list_filter(
+                [
+                    {name: 'n_turns', failing: failing.n_turns::varchar, passing: passing.n_turns::varchar},
+                    {name: 'n_tool_calls', failing: failing.n_tool_calls::varchar, passing: passing.n_tool_calls::varchar},
+                    {name: 'n_tool_errors', failing: failing.n_tool_errors::varchar, passing: passing.n_tool_errors::varchar},
+                    {name: 'output_tokens', failing: failing.output_tokens::varchar, passing: passing.output_tokens::varchar},
+                    {name: 'is_truncated', failing: failing.is_truncated::varchar, passing: passing.is_truncated::varchar},
+                    {
+                        name: 'final_chars',
+                        failing: length(failing.final_text)::varchar,
+                        passing: length(passing.final_text)::varchar
+                    }
+                ],
+                lambda each: each.failing is distinct from each.passing
+            ),
+            lambda each: each.name || ' ' || coalesce(each.failing, 'n/a') || ' vs '
+                || coalesce(each.passing, 'n/a')
+        ),
+        '; '
+    ) as differences
+from placed
+inner join main.rollouts as failing
+    on failing.record_id = placed.record_id
+inner join main.rollouts as passing
+    on passing.record_id = placed.passing_record_id
+left join events as failing_events
+    on failing_events.record_id = placed.record_id
+    and failing_events.seq = placed.failing_place
+left join events as passing_events
+    on passing_events.record_id = placed.passing_record_id
+    and passing_events.seq = placed.passing_place
