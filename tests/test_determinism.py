@@ -15,8 +15,7 @@ import pytest
 
 from pipeline import open_warehouse
 from pipeline.run import run
-from pipeline.settings import SQL_DIR, Settings
-from pipeline.warehouse.relations import relations
+from pipeline.settings import Settings
 from tests.conftest import CORPUS, DEMO, ROOT, needs_corpus
 from tests.lean import only
 from tests.pairs_found import NEEDED
@@ -24,9 +23,8 @@ from tests.planted_pairs import BASE, FEWER, SAME, run_files
 from tests.results import BLADE, call, write
 
 KEYS = {
-    relation.name.removeprefix("main."): f"order by {', '.join(relation.grain)}"
-    for relation in relations(SQL_DIR)
-    if relation.name.startswith("main.") and not relation.is_table
+    "events": "order by run_id, task_id, rollout_index, seq",
+    "rollout_stages": "order by run_id, task_id, rollout_index",
 }
 DESK = ("office_desk_aster-8b", "office_desk_birch-70b")
 ROWS = ("_rollouts.jsonl", "_failures.jsonl", "_inputs.jsonl")

@@ -20,3 +20,4 @@ select
     source_line
 from labels
 anti join main.rejects using (source_file, source_line)
+order by run_id, task_id

@@ -142,77 +142,73 @@ scores as (
         scope,
         field,
         task_id,
-        count(*) as n_scored,
-        count(*) filter (value >= runs.pass_threshold - 1e-9) as n_passed,
-        bool_or(value not in (0, 1)) as is_graded,
-        list(value order by rollout_index) as scores
+        list(value order by rollout_index) as scores,
+        list(record_id order by rollout_index) as record_ids
     from numbers
     semi join (from figures where k is not null) as wanted using (scope, field)
-    inner join scopes using (scope)
-    inner join staging.run_benchmarks as runs using (run_id)
     group by all
 ),
-answers as (
-    select
-        numbers.*,
-        json_field(records.verifier, 'extracted_answer') as answer,
-        row_number() over (partition by scope, field, task_id order by numbers.rollout_index) as place
-    from numbers
-    semi join (from figures where kind = 'majority') as wanted using (scope, field)
-    inner join staging.records using (record_id)
+by_task as (
+    select wanted.*, scores.* exclude (scope, field)
+    from (select distinct run_id, scope, kind, field, k from figures where k is not null) as wanted
+    inner join scores using (scope, field)
 ),
-ballots as (
-    select
-        scope,
-        field,
-        wanted.k,
-        task_id,
-        answer,
-        value,
-        count(answer) as n_votes,
-        max(count(answer)) over (partition by scope, field, wanted.k, task_id) as most_votes
-    from (select distinct scope, field, k from figures where kind = 'majority') as wanted
-    inner join answers using (scope, field)
-    where answers.place <= wanted.k
-    group by scope, field, wanted.k, task_id, answer, value
+votes as (
+    select scope, field, k, task_id, votes.value, records.answer, count(records.answer) as n_votes
+    from (
+        select
+            * exclude (scores, record_ids),
+            unnest(scores[1:k]) as value,
+            unnest(record_ids[1:k]) as record_id
+        from by_task
+        where kind = 'majority'
+    ) as votes
+    inner join (
+        select record_id, json_field(verifier, 'extracted_answer') as answer
+        from staging.records
+    ) as records using (record_id)
+    group by all
 ),
 -- What the commonest answer of a task's first k scored repeats is worth; ties are averaged.
-votes as (
+majorities as (
     select
         scope,
         field,
         k,
         task_id,
-        max(most_votes) > 0 as is_answered,
-        case
-            when max(most_votes) = 0 then 0.0
-            else fsum(value order by value) filter (n_votes = most_votes)
-                / count(value) filter (n_votes = most_votes)
-        end as worth
-    from ballots
+        max(n_votes) as most_votes,
+        list({'value': value, 'n_votes': n_votes} order by value) as answers
+    from votes
     group by all
 ),
 -- Our own pass@k, average of the first k, and majority of the first k, in percent.
 shares as (
     select
-        wanted.*,
-        scores.is_graded,
+        by_task.* exclude (scores, record_ids),
+        list_bool_or(list_transform(scores, lambda score: score not in (0, 1))) as is_graded,
         -- Repeats beyond the first k are left out: which they are depends on their order.
-        scores.n_scored > k as is_cut,
-        votes.is_answered or wanted.kind <> 'majority' as is_answered,
-        case wanted.kind
+        len(scores) > k as is_cut,
+        kind <> 'majority' or most_votes > 0 as is_answered,
+        case kind
             when 'pass' then case
-                when scores.n_scored >= k and runs.pass_threshold is not null
-                    then 1 - subset_share(scores.n_scored, scores.n_scored - scores.n_passed, k)
+                when len(scores) >= k then 1 - subset_share(
+                    len(scores),
+                    len(list_filter(scores, lambda score: score < runs.pass_threshold - 1e-9)),
+                    k
+                )
             end
-            when 'average'
-                then list_aggregate(scores.scores[1:k], 'fsum') / least(k, scores.n_scored)
-            else votes.worth
+            when 'average' then list_aggregate(scores[1:k], 'fsum') / len(scores[1:k])
+            when 'majority' then case
+                when most_votes = 0 then 0.0
+                else list_aggregate(
+                    [answer.value for answer in answers if answer.n_votes = most_votes], 'fsum'
+                ) / len([answer for answer in answers if answer.n_votes = most_votes])
+            end
         end as share
-    from (select distinct run_id, scope, kind, field, k from figures where k is not null) as wanted
+    from by_task
     inner join staging.run_benchmarks as runs using (run_id)
-    inner join scores using (scope, field)
-    left join votes using (scope, field, k, task_id)
+    left join majorities using (scope, field, k, task_id)
+    where kind <> 'pass' or runs.pass_threshold is not null
 ),
 passes as (
     select
@@ -222,8 +218,8 @@ passes as (
         k,
         bool_or(is_graded) as is_graded,
         bool_or(is_cut) as is_cut,
-        case when bool_or(is_answered) then 100 * (fsum(share order by share) / count(share)) end
-            as percent
+        bool_or(is_answered) as is_answered,
+        list(share order by share) filter (share is not null) as shares
     from shares
     group by all
 ),
@@ -284,18 +280,14 @@ slices as (
     from readings
     group by all
 ),
--- Our own mean, extremes, median and deviation of each reported field, by scope and by task.
+-- The numbers of each reported field, by scope and by task.
 statistics as (
     select
         scope,
         case when not wanted.is_whole then numbers.task_id end as task_id,
         field,
         count(*) as n_numbers,
-        fsum(value order by value) / count(*) as mean,
-        max(value) as max,
-        min(value) as min,
-        median(value)::double as median,
-        stddev_samp(value order by value) as std
+        list(value order by value) as sorted
     from numbers
     inner join (
         select distinct scope, field, task_id is null as is_whole
@@ -316,13 +308,15 @@ valued as (
         coalesce(counts.n_rollouts, 0) as n_rollouts,
         case
             when figures.kind = 'statistic' then case statistic
-                when 'mean' then coalesce(statistics.mean, slices.mean)
-                when 'max' then statistics.max
-                when 'min' then statistics.min
-                when 'median' then statistics.median
+                when 'mean' then coalesce(
+                    list_aggregate(statistics.sorted, 'fsum') / statistics.n_numbers, slices.mean
+                )
+                when 'max' then statistics.sorted[-1]
+                when 'min' then statistics.sorted[1]
+                when 'median' then list_median(statistics.sorted)
                 -- Of one value there is none; the sidecars that do not write null define it as 0.
                 when 'std' then coalesce(
-                    statistics.std,
+                    list_stddev_samp(statistics.sorted),
                     case when statistics.n_numbers = 1 and figures.reported = 0 then 0.0 end
                 )
             end
@@ -333,7 +327,8 @@ valued as (
                 when 'reward_profile_completion_pct' then 100.0 * counts.n_done / counts.n_expected
             end
             -- A pass figure of one task is none of ours: it stands for the whole run.
-            when figures.task_id is null then passes.percent
+            when figures.task_id is null and passes.is_answered
+                then 100 * (list_aggregate(passes.shares, 'fsum') / len(passes.shares))
         end as ours,
         abs(figures.reported - ours) <= 1e-9 * greatest(1.0, abs(figures.reported), abs(ours))
             as is_equal

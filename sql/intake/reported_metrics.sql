@@ -68,3 +68,4 @@ left join places
     and places.seed is not distinct from figures.seed
     and places.chunk is not distinct from figures.chunk
     and places.place = figures.place
+order by run_id, agent, task_id, metric, source_file

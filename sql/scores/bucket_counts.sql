@@ -30,3 +30,4 @@ select
         as n_partial_tasks
 from grid
 left join outcomes using (run_id, bucket)
+order by run_id, bucket

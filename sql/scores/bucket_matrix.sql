@@ -42,3 +42,4 @@ select
     across.worst_pass_rate
 from across
 left join inferred using (benchmark, task_id)
+order by benchmark, task_id

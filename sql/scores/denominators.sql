@@ -63,3 +63,4 @@ select
         as pass_at_1_best
 from sums
 inner join main.runs using (run_id)
+order by run_id, policy

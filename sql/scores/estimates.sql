@@ -16,3 +16,4 @@ select
     ci_same_tasks_high
 from staging.intervals
 where slice_key = ''
+order by run_id, metric, k

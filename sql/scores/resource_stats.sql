@@ -36,3 +36,4 @@ select
     below + (place - floor(place)) * (above - below) as p90,
     list_max(sorted) as max
 from collected
+order by run_id, outcome, measure

@@ -49,3 +49,4 @@ select
 from numbers
 inner join tasks using (run_id, component)
 group by all
+order by run_id, component

@@ -27,3 +27,4 @@ select
     max_at as best_reward
 from (select *, max(k) over (partition by run_id) as k_max from main.pass_curve) as points
 left join firsts using (run_id, n_tasks)
+order by run_id, k
