@@ -229,7 +229,7 @@ def test_what_is_left_out_is_counted() -> None:
                 candidate_n_passed - base_n_passed as pass_change
             from staging.run_pairs cross join range(14) as tasks(task_no)
         """)
-        query = (SQL_DIR / "staging" / "flip_tasks.sql").read_text(encoding="utf-8")
+        query = (SQL_DIR / "comparison" / "_flip_tasks.sql").read_text(encoding="utf-8")
         told = db.execute(f"""
             select candidate, side, count(*), min(n_flips), max(task_id::int)
             from ({query}) group by all order by candidate, side desc
