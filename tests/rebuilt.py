@@ -83,6 +83,16 @@ def rebuilt(warehouse: Path, modes: Mapping[str, Modes]) -> duckdb.DuckDBPyConne
         db.execute("use source")
         db.execute(f"create table memory.{name} as from source.{name}")
     db.execute(f"use memory; create table main.rollout_modes ({COLUMNS})")
+    db.execute("""
+        create schema raw;
+        create table raw.failure_rules (
+            mode varchar, intervention varchar, title varchar, cause varchar, severity integer
+        )
+    """)
+    db.executemany(
+        "insert into raw.failure_rules (mode, intervention) values (?, ?)",
+        list(INTERVENTIONS.items()),
+    )
     rows = [
         (run_id, *key, match.mode, "", match.is_primary, match.evidence_seq, "", "", match.severity,
          match.intervention)

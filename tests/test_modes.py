@@ -18,7 +18,8 @@ from tests.mode_cases import answers, no, ok
 from tests.results import Results, Row, analyzed, asked, failure, rollout
 
 MODES = "rollout_modes failure_modes error_signatures rollout_features events".split()
-diagnosed = partial(analyzed, needs=(*MODES, "staging.mode_signals"))
+diagnosed = partial(analyzed, needs=MODES)
+KEYS = ("run_id", "task_id", "rollout_index")
 
 # By these a mode is the primary one of several: the worst, then the first.
 RANKS = {mode.mode: (-mode.severity, number) for number, mode in enumerate(built_in())}
@@ -300,7 +301,7 @@ def test_modes_of_the_corpus(corpus: Path) -> None:
 
 @pytest.mark.parametrize("name", ["cases", "demo"])
 def test_signals(name: str, request: pytest.FixtureRequest) -> None:
-    """What a sign is worth is counted over tasks that have it, passes and failures."""
+    """A sign explains failures unless passes of the same tasks, or all passes, bear it as well."""
     given = request.getfixturevalue(name)
     path = given if isinstance(given, Path) else given.path
     scored = every_row(path, "from main.rollout_features where is_scored and is_pass is not null")
@@ -328,18 +329,22 @@ def test_signals(name: str, request: pytest.FixtureRequest) -> None:
                 added = (*(mixed if passed and failed else (0, 0, 0, 0)), bear[0])
                 counts[benchmark] = [a + b for a, b in zip(counts[benchmark], added, strict=True)]
         expected |= {(benchmark, rule_no): each for benchmark, each in counts.items()}
-    found = {
-        (row["benchmark"], row["rule_no"]): row
-        for row in every_row(path, "from staging.mode_signals")
+    doubtful = {
+        key
+        for key, (passed_with, passed, failed_with, failed, passes_with) in expected.items()
+        if (passed_with > 0 and failed_with / failed <= passed_with / passed)
+        or (passes_with > 1 and passes_with == n_passes[key[0]])
     }
-    assert set(found) == set(expected)
-    for key, (passed_with, passed, failed_with, failed, passes_with) in expected.items():
-        row = found[key]
-        names = ("n_passed_with", "n_passed", "n_failed_with", "n_failed")
-        assert [row[n] for n in names] == [passed_with, passed, failed_with, failed]
-        is_doubtful = passed_with > 0 and failed_with / failed <= passed_with / passed
-        is_doubtful |= passes_with > 1 and passes_with == n_passes[key[0]]
-        assert row["is_no_sign"] == is_doubtful
+    failing = every_row(path, "from main.rollout_features where coalesce(not is_pass, not is_scored)")
+    modes = {row["rule_no"]: row["mode"] for row in every_row(path, "from raw.failure_rules")}
+    explained = {
+        (*(row[name] for name in KEYS), modes[rule_no])
+        for row in failing
+        for rule_no, keys in matches.items()
+        if tuple(row[name] for name in KEYS) in keys and (row["benchmark"], rule_no) not in doubtful
+    }
+    found = every_row(path, "from main.rollout_modes where mode <> 'UNEXPLAINED'")
+    assert {(*(row[name] for name in KEYS), row["mode"]) for row in found} == explained
 
 
 def test_long_texts(tmp_path: Path) -> None:

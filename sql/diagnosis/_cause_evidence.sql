@@ -267,6 +267,7 @@ select
     task_id,
     rule,
     '' as mode,
+    false as is_pass,
     detail,
     witness as citation
 from facts
@@ -304,22 +305,22 @@ from (
     select run_id, task_id, rollout_index, benchmark, spoken.rule, '' as mode
     from passing
     inner join spoken using (mode)
-    union all
+    union
     select run_id, task_id, rollout_index, benchmark, 'profile_mode' as rule, mode
     from passing
     where is_profile
-    union all
+    union
     select run_id, task_id, rollout_index, benchmark, 'dominant_mode' as rule, mode
     from passing
-    union all
+    union
     select run_id, task_id, rollout_index, benchmark, 'answer_within_reference' as rule, '' as mode
     from passes
     where is_within_reference and not is_reference
-    union all
+    union
     select run_id, task_id, rollout_index, benchmark, 'conflicting_duplicates' as rule, '' as mode
     from passes
     semi join duplicates using (run_id, task_id, rollout_index)
-    union all
+    union
     select run_id, task_id, rollout_index, benchmark, 'missing_metadata' as rule, '' as mode
     from passes
     semi join lacking using (benchmark, task_id)

@@ -1,6 +1,5 @@
 -- pass@1 as it is, of attempts without a mode or without any, of the best attempts, of another run.
 -- grain: run_id, step_no
--- kind: table
 with metrics as (
     select * from main.run_metrics where pass_at_1 is not null
 ),
@@ -152,3 +151,4 @@ select
     gain,
     n_tasks
 from steps
+order by run_id, step_no

@@ -1,6 +1,5 @@
 -- The same error as one row: its message without numbers, paths and ids, and whom it hits.
 -- grain: run_id, source, signature
--- kind: table
 with hit as (
     select
         run_id,
@@ -29,3 +28,4 @@ select
     arg_min(first_error, task_id)[2] as example
 from hit
 group by all
+order by run_id, source, signature
