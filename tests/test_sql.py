@@ -59,9 +59,10 @@ def test_every_cte_is_read() -> None:
 
 
 def test_rows_are_ordered_for_people_only() -> None:
-    """A file of staging or main orders rows inside windows and aggregates only."""
+    """A file of staging or main orders rows inside windows and aggregates only, or for Python."""
+    computed = {relation.name for relation in MADE}
     for name, text in FILES.items():
-        if name.startswith(("staging.", "main.")):
+        if name.startswith(("staging.", "main.")) and name not in computed:
             assert not re.search(r"^ {0,4}order by", text, re.M) or "over (" in text, name
 
 
