@@ -35,3 +35,8 @@ class Computed(Relation):
     """A table that SQL alone cannot make: the rows of its query, as `compute` turns them."""
 
     compute: Callable[[pa.Table], pa.Table]
+
+
+def computed(name: str, compute: Callable[[pa.Table], pa.Table]) -> Computed:
+    """A table of what `compute` makes of the rows of the file of this name."""
+    return Computed(name, "", (), True, "", compute)

@@ -510,20 +510,8 @@ create or replace macro largest_by(name, size) as
         else arg_min(name, (size, name)) filter (where size is not null)
     end;
 
--- The value with the least size, of several the least.
-create or replace macro least_by(value, size) as
-    arg_min(value, (size, value)) filter (where size is not null);
-
 -- The next whole number, of two as near the even one: as Python rounds.
 create or replace macro nearest(value) as round_even(value, 0);
-
--- One setting of two runs as texts.
-create or replace macro setting_of(name, base_value, candidate_value) as
-    struct_pack(
-        setting := name,
-        base_value := base_value::varchar,
-        candidate_value := candidate_value::varchar
-    );
 
 -- The error of a mean from the sum of squares; what rounding leaves of nothing is nothing.
 create or replace macro error_of_mean(sum_of_squares, mean, n) as
@@ -534,18 +522,6 @@ create or replace macro error_of_mean(sum_of_squares, mean, n) as
             else 0
         end / nullif(n - 1, 0) / nullif(n, 0)
     );
-
--- One figure of two runs, or of a task in two runs.
-create or replace macro measure_of(name, base_value, candidate_value) as
-    struct_pack(
-        metric := name,
-        base_value := base_value::double,
-        candidate_value := candidate_value::double
-    );
-
--- What a mode takes from a task, by metric and by how missing rows count.
-create or replace macro loss_of(metric_name, policy_name, amount) as
-    struct_pack(metric := metric_name, policy := policy_name, loss := amount::double);
 
 -- Does a text hold a placeholder where something was taken out? pipeline/text.py says the same. The
 -- word alone is asked first: it is found seven times as fast.

@@ -4,8 +4,8 @@ from pipeline.analysis.contrasts import ALIGNED
 from pipeline.analysis.intervals import (
     COMPARISON_TESTS,
     INTERVALS,
-    LEDGER_INTERVALS,
-    MEASURE_INTERVALS,
+    LEDGER_LINES,
+    MEASURE_CHANGES,
 )
 from pipeline.analysis.ledgers import FUNNEL_EFFECTS, TRANSITION_NOISE
 from pipeline.analysis.permutation import CHANGE_TESTS
@@ -16,8 +16,8 @@ from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
     *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
-    *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_INTERVALS),
-    *(FUNNEL_EFFECTS, LEDGER_INTERVALS, TRANSITION_NOISE),
+    *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
+    *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),
 )
 
 __all__ = ["COMPUTED"]

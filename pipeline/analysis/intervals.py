@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis import stats
 from pipeline.analysis.stats import Numbers, nullable, numbers
-from pipeline.relation import Computed
+from pipeline.relation import Computed, computed
 
 ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
 KEY = ("base", "candidate", "metric")
-LINE_KEY = (*KEY, "policy", "ledger", "slice_key", "line", "effect")
 
 
 def intervals(estimates: pa.Table) -> pa.Table:
@@ -53,23 +54,23 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     }
     limits = _columns(rows, "bound_low", "bound_high", "margin")
     verdicts = [stats.verdict(*each) for each in zip(*decided, *limits, strict=True)]
-    found = _added(rows, KEY, **figures)
+    found = _added(rows, rows.column_names, **figures)
     return found.append_column("verdict", pa.array(verdicts, pa.string()))
 
 
-def measure_intervals(rows: pa.Table) -> pa.Table:
-    """The interval of each other figure that is a mean of differences between tasks."""
+def measure_changes(rows: pa.Table) -> pa.Table:
+    """Each other figure that is a mean of differences between tasks, with its interval."""
     changes = _columns(rows, "delta", "se_new_tasks", "n_tasks")
     is_bounded = np.array([name.startswith("pass_") for name in rows["metric"].to_pylist()], bool)
     found = stats.change_interval(*changes, is_bounded=is_bounded)
-    return _added(rows, KEY, **_ends("ci_new_tasks", found))
+    return _added(rows, rows.column_names, **_ends("ci_new_tasks", found))
 
 
-def ledger_intervals(lines: pa.Table) -> pa.Table:
-    """The interval of each line that is a mean of differences; none where nothing varies."""
+def ledger_lines(lines: pa.Table) -> pa.Table:
+    """Each line, with an interval where it is a mean of differences that vary."""
     amounts = _columns(lines, "amount", "se", "n_units")
     found = stats.change_interval(*amounts, is_bounded=np.zeros(len(lines), dtype=bool))
-    return _added(lines, LINE_KEY, **_ends("ci", found))
+    return _added(lines, lines.column_names, **_ends("ci", found))
 
 
 def _columns(rows: pa.Table, *names: str) -> tuple[Numbers, ...]:
@@ -84,10 +85,10 @@ def _ends(name: str, ends: tuple[Numbers, Numbers]) -> dict[str, Numbers]:
     return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
 
 
-def _added(rows: pa.Table, key: tuple[str, ...], **figures: Numbers) -> pa.Table:
-    """The key of each row with its figures."""
+def _added(rows: pa.Table, kept: Iterable[str], **figures: Numbers) -> pa.Table:
+    """What is kept of each row, with its figures."""
     columns = {name: nullable(values) for name, values in figures.items()}
-    return pa.table({**{name: rows[name] for name in key}, **columns})
+    return pa.table({**{name: rows[name] for name in kept}, **columns})
 
 
 INTERVALS = Computed(
@@ -106,26 +107,12 @@ COMPARISON_TESTS = Computed(
     query="""
         select *
         from staging.comparison_levels
-        left join staging.comparison_spreads using (base, candidate, metric)
         inner join staging.run_pairs using (base, candidate)
         left join staging.change_tests using (base, candidate, metric)
         order by base, candidate, metric
     """,
     compute=comparison_tests,
+    needs=("staging.run_pairs",),
 )
-MEASURE_INTERVALS = Computed(
-    name="staging.measure_intervals",
-    purpose="The interval of each other figure that changed between two runs.",
-    grain=KEY,
-    is_table=True,
-    query="select * from staging.measure_changes",
-    compute=measure_intervals,
-)
-LEDGER_INTERVALS = Computed(
-    name="staging.ledger_intervals",
-    purpose="The interval of each line of a ledger that has one.",
-    grain=LINE_KEY,
-    is_table=True,
-    query="select * from staging.ledger_lines where se is not null",
-    compute=ledger_intervals,
-)
+MEASURE_CHANGES = computed("staging.measure_changes", measure_changes)
+LEDGER_LINES = computed("staging.ledger_lines", ledger_lines)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric, tally
-from pipeline.relation import Computed
+from pipeline.relation import Computed, computed
 
 BUCKETS = ("always", "sometimes", "never")
 ALWAYS, SOMETIMES, NEVER = range(3)
@@ -96,33 +96,7 @@ def transition_noise(tallies: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=NOISE)
 
 
-FUNNEL_EFFECTS = Computed(
-    name="staging.funnel_effects",
-    purpose="What each step of the funnel gave to the change between two runs.",
-    grain=("base", "candidate", "metric", "line", "effect"),
-    is_table=True,
-    query="""
-        with stages as (
-            select base, candidate, step_no, stage from staging.pair_stages
-            union all
-            select base, candidate, 0 as step_no, 'none' as stage from staging.run_pairs
-        )
-        select
-            base,
-            candidate,
-            step_no,
-            stage,
-            coalesce(any_value(weight) filter (side = 'base'), 0) as base_weight,
-            coalesce(any_value(reward) filter (side = 'base'), 0) as base_reward,
-            coalesce(any_value(weight) filter (side = 'candidate'), 0) as candidate_weight,
-            coalesce(any_value(reward) filter (side = 'candidate'), 0) as candidate_reward
-        from stages
-        left join staging.funnel_ends using (base, candidate, step_no)
-        group by all
-        order by base, candidate, step_no
-    """,
-    compute=funnel_effects,
-)
+FUNNEL_EFFECTS = computed("staging.funnel_effects", funnel_effects)
 TRANSITION_NOISE = Computed(
     name="staging.transition_noise",
     purpose="How many tasks would change buckets if both runs were one model's.",
@@ -142,6 +116,7 @@ TRANSITION_NOISE = Computed(
         order by all
     """,
     compute=transition_noise,
+    needs=("staging.run_pairs",),
 )
 
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pipeline.analysis.stats import Counts, Numbers, counts, hypergeometric, tally
-from pipeline.relation import Computed
+from pipeline.relation import computed
 
 SIDES = ("base", "candidate")
 METRICS = ("pass_at_1", "mean_reward")
@@ -111,14 +111,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
     return coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
 
 
-CHANGE_TESTS = Computed(
-    name="staging.change_tests",
-    purpose="Whether noise alone could have made each change: a p-value, and how it was found.",
-    grain=(*SIDES, "metric"),
-    is_table=True,
-    query="select * from staging.comparison_repeats order by base, candidate, task_id",
-    compute=change_tests,
-)
+CHANGE_TESTS = computed("staging.change_tests", change_tests)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pipeline.analysis.stats import (
     q_values,
     within,
 )
-from pipeline.relation import Computed
+from pipeline.relation import computed
 
 SUMS = ("n_all", "n_all_passed", "sum_places", "sum_square_places", "sum_passed_places")
 
@@ -38,21 +38,13 @@ def trends(totals: pa.Table) -> pa.Table:
     }
     return pa.table(
         {
-            "series": totals["series"],
-            "task_id": totals["task_id"],
+            **{name: totals[name] for name in totals.column_names},
             **{name: nullable(column) for name, column in columns.items()},
         }
     )
 
 
-TRENDS = Computed(
-    name="staging.series_trends",
-    purpose="The trend of every task along a series, and what noise alone would make of its ends.",
-    grain=("series", "task_id"),
-    is_table=True,
-    query="select * exclude (rates, n_scored, n_passed) from staging.series_totals",
-    compute=trends,
-)
+TRENDS = computed("staging.series_trends", trends)
 
 
 def trend(

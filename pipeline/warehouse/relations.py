@@ -22,6 +22,9 @@ def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
     found = {relation.name: relation for relation in made}
     for path in sorted(sql_dir.glob("*/*.sql")):
         relation = parse(name_of(path), path.read_text(encoding="utf-8"))
+        made_of_it = found.get(relation.name)
+        if isinstance(made_of_it, Computed):
+            relation = Computed(**vars(relation), compute=made_of_it.compute)
         found[relation.name] = relation
     graph = {relation.name: relation.reads for relation in found.values()}
     return [found[name] for name in TopologicalSorter(graph).static_order()]
@@ -42,7 +45,10 @@ def parse(name: str, text: str) -> Relation:
         if match is None:
             break
         header.setdefault(match[1] or "purpose", match[2])
-    listed = {key: tuple(re.findall(r"[\w.]+", header.get(key, ""))) for key in ("grain", "needs")}
+    listed = {
+        key: tuple(part.strip() for part in header[key].split(",")) if key in header else ()
+        for key in ("grain", "needs")
+    }
     is_table = header.get("kind") == "table"
     return Relation(
         name, header.get("purpose", ""), listed["grain"], is_table, text, needs=listed["needs"]

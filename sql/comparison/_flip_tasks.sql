@@ -1,6 +1,6 @@
 -- The tasks that one run of a comparison mostly passes and the other mostly fails.
 -- grain: base, candidate, task_id
--- kind: table
+-- needs: staging.run_pairs
 with flipped as (
     select
         tasks.*,
@@ -8,9 +8,7 @@ with flipped as (
         pairs.pair_no,
         case when tasks.pass_change < 0 then 'lost' else 'gained' end as side
     from main.comparison_tasks as tasks
-    inner join staging.run_pairs as pairs
-        on pairs.base = tasks.base
-        and pairs.candidate = tasks.candidate
+    inner join staging.run_pairs as pairs using (base, candidate)
     where
         tasks.is_common
         and (2 * tasks.base_n_passed >= tasks.base_n_scored)
@@ -25,26 +23,20 @@ ranked as (
             order by abs(change) desc, try_cast(task_id as bigint) nulls last, task_id
         ) as place
     from flipped
-),
--- The first comparisons of all benchmarks come first.
-numbered as (
-    select
-        *,
-        row_number() over (order by pair_no, benchmark, place, side desc) as flip_no
-    from ranked
-    where place <= 12
 )
 select
     base,
     candidate,
     task_id,
     side,
-    flip_no,
+    -- The first comparisons of all benchmarks come first.
+    row_number() over (order by pair_no, benchmark, place, side desc) as flip_no,
     n_flips,
     base_pass_rate,
     candidate_pass_rate,
     change,
     case when side = 'lost' then base else candidate end as passing_run,
     case when side = 'lost' then candidate else base end as failing_run
-from numbered
-where flip_no <= 300
+from ranked
+where place <= 12
+qualify flip_no <= 300

@@ -1,13 +1,11 @@
 -- The mean change of each other figure over the tasks that two runs share, with its error.
 -- grain: base, candidate, metric
 -- kind: table
-with pairs as (
-    select
-        *,
-        candidate_value - base_value as change
-    from staging.measure_pairs
+-- needs: staging.run_pairs
+with pairs as materialized (
+    select *, candidate_value - base_value as change from staging.measure_pairs
 ),
-means as (
+means as materialized (
     select
         base,
         candidate,
@@ -21,25 +19,22 @@ means as (
     group by base, candidate, metric
 ),
 -- About the mean: of large numbers that vary little, squares would leave nothing but rounding.
-spreads as (
-    select
-        pairs.base,
-        pairs.candidate,
-        pairs.metric,
-        steady_sum(square(difference(pairs.change, means.delta))) as square_sum
+deviations as (
+    select base, candidate, metric, difference(pairs.change, means.delta) as deviation
     from pairs
     inner join means using (base, candidate, metric)
-    group by pairs.base, pairs.candidate, pairs.metric
+),
+spreads as (
+    select
+        base,
+        candidate,
+        metric,
+        steady_sum(deviation * deviation) as square_sum
+    from deviations
+    group by all
 )
 select
-    means.base,
-    means.candidate,
-    means.metric,
-    means.k,
-    means.n_tasks,
-    means.base_value,
-    means.candidate_value,
-    means.delta,
-    sqrt(spreads.square_sum / nullif(means.n_tasks - 1, 0) / means.n_tasks) as se_new_tasks
+    * exclude (square_sum),
+    sqrt(square_sum / nullif(n_tasks - 1, 0) / n_tasks) as se_new_tasks
 from means
 inner join spreads using (base, candidate, metric)

@@ -1,97 +1,73 @@
 -- Every other figure of a task on both sides of a comparison: what it took, and pass@k.
 -- grain: base, candidate, task_id, metric
-with sizes as (
+-- needs: staging.run_pairs
+with
+-- What a compared task took, over its scored rollouts: tokens, turns, calls, seconds.
+taken as materialized (
     select
-        pairs.base,
-        pairs.candidate,
-        least(bases.k, candidates.k) as k
-    from staging.run_pairs as pairs
-    inner join main.run_metrics as bases
-        on bases.run_id = pairs.base
-    inner join main.run_metrics as candidates
-        on candidates.run_id = pairs.candidate
+        run_id,
+        task_id,
+        [
+            sum(input_tokens) / nullif(count(input_tokens), 0),
+            sum(output_tokens) / nullif(count(output_tokens), 0),
+            sum(n_turns) / nullif(count(n_turns), 0),
+            sum(n_tool_calls) / nullif(count(n_tool_calls), 0),
+            sum(n_tool_errors) / nullif(count(n_tool_errors), 0),
+            sorted_sum(duration_s) / nullif(count(duration_s), 0)
+        ] as figures
+    from main.rollouts
+    semi join staging.task_sides using (run_id, task_id)
+    where is_scored
+    group by all
 ),
 tasks as (
-    select
-        tasks.*,
-        sizes.k
+    select tasks.*, least(bases.k, candidates.k) as k
     from main.comparison_tasks as tasks
-    inner join sizes using (base, candidate)
-    where tasks.is_common and least(tasks.base_n_scored, tasks.candidate_n_scored) >= sizes.k
-),
--- pass@k and pass^k of the tasks that two runs share, at the most repeats that both usually have.
-pair_curves as (
-    select
-        tasks.base,
-        tasks.candidate,
-        tasks.task_id,
-        tasks.k,
-        1 - subset_share(base_n_scored, base_n_scored - base_n_passed, k) as base_pass_at,
-        1 - subset_share(candidate_n_scored, candidate_n_scored - candidate_n_passed, k)
-            as candidate_pass_at,
-        subset_share(base_n_scored, base_n_passed, k) as base_pass_hat,
-        subset_share(candidate_n_scored, candidate_n_passed, k) as candidate_pass_hat
-    from tasks
-    where tasks.base_n_passed is not null and tasks.candidate_n_passed is not null
-),
--- What a compared task took, over its scored rollouts: tokens, turns, calls, seconds.
-task_measures as materialized (
-    select
-        rollouts.run_id,
-        rollouts.task_id,
-        sum(rollouts.input_tokens) / nullif(count(rollouts.input_tokens), 0) as input_tokens,
-        sum(rollouts.output_tokens) / nullif(count(rollouts.output_tokens), 0) as output_tokens,
-        sum(rollouts.n_turns) / nullif(count(rollouts.n_turns), 0) as n_turns,
-        sum(rollouts.n_tool_calls) / nullif(count(rollouts.n_tool_calls), 0) as n_tool_calls,
-        sum(rollouts.n_tool_errors) / nullif(count(rollouts.n_tool_errors), 0) as n_tool_errors,
-        sorted_sum(rollouts.duration_s) / nullif(count(rollouts.duration_s), 0) as duration_s
-    from main.rollouts
-    inner join staging.task_sides as sides using (run_id, task_id)
-    where rollouts.is_scored
-    group by rollouts.run_id, rollouts.task_id
+    inner join main.run_metrics as bases on bases.run_id = tasks.base
+    inner join main.run_metrics as candidates on candidates.run_id = tasks.candidate
+    where tasks.is_common
 ),
 measured as (
     select
         tasks.base,
         tasks.candidate,
         tasks.task_id,
-        cast(null as bigint) as k,
         unnest([
-            measure_of('input_tokens', bases.input_tokens, candidates.input_tokens),
-            measure_of('output_tokens', bases.output_tokens, candidates.output_tokens),
-            measure_of('n_turns', bases.n_turns, candidates.n_turns),
-            measure_of('n_tool_calls', bases.n_tool_calls, candidates.n_tool_calls),
-            measure_of('n_tool_errors', bases.n_tool_errors, candidates.n_tool_errors),
-            measure_of('duration_s', bases.duration_s, candidates.duration_s)
-        ]) as measured
-    from main.comparison_tasks as tasks
-    inner join task_measures as bases
+            'input_tokens', 'output_tokens', 'n_turns', 'n_tool_calls', 'n_tool_errors',
+            'duration_s'
+        ]) as metric,
+        cast(null as bigint) as k,
+        unnest(bases.figures) as base_value,
+        unnest(candidates.figures) as candidate_value
+    from tasks
+    inner join taken as bases
         on bases.run_id = tasks.base
         and bases.task_id = tasks.task_id
-    inner join task_measures as candidates
+    inner join taken as candidates
         on candidates.run_id = tasks.candidate
         and candidates.task_id = tasks.task_id
-    where tasks.is_common
     union all
+    -- At the most repeats that both usually have.
     select
         base,
         candidate,
         task_id,
+        unnest(['pass_at_k', 'pass_hat_k']) as metric,
         k,
         unnest([
-            measure_of('pass_at_k', base_pass_at, candidate_pass_at),
-            measure_of('pass_hat_k', base_pass_hat, candidate_pass_hat)
-        ]) as measured
-    from pair_curves
-    where k > 1
+            1 - subset_share(base_n_scored, base_n_scored - base_n_passed, k),
+            subset_share(base_n_scored, base_n_passed, k)
+        ]) as base_value,
+        unnest([
+            1 - subset_share(candidate_n_scored, candidate_n_scored - candidate_n_passed, k),
+            subset_share(candidate_n_scored, candidate_n_passed, k)
+        ]) as candidate_value
+    from tasks
+    where
+        k > 1
+        and least(base_n_scored, candidate_n_scored) >= k
+        and base_n_passed is not null
+        and candidate_n_passed is not null
 )
-select
-    base,
-    candidate,
-    task_id,
-    measured.metric,
-    k,
-    measured.base_value,
-    measured.candidate_value
 from measured
-where measured.base_value is not null and measured.candidate_value is not null
+where base_value is not null and candidate_value is not null

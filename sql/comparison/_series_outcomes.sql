@@ -1,23 +1,18 @@
 -- How each task that a series scored fared in each of its runs, and which tasks all runs share.
 -- grain: series, run_id, task_id
--- kind: table
+-- needs: staging.series_runs
 with runs as (
     select
         *,
-        min(place) over (partition by series) as first_place,
-        max(place) over (partition by series) as last_place,
+        place = min(place) over (partition by series) as is_first,
+        place = max(place) over (partition by series) as is_last,
         count(*) over (partition by series) as n_runs
     from staging.series_runs
 ),
 outcomes as (
     select
-        runs.series,
-        runs.run_id,
+        runs.*,
         outcomes.task_id,
-        runs.place,
-        runs.place = runs.first_place as is_first,
-        runs.place = runs.last_place as is_last,
-        runs.n_runs,
         outcomes.n_scored,
         outcomes.n_passed,
         outcomes.pass_rate,
@@ -28,24 +23,10 @@ outcomes as (
     inner join main.task_outcomes as outcomes using (run_id)
     left join staging.run_tasks as contradicted using (run_id, task_id)
     where outcomes.n_scored > 0
-),
-common as (
-    select series, task_id
-    from outcomes
-    group by series, task_id, n_runs
-    having count(*) = n_runs and coalesce(min(question) = max(question), true)
 )
 select
-    outcomes.series,
-    outcomes.run_id,
-    outcomes.task_id,
-    outcomes.place,
-    outcomes.is_first,
-    outcomes.is_last,
-    outcomes.n_scored,
-    outcomes.n_passed,
-    outcomes.pass_rate,
-    outcomes.mean_reward,
-    common.task_id is not null as is_common
+    * exclude (step, n_runs, question),
+    count(*) over of_task = n_runs
+        and coalesce(min(question) over of_task = max(question) over of_task, true) as is_common
 from outcomes
-left join common using (series, task_id)
+window of_task as (partition by series, task_id)

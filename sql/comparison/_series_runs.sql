@@ -1,6 +1,5 @@
 -- Series of checkpoints: three or more runs that differ by their step, in order.
 -- grain: series, run_id
--- kind: table
 with checkpoints as (
     select
         *,
@@ -9,25 +8,18 @@ with checkpoints as (
     where is_checkpoint
 ),
 -- Two runs of one step have no order.
-grouped as (
-    select benchmark, stem, wanted
-    from checkpoints
-    group by all
-    having count(*) >= 3 and count(distinct step) = count(*)
-),
-numbered as (
-    select
-        *,
-        row_number() over (partition by lower(wanted) order by benchmark, stem) as number
-    from grouped
-),
 named as (
     select
         benchmark,
         stem,
-        case when number = 1 then wanted else wanted || '-' || left(md5(benchmark || '/' || stem), 6) end
-            as series
-    from numbered
+        case
+            when row_number() over (partition by lower(wanted) order by benchmark, stem) = 1
+                then wanted
+            else wanted || '-' || left(md5(benchmark || '/' || stem), 6)
+        end as series
+    from checkpoints
+    group by benchmark, stem, wanted
+    having count(*) >= 3 and count(distinct step) = count(*)
 )
 select
     named.series,

@@ -1,10 +1,9 @@
 -- How a task fared in a run that is compared, and how it could have where attempts are missing.
 -- grain: run_id, task_id
 -- kind: table
+-- needs: staging.run_pairs
 with compared as (
-    select base as run_id from staging.run_pairs
-    union
-    select candidate as run_id from staging.run_pairs
+    select distinct unnest([base, candidate]) as run_id from staging.run_pairs
 ),
 -- Of several questions under one id, or of an empty one, nothing can be verified.
 questions as (
@@ -13,31 +12,34 @@ questions as (
         task_id,
         case when count(*) = 1 and min(prompt) <> '' then min(prompt_sha) end as question
     from main.task_prompts
-    group by run_id, task_id
+    semi join compared using (run_id)
+    group by all
 ),
 counted as (
     select
-        attempts.run_id,
-        attempts.task_id,
+        run_id,
+        task_id,
         count(*) as n_attempts,
-        ascending(attempts.reward) as rewards,
-        coalesce(bool_or(attempts.reward not in (0, 1)), false) as is_graded
+        list(reward order by reward) filter (where reward is not null) as rewards,
+        coalesce(bool_or(reward not in (0, 1)), false) as is_graded,
+        -- To look at: of several that did alike the first.
+        arg_min(rollout_index, (-reward, rollout_index)) filter (where is_scored) as best_index,
+        arg_min(rollout_index, (reward, rollout_index)) filter (where is_scored) as worst_index
     from staging.attempts
-    inner join compared using (run_id)
-    group by attempts.run_id, attempts.task_id
+    semi join compared using (run_id)
+    group by all
 ),
 -- Where nothing says what was expected, every task may have had as many repeats as the fullest.
 sized as (
     select
-        counted.run_id,
-        counted.task_id,
-        counted.rewards,
-        counted.is_graded,
-        case
-            when runs.n_expected is null
-                then max(counted.n_attempts) over (partition by counted.run_id)
-            else counted.n_attempts
-        end as n_attempts,
+        counted.* replace (
+            case
+                when runs.n_expected is null
+                    then max(counted.n_attempts) over (partition by counted.run_id)
+                else counted.n_attempts
+            end as n_attempts
+        ),
+        coalesce(list_sum(counted.rewards), 0) as total_reward,
         benchmarks.lowest >= -1e-9 and benchmarks.highest <= 1 + 1e-9 as is_bounded
     from counted
     inner join main.runs using (run_id)
@@ -56,12 +58,14 @@ select
     outcomes.mean_reward,
     outcomes.bucket,
     sized.rewards,
+    sized.best_index,
+    sized.worst_index,
     outcomes.pass_rate * (1 - outcomes.pass_rate) / nullif(outcomes.n_scored - 1, 0)
         as pass_variance,
     -- Rewards that are all alike do not vary, whatever rounding left of their mean.
     case
         when outcomes.min_reward < outcomes.max_reward
-            then square(outcomes.reward_std) / nullif(outcomes.n_scored, 0)
+            then outcomes.reward_std * outcomes.reward_std / nullif(outcomes.n_scored, 0)
         when outcomes.n_scored > 1 then 0
     end as reward_variance,
     -- What is missing failed; what is missing passed.
@@ -69,10 +73,10 @@ select
     (outcomes.n_passed + sized.n_attempts - outcomes.n_scored) / nullif(sized.n_attempts, 0)
         as highest_pass_rate,
     case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
-        coalesce(list_total(sized.rewards), 0) / nullif(sized.n_attempts, 0)
+        sized.total_reward / nullif(sized.n_attempts, 0)
     end as lowest_reward,
     case when sized.is_bounded or sized.n_attempts = outcomes.n_scored then
-        (coalesce(list_total(sized.rewards), 0) + (sized.n_attempts - outcomes.n_scored))
+        (sized.total_reward + (sized.n_attempts - outcomes.n_scored))
             / nullif(sized.n_attempts, 0)
     end as highest_reward,
     sized.is_bounded,

@@ -1,6 +1,6 @@
 -- What two compared runs differ in besides their results: to be read before any change between them.
 -- grain: base, candidate, setting
--- kind: table
+-- needs: staging.run_pairs
 with prompts as (
     select
         run_id,
@@ -9,18 +9,12 @@ with prompts as (
     from main.task_prompts
     group by all
 ),
-compared as (
-    select run_id from staging.task_sides group by all
-),
 -- One rollout a task, and no more tasks than tell.
 sampled as (
-    select
-        keys.run_id,
-        keys.record_id,
-        row_number() over (partition by keys.run_id order by keys.rollout_index, keys.task_id)
-            as place
-    from staging.rollout_keys as keys
-    inner join compared using (run_id)
+    select run_id, record_id
+    from staging.rollout_keys
+    semi join staging.task_sides using (run_id)
+    qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
 ),
 named as (
     select
@@ -28,7 +22,6 @@ named as (
         left(unnest(map_keys(json_fields(records.verifier))), 60) as name
     from sampled
     inner join staging.records using (record_id)
-    where sampled.place <= 100
 ),
 -- The fields that a compared run's verifier writes, as some of its rollouts show them.
 verifier_fields as (
@@ -36,79 +29,58 @@ verifier_fields as (
         run_id,
         string_agg(distinct name, ', ' order by name) as names
     from named
-    group by run_id
+    group by all
 ),
 runs as (
     select
-        runs.*,
-        -- A model that nothing names has the name of its run.
-        nullif(runs.model, runs.run_id) as known_model,
-        fields.names as verifier_fields
+        runs.run_id,
+        [
+            runs.benchmark,
+            -- A model that nothing names has the name of its run.
+            nullif(runs.model, runs.run_id),
+            runs.checkpoint,
+            runs.agent,
+            runs.pass_threshold::varchar,
+            runs.n_repeats::varchar,
+            runs.sampling::varchar,
+            runs.limits::varchar,
+            runs.skills_hash,
+            fields.names
+        ] as said
     from main.runs
     left join verifier_fields as fields using (run_id)
 ),
-paired as (
+differing as (
     select
         pairs.base,
         pairs.candidate,
-        bases as base_run,
-        candidates as candidate_run
-    from staging.run_pairs as pairs
-    inner join runs as bases
-        on bases.run_id = pairs.base
-    inner join runs as candidates
-        on candidates.run_id = pairs.candidate
-),
-long as (
-    select
-        base,
-        candidate,
         unnest([
-            setting_of('benchmark', base_run.benchmark, candidate_run.benchmark),
-            setting_of('model', base_run.known_model, candidate_run.known_model),
-            setting_of('checkpoint', base_run.checkpoint, candidate_run.checkpoint),
-            setting_of('agent', base_run.agent, candidate_run.agent),
-            setting_of('pass threshold', base_run.pass_threshold, candidate_run.pass_threshold),
-            setting_of('repeats', base_run.n_repeats, candidate_run.n_repeats),
-            setting_of('sampling', base_run.sampling, candidate_run.sampling),
-            setting_of('limits', base_run.limits, candidate_run.limits),
-            setting_of('skills', base_run.skills_hash, candidate_run.skills_hash),
-            setting_of('verifier fields', base_run.verifier_fields, candidate_run.verifier_fields)
-        ]) as said
-    from paired
-),
-worded as (
-    select
-        tasks.base,
-        tasks.candidate,
-        count(*) as n_tasks,
-        min(left(bases.system_prompt, 200)) as base_value,
-        min(left(candidates.system_prompt, 200)) as candidate_value
-    from main.comparison_tasks as tasks
-    inner join prompts as bases
-        on bases.run_id = tasks.base
-        and bases.task_id = tasks.task_id
-    inner join prompts as candidates
-        on candidates.run_id = tasks.candidate
-        and candidates.task_id = tasks.task_id
-    where tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt
-    group by tasks.base, tasks.candidate
+            'benchmark', 'model', 'checkpoint', 'agent', 'pass threshold', 'repeats', 'sampling',
+            'limits', 'skills', 'verifier fields'
+        ]) as setting,
+        unnest(bases.said) as base_value,
+        unnest(candidates.said) as candidate_value
+    from staging.run_pairs as pairs
+    inner join runs as bases on bases.run_id = pairs.base
+    inner join runs as candidates on candidates.run_id = pairs.candidate
 )
-select
-    base,
-    candidate,
-    said.setting,
-    said.base_value,
-    said.candidate_value,
-    cast(null as bigint) as n_tasks
-from long
-where said.base_value is distinct from said.candidate_value
+select *, cast(null as bigint) as n_tasks
+from differing
+where base_value is distinct from candidate_value
 union all
 select
-    base,
-    candidate,
+    tasks.base,
+    tasks.candidate,
     'system prompt' as setting,
-    base_value,
-    candidate_value,
-    n_tasks
-from worded
+    min(left(bases.system_prompt, 200)) as base_value,
+    min(left(candidates.system_prompt, 200)) as candidate_value,
+    count(*) as n_tasks
+from main.comparison_tasks as tasks
+inner join prompts as bases
+    on bases.run_id = tasks.base
+    and bases.task_id = tasks.task_id
+inner join prompts as candidates
+    on candidates.run_id = tasks.candidate
+    and candidates.task_id = tasks.task_id
+where tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt
+group by tasks.base, tasks.candidate

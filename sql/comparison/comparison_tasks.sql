@@ -1,21 +1,26 @@
 -- How each task fared in both runs of a comparison, and whether they asked the same question.
 -- grain: base, candidate, task_id
 -- kind: table
-with
--- Every task of either run, once.
-listed as (
-    select pairs.benchmark, pairs.base, pairs.candidate, sides.task_id
+-- needs: staging.run_pairs
+with bases as (
+    select pairs.base, pairs.candidate, sides.*
     from staging.run_pairs as pairs
-    inner join staging.task_sides as sides
-        on sides.run_id in (pairs.base, pairs.candidate)
-    group by all
+    inner join staging.task_sides as sides on sides.run_id = pairs.base
 ),
+candidates as (
+    select pairs.base, pairs.candidate, sides.*
+    from staging.run_pairs as pairs
+    inner join staging.task_sides as sides on sides.run_id = pairs.candidate
+),
+-- Every task of either run, once.
 paired as (
     select
-        listed.*,
+        base,
+        candidate,
+        task_id,
         case
-            when candidates.task_id is null then 'base only'
-            when bases.task_id is null then 'candidate only'
+            when candidates.run_id is null then 'base only'
+            when bases.run_id is null then 'candidate only'
             when bases.question = candidates.question then 'verified'
             when bases.question <> candidates.question then 'contradicted'
             else 'unverified'
@@ -32,42 +37,26 @@ paired as (
         candidates.pass_rate as candidate_pass_rate,
         candidates.mean_reward as candidate_mean_reward,
         candidates.bucket as candidate_bucket
-    from listed
-    left join staging.task_sides as bases
-        on bases.run_id = listed.base
-        and bases.task_id = listed.task_id
-    left join staging.task_sides as candidates
-        on candidates.run_id = listed.candidate
-        and candidates.task_id = listed.task_id
+    from bases
+    full join candidates using (base, candidate, task_id)
 ),
 judged as (
     select
         *,
         pairing in ('verified', 'unverified') as is_paired,
-        pairing in ('verified', 'unverified') and base_n_scored > 0 and candidate_n_scored > 0
-            as is_common
+        is_paired and base_n_scored > 0 and candidate_n_scored > 0 as is_common
     from paired
 )
 select
     base,
     candidate,
     task_id,
-    benchmark,
+    pairs.benchmark,
     pairing,
     is_paired,
     is_common,
-    base_n_attempts,
-    base_n_scored,
-    base_n_passed,
-    base_pass_rate,
-    base_mean_reward,
-    base_bucket,
-    candidate_n_attempts,
-    candidate_n_scored,
-    candidate_n_passed,
-    candidate_pass_rate,
-    candidate_mean_reward,
-    candidate_bucket,
+    columns('base_.*'),
+    columns('candidate_.*'),
     -- Divided once, so that equal changes are equal.
     case when is_common then
         (candidate_n_passed * base_n_scored - base_n_passed * candidate_n_scored)
@@ -76,3 +65,4 @@ select
     case when is_common then difference(candidate_mean_reward, base_mean_reward) end
         as reward_change
 from judged
+inner join staging.run_pairs as pairs using (base, candidate)

@@ -1,6 +1,7 @@
 -- What changed from a base run to a candidate, by how much, how surely, and on how many tasks.
 -- grain: base, candidate, metric
 -- kind: table
+-- needs: staging.run_pairs
 with pairings as (
     select
         base,
@@ -12,91 +13,76 @@ with pairings as (
         count(*) filter (where pairing = 'candidate only') as n_candidate_only,
         count(*) filter (where is_paired and not is_common) as n_not_scored
     from main.comparison_tasks
-    group by base, candidate
+    group by all
 ),
-graded as (
+tested as (
     select
-        base,
-        candidate,
-        bool_or(is_graded) as is_graded
-    from staging.comparison_levels as levels
-    group by base, candidate
-),
-settled as (
-    select
-        pairs.*,
+        tests.*,
+        coalesce(bool_or(tests.is_graded) over (partition by base, candidate), false)
+            as is_any_graded,
         bases.pass_threshold is not null and candidates.pass_threshold is not null as is_settled,
         bases.n_expected is not null and candidates.n_expected is not null as is_expected_known
-    from staging.run_pairs as pairs
-    inner join main.runs as bases
-        on bases.run_id = pairs.base
-    inner join main.runs as candidates
-        on candidates.run_id = pairs.candidate
+    from staging.comparison_tests as tests
+    inner join main.runs as bases on bases.run_id = tests.base
+    inner join main.runs as candidates on candidates.run_id = tests.candidate
 )
 select
-    levels.base,
-    levels.candidate,
-    levels.metric,
-    settled.benchmark,
-    settled.pair_no,
-    settled.is_named,
-    (levels.metric = 'mean_reward')
-        = (coalesce(graded.is_graded, false) or not settled.is_settled) as is_lead,
-    levels.n_base_tasks,
-    levels.n_candidate_tasks,
-    levels.n_common_tasks,
-    pairings.n_verified,
-    pairings.n_unverified,
-    pairings.n_contradicted,
-    pairings.n_base_only,
-    pairings.n_candidate_only,
-    pairings.n_not_scored,
-    levels.base_value,
-    levels.candidate_value,
-    difference(levels.candidate_value, levels.base_value) as total_change,
-    levels.base_common,
-    levels.candidate_common,
-    levels.delta,
-    spreads.se_new_tasks,
-    spreads.se_same_tasks,
-    tests.ci_new_tasks_low,
-    tests.ci_new_tasks_high,
-    tests.ci_same_tasks_low,
-    tests.ci_same_tasks_high,
-    changes.p_value,
+    base,
+    candidate,
+    metric,
+    benchmark,
+    pair_no,
+    is_named,
+    (metric = 'mean_reward') = (is_any_graded or not is_settled) as is_lead,
+    n_base_tasks,
+    n_candidate_tasks,
+    n_common_tasks,
+    n_verified,
+    n_unverified,
+    n_contradicted,
+    n_base_only,
+    n_candidate_only,
+    n_not_scored,
+    base_value,
+    candidate_value,
+    difference(candidate_value, base_value) as total_change,
+    base_common,
+    candidate_common,
+    delta,
+    se_new_tasks,
+    se_same_tasks,
+    ci_new_tasks_low,
+    ci_new_tasks_high,
+    ci_same_tasks_low,
+    ci_same_tasks_high,
+    p_value,
     -- Only where any of several candidates may win.
-    case when settled.is_named then tests.p_holm end as p_holm,
-    changes.test,
-    changes.n_draws,
-    tests.mde_new_tasks,
-    tests.mde_same_tasks,
-    levels.delta_counted_as_fail,
-    tests.ci_counted_as_fail_low,
-    tests.ci_counted_as_fail_high,
-    levels.bound_low,
-    levels.bound_high,
-    settled.is_expected_known,
-    case when settled.is_named then tests.verdict end as verdict,
-    settled.margin,
+    case when is_named then p_holm end as p_holm,
+    test,
+    n_draws,
+    mde_new_tasks,
+    mde_same_tasks,
+    delta_counted_as_fail,
+    ci_counted_as_fail_low,
+    ci_counted_as_fail_high,
+    bound_low,
+    bound_high,
+    is_expected_known,
+    case when is_named then verdict end as verdict,
+    margin,
     case
-        when tests.ci_same_tasks_low > 0 then 'higher'
-        when tests.ci_same_tasks_high < 0 then 'lower'
-        when tests.ci_same_tasks_low is not null then 'not told apart'
+        when ci_same_tasks_low > 0 then 'higher'
+        when ci_same_tasks_high < 0 then 'lower'
+        when ci_same_tasks_low is not null then 'not told apart'
         -- Without repeats nothing says how these tasks would fare again.
-        when spreads.se_same_tasks is null then null
-        when changes.test <> 'rollouts within tasks' then null
-        when changes.p_value < 0.05 and levels.delta > 0 then 'higher'
-        when changes.p_value < 0.05 and levels.delta < 0 then 'lower'
-        when changes.p_value is not null then 'not told apart'
+        when se_same_tasks is null or test <> 'rollouts within tasks' then null
+        when p_value < 0.05 and delta > 0 then 'higher'
+        when p_value < 0.05 and delta < 0 then 'lower'
+        when p_value is not null then 'not told apart'
     end as on_these_tasks,
-    levels.n_gains,
-    levels.n_losses,
-    levels.n_mixed_tasks
-from staging.comparison_levels as levels
-inner join settled using (base, candidate)
+    n_gains,
+    n_losses,
+    n_mixed_tasks
+from tested
 inner join pairings using (base, candidate)
-left join staging.comparison_spreads as spreads using (base, candidate, metric)
-inner join staging.comparison_tests as tests using (base, candidate, metric)
-left join staging.change_tests as changes using (base, candidate, metric)
-left join graded using (base, candidate)
-where settled.is_settled or levels.metric = 'mean_reward'
+where is_settled or metric = 'mean_reward'

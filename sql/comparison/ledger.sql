@@ -1,50 +1,38 @@
 -- Why the score changed: five ways to take a change apart, each of which adds up to it.
 -- grain: base, candidate, metric, policy, ledger, slice_key, line_no
 -- kind: table
-with ledgers (ledger, policy, explains) as (
-    values
-    ('task mix', 'dropped', 'all tasks'),
-    ('bucket transitions', 'dropped', 'shared tasks'),
-    ('failure modes', 'dropped', 'shared tasks'),
-    ('failure modes', 'counted_as_fail', 'shared tasks, missing as failures'),
-    ('funnel', 'dropped', 'shared tasks'),
-    ('slices', 'dropped', 'all tasks')
-),
+-- needs: staging.run_pairs
+with
 -- The change that each ledger explains, and what must hold for it to be told.
-ledger_totals as (
-    select
-        comparisons.base,
-        comparisons.candidate,
-        comparisons.metric,
-        ledgers.policy,
-        ledgers.ledger,
-        ledgers.explains,
-        case ledgers.explains
-            when 'all tasks' then comparisons.total_change
-            when 'shared tasks' then comparisons.delta
-            else comparisons.delta_counted_as_fail
-        end as total
-    from main.comparisons
-    cross join ledgers
-    -- With nothing missing, to count it as failed changes nothing.
-    where
-        ledgers.policy = 'dropped'
-        or (
-            comparisons.is_expected_known
-            and comparisons.bound_low < comparisons.bound_high
-        )
-),
 lines as (
     select
         lines.*,
-        totals.explains,
-        totals.total,
-        case lines.metric when 'pass_at_1' then 1000 else 10000 end as scale,
-        case lines.example_side when 'base' then lines.base else lines.candidate end as example_run
+        case
+            when ledger in ('task mix', 'slices') then 'all tasks'
+            when policy = 'dropped' then 'shared tasks'
+            else 'shared tasks, missing as failures'
+        end as explains,
+        case explains
+            when 'all tasks' then comparisons.total_change
+            when 'shared tasks' then comparisons.delta
+            else comparisons.delta_counted_as_fail
+        end as total,
+        comparisons.ci_new_tasks_low,
+        comparisons.ci_new_tasks_high,
+        case metric when 'pass_at_1' then 1000 else 10000 end as scale,
+        case example_side when 'base' then base else candidate end as example_run
     from staging.ledger_lines as lines
-    inner join ledger_totals as totals
-        using (base, candidate, metric, policy, ledger)
-    where totals.total is not null
+    inner join main.comparisons using (base, candidate, metric)
+    -- With nothing missing, to count it as failed changes nothing.
+    where
+        total is not null
+        and (
+            policy = 'dropped'
+            or (
+                comparisons.is_expected_known
+                and comparisons.bound_low < comparisons.bound_high
+            )
+        )
 ),
 numbered as (
     select
@@ -57,8 +45,10 @@ numbered as (
                 line,
                 effect
         ) as line_no,
+        floor(amount * scale) as whole,
         amount * scale - floor(amount * scale) as remainder,
-        sum(floor(amount * scale)) over of_ledger as n_whole,
+        -- Of equal halves the even one: as Python rounds.
+        round_even(total * scale, 0) as total_whole,
         -- Simpson's: all slices that changed went one way, the whole the other.
         coalesce(
             (total > 0 and max(rate_change) over of_ledger <= 0 and min(rate_change) over of_ledger < 0)
@@ -75,75 +65,58 @@ rounded as (
         row_number() over (
             partition by base, candidate, metric, policy, ledger, slice_key
             order by remainder desc, line_no
-        ) <= nearest(total * scale) - n_whole as is_raised
+        ) <= total_whole
+            - sum(whole) over (partition by base, candidate, metric, policy, ledger, slice_key)
+            as is_raised
     from numbered
 ),
 -- The first recorded rollout of a compared task that fails in each way.
 mode_places as (
     select
-        modes.run_id,
-        modes.task_id,
-        modes.mode,
-        min(modes.rollout_index) as rollout_index
-    from main.rollout_modes as modes
-    inner join staging.task_sides as sides using (run_id, task_id)
-    inner join main.rollouts using (run_id, task_id, rollout_index)
-    where modes.is_primary
-    group by modes.run_id, modes.task_id, modes.mode
+        run_id as example_run,
+        task_id as example_task,
+        mode as line,
+        'failure modes' as ledger,
+        min(rollout_index) as rollout_index
+    from main.rollout_modes
+    semi join staging.task_sides using (run_id, task_id)
+    semi join main.rollouts using (run_id, task_id, rollout_index)
+    where is_primary
+    group by all
 )
 select
-    rounded.base,
-    rounded.candidate,
-    rounded.metric,
-    rounded.policy,
-    rounded.ledger,
-    rounded.slice_key,
-    rounded.line_no,
-    rounded.line,
-    rounded.effect,
+    base,
+    candidate,
+    metric,
+    policy,
+    ledger,
+    slice_key,
+    line_no,
+    line,
+    effect,
     rounded.amount,
-    (floor(rounded.amount * rounded.scale) + case when rounded.is_raised then 1 else 0 end)
-        / rounded.scale as shown,
-    case
-        when rounded.ledger = 'task mix' and rounded.line_no = 1
-            then comparisons.ci_new_tasks_low
-        else intervals.ci_low
-    end as ci_low,
-    case
-        when rounded.ledger = 'task mix' and rounded.line_no = 1
-            then comparisons.ci_new_tasks_high
-        else intervals.ci_high
-    end as ci_high,
+    (whole + case when is_raised then 1 else 0 end) / scale as shown,
+    case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_low else ci_low end as ci_low,
+    case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_high else ci_high end
+        as ci_high,
     rounded.n_tasks,
     noise.n_tasks as n_tasks_by_noise,
     -- What noise moves is known of passes, not of rewards.
-    case when rounded.metric = 'pass_at_1' then noise.amount end as amount_by_noise,
-    rounded.explains,
-    rounded.total,
-    nearest(rounded.total * rounded.scale) / rounded.scale as total_shown,
-    rounded.is_reversal,
-    rounded.example_task,
-    rounded.example_run || '/' || rounded.example_task || ':'
-        || case
-            when rounded.ledger = 'failure modes' then places.rollout_index
-            when (rounded.amount < 0) = (rounded.example_run = rounded.candidate)
-                then extremes.worst_index
-            else extremes.best_index
-        end as example
+    case when metric = 'pass_at_1' then noise.amount end as amount_by_noise,
+    explains,
+    total,
+    total_whole / scale as total_shown,
+    is_reversal,
+    example_task,
+    example_run || '/' || example_task || ':' || case
+        when ledger = 'failure modes' then places.rollout_index
+        when (rounded.amount < 0) = (example_run = candidate) then sides.worst_index
+        else sides.best_index
+    end as example
 from rounded
-inner join main.comparisons using (base, candidate, metric)
-left join staging.ledger_intervals as intervals
-    using (base, candidate, metric, policy, ledger, slice_key, line, effect)
-left join staging.transition_noise as noise
-    on noise.base = rounded.base
-    and noise.candidate = rounded.candidate
-    and noise.line = rounded.line
-    and rounded.ledger = 'bucket transitions'
-left join staging.task_extremes as extremes
-    on extremes.run_id = rounded.example_run
-    and extremes.task_id = rounded.example_task
-left join mode_places as places
-    on places.run_id = rounded.example_run
-    and places.task_id = rounded.example_task
-    and places.mode = rounded.line
-    and rounded.ledger = 'failure modes'
+left join (select *, 'bucket transitions' as ledger from staging.transition_noise) as noise
+    using (base, candidate, ledger, line)
+left join staging.task_sides as sides
+    on sides.run_id = rounded.example_run
+    and sides.task_id = rounded.example_task
+left join mode_places as places using (example_run, example_task, ledger, line)

@@ -1,6 +1,6 @@
 -- Checkpoints in order: each run of a series, and its change from the run before on the same tasks.
 -- grain: series, place
--- kind: table
+-- needs: staging.series_runs
 with common as (
     select
         series,
@@ -23,15 +23,10 @@ select
     metrics.mean_reward,
     coalesce(common.n_tasks, 0) as n_common_tasks,
     common.pass_at_1 as common_pass_at_1,
-    difference(
-        common.pass_at_1,
-        lag(common.pass_at_1) over (partition by runs.series order by runs.place)
-    ) as change,
+    difference(common.pass_at_1, lag(common.pass_at_1) over along) as change,
     common.mean_reward as common_mean_reward,
-    difference(
-        common.mean_reward,
-        lag(common.mean_reward) over (partition by runs.series order by runs.place)
-    ) as reward_change
+    difference(common.mean_reward, lag(common.mean_reward) over along) as reward_change
 from staging.series_runs as runs
 inner join main.run_metrics as metrics using (run_id)
 left join common using (series, run_id)
+window along as (partition by runs.series order by runs.place)

@@ -1,18 +1,7 @@
 -- How many tasks a series learned and forgot, beside what noise alone would give.
 -- grain: series
--- kind: table
-with runs as (
-    select
-        series,
-        min(benchmark) as benchmark,
-        count(*) as n_runs,
-        max_by(run_id, -place) as first_run_id,
-        max_by(run_id, place) as last_run_id,
-        min(n_common_tasks) as n_common_tasks
-    from main.series
-    group by all
-),
-tasks as (
+-- needs: staging.series_runs
+with tasks as (
     select
         series,
         count(*) filter (where is_learned) as n_learned,
@@ -26,18 +15,13 @@ tasks as (
     group by all
 )
 select
-    runs.series,
-    runs.benchmark,
-    runs.n_runs,
-    runs.first_run_id,
-    runs.last_run_id,
-    runs.n_common_tasks,
-    tasks.n_learned,
-    tasks.expected_learned,
-    tasks.n_forgotten,
-    tasks.expected_forgotten,
-    tasks.n_tested,
-    tasks.n_rising,
-    tasks.n_falling
-from runs
+    series,
+    min(benchmark) as benchmark,
+    count(*) as n_runs,
+    arg_min(run_id, place) as first_run_id,
+    arg_max(run_id, place) as last_run_id,
+    min(n_common_tasks) as n_common_tasks,
+    tasks.* exclude (series)
+from main.series
 left join tasks using (series)
+group by all

@@ -1,6 +1,7 @@
 -- What each recorded trajectory shows of its rollout: which checks it bears, and what they found.
 -- grain: record_id
 -- kind: table
+-- needs: raw.records where trajectory is not null
 with parsed as (
     select
         record_id,

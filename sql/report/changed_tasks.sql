@@ -41,10 +41,10 @@ select
             else candidates.worst_index
         end as candidate_example
 from ranked
-inner join staging.task_extremes as bases
+inner join staging.task_sides as bases
     on bases.run_id = ranked.base
     and bases.task_id = ranked.task_id
-inner join staging.task_extremes as candidates
+inner join staging.task_sides as candidates
     on candidates.run_id = ranked.candidate
     and candidates.task_id = ranked.task_id
 where ranked.rank <= 5

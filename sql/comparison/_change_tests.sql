@@ -1,9 +1,10 @@
--- The scored repeats of each task that two runs share, for a test of their difference.
--- grain: base, candidate, task_id
+-- Whether noise alone could have made each change: a p-value, and how it was found.
+-- grain: base, candidate, metric
+-- kind: table
+-- needs: staging.run_pairs
 select
     tasks.base,
     tasks.candidate,
-    tasks.task_id,
     coalesce(bases.task_group, candidates.task_group, tasks.task_id) as task_group,
     tasks.base_n_scored as n_base,
     tasks.candidate_n_scored as n_candidate,
@@ -19,3 +20,4 @@ inner join staging.task_sides as candidates
     on candidates.run_id = tasks.candidate
     and candidates.task_id = tasks.task_id
 where tasks.is_common
+order by tasks.base, tasks.candidate, tasks.task_id
