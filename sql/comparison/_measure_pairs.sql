@@ -45,7 +45,7 @@ task_measures as materialized (
         sum(rollouts.n_tool_calls) / nullif(count(rollouts.n_tool_calls), 0) as n_tool_calls,
         sum(rollouts.n_tool_errors) / nullif(count(rollouts.n_tool_errors), 0) as n_tool_errors,
         sorted_sum(rollouts.duration_s) / nullif(count(rollouts.duration_s), 0) as duration_s
-    from main.rollouts
+    from staging.rollouts
     inner join staging.task_sides as sides using (run_id, task_id)
     where rollouts.is_scored
     group by rollouts.run_id, rollouts.task_id

@@ -87,7 +87,7 @@ mode_places as (
         min(modes.rollout_index) as rollout_index
     from main.rollout_modes as modes
     inner join staging.task_sides as sides using (run_id, task_id)
-    inner join main.rollouts using (run_id, task_id, rollout_index)
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
     where modes.is_primary
     group by modes.run_id, modes.task_id, modes.mode
 )

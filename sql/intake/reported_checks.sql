@@ -105,9 +105,10 @@ entries as not materialized (
         select
             rows_read.*,
             unnest(['usage', 'verifier']) as source,
-            unnest([json_fields(records.usage), json_fields(records.verifier)]) as given
+            unnest([json_fields(records.usage), json_fields(verifier)]) as given
         from rows_read
         inner join staging.records using (record_id)
+        inner join raw.texts using (record_id)
         where rows_read.is_rollout
     ) as sources
 ),
@@ -155,11 +156,11 @@ scores as (
 answers as (
     select
         numbers.*,
-        json_field(records.verifier, 'extracted_answer') as answer,
+        json_field(verifier, 'extracted_answer') as answer,
         row_number() over (partition by scope, field, task_id order by numbers.rollout_index) as place
     from numbers
     semi join (from figures where kind = 'majority') as wanted using (scope, field)
-    inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
 ),
 ballots as (
     select
