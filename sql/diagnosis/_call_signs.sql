@@ -308,7 +308,7 @@ sources as (
     semi join written using (record_id)
     inner join main.task_prompts as prompts using (run_id, task_id, prompt_sha)
     union all
-    select record_id, seq, text
+    select record_id, seq, coalesce(words, text) as text
     from raw.events
     semi join written using (record_id)
     where kind = 'tool_result' or (kind = 'message' and role in ('user', 'system'))

@@ -59,7 +59,7 @@ events as materialized (
         seq,
         case
             when kind = 'tool_call' then concat_ws(' ', tool, arguments)
-            else coalesce(text, '')
+            else coalesce(words, text, '')
         end as said,
         left(said, 300) as beginning,
         length(said) as n_chars

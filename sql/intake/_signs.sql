@@ -7,7 +7,7 @@ with texts as (
     where
         kind = 'message'
         and coalesce(role, 'assistant') = 'assistant'
-        and regexp_matches(text, '\S')
+        and regexp_matches(words, '\S')
 )
 select
     record_id,

@@ -31,7 +31,8 @@ BOOLEANS = ("has_reward", "has_response")
 # Between the values of a record: JSON text holds no bare control character.
 SEPARATOR = "chr(30)"
 
-# One statement can fill one table: a record travels as the event before the first (seq 0), its
+# What tools answer fills the file: the words of messages and thoughts, which are read more often,
+# have a column of their own. One statement can fill one table: a record travels as the event before the first (seq 0), its
 # short values joined to one text, which costs the other events next to nothing; an irregular line
 # as seq -1.
 EVENTS = """
@@ -44,6 +45,7 @@ EVENTS = """
         call_id varchar,
         arguments varchar using compression uncompressed,
         text varchar using compression uncompressed,
+        words varchar using compression uncompressed,
         is_error boolean,
         record varchar,
         verifier varchar using compression zstd,
@@ -178,10 +180,12 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
             case kind
                 when 'irregular' then line
                 when 'tool_result' then item.output
+                when 'other' then {_whole_item(is_exact=is_exact)}::varchar
+            end,
+            case kind
                 when 'message' then content_text(item.content)
                 when 'reasoning' then coalesce(
                     nullif(content_text(item.summary), ''), content_text(item.content))
-                when 'other' then {_whole_item(is_exact=is_exact)}::varchar
             end,
             case when kind = 'tool_result'
                 then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end,
