@@ -21,10 +21,9 @@ from pipeline.relation import Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
 
-AMPLE_MEMORY = "6GB"
-# A row of features joins a dozen signs: of a million rollouts they do not fit what a load needs.
-RELATIONS_MEMORY = "1GB"
 SMALL_BYTES = 16 << 20
+# As much is read before blocks that were written are dropped from memory.
+LET_GO_BYTES = 128 << 20
 T = TypeVar("T")
 
 
@@ -74,7 +73,7 @@ class Analysis:
 
 
 def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
-    """Results in, output out; once more with ample memory where rows turn out to be very long."""
+    """Results in, output out; once more on one thread where rows turn out to be very long."""
     progress.stage("finding files")
     report.check_templates(settings.templates)
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
@@ -96,12 +95,13 @@ def _with_memory(settings: Settings, built: Callable[[Settings], T]) -> T:
         return built(settings)
     except duckdb.OutOfMemoryException:
         # Reading a row takes many times its length, and only reading it shows how long it is.
-        ample = replace(settings, memory_limit=AMPLE_MEMORY, threads=1)
+        alone = replace(settings, threads=1)
     try:
-        return built(ample)
+        return built(alone)
     except duckdb.OutOfMemoryException as error:
+        limit = settings.memory_limit or warehouse.half_of_memory()
         raise InputError(
-            f"a row is too long to be read in {AMPLE_MEMORY} of memory.",
+            f"a row is too long to be read in {limit} of memory.",
             hint="Leave such rows out, for example with: --max-line-bytes 1000000",
         ) from error
 
@@ -201,8 +201,12 @@ def _build(
 def _building(
     path: Path, found: list[Artifact], settings: Settings
 ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    threads = settings.threads or _fitting_threads(_n_bytes(found))
-    return warehouse.build(path, memory_limit=settings.memory_limit, threads=threads)
+    is_small = _n_bytes(found) < SMALL_BYTES
+    # Of small files handing rows around takes longer than working on them.
+    threads = settings.threads or (1 if is_small else None)
+    return warehouse.build(
+        path, memory_limit=settings.memory_limit, threads=threads, is_small=is_small
+    )
 
 
 def _fill(
@@ -218,14 +222,13 @@ def _fill(
     warehouse.create_macros(db, SQL_DIR)
     n_files = f"{len(found)} file{'' if len(found) == 1 else 's'}"
     progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
-    load.artifacts(db, found, settings, read=progress.read)
+    load.artifacts(db, found, settings, read=_letting_go(db, settings, progress.read))
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)
     profile.write(db, chosen)
     provenance.write(db, chosen, settings)
-    if settings.memory_limit != AMPLE_MEMORY:
-        db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    warehouse.let_go(db, settings.memory_limit)
     warehouse.create_relations(
         db,
         SQL_DIR,
@@ -233,6 +236,22 @@ def _fill(
         wanted=wanted,
         begin=lambda n: progress.stage(f"making {n} relations"),
     )
+
+
+def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:
+    """To be called while rows are read: drops what was written of them from memory now and then."""
+    aside = db.cursor()
+    n_since = 0
+
+    def count(n_bytes: int, n_all: int) -> None:
+        nonlocal n_since
+        read(n_bytes, n_all)
+        n_since += n_bytes
+        if n_since > LET_GO_BYTES:
+            n_since = 0
+            warehouse.let_go(aside, settings.memory_limit)
+
+    return count
 
 
 def _n_bytes(found: list[Artifact]) -> int:
@@ -245,8 +264,3 @@ def _size(n_bytes: int) -> str:
         if n_bytes >= size:
             return f"{n_bytes / size:.1f} {unit}"
     return f"{n_bytes} bytes"
-
-
-def _fitting_threads(n_bytes: int) -> int | None:
-    """One where the files are small: handing rows around takes longer than working on them."""
-    return 1 if n_bytes < SMALL_BYTES else None

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024
-DEFAULT_MEMORY_LIMIT = "512MB"
 SQL_DIR = Path(__file__).resolve().parent.parent / "sql"
 WAREHOUSE_NAME = "warehouse.duckdb"
 MANIFEST_NAME = "manifest.json"
@@ -26,4 +25,4 @@ class Settings:
     templates: Path | None = None
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
-    memory_limit: str = DEFAULT_MEMORY_LIMIT
+    memory_limit: str | None = None  # half of the machine's

@@ -1,4 +1,4 @@
-"""Writes one big rollout file fast, in the two shapes that cost a reader most."""
+"""Writes one big rollout file fast, in the three shapes that cost a reader most."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from pathlib import Path
 from simulator import dirt
 from simulator.phrases import dumps, generator, inside_string, sentence
 
-SHAPES = ("schema", "trajectory")
+SHAPES = ("schema", "trajectory", "mixed")
+DEFAULT_ROW_BYTES = 33_000
+MIXED_ROW_BYTES = 25_000
+MIXED_PROMPT_BYTES = 5_000
+MIXED_RESULT_BYTES = 2_500
 N_REPEATS = 8
 # Rows finish out of order, but only within a window: as many tasks as run at once.
 WINDOW = 64
@@ -50,15 +54,19 @@ def write_bench(
     *,
     shape: str,
     n_bytes: int,
-    row_bytes: int = 33_000,
+    row_bytes: int | None = None,
     dirty: float = 0.0,
     seed: int = 0,
 ) -> Path:
-    """Write about n_bytes in rows of about row_bytes; `out` is a folder or a .jsonl file."""
+    """Write about n_bytes in rows of about row_bytes; `out` is a folder or a .jsonl file.
+
+    A row has 33 kB unless told otherwise, of the mixed shape 25 kB.
+    """
     if shape not in SHAPES:
         raise ValueError(f"shape is {shape!r}, expected one of {', '.join(SHAPES)}")
     path = out if out.suffix == ".jsonl" else out / f"bench_{shape}_rollouts.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
+    row_bytes = row_bytes or (MIXED_ROW_BYTES if shape == "mixed" else DEFAULT_ROW_BYTES)
     n_tasks = max(1, round(n_bytes / row_bytes / N_REPEATS))
     with path.open("wb", buffering=WRITE_BYTES) as file:
         for line in _lines(shape, n_tasks, row_bytes, dirty, seed):
@@ -69,7 +77,7 @@ def write_bench(
 def _lines(shape: str, n_tasks: int, row_bytes: int, dirty: float, seed: int) -> Iterator[bytes]:
     rng = generator("bench", shape, seed)
     fragments = _fragments(rng, shape, row_bytes)
-    row: Row = _schema_row if shape == "schema" else _trajectory_row
+    row: Row = {"schema": _schema_row, "trajectory": _trajectory_row, "mixed": _mixed_row}[shape]
     for key in completion_order(rng, n_tasks, N_REPEATS):
         line = row(rng, fragments, key).encode()
         # Drawn only when asked for, so that a clean file does not depend on the dirt.
@@ -158,13 +166,28 @@ def _trajectory_row(rng: random.Random, fragments: Fragments, key: Key) -> str:
     return _row(rng, fragments, key, items)
 
 
-def _row(rng: random.Random, fragments: Fragments, key: Key, items: list[str]) -> str:
+def _mixed_row(rng: random.Random, fragments: Fragments, key: Key) -> str:
+    """A long prompt and some long results, with no text like that of another row."""
+    prompt = _text(rng, fragments, round(MIXED_PROMPT_BYTES / fragments.sentence_bytes))
+    n_calls = max(1, round((fragments.row_bytes - MIXED_PROMPT_BYTES) / MIXED_RESULT_BYTES) - 1)
+    n_sentences = round(MIXED_RESULT_BYTES / fragments.sentence_bytes)
+    items = []
+    for step in range(n_calls):
+        items.append(_call(rng, key, step))
+        items.append(_result(rng, fragments, key, step, n_sentences))
+    items.append(_answer(rng, fragments, key, 3))
+    return _row(rng, fragments, key, items, prompt=prompt)
+
+
+def _row(
+    rng: random.Random, fragments: Fragments, key: Key, items: list[str], *, prompt: str = ""
+) -> str:
     passed = _passes(rng, key.task)
     answer = rng.randint(100, 999_999)
     expected = answer if passed else answer + 1
     category = CATEGORIES[key.task % len(CATEGORIES)]
     difficulty = ("easy", "medium", "hard")[key.task // 4 % 3]
-    question = fragments.sentences[key.task % POOL_SIZE]
+    question = prompt or fragments.sentences[key.task % POOL_SIZE]
     n_in, n_out = rng.randint(900, 9000), rng.randint(40, 2500)
     return (
         f'{{"_ng_task_index":{key.task},"_ng_rollout_index":{key.repeat},'

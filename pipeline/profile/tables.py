@@ -118,7 +118,11 @@ def stage_facts(profile: Profile) -> Relation:
     """One digit per stage for every rollout: 1 where its predicate holds, else or unknown 0."""
     # A predicate that fails on a value, such as a cast, does not hold.
     digits = [f"case when try(({stage.when})) then '1' else '0' end" for stage in stages(profile)]
-    others = [f"rollouts.{name}" for name in ROLLOUT_COLUMNS if name not in KEY]
+    # Only a profile's own stages ask for texts, which take a join.
+    source, left_out = (
+        ("main.rollouts", KEY) if profile.funnel else ("staging.rollouts", (*KEY, *LONG_COLUMNS))
+    )
+    others = [f"rollouts.{name}" for name in ROLLOUT_COLUMNS if name not in left_out]
     return Relation(
         name="staging.stage_facts",
         purpose="What each expected or recorded rollout shows of the stages, one digit per stage.",
@@ -131,7 +135,7 @@ def stage_facts(profile: Profile) -> Relation:
             rollouts as (
                 select {", ".join([*KEY, "is_expected", "is_recorded", *others])}
                 from attempts
-                left join main.rollouts as rollouts using ({", ".join(KEY)})
+                left join {source} as rollouts using ({", ".join(KEY)})
             )
             select
                 {", ".join(KEY)},

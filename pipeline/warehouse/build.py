@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,20 @@ from pipeline.errors import InputError, UsageError
 SCHEMAS = ("raw", "staging", "report", "assertions")
 # Small row groups keep the load's memory small: each thread holds one of every column.
 ROW_GROUP_SIZE = 16384
+# A column takes a block at least; a long text is written fastest in large ones.
+SMALL_BLOCK, LARGE_BLOCK = 16 << 10, 256 << 10
+# Blocks of the file that stay in memory, and what a query may hold before it spills: the limit is
+# for rows that need more at once, not for keeping the file in memory.
+KEPT = "600MB"
 
 
 @contextmanager
 def build(
-    path: Path, *, memory_limit: str, threads: int | None = None
+    path: Path,
+    *,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+    is_small: bool = True,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an empty warehouse; on leaving without an error it replaces `path`."""
     building = path.with_name(f".{path.name}.building")
@@ -30,19 +39,37 @@ def build(
     with _alone(path.parent):
         _clear(building, spill)
         try:
-            yield from _built(path, building, _config(memory_limit, threads, spill))
+            config = _config(memory_limit or half_of_memory(), threads, spill)
+            yield from _built(path, building, config, is_small=is_small)
         finally:
             _clear(building, spill)
 
 
+def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
+    """Drop cached blocks: they lie in the file, and a large one would fill the memory."""
+    with suppress(duckdb.OutOfMemoryException):  # what is in use stays
+        db.execute(f"set memory_limit = '{KEPT}'")
+    db.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
+
+
+def half_of_memory() -> str:
+    """Half of what the machine has."""
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2 >> 20}MiB"
+
+
 def _built(
-    path: Path, building: Path, config: dict[str, Any]
+    path: Path, building: Path, config: dict[str, Any], *, is_small: bool
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     db = duckdb.connect(":memory:", config=config)
     try:
         quoted = str(building).replace("'", "''")
-        db.execute(f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE})")
+        # A build that is killed starts over: there is nothing to recover from a log.
+        db.execute(
+            f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE}, "
+            f"block_size {SMALL_BLOCK if is_small else LARGE_BLOCK}, recovery_mode no_wal_writes)"
+        )
         db.execute("use warehouse")
+        db.execute(f"set operator_memory_limit = '{KEPT}'")
         # It would draw on stdout, which is for the answer.
         db.execute("set enable_progress_bar = false")
         for schema in SCHEMAS:
@@ -90,6 +117,7 @@ def _alone(folder: Path) -> Iterator[None]:
 def _config(memory_limit: str, threads: int | None, spill: Path) -> dict[str, Any]:
     config = {
         "memory_limit": memory_limit,
+        "write_buffer_row_group_count": 1,
         "temp_directory": str(spill),
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,

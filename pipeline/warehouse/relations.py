@@ -15,6 +15,8 @@ from pipeline.warehouse import shapes
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|kind|needs): )?(.*)")
+# A stored table of staging, and the public view that joins its texts: both lie sorted.
+TWINS = ("rollouts", "tasks", "task_prompts")
 
 
 def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
@@ -132,6 +134,7 @@ def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> No
 
 
 def _sorted(relation: Relation) -> str:
-    if relation.is_table and relation.name.startswith("main."):
+    schema, _, name = relation.name.partition(".")
+    if name in TWINS or (relation.is_table and schema == "main"):
         return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
     return relation.query

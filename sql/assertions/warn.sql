@@ -14,7 +14,7 @@ seen as (
     select
         benchmark,
         count(*) as n_tasks
-    from main.tasks
+    from staging.tasks
     where not starts_with(task_id, 'unseen-')
     group by all
 ),
@@ -92,7 +92,7 @@ warn_unexpected as (
         count(*) || ' rollouts were not among the expected inputs; are the inputs of another run?'
             as message,
         'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"' as hint
-    from main.rollouts
+    from staging.rollouts
     inner join main.runs using (run_id)
     left join main.expected using (run_id, task_id, rollout_index)
     where runs.n_expected is not null and expected.task_id is null
@@ -124,7 +124,7 @@ warn_unscored as (
         count(*) filter (where not is_scored) || ' of ' || count(*)
             || ' rollouts have no usable reward and are kept as unscored' as message,
         'blade sql "from rollouts where not is_scored"' as hint
-    from main.rollouts
+    from staging.rollouts
     group by run_id
     having count(*) filter (where not is_scored) > 0
 ),

@@ -15,7 +15,7 @@ taken as materialized (
             sum(n_tool_errors) / nullif(count(n_tool_errors), 0),
             sorted_sum(duration_s) / nullif(count(duration_s), 0)
         ] as figures
-    from main.rollouts
+    from staging.rollouts
     semi join staging.task_sides using (run_id, task_id)
     where is_scored
     group by all

@@ -10,8 +10,8 @@ questions as (
     select
         run_id,
         task_id,
-        case when count(*) = 1 and min(prompt) <> '' then min(prompt_sha) end as question
-    from main.task_prompts
+        case when count(*) = 1 and bool_and(has_prompt) then min(prompt_sha) end as question
+    from staging.task_prompts
     semi join compared using (run_id)
     group by all
 ),

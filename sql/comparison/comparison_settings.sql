@@ -19,9 +19,9 @@ sampled as (
 named as (
     select
         sampled.run_id,
-        left(unnest(map_keys(json_fields(records.verifier))), 60) as name
+        left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
     from sampled
-    inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
 ),
 -- The fields that a compared run's verifier writes, as some of its rollouts show them.
 verifier_fields as (

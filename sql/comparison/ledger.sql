@@ -80,7 +80,7 @@ mode_places as (
         min(rollout_index) as rollout_index
     from main.rollout_modes
     semi join staging.task_sides using (run_id, task_id)
-    semi join main.rollouts using (run_id, task_id, rollout_index)
+    semi join staging.rollouts using (run_id, task_id, rollout_index)
     where is_primary
     group by all
 )

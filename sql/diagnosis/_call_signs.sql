@@ -9,7 +9,7 @@ with rollouts as (
         benchmark,
         is_pass,
         is_scored and not is_pass as is_failure
-    from main.rollouts
+    from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
 ),
 -- Tasks whose rows list the calls that solve them; an empty list says that nothing is to be changed.
@@ -29,9 +29,10 @@ listed as (
         select
             run_id,
             task_id,
-            min(cast(verifier as varchar)) as verifier
-        from main.rollouts
-        where contains(cast(verifier as varchar), '"expected_actions"')
+            min(verifier) as verifier
+        from staging.rollouts
+        inner join raw.texts using (record_id)
+        where contains(verifier, '"expected_actions"')
         group by all
     )
     where actions is not null
@@ -303,11 +304,11 @@ sources as (
         record_id,
         0 as seq,
         concat_ws(' ', prompts.system_prompt, prompts.prompt) as text
-    from main.rollouts
+    from staging.rollouts
     semi join written using (record_id)
     inner join main.task_prompts as prompts using (run_id, task_id, prompt_sha)
     union all
-    select record_id, seq, text
+    select record_id, seq, coalesce(words, text) as text
     from raw.events
     semi join written using (record_id)
     where kind = 'tool_result' or (kind = 'message' and role in ('user', 'system'))

@@ -55,11 +55,11 @@ lacking as (
         benchmark,
         task_id,
         min(name) as name
-    from main.tasks
+    from staging.tasks
     inner join (
         select benchmark, name
         from staging.task_slices
-        inner join (select benchmark, count(*) as n_tasks from main.tasks group by all)
+        inner join (select benchmark, count(*) as n_tasks from staging.tasks group by all)
             using (benchmark)
         group by benchmark, name, n_tasks
         having count(*) * 20 >= n_tasks * 19 and count(*) < n_tasks

@@ -82,7 +82,7 @@ others as (
         run_id,
         task_id,
         min(run_id || '/' || rollout_id) as citation
-    from main.rollouts
+    from staging.rollouts
     semi join (from weighed where has_fact and citations = []) using (run_id, task_id)
     group by all
 )

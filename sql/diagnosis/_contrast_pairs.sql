@@ -59,7 +59,7 @@ events as materialized (
         seq,
         case
             when kind = 'tool_call' then concat_ws(' ', tool, arguments)
-            else coalesce(text, '')
+            else coalesce(words, text, '')
         end as said,
         left(said, 300) as beginning,
         length(said) as n_chars
@@ -75,7 +75,7 @@ select
         passing_record_id, difference, result_seq, passing_result_seq, failing_place, passing_place
     ),
     case
-        when difference = 'answer' and failing.final_text is not distinct from passing.final_text
+        when difference = 'answer' and failing_texts.final_text is not distinct from passing_texts.final_text
             then 'nothing'
         else difference
     end as difference,
@@ -94,8 +94,8 @@ select
                     {name: 'is_truncated', failing: failing.is_truncated::varchar, passing: passing.is_truncated::varchar},
                     {
                         name: 'final_chars',
-                        failing: length(failing.final_text)::varchar,
-                        passing: length(passing.final_text)::varchar
+                        failing: length(failing_texts.final_text)::varchar,
+                        passing: length(passing_texts.final_text)::varchar
                     }
                 ],
                 lambda each: each.failing is distinct from each.passing
@@ -106,10 +106,14 @@ select
         '; '
     ) as differences
 from placed
-inner join main.rollouts as failing
+inner join staging.rollouts as failing
     on failing.record_id = placed.record_id
-inner join main.rollouts as passing
+inner join staging.rollouts as passing
     on passing.record_id = placed.passing_record_id
+left join staging.final_texts as failing_texts
+    on failing_texts.record_id = placed.record_id
+left join staging.final_texts as passing_texts
+    on passing_texts.record_id = placed.passing_record_id
 left join events as failing_events
     on failing_events.record_id = placed.record_id
     and failing_events.seq = placed.failing_place

@@ -14,7 +14,7 @@ flips as (
         rollout_index,
         is_pass,
         coalesce(n_tool_calls, 0) as n_calls
-    from main.rollouts
+    from staging.rollouts
     inner join (
         select
             flip_no,

@@ -6,10 +6,10 @@ with read as (
         record_id,
         is_pass,
         answer,
-        rollouts.final_text,
-        cast(rollouts.verifier as varchar) as verifier,
+        final_text,
+        verifier,
         -- All that is asked of the verifier's fields, each as it stands, in one reading.
-        try(json_transform(rollouts.verifier, '{
+        try(json_transform(verifier, '{
             "failure_reason": "JSON", "error_message": "JSON", "error_type": "JSON",
             "error_kind": "JSON", "agent_error_kind": "JSON", "error_mode": "JSON",
             "error": "JSON", "reason": "JSON", "notes": "JSON",
@@ -36,10 +36,11 @@ with read as (
             "stdout": "JSON", "stderr": "JSON", "output": "JSON", "log": "JSON"
         }')) as field,
         records.response_error as error,
-        outlines.last_message_seq as final_text_seq
-    from main.rollouts
+        cast(rollouts.last_message_seq as bigint) as final_text_seq
+    from staging.rollouts
+    inner join raw.texts using (record_id)
+    left join staging.final_texts using (record_id)
     left join staging.records using (record_id)
-    left join staging.signs as outlines using (record_id)
 ),
 -- In lists of lists, since a macro is written out wherever it stands, and planning that takes longer
 -- than reading a small run.

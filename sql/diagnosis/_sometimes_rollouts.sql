@@ -10,6 +10,6 @@ select
     is_pass,
     coalesce(n_tool_calls, 0) as n_calls,
     cast(null as bigint) as flip_no
-from main.rollouts
+from staging.rollouts
 semi join (from main.task_outcomes where bucket = 'sometimes') using (run_id, task_id)
 where is_scored

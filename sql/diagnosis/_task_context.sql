@@ -23,7 +23,7 @@ with attempts as (
         calls.missing_step
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
-    left join main.rollouts using (run_id, task_id, rollout_index)
+    left join staging.rollouts using (run_id, task_id, rollout_index)
     left join staging.records using (record_id)
     left join staging.row_signs as signs using (record_id)
     left join staging.call_signs as calls using (record_id)
@@ -102,6 +102,7 @@ asked as (
         prompt_sha
     from staging.rollout_keys
     inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
     inner join staging.signs using (record_id)
     inner join staging.run_benchmarks using (run_id)
     where

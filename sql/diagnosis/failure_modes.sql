@@ -14,7 +14,7 @@ with tasks as (
             rollout_index
         ) filter (where is_primary and rollout_id is not null) as example
     from main.rollout_modes
-    left join main.rollouts using (run_id, task_id, rollout_index)
+    left join staging.rollouts using (run_id, task_id, rollout_index)
     group by all
 ),
 counted as (

@@ -33,7 +33,7 @@ rollouts as materialized (
                 last_stage_no desc nulls last
         ) = 1 as is_best
     from main.rollout_features as features
-    inner join main.rollouts using (run_id, task_id, rollout_index)
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
     left join main.rollout_stages as stages using (run_id, task_id, rollout_index)
     semi join outcomes using (run_id, task_id)
 ),

@@ -48,7 +48,8 @@ behaviours as (
         is_pass,
         hash(calls_key, coalesce(answer, final_text)) as behaviour,
         run_id || '/' || rollout_id as citation
-    from main.rollouts
+    from staging.rollouts
+    left join staging.final_texts using (record_id)
     inner join staging.run_benchmarks using (run_id)
     inner join staging.call_signs using (record_id)
     semi join (
@@ -176,7 +177,7 @@ select
 from staging.attempts
 inner join staging.task_context as context using (run_id, task_id)
 inner join staging.run_benchmarks using (run_id)
-left join main.rollouts using (run_id, task_id, rollout_index)
+left join staging.rollouts using (run_id, task_id, rollout_index)
 left join staging.records using (record_id)
 left join failed using (run_id, task_id, rollout_index)
 left join lost_lines using (run_id, task_id, rollout_index)

@@ -74,7 +74,7 @@ shown as (
     select
         record_id,
         seq,
-        case when kind = 'tool_call' then arguments else text end as said
+        case when kind = 'tool_call' then arguments else coalesce(words, text) end as said
     from raw.events
     semi join modes using (record_id, seq)
 )

@@ -17,7 +17,8 @@ suspects as (
         status in ('failed', 'error', 'cancelled') as is_failed
     from (
         select record_id, is_scored, status, has_output, output_tokens, final_text
-        from main.rollouts
+        from staging.rollouts
+        left join staging.final_texts using (record_id)
     )
     where is_placeholder or is_failed or not has_output or output_tokens = 0
 ),

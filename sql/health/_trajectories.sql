@@ -258,7 +258,7 @@ joined as (
             )),
             '\s+', ' ', 'g'
         ) as answer,
-        regexp_replace(trim(records.final_text), '\s+', ' ', 'g') as final_text,
+        regexp_replace(trim(final_text), '\s+', ' ', 'g') as final_text,
         records.outline,
         coalesce(
             json_field_count(records.usage, 'input_tokens'),
@@ -270,6 +270,7 @@ joined as (
         ) as output_tokens
     from ended
     inner join staging.records using (record_id)
+    left join staging.final_texts using (record_id)
     left join responses using (record_id)
 ),
 compared as (

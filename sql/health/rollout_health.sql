@@ -30,7 +30,7 @@ evidence as (
             'status': status is not null or coalesce(has_calls, false),
             'tokens': output_tokens is not null or coalesce(has_calls, false)
         } as has
-    from main.rollouts
+    from staging.rollouts
     left join staging.trajectories using (record_id)
 ),
 patterns as (

@@ -30,7 +30,7 @@ indexed as (
     select run_id, prompt_sha, min(task_index) as task_index
     from records
     semi join (from runs where has_nameless) as nameless using (run_id)
-    where task_index is not null and prompt <> ''
+    where task_index is not null and has_prompt
     group by all
     having count(distinct task_index) = 1
 ),
@@ -87,7 +87,7 @@ named as materialized (
         records.attempt_index,
         case when records.rollout_index is null then records.content_hash end as content_hash,
         case when records.chunk is not null then records.prompt_sha end as prompt_sha,
-        records.prompt <> '' as has_prompt
+        records.has_prompt
     from records
     inner join runs using (run_id)
     left join indexed

@@ -69,11 +69,11 @@ select
     json_as_boolean(records.failure_terminal) as is_terminal,
     json_as_text(records.failure_judge_error) as judge_error,
     records.perf,
-    records.verifier,
     records.outline,
-    records.final_text,
-    records.prompt,
-    records.system_prompt,
+    -- The last letter m of the outline, counted from 1.
+    cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
+        as last_message_seq,
+    records.prompt <> '' as has_prompt,
     records.prompt_sha,
     records.request_sha,
     records.ids,

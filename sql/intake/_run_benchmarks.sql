@@ -13,7 +13,7 @@ tasks as (
     select distinct
         keys.run_id,
         case
-            when records.prompt <> '' then 'prompt ' || records.prompt_sha
+            when records.has_prompt then 'prompt ' || records.prompt_sha
             -- An index alone says little: it only counts between files of one folder.
             when keys.task_id_source = 'index'
                 then 'index ' || regexp_replace(records.source_file, '[^/]*$', '') || keys.task_id

@@ -18,9 +18,9 @@ sampled as (
     ) <= 4 and role = max(role) over (partition by benchmark, task_id)
 ),
 rows_read as (
-    select benchmark, task_id, json_fields(records.verifier) as fields
+    select benchmark, task_id, json_fields(verifier) as fields
     from sampled
-    inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
 ),
 -- The top level of a row, and its metadata.
 entries as (
@@ -103,11 +103,12 @@ profiled as (
         task_id,
         slice_fields.name,
         bounded_name(json_as_text(
-            row_field(records.verifier, records.reward_components, slice_fields.path)
+            row_field(verifier, records.reward_components, slice_fields.path)
         )) as value
     from raw.slice_fields
     cross join keys
     inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
 )
 select benchmark, task_id, name, value
 from per_task

@@ -15,7 +15,7 @@ select
     events.tool,
     events.call_id,
     events.arguments,
-    events.text,
+    coalesce(events.words, events.text) as text,
     events.is_error
 from events
 inner join staging.rollout_keys as keys using (record_id)

@@ -18,16 +18,17 @@ select
     records.is_terminal,
     coalesce(
         records.judge_error,
-        json_field(records.verifier, 'error_message'),
-        json_field(records.verifier, 'error'),
-        json_field(records.verifier, 'notes'),
-        json_field(records.verifier, 'error_class'),
-        json_field(records.verifier, 'skipped')
+        json_field(texts.verifier, 'error_message'),
+        json_field(texts.verifier, 'error'),
+        json_field(texts.verifier, 'notes'),
+        json_field(texts.verifier, 'error_class'),
+        json_field(texts.verifier, 'skipped')
     ) as message,
-    json_field(records.verifier, 'error_class') as error_class,
-    json_field(records.verifier, 'error_stage') as error_stage,
-    as_json(records.verifier) as verifier,
+    json_field(texts.verifier, 'error_class') as error_class,
+    json_field(texts.verifier, 'error_stage') as error_stage,
+    as_json(texts.verifier) as verifier,
     records.source_file,
     records.source_line
 from keys
 inner join staging.records using (record_id)
+inner join raw.texts using (record_id)

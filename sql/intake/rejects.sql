@@ -23,7 +23,7 @@ faults as (
     left join main.task_outcomes as tasks using (run_id, task_id)
     -- What was expected can be cited too: that a rollout is missing may be the very evidence.
     left join staging.attempts using (run_id, task_id, rollout_index)
-    left join main.rollouts using (run_id, task_id, rollout_index)
+    left join staging.rollouts using (run_id, task_id, rollout_index)
     qualify reason is not null
         and row_number() over (
             partition by mentions.record_id, reason is null order by mentions.place

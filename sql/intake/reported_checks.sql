@@ -105,9 +105,10 @@ entries as not materialized (
         select
             rows_read.*,
             unnest(['usage', 'verifier']) as source,
-            unnest([json_fields(records.usage), json_fields(records.verifier)]) as given
+            unnest([json_fields(records.usage), json_fields(texts.verifier)]) as given
         from rows_read
         inner join staging.records using (record_id)
+        inner join raw.texts using (record_id)
         where rows_read.is_rollout
     ) as sources
 ),
@@ -165,7 +166,7 @@ votes as (
     ) as votes
     inner join (
         select record_id, json_field(verifier, 'extracted_answer') as answer
-        from staging.records
+        from raw.texts
     ) as records using (record_id)
     group by all
 ),

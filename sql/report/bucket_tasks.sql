@@ -25,7 +25,7 @@ examples as (
         rollouts.task_id,
         min(rollouts.rollout_index) filter (where rollouts.is_pass) as passing_index,
         min(rollouts.rollout_index) filter (where not rollouts.is_pass) as failing_index
-    from main.rollouts
+    from staging.rollouts
     inner join chosen using (run_id, task_id)
     group by all
 )

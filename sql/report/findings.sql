@@ -87,7 +87,7 @@ failed as (
         failures.run_id,
         count(distinct (failures.task_id, failures.rollout_index)) as n_failed
     from main.failures
-    left join main.rollouts using (run_id, task_id, rollout_index)
+    left join staging.rollouts using (run_id, task_id, rollout_index)
     where rollouts.run_id is null
     group by all
 ),

@@ -59,11 +59,13 @@ recorded as (
         count(*) filter (where input_tokens is null and output_tokens is null) as n_tokens,
         count(*) filter (where duration_s is null) as n_durations,
         count(*) filter (where coalesce(n_events, 0) = 0) as n_events,
-        count(*) filter (where coalesce(verifier::varchar, '{}') = '{}') as n_verifier,
+        count(*) filter (where coalesce(verifier, '{}') = '{}') as n_verifier,
         count(*) filter (
-            where coalesce(is_redacted(final_text), false) or coalesce(is_redacted(verifier::varchar), false)
+            where coalesce(is_redacted(final_text), false) or coalesce(is_redacted(verifier), false)
         ) as n_redacted
-    from main.rollouts
+    from staging.rollouts
+    inner join raw.texts using (record_id)
+    left join staging.final_texts using (record_id)
     group by all
 ),
 -- A few patterns of what cannot be checked stand for a million rollouts.

@@ -7,7 +7,7 @@ with rollouts as (
         unnest(['output_tokens', 'turns']) as measure,
         -- Wide enough for any multiple of what a row may claim.
         cast(unnest([output_tokens, n_turns]) as hugeint) as value
-    from main.rollouts
+    from staging.rollouts
     where is_scored
 ),
 -- Many rollouts share a value: each is put into its bin once.

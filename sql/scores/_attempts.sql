@@ -12,7 +12,7 @@ with grid as (
         rollouts.is_pass,
         rollouts.reward
     from (from main.expected where source <> 'inferred') as expected
-    full join main.rollouts using (run_id, task_id, rollout_index)
+    full join staging.rollouts using (run_id, task_id, rollout_index)
 ),
 -- The last failed attempt at each; not by the order of the file, which says nothing where attempts
 -- are not numbered.

@@ -10,14 +10,14 @@ with questions as (
         arg_min(prompt_sha, (-n_rows, prompt_sha)) as prompt_sha,
         -- Of several that one run asks for a task none can be compared with another run's.
         case when count(*) = 1 then min(prompt_sha) end as question
-    from main.task_prompts
+    from staging.task_prompts
     group by all
 ),
 -- Tasks under whose id runs of a benchmark ask different questions, and what each run asks.
 contradicted as (
     select run_id, task_id, coalesce(question, '') as question
     from questions
-    semi join (from main.tasks where n_prompts > 1) as contested using (benchmark, task_id)
+    semi join (from staging.tasks where n_prompts > 1) as contested using (benchmark, task_id)
     window by_task as (partition by benchmark, task_id)
     qualify min(question) over by_task < max(question) over by_task
 ),
@@ -29,7 +29,7 @@ groups as (
         -- A task that names no group is a group of its own.
         coalesce(
             min(json_as_text(
-                row_field(records.verifier, records.reward_components, settings.group_path)
+                row_field(verifier, records.reward_components, settings.group_path)
             )),
             chr(31) || keys.task_id
         ) as task_group
@@ -37,6 +37,7 @@ groups as (
     cross join staging.keys
     inner join staging.run_benchmarks using (run_id)
     inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
     where keys.rank = 1 and keys.role in ('rollout', 'input')
     group by run_benchmarks.benchmark, keys.task_id
 )

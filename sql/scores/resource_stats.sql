@@ -9,7 +9,7 @@ with measured as (
         cast(n_turns as double) as turns,
         cast(n_tool_calls as double) as tool_calls,
         duration_s
-    from main.rollouts
+    from staging.rollouts
     where is_scored
 ),
 collected as (

@@ -8,7 +8,7 @@ entries as (
         rollouts.task_id,
         rollouts.is_pass,
         unnest(map_entries(json_fields(records.reward_components))) as entry
-    from main.rollouts
+    from staging.rollouts
     inner join staging.records using (record_id)
     where records.reward_components is not null
 ),

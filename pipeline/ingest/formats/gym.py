@@ -95,8 +95,6 @@ EVENT_KINDS = {
 
 # An item that is no typed object travels inside one, under this name.
 WRAPPED = "blade_item"
-# Room in an item for a whole record, for the load's own use.
-CARRIED = "blade_record"
 MOST_ITEMS = 1_000_000
 
 TOOL_ANSWER_FIELDS = (
@@ -134,7 +132,7 @@ def transform_spec(fields: Iterable[str]) -> str:
         for parent in parents:
             node = node.setdefault(parent, {})
         node[leaf] = column.type
-    spec["response"]["output"] = [{**ITEM_FIELDS, CARRIED: ["VARCHAR"]}]
+    spec["response"]["output"] = [ITEM_FIELDS]
     spec["responses_create_params"]["input"] = "JSON"
     return json.dumps(spec)
 

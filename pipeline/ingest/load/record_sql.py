@@ -13,23 +13,28 @@ LETTERS = {"function_call": "c", "function_call_output": "r", "reasoning": "t"}
 
 # What is kept of a row besides its declared columns.
 DERIVED = (
-    "verifier",
     "has_reward",
     "has_response",
     "outline",
-    "final_text",
-    "prompt",
-    "system_prompt",
     "prompt_sha",
     "request_sha",
     "ids",
     "task_hash",
     "content_hash",
 )
+# Long texts have columns of their own, each the only copy in the warehouse.
+TEXTS = ("verifier", "prompt", "system_prompt")
+# Recorded by few, and then as long as the row: apart from what every reader needs.
+BULKY = ("trajectory", "model_call_capture", "agent_observations")
+SHORT = (*(column.name for column in gym.COLUMNS if column.name not in BULKY), *DERIVED)
 BOOLEANS = ("has_reward", "has_response")
+# Between the values of a record: JSON text holds no bare control character.
+SEPARATOR = "chr(30)"
 
-# One statement can fill one table: a record travels as an item before the first (seq 0), its
-# values in a list, which costs the other events next to nothing; an irregular line as seq -1.
+# What tools answer fills the file: the words of messages and thoughts, which are read more often,
+# have a column of their own. One statement can fill one table: a record travels as the event before the first (seq 0), its
+# short values joined to one text, which costs the other events next to nothing; an irregular line
+# as seq -1.
 EVENTS = """
     create table raw.events (
         record_id bigint,
@@ -40,22 +45,46 @@ EVENTS = """
         call_id varchar,
         arguments varchar using compression uncompressed,
         text varchar using compression uncompressed,
+        words varchar using compression uncompressed,
         is_error boolean,
-        record varchar[]
+        record varchar,
+        verifier varchar using compression zstd,
+        prompt varchar using compression zstd,
+        system_prompt varchar
     )
 """
 
 
 def create_records() -> str:
-    """The records that travelled with the events, as a relation of their own."""
-    names = (*(column.name for column in gym.COLUMNS), *DERIVED)
+    """The records that travelled with the events, and their texts, as relations of their own."""
     values = [
-        f"record[{number}]{'::boolean' if name in BOOLEANS else ''} as {name}"
+        f"nullif({values}[{number}], '') as {name}"
+        for values, names in (("short", SHORT), ("bulky", BULKY))
         for number, name in enumerate(names, start=1)
     ]
     return f"""
+        create view raw.texts as
+        select record_id, {", ".join(TEXTS)} from raw.events where seq = 0;
+
         create view raw.records as
-        select record_id, {", ".join(values)} from raw.events where seq = 0
+        select * replace (
+            has_reward::boolean as has_reward,
+            has_response::boolean as has_response,
+            -- Without its mark: an empty outline is not a missing one.
+            outline[2:] as outline
+        )
+        from (
+            select record_id, {", ".join(values)}, {", ".join(TEXTS)}
+            from (
+                select
+                    record_id,
+                    string_split(record, {SEPARATOR}) as short,
+                    string_split(arguments, {SEPARATOR}) as bulky,
+                    {", ".join(TEXTS)}
+                from raw.events
+                where seq = 0
+            )
+        )
     """
 
 
@@ -67,25 +96,19 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
     """
     known = _texts((*gym.OWNED_FIELDS, *fields))
     kinds = " ".join(f"when '{kind}' then '{event}'" for kind, event in gym.EVENT_KINDS.items())
+    values = _values(fields)
     return f"""
         insert into raw.events
-        with
-
-        parsed as (
-
+        with parsed as (
             select
                 record_id,
                 line,
                 fault,
                 try(json_keys(line)) as keys,
                 try(json_transform(line, {_text(gym.transform_spec(fields))})) as row
-
             from lines
-
         ),
-
         known as (
-
             select
                 *,
                 fault is null
@@ -96,23 +119,15 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
                 row.response.output as output,
                 {_outline("row.response.output")} as outline,
                 row.responses_create_params.input as input
-
             from parsed
-
         ),
-
         opened as (
-
             select
                 *,
                 case when not is_known or not has_task then json_fields(line) end as fields
-
             from known
-
         ),
-
         judged as (
-
             select
                 *,
                 coalesce(
@@ -122,55 +137,38 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
                     false
                 ) as is_regular,
                 {_truth(fields)} as truth
-
             from opened
-
         ),
-
         packed as (
-
             select
                 record_id,
                 line,
                 fault,
                 is_regular,
-                case
-                    when is_regular then list_concat([{_as_item(_record(fields))}], output)
-                    else [{_as_item("null")}]
-                end as items
-
+                case when is_regular then output end as output,
+                {", ".join(f"{values[name]} as {name}" for name in TEXTS)},
+                concat({f", {SEPARATOR}, ".join(values[name] for name in SHORT)}) as record,
+                nullif(
+                    concat({f", {SEPARATOR}, ".join(values[name] for name in BULKY)}),
+                    {" || ".join([SEPARATOR] * (len(BULKY) - 1))}
+                ) as bulky
             from judged
-
         ),
-
         items as (
-
-            select
-                record_id,
-                line,
-                fault,
-                is_regular,
-                generate_subscripts(items, 1) - 1 as seq,
-                unnest(items) as item
-
+            select *, unnest(range(coalesce(len(output), 0) + 1)) as seq
             from packed
-
         ),
-
         kinds as (
-
             select
                 *,
+                output[seq] as item,
                 case
                     when not is_regular then 'irregular'
                     when seq = 0 then 'record'
-                    else case item.type {kinds} else 'other' end
+                    else case output[seq].type {kinds} else 'other' end
                 end as kind
-
             from items
-
         )
-
         select
             record_id,
             case when is_regular then seq else -1 end,
@@ -178,19 +176,20 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
             item.role,
             item.name,
             item.call_id,
-            case when is_regular then item.arguments else fault end,
+            case kind when 'irregular' then fault when 'record' then bulky else item.arguments end,
             case kind
                 when 'irregular' then line
                 when 'tool_result' then item.output
+                when 'other' then {_whole_item(is_exact=is_exact)}::varchar
+            end,
+            case kind
                 when 'message' then content_text(item.content)
                 when 'reasoning' then coalesce(
                     nullif(content_text(item.summary), ''), content_text(item.content))
-                when 'other' then {_whole_item(is_exact=is_exact)}::varchar
             end,
             case when kind = 'tool_result'
                 then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end,
-            case when kind = 'record' then item.{gym.CARRIED} end
-
+            {", ".join(f"case when kind = 'record' then {name} end" for name in ("record", *TEXTS))}
         from kinds
     """
 
@@ -204,29 +203,20 @@ def _whole_item(*, is_exact: bool) -> str:
     )
 
 
-def _as_item(record: str) -> str:
-    """An item of no kind that carries a record."""
-    fields = [f"{_quoted(name)} := null::{kind}" for name, kind in gym.ITEM_FIELDS.items()]
-    return f"struct_pack({', '.join(fields)}, {gym.CARRIED} := {record}::varchar[])"
-
-
-def _record(fields: list[str]) -> str:
-    """All that is kept of a row, as a list of texts in the order of the columns."""
-    declared = [
-        f"row.{'.'.join(_quoted(part) for part in column.path.split('.'))}::varchar"
+def _values(fields: list[str]) -> dict[str, str]:
+    """The expression of every value that is kept of a row, by its column."""
+    declared = {
+        column.name: "row." + ".".join(map(_quoted, column.path.split("."))) + "::varchar"
         for column in gym.COLUMNS
-    ]
-    last_message = "output[length(outline) - strpos(reverse(outline), 'm') + 1]"
-    derived = {
+    }
+    return {
+        **declared,
         "verifier": _verifier(fields),
-        "has_reward": "list_contains(keys, 'reward')::varchar",
-        "has_response": "(row.response is not null)::varchar",
-        "outline": "outline",
-        "final_text": (
-            f"case when contains(outline, 'm') then content_text({last_message}.content) end"
-        ),
         "prompt": "request_text(input, ['user'])",
         "system_prompt": "request_text(input, ['system', 'developer'])",
+        "has_reward": "list_contains(keys, 'reward')::varchar",
+        "has_response": "(row.response is not null)::varchar",
+        "outline": "'.' || outline",
         "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
         "request_sha": "left(sha256(input::varchar), 16)",
         "ids": f"case when not has_task then to_json({_ids()})::varchar end",
@@ -239,7 +229,6 @@ def _record(fields: list[str]) -> str:
             "then md5(rtrim(line, e' \\t\\r\\n')) end"
         ),
     }
-    return "[" + ",\n".join([*declared, *(derived[name] for name in DERIVED)]) + "]"
 
 
 def _is_regular(*, is_exact: bool) -> str:
