@@ -335,7 +335,8 @@ def test_signals(name: str, request: pytest.FixtureRequest) -> None:
         if (passed_with > 0 and failed_with / failed <= passed_with / passed)
         or (passes_with > 1 and passes_with == n_passes[key[0]])
     }
-    failing = every_row(path, "from main.rollout_features where coalesce(not is_pass, not is_scored)")
+    unpassed = "coalesce(not is_pass, not is_scored)"
+    failing = every_row(path, f"from main.rollout_features where {unpassed}")
     modes = {row["rule_no"]: row["mode"] for row in every_row(path, "from raw.failure_rules")}
     explained = {
         (*(row[name] for name in KEYS), modes[rule_no])

@@ -142,6 +142,8 @@ signs as (
         ) as is_overrun,
         is_true[4] or coalesce(is_unsuccessful, false) as is_unparsed,
         reference,
+        list_transform([answer, reference], lambda text: comparable(text)) as plain,
+        list_transform([answer, reference], lambda text: as_words(text)) as words,
         -- From its counts, or the last figures of its log: PASS=4 FAIL=6, or 4 passed, 6 failed.
         coalesce(
             n[2], n[4], n[6], n[8],
@@ -171,10 +173,9 @@ select
     case when n_failed is not null then n_passed end as n_checks_passed,
     case when n_passed is not null then n_failed end as n_checks_failed,
     left(reference, 400) as reference,
-    comparable(answer) = comparable(reference) as is_reference,
+    plain[1] = plain[2] as is_reference,
     -- A single character is within too much.
-    length(as_words(answer)) >= 4
-        and strpos(as_words(reference), as_words(answer)) > 0 as is_within_reference,
+    length(words[1]) >= 4 and strpos(words[2], words[1]) > 0 as is_within_reference,
     case
         when is_unparsed then true
         -- A field that should hold the answer is null. Below the top the names mean other things.
