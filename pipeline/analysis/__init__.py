@@ -3,7 +3,7 @@
 from pipeline.analysis.contrasts import ALIGNED
 from pipeline.analysis.intervals import (
     COMPARISON_TESTS,
-    INTERVALS,
+    ESTIMATES,
     LEDGER_LINES,
     MEASURE_CHANGES,
 )
@@ -15,7 +15,7 @@ from pipeline.analysis.votes import MAJORITIES
 from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
-    *(INTERVALS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
+    *(ESTIMATES, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
     *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
     *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),
 )

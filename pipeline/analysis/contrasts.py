@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis.alignment import Trail, first_divergence, n_shared_first
-from pipeline.relation import Computed
+from pipeline.relation import computed
 
 # Of passing rollouts that begin alike, so many are weighed: repeats may run to a thousand.
 MOST_CANDIDATES = 32
@@ -166,27 +166,4 @@ def _only(trail: Trail, other: Trail) -> list[str]:
     return [name[:MOST_TOOL_CHARS] for name in sorted(names)[:MOST_TOOLS]]
 
 
-ALIGNED = Computed(
-    name="staging.aligned_contrasts",
-    purpose="Where each failing rollout that calls tools diverges from the closest passing one.",
-    grain=("task_no", "record_id"),
-    is_table=True,
-    query="""
-        select
-            rollouts.task_no,
-            rollouts.flip_no is not null as is_flip,
-            rollouts.record_id,
-            rollouts.rollout_index,
-            rollouts.is_pass,
-            steps.seq,
-            steps.result_seq,
-            steps.tool,
-            steps.call,
-            steps.step
-        from staging.contrast_rollouts as rollouts
-        left join staging.contrast_steps as steps using (task_no, record_id)
-        where rollouts.is_acting
-        order by rollouts.task_no, rollouts.rollout_index, rollouts.record_id, steps.seq
-    """,
-    compute=contrasts,
-)
+ALIGNED = computed("staging.aligned_contrasts", contrasts)

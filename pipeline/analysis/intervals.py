@@ -9,23 +9,23 @@ import pyarrow as pa
 
 from pipeline.analysis import stats
 from pipeline.analysis.stats import Numbers, nullable, numbers
-from pipeline.relation import Computed, computed
+from pipeline.relation import computed
 
 ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
 KEY = ("base", "candidate", "metric")
 
 
-def intervals(estimates: pa.Table) -> pa.Table:
+def estimates(rows: pa.Table) -> pa.Table:
     """The estimates with both intervals of each; null where they are undefined."""
     value, se_new, se_same, n_groups, n_mixed = _columns(
-        estimates, "value", "se_new_tasks", "se_same_tasks", "n_groups", "n_mixed_tasks"
+        rows, "value", "se_new_tasks", "se_same_tasks", "n_groups", "n_mixed_tasks"
     )
-    is_bounded = _mask(estimates["is_bounded"])
+    is_bounded = _mask(rows["is_bounded"])
     new = stats.new_tasks_interval(value, se_new, n_groups, is_bounded=is_bounded)
     same = stats.same_tasks_interval(value, se_same, n_mixed, is_bounded=is_bounded)
     return _added(
-        estimates,
-        estimates.column_names,
+        rows,
+        rows.column_names,
         **_ends("ci_new_tasks", new),
         **_ends("ci_same_tasks", same),
     )
@@ -91,28 +91,7 @@ def _added(rows: pa.Table, kept: Iterable[str], **figures: Numbers) -> pa.Table:
     return pa.table({**{name: rows[name] for name in kept}, **columns})
 
 
-INTERVALS = Computed(
-    name="staging.intervals",
-    purpose="Every estimate with both its intervals.",
-    grain=ESTIMATE_KEY,
-    is_table=True,
-    query="select * from staging.estimates",
-    compute=intervals,
-)
-COMPARISON_TESTS = Computed(
-    name="staging.comparison_tests",
-    purpose="How sure each change is: intervals, what could have been seen, a verdict.",
-    grain=KEY,
-    is_table=True,
-    query="""
-        select *
-        from staging.comparison_levels
-        inner join staging.run_pairs using (base, candidate)
-        left join staging.change_tests using (base, candidate, metric)
-        order by base, candidate, metric
-    """,
-    compute=comparison_tests,
-    needs=("staging.run_pairs",),
-)
+ESTIMATES = computed("staging.estimates", estimates)
+COMPARISON_TESTS = computed("staging.comparison_tests", comparison_tests)
 MEASURE_CHANGES = computed("staging.measure_changes", measure_changes)
 LEDGER_LINES = computed("staging.ledger_lines", ledger_lines)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric, tally
-from pipeline.relation import Computed, computed
+from pipeline.relation import computed
 
 BUCKETS = ("always", "sometimes", "never")
 ALWAYS, SOMETIMES, NEVER = range(3)
@@ -97,27 +97,7 @@ def transition_noise(tallies: pa.Table) -> pa.Table:
 
 
 FUNNEL_EFFECTS = computed("staging.funnel_effects", funnel_effects)
-TRANSITION_NOISE = Computed(
-    name="staging.transition_noise",
-    purpose="How many tasks would change buckets if both runs were one model's.",
-    grain=("base", "candidate", "line"),
-    is_table=True,
-    query="""
-        select
-            base,
-            candidate,
-            base_n_scored as n_base,
-            candidate_n_scored as n_candidate,
-            base_n_passed + candidate_n_passed as n_passed,
-            count(*) as n_tasks
-        from main.comparison_tasks
-        where is_common and base_n_passed is not null and candidate_n_passed is not null
-        group by all
-        order by all
-    """,
-    compute=transition_noise,
-    needs=("staging.run_pairs",),
-)
+TRANSITION_NOISE = computed("staging.transition_noise", transition_noise)
 
 
 def shapley_steps(

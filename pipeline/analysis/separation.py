@@ -24,7 +24,7 @@ from pipeline.analysis.stats import (
     t_quantile,
     within,
 )
-from pipeline.relation import Computed
+from pipeline.relation import computed
 
 SUMS = ("up", "down", "null_variance", "spread_up", "spread_across", "spread_down")
 DIFFERENCES = ("mean_when_passed", "mean_when_failed", "mean_difference", "se_difference")
@@ -92,14 +92,7 @@ def _lacking(text: str) -> list[Stratum]:
     ]
 
 
-SEPARATIONS = Computed(
-    name="staging.separations",
-    purpose="The test of every feature that may separate passes from failures.",
-    grain=("run_id", "feature"),
-    is_table=True,
-    query="select * from staging.behaviour_sums",
-    compute=separations,
-)
+SEPARATIONS = computed("staging.separations", separations)
 
 
 def lean(passed: Numbers, failed: Numbers) -> Numbers:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pipeline.analysis.stats import Mask, Numbers
-from pipeline.relation import Computed
+from pipeline.relation import computed
 
 Vote = tuple[int, int]  # how many repeats gave an answer, how many of those passed
 
@@ -20,32 +20,6 @@ MOST_EXACT_REPEATS = 32
 MOST_DRAWS, FEWEST_DRAWS = 1000, 16
 # Draws are shared among a run's tasks: their mean is what is wanted.
 MOST_DRAWN_VOTES = 20_000_000
-
-# How many tasks of a run have votes split in one way: for each answer how many, how many right. No
-# answer is an answer too, and a wrong one.
-BALLOTS = """
-    with scored as (
-        from main.rollouts where is_scored and is_pass is not null
-    ),
-    counted as (
-        select run_id, task_id, answer,
-            count(*) as n_votes,
-            count(*) filter (is_pass and answer is not null) as n_right
-        from scored
-        where run_id in (select run_id from scored where answer is not null)
-        group by all
-    ),
-    ballots as (
-        select run_id, task_id,
-            string_agg(n_votes || ':' || n_right, ' ' order by n_votes, n_right) as ballot
-        from counted
-        group by all
-    )
-    select run_id, ballot, count(*) as n_tasks
-    from ballots
-    group by all
-    order by run_id, ballot
-"""
 
 
 def majorities(ballots: pa.Table) -> pa.Table:
@@ -68,14 +42,7 @@ def _vote(text: str) -> Vote:
     return int(n_votes), int(n_right)
 
 
-MAJORITIES = Computed(
-    name="staging.majorities",
-    purpose="How often the commonest of k answers is right.",
-    grain=("run_id", "k"),
-    is_table=True,
-    query=BALLOTS,
-    compute=majorities,
-)
+MAJORITIES = computed("staging.majorities", majorities)
 
 
 def majority_curve(ballots: Sequence[tuple[Sequence[Vote], int]]) -> dict[int, float]:

@@ -1,5 +1,6 @@
 -- A run's figures with both standard errors: for new tasks like these, and for these tasks again.
 -- grain: run_id, slice_key, slice_value, metric, k
+-- kind: table
 with levels as (
     select
         run_id,

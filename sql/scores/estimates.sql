@@ -14,6 +14,6 @@ select
     se_same_tasks,
     ci_same_tasks_low,
     ci_same_tasks_high
-from staging.intervals
+from staging.estimates
 where slice_key = ''
 order by run_id, metric, k

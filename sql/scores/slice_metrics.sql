@@ -26,7 +26,7 @@ figures as (
         slice_value,
         any_value(intervals) filter (metric = 'pass_at') as pass_at_1,
         any_value(value) filter (metric = 'mean_reward') as mean_reward
-    from staging.intervals
+    from staging.estimates as intervals
     where slice_key <> ''
     group by all
 )
