@@ -31,10 +31,10 @@ BOOLEANS = ("has_reward", "has_response")
 # Between the values of a record: JSON text holds no bare control character.
 SEPARATOR = "chr(30)"
 
-# What tools answer fills the file: the words of messages and thoughts, which are read more often,
-# have a column of their own. One statement can fill one table: a record travels as the event before the first (seq 0), its
+# One statement can fill one table: a record travels as the event before the first (seq 0), its
 # short values joined to one text, which costs the other events next to nothing; an irregular line
-# as seq -1.
+# as seq -1. What tools answer fills the file: the words of messages and thoughts, which are read
+# more often, have a column of their own.
 EVENTS = """
     create table raw.events (
         record_id bigint,
