@@ -17,7 +17,7 @@ DERIVED = (
     "has_response",
     "outline",
     "prompt_sha",
-    "request_sha",
+    "request_hash",
     "ids",
     "task_hash",
     "content_hash",
@@ -218,7 +218,7 @@ def _values(fields: list[str]) -> dict[str, str]:
         "has_response": "(row.response is not null)::varchar",
         "outline": "'.' || outline",
         "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
-        "request_sha": "left(sha256(input::varchar), 16)",
+        "request_hash": "hash(input::varchar)::varchar",
         "ids": f"case when not has_task then to_json({_ids()})::varchar end",
         "task_hash": (
             "case when not has_task then left(sha256(concat(input, chr(31), "
