@@ -38,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help="one big rollout file")
     bench.add_argument("--shape", choices=SHAPES, required=True)
     bench.add_argument("--bytes", type=n_bytes, default=10**9, help="such as 1GB")
-    bench.add_argument("--row-bytes", type=n_bytes, default=33_000)
+    bench.add_argument("--row-bytes", type=n_bytes)
     bench.add_argument("--dirty", type=float, default=0.0, help="share of irregular rows")
 
     many = commands.add_parser("many", help="many small rollout files")

@@ -220,7 +220,7 @@ def _share_with_a_pass(rewards: list[float], k: int) -> float:
     return sum(max(chosen) == 1.0 for chosen in drawn) / len(drawn)
 
 
-@pytest.mark.parametrize("shape", ["schema", "trajectory"])
+@pytest.mark.parametrize("shape", ["schema", "trajectory", "mixed"])
 def test_bench_rows_are_whole_and_unlike_one_another(tmp_path: Path, shape: str) -> None:
     """Eight repeats of each task, near the asked size, no two trajectories alike."""
     path = simulate.write_bench(tmp_path, shape=shape, n_bytes=2_000_000)

@@ -169,7 +169,7 @@ def _trajectory_row(rng: random.Random, fragments: Fragments, key: Key) -> str:
 def _mixed_row(rng: random.Random, fragments: Fragments, key: Key) -> str:
     """A long prompt and some long results, with no text like that of another row."""
     prompt = _text(rng, fragments, round(MIXED_PROMPT_BYTES / fragments.sentence_bytes))
-    n_calls = max(1, round((fragments.row_bytes - MIXED_PROMPT_BYTES) / MIXED_RESULT_BYTES) - 1)
+    n_calls = max(1, (fragments.row_bytes - MIXED_PROMPT_BYTES - 2400) // MIXED_RESULT_BYTES)
     n_sentences = round(MIXED_RESULT_BYTES / fragments.sentence_bytes)
     items = []
     for step in range(n_calls):

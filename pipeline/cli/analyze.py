@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import click
@@ -27,6 +28,18 @@ class RunName(click.ParamType[tuple[str, Path]]):
         if not (name and equals and path):
             self.fail(f"{value!r} is not NAME=PATH", param, ctx)
         return name, Path(path)
+
+
+class MemorySize(click.ParamType[str]):
+    """A number and a unit, as the engine reads them."""
+
+    name = "SIZE"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what the engine would not take as a size."""
+        if not re.fullmatch(r"[0-9]+(\.[0-9]+)? ?([KMGT]i?B)", value, re.IGNORECASE):
+            self.fail(f"{value!r} is not a size such as 4GB", param, ctx)
+        return value
 
 
 @click.command()
@@ -70,6 +83,11 @@ class RunName(click.ParamType[tuple[str, Path]]):
     type=click.IntRange(1),
     help="Worker threads.  [default: one a core, one in all for small results]",
 )
+@click.option(
+    "--memory-limit",
+    type=MemorySize(),
+    help="Memory for the engine, such as 4GB; beyond it spills.  [default: half of the machine's]",
+)
 @templates_option
 @json_option
 def analyze(
@@ -82,6 +100,7 @@ def analyze(
     pass_threshold: float | None,
     max_line_bytes: int,
     threads: int | None,
+    memory_limit: str | None,
     templates: Path | None,
     as_json: bool,
 ) -> None:
@@ -114,6 +133,7 @@ def analyze(
         pass_threshold=pass_threshold,
         max_line_bytes=max_line_bytes,
         threads=threads,
+        memory_limit=memory_limit,
         templates=templates,
     )
     from pipeline.cli.progress import shown_progress

@@ -98,7 +98,7 @@ asked as (
         benchmark,
         run_id,
         task_id,
-        request_sha,
+        request_hash,
         prompt_sha
     from staging.rollout_keys
     inner join staging.records using (record_id)
@@ -115,13 +115,13 @@ asked as (
 members as (
     select
         benchmark,
-        request_sha,
+        request_hash,
         prompt_sha,
         min(task_id) as task_id
     from asked
-    group by benchmark, request_sha, prompt_sha
+    group by benchmark, request_hash, prompt_sha
     qualify row_number() over (
-        partition by benchmark, request_sha order by min(task_id), prompt_sha
+        partition by benchmark, request_hash order by min(task_id), prompt_sha
     ) <= 3
 ),
 -- Tasks that ask word for word what another task asks, and expect another answer.
@@ -131,7 +131,7 @@ twins as (
         asked.task_id,
         min(members.task_id) as twin_task_id
     from asked
-    inner join members using (benchmark, request_sha)
+    inner join members using (benchmark, request_hash)
     where members.prompt_sha <> asked.prompt_sha and members.task_id <> asked.task_id
     group by all
 )

@@ -75,7 +75,7 @@ select
         as last_message_seq,
     records.prompt <> '' as has_prompt,
     records.prompt_sha,
-    records.request_sha,
+    records.request_hash,
     records.ids,
     records.task_hash,
     records.content_hash

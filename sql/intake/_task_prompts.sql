@@ -12,7 +12,6 @@ questions as (
         keys.role,
         records.prompt_sha,
         records.has_prompt,
-        texts.prompt,
         texts.system_prompt
     from staging.keys
     inner join staging.records using (record_id)
@@ -37,7 +36,8 @@ select
     task_id,
     prompt_sha,
     min(benchmark) as benchmark,
-    arg_min(record_id, (prompt, record_id)) as prompt_record,
+    -- Their hashes are equal, and so are their prompts; instructions may still differ.
+    min(record_id) as prompt_record,
     arg_min(record_id, (system_prompt, record_id)) as system_prompt_record,
     bool_and(has_prompt) as has_prompt,
     count(*) as n_rows

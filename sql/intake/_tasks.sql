@@ -6,11 +6,9 @@ with counted as (
         benchmark,
         task_id,
         prompt_sha,
-        arg_min(prompt_record, (prompt, prompt_record)) as prompt_record,
+        min(prompt_record) as prompt_record,
         sum(n_rows) as n_rows
     from staging.task_prompts as prompts
-    inner join raw.texts
-        on texts.record_id = prompts.prompt_record
     group by benchmark, task_id, prompt_sha
 ),
 -- Where runs disagree, the question most rows asked stands for the task.

@@ -17,6 +17,7 @@ from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
 from tests.simulated import simulator
 
+SHAPES = ("schema", "trajectory", "mixed")
 UNITS = {"GB": 10**9, "MB": 10**6}
 TRIES = 3
 HELD_OUT_SEEDS = range(1000, 1008)
@@ -141,9 +142,9 @@ def main() -> None:
         bench_many(folder)
         bench_metrics(folder)
         bench_speed(folder / "pairs")
-        for shape in ("schema", "trajectory"):
+        for shape in SHAPES:
             bench_load(folder, shape, n_bytes)
-        for shape in () if given.no_growth else ("schema", "trajectory"):
+        for shape in () if given.no_growth else SHAPES:
             bench_growth(folder, shape, n_bytes)
 
 

@@ -17,7 +17,7 @@ DERIVED = (
     "has_response",
     "outline",
     "prompt_sha",
-    "request_sha",
+    "request_hash",
     "ids",
     "task_hash",
     "content_hash",
@@ -31,10 +31,10 @@ BOOLEANS = ("has_reward", "has_response")
 # Between the values of a record: JSON text holds no bare control character.
 SEPARATOR = "chr(30)"
 
-# What tools answer fills the file: the words of messages and thoughts, which are read more often,
-# have a column of their own. One statement can fill one table: a record travels as the event before the first (seq 0), its
+# One statement can fill one table: a record travels as the event before the first (seq 0), its
 # short values joined to one text, which costs the other events next to nothing; an irregular line
-# as seq -1.
+# as seq -1. What tools answer fills the file: the words of messages and thoughts, which are read
+# more often, have a column of their own.
 EVENTS = """
     create table raw.events (
         record_id bigint,
@@ -218,7 +218,7 @@ def _values(fields: list[str]) -> dict[str, str]:
         "has_response": "(row.response is not null)::varchar",
         "outline": "'.' || outline",
         "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
-        "request_sha": "left(sha256(input::varchar), 16)",
+        "request_hash": "hash(input::varchar)::varchar",
         "ids": f"case when not has_task then to_json({_ids()})::varchar end",
         "task_hash": (
             "case when not has_task then left(sha256(concat(input, chr(31), "
