@@ -33,7 +33,6 @@ COLUMNS = pa.schema(
     }
 )
 MADE = {
-    "staging.behaviour_sums",
     "staging.separations",
     "main.separators",
     "report.separators",

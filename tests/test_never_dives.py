@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.report.tables import EVERY
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
 from tests.results import Results, analyzed, rollout
@@ -117,7 +118,7 @@ def test_another_question_is_another_task(tmp_path: Path) -> None:
             ]
             for name, (verb, reward) in runs.items()
         },
-        needs=("report.dives", "report.bucket_tasks"),
+        needs=("report.dives", "task_outcomes", "task_prompts"),
     )
     query = (
         "select task_id, prompt, n_passing_runs, n_runs, passing from report.dives "
@@ -128,7 +129,8 @@ def test_another_question_is_another_task(tmp_path: Path) -> None:
         ("1", "do 1", 1, 2, "b/1:0#1"),
         ("2", "do 2", 0, 2, None),
     ]
-    asked = "select prompt from report.bucket_tasks where run_id = 'a' and task_id = '0'"
+    listed = EVERY["bucket_tasks"].query
+    asked = f"select prompt from ({listed}) where run_id = 'a' and task_id = '0'"
     assert found.column(asked) == ["say 0"]
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from unittest import mock
 
 import duckdb
 
+import pipeline
 from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import made_relations
 from pipeline.settings import SQL_DIR
+from pipeline.warehouse import shapes
 from pipeline.warehouse.relations import name_of, parse, relations
 from tests.conftest import needs_corpus
+from tests.lean import without_pages
+from tests.results import write
 
 MADE = made_relations(Profile())
 EVERY = relations(SQL_DIR, MADE)
@@ -123,3 +128,39 @@ def test_weight() -> None:
     assert chain(EVERY) <= 20
     assert n_lines <= 11_000
     assert macros.count("create or replace macro") <= 60
+
+
+def test_needs_hold(tmp_path: Path, demo: Path) -> None:
+    """A relation has no row where what it needs has none, also where its query is planned."""
+    row = {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}
+    folders = {
+        "passed": [row],
+        "failed": [{**row, "reward": 0.0}],
+        "unscored": [{**row, "reward": None}],
+    }
+    paths = [demo]
+    for name, rows in folders.items():
+        with mock.patch("pipeline.warehouse.shapes.known", lambda *_: {}), without_pages():
+            results = write(tmp_path / name, {"a_rollouts.jsonl": rows})
+            paths.append(pipeline.analyze(results, out=tmp_path / f"{name}_out").warehouse)
+    for path in paths:
+        with duckdb.connect(str(path), read_only=True) as db:
+            for relation in EVERY:
+                if any(
+                    not db.execute(f"from {need} limit 1").fetchall() for need in relation.needs
+                ):
+                    rows = db.execute(f"from {relation.name} limit 1").fetchall()
+                    assert rows == [], f"{path}: {relation.name}"
+
+
+def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None:
+    """What is made empty from remembered columns looks like what the query would have made."""
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": [{"reward": 1.0, "response": "x"}]})
+    described = []
+    for known in (shapes.known, lambda *_: {}):
+        with mock.patch("pipeline.warehouse.shapes.known", known), without_pages():
+            path = pipeline.analyze(results, out=tmp_path / f"out{len(described)}").warehouse
+        with duckdb.connect(str(path), read_only=True) as db:
+            names = [relation.name for relation in EVERY]
+            described.append({name: db.execute(f"describe {name}").fetchall() for name in names})
+    assert described[0] == described[1]

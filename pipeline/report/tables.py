@@ -166,7 +166,54 @@ OF_RUNS = (
         order by run_id, list_position(['always', 'sometimes', 'never', 'missing'], bucket)
         """,
     ),
-    Table("bucket_tasks", "task_outcomes", (*RUN, "task_id")),
+    Table(
+        "bucket_tasks",
+        "task_outcomes",
+        (*RUN, "task_id"),
+        # A few of each bucket that asks for a look: an equal number of passes and failures tells
+        # most; of what never passes, what came nearest to it.
+        """
+        with chosen as (
+            select
+                *,
+                list_position(['sometimes', 'never', 'missing'], bucket) as place,
+                row_number() over (
+                    partition by run_id, bucket
+                    order by
+                        if(place = 1, abs(pass_rate - 0.5), -coalesce(max_reward, 0)),
+                        try_cast(task_id as bigint),
+                        task_id
+                ) as rank
+            from main.task_outcomes
+            where place is not null
+            qualify rank <= 10
+        )
+        select
+            run_id,
+            task_id,
+            bucket,
+            n_scored,
+            n_passed,
+            max_reward,
+            left(prompt, 200) as prompt,
+            run_id || '/' || task_id || ':' || passing_index as passing,
+            run_id || '/' || task_id || ':' || failing_index as failing
+        from chosen
+        left join staging.run_tasks using (run_id, task_id)
+        left join main.task_prompts using (run_id, task_id, prompt_sha)
+        left join (
+            select
+                run_id,
+                task_id,
+                min(rollout_index) filter (is_pass) as passing_index,
+                min(rollout_index) filter (not is_pass) as failing_index
+            from staging.rollouts
+            semi join chosen using (run_id, task_id)
+            group by all
+        ) using (run_id, task_id)
+        order by run_id, place, rank
+        """,
+    ),
     Table("modes", "report.modes", (*RUN, "mode")),
     Table(
         "signatures",

@@ -1,6 +1,7 @@
 -- Each tool call of a rollout, the result that answers it, and the error that the result reports.
 -- grain: record_id, seq
 -- kind: table
+-- needs: raw.events where kind = 'tool_call'
 with
 -- Arguments are long: what is asked of them is asked here, and keys tell calls apart.
 events as (

@@ -1,6 +1,7 @@
 -- A failing rollout beside the closest passing one: what stands where they diverge, what else differs.
 -- grain: task_no, record_id
 -- kind: table
+-- needs: staging.contrast_rollouts
 with matches as (
     from staging.aligned_contrasts
     union all by name

@@ -99,11 +99,10 @@ asked as (
         run_id,
         task_id,
         request_hash,
-        prompt_sha
-    from staging.rollout_keys
+        rollouts.prompt_sha
+    from staging.rollouts
     inner join staging.records using (record_id)
     inner join raw.texts using (record_id)
-    inner join staging.signs using (record_id)
     inner join staging.run_benchmarks using (run_id)
     where
         not is_tool_call

@@ -1,6 +1,7 @@
 -- How often a run fails in each way, by the primary mode of each attempt that did not pass.
 -- grain: run_id, mode
 -- kind: table
+-- needs: main.rollout_modes
 with tasks as (
     select
         run_id,

@@ -1,6 +1,7 @@
 -- What could be done about a run's failures, ranked by what it could return, with rollouts to open.
 -- grain: run_id, intervention
 -- kind: table
+-- needs: main.rollout_modes
 with gains as (
     select
         * exclude (name),

@@ -1,5 +1,6 @@
 -- What pass@1 would gain, at least and at most, if a failure mode were gone.
 -- grain: run_id, mode
+-- needs: main.rollout_modes
 select
     run_id,
     name as mode,

@@ -1,6 +1,7 @@
 -- A task that never passes: where its attempts stop, what they share, and how far the best one got.
 -- grain: run_id, task_id
 -- kind: table
+-- needs: main.task_outcomes where bucket = 'never'
 with outcomes as (
     select * from main.task_outcomes where bucket = 'never'
 ),

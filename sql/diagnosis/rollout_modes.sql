@@ -1,6 +1,7 @@
 -- How an attempt failed: every mode it matches, one of them primary, each with its evidence.
 -- grain: run_id, task_id, rollout_index, mode
 -- kind: table
+-- needs: staging.attempts where is_pass is distinct from true
 with judged as (
     select
         benchmark,

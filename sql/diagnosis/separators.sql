@@ -1,5 +1,6 @@
 -- What passes do that failures of the same tasks do not: each feature with its test.
 -- grain: run_id, feature
+-- needs: staging.separations
 select
     run_id,
     feature,

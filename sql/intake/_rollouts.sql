@@ -7,6 +7,29 @@ with records as (
     inner join raw.texts using (record_id)
     where role = 'rollout'
 ),
+spoken as (
+    select distinct record_id
+    from raw.events
+    where
+        kind = 'message'
+        and coalesce(role, 'assistant') = 'assistant'
+        and regexp_matches(words, '\S')
+),
+-- What the output of a rollout shows: its length, calls, text, and whether anything answered them.
+signs as materialized (
+    select
+        record_id,
+        -- The outline has one letter for each item of the output.
+        length(outline) as n_events,
+        length(regexp_replace(outline, '[^c]', '', 'g')) as n_tool_calls,
+        -- A turn is a stretch of the model's own items between results and users' messages.
+        length(regexp_replace(regexp_replace(outline, '[cmto]+', 'a', 'g'), '[^a]', '', 'g')) as n_turns,
+        contains(outline, 'c') as has_call,
+        case when outline is not null then record_id in (from spoken) end as has_text,
+        -- A tool's result, or someone else's word after the model's first.
+        regexp_matches(outline, 'r|[cmto].*u') as has_feedback
+    from records
+),
 read as (
     select
         record_id,
@@ -47,7 +70,7 @@ measures as (
         outlines.n_events,
         read.duration_s
     from read
-    left join staging.signs as outlines using (record_id)
+    left join signs as outlines using (record_id)
 ),
 -- How many tool results of a row report an error.
 tool_errors as (
@@ -100,7 +123,7 @@ select
 from staging.rollout_keys as keys
 inner join records using (record_id)
 inner join staging.run_benchmarks as benchmarks using (run_id)
-inner join staging.signs using (record_id)
+inner join signs using (record_id)
 cross join raw.settings
 left join measures using (record_id)
 left join tool_errors using (record_id)

@@ -1,6 +1,7 @@
 -- Every figure a run reported of itself beside our own: equal, different, or why it cannot be said.
 -- grain: run_id, agent, task_id, metric, source_file
 -- kind: table
+-- needs: main.reported_metrics
 with kinds as (
     select
         metrics.*,

@@ -1,5 +1,6 @@
 -- How many tasks of each run have each root cause, and how surely.
 -- grain: run_id, cause
+-- needs: main.root_causes
 with counted as (
     select
         run_id,

@@ -1,5 +1,6 @@
 -- Tasks of each run that never pass, those others pass or that came nearest first, and a pass of another run.
 -- grain: run_id, task_id
+-- needs: main.never_dives
 with joined as (
     select
         dives.*,

@@ -1,5 +1,6 @@
 -- Failed attempts of each run by class, the commonest first.
 -- grain: run_id, failure_class
+-- needs: main.failures
 select
     run_id,
     coalesce(failure_class, 'not classed') as failure_class,

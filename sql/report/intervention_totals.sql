@@ -1,5 +1,6 @@
 -- What could be done about the failures of all runs together, what could return most first.
 -- grain: intervention
+-- needs: main.interventions
 with modes as (
     select
         intervention,

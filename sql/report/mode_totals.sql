@@ -1,5 +1,6 @@
 -- The ways in which all runs together fail, commonest first, and which root cause most of them suggest.
 -- grain: mode
+-- needs: main.failure_modes
 with counted as (
     select
         modes.mode,

@@ -1,5 +1,6 @@
 -- The ways each run fails, commonest first; those that are primary nowhere are left out.
 -- grain: run_id, mode
+-- needs: main.failure_modes
 with ranked as (
     select
         modes.*,

@@ -1,5 +1,6 @@
 -- How many tasks of each run never pass, how many of them another run passes, and what most share.
 -- grain: run_id
+-- needs: main.never_dives
 with dives as (
     select dives.run_id, dives.n_passing_runs, dives.mode, causes.cause
     from main.never_dives as dives

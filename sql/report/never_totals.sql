@@ -1,5 +1,6 @@
 -- Of each benchmark the tasks that some run never passes, and how many of them another run does.
 -- grain: benchmark
+-- needs: main.never_dives
 with tasks as (
     select
         outcomes.benchmark,

@@ -1,5 +1,6 @@
 -- The runs of each series of checkpoints, in order, with what the series learned and forgot.
 -- grain: series, place_no
+-- needs: staging.series_runs
 select
     series.series,
     series.place as place_no,
