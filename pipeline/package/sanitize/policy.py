@@ -24,8 +24,13 @@ SHORTEST_NAME = 3
 FIELD = re.compile(r"[^.\s][^.]*(?:\.[^.]+)*")
 
 
-def read(path: Path) -> Policy:
-    """The policy in a file; that of a log is what it clears, for what is private it leaves out."""
+def read(path: Path | None) -> Policy:
+    """The policy in a file, if there is one.
+
+    That of a log is what it clears, for what is private it leaves out.
+    """
+    if path is None:
+        return Policy()
     if path.name == LOG_NAME:
         logged = log.read(path).policy
         cleared = {"allow": logged.get("allow", {}), "rules": {"off": logged.get("rules_off", [])}}
