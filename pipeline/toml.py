@@ -1,4 +1,4 @@
-"""A TOML file -> values checked one by one; every error names the file and the key's path."""
+"""A TOML file -> values by its contract; every error names the file and the key's path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,179 +24,215 @@ LONG_KEY = re.compile(f"(?:{PART}){{{MOST_PARTS}}}")
 
 
 @dataclass(frozen=True)
-class Table:
-    """The keys a table may hold; `each` is what one is called where several come, in [[ ]]."""
-
-    keys: str
-    example: str = ""
-    each: str = ""
-
-
-@dataclass(frozen=True)
-class Contract:
-    """A kind of file: what it is called, and its tables by name; `""` is the top."""
-
-    noun: str
-    file_name: str
-    tables: Mapping[str, Table]
-
-
-@dataclass(frozen=True)
 class Entry:
     """One value of a file by its key: names from the top down, places in lists from 0.
 
-    None is what the file does not say; each reader then returns None too.
+    None is what the file does not say.
     """
 
     file: str
     value: Any
     key: tuple[str | int, ...] = ()
 
-    @property
-    def path(self) -> str:
-        """The key as messages write it: `funnel[2].when`."""
-        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.key)
-        return _shortened("".join(parts).removeprefix("."))
-
     def at(self, name: str) -> Entry:
         """What a table says under a name."""
         value = None if self.value is None else self.value.get(name)
         return Entry(self.file, value, (*self.key, name))
 
-    def item(self, index: int) -> Entry:
-        """What a list holds at a place."""
-        return Entry(self.file, self.value[index], (*self.key, index))
-
     def items(self) -> Iterator[Entry]:
         """All that a list holds; of no list nothing."""
-        return (self.item(index) for index in range(len(self.value or ())))
+        for index, value in enumerate(self.value or ()):
+            yield Entry(self.file, value, (*self.key, index))
 
-    def as_text(self) -> Entry:
-        """The same, a whole number as the text it is written as."""
-        return replace(self, value=str(self.value)) if type(self.value) is int else self
+    def error(self, message: str, *, hint: str = "", after: str = ": ") -> UsageError:
+        """An error with its place in front: `blade.toml: funnel[2].when: ...`."""
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self.key)
+        path = _shortened("".join(parts).removeprefix("."))
+        return UsageError(f"{self.file}: {path}{after}{message}", hint=hint)
 
     def refused(self, why: str, *, hint: str = "") -> UsageError:
-        """An error that begins with the key: `fields.reward is ...`."""
-        return UsageError(f"{self.file}: {self.path} {why}", hint=hint)
-
-    def error(self, message: str, *, hint: str = "") -> UsageError:
-        """An error with words of its own after the key."""
-        return UsageError(f"{self.file}: {self.path}: {message}", hint=hint)
+        """An error whose sentence begins with the key: `fields.reward is ...`."""
+        return self.error(why, hint=hint, after=" ")
 
     def wrong(self, expected: str, *, example: str) -> UsageError:
         """The value is not what the key takes; the example is."""
         why = f"is {shown(self.value)}, expected {expected}."
         return self.refused(why, hint=f"For example: {example}")
 
-    def text(self, expected: str, *, example: str) -> str | None:
-        """A text with something in it."""
-        if self.value is None:
-            return None
-        if not isinstance(self.value, str) or not self.value.strip():
-            raise self.wrong(expected, example=example)
-        if "\0" in self.value:
-            raise self.refused("holds a NUL character.")
-        return self.value
 
-    def texts(self, expected: str, each: str, *, example: str) -> tuple[str, ...] | None:
-        """A list of texts."""
-        if self.value is None:
-            return None
-        if not isinstance(self.value, list):
-            raise self.wrong(expected, example=example)
-        return tuple(item.text(each, example=example) or "" for item in self.items())
-
-    def integer(self, most: int, expected: str, *, example: str) -> int | None:
-        """A whole number from 1 on."""
-        if self.value is None:
-            return None
-        # true is an integer to Python.
-        if type(self.value) is not int or not 1 <= self.value <= most:
-            raise self.wrong(expected, example=example)
-        return self.value
-
-    def number(self, expected: str, *, example: str) -> float | None:
-        """A finite number, whole or not."""
-        if self.value is None:
-            return None
-        if type(self.value) not in (int, float):
-            raise self.wrong(expected, example=example)
-        try:
-            value = float(self.value)
-        except OverflowError:
-            value = math.inf
-        if not math.isfinite(value):
-            raise self.wrong("a finite number", example=example)
-        return value
-
-    def choice(self, allowed: tuple[str, ...]) -> str | None:
-        """One of a few words."""
-        if self.value is not None and self.value not in allowed:
-            raise self.refused(f"is {shown(self.value)}, expected one of {', '.join(allowed)}.")
-        return None if self.value is None else str(self.value)
+def text(entry: Entry, expected: str, example: str) -> str:
+    """A text with something in it."""
+    value = entry.value
+    if not isinstance(value, str) or not value.strip():
+        raise entry.wrong(expected, example=example)
+    if "\0" in value:
+        raise entry.refused("holds a NUL character.")
+    return value
 
 
-def read(path: Path, name: str, contract: Contract) -> Entry:
-    """The document of a file, with no key beyond its contract; `name` is for messages."""
-    text = _text(path, name, contract)
-    if found := LONG_KEY.search(text):
-        line = text.count("\n", 0, found.start()) + 1
+def name(entry: Entry, expected: str, example: str) -> str:
+    """A text, or a whole number for the text it is written as."""
+    # true is an integer to Python.
+    value = str(entry.value) if type(entry.value) is int else entry.value
+    return text(replace(entry, value=value), expected, example)
+
+
+def integer(
+    entry: Entry, most: int, example: str, expected: str = "an integer from 1 to {}"
+) -> int:
+    """A whole number from 1 on."""
+    value = entry.value
+    if type(value) is not int or not 1 <= value <= most:
+        raise entry.wrong(expected.format(most), example=example)
+    return value
+
+
+def number(entry: Entry, expected: str, least: float, most: float, example: str) -> float:
+    """A finite number, whole or not."""
+    if type(entry.value) not in (int, float):
+        raise entry.wrong(expected, example=example)
+    try:
+        value = float(entry.value)
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise entry.wrong("a finite number", example=example)
+    if not least <= value <= most:
+        raise entry.wrong(expected, example=example)
+    return value
+
+
+def choice(entry: Entry, *allowed: str) -> str:
+    """One of a few words."""
+    if entry.value not in allowed:
+        raise entry.refused(f"is {shown(entry.value)}, expected one of {', '.join(allowed)}.")
+    return str(entry.value)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a file; `each` is what one is called where several come, in [[ ]].
+
+    `required` are keys that must be there, with what messages call the table; `once` the keys by
+    which no two tables are the same, with message and hint; `check` looks at all values together.
+    """
+
+    example: str = ""
+    each: str = ""
+    required: tuple[str, ...] = ()
+    called: str = ""
+    once: tuple[tuple[str, ...], str, str] | None = None
+    check: Callable[[Entry, dict[str, Any]], None] = lambda entry, values: None
+
+
+@dataclass(frozen=True)
+class Contract:
+    """A kind of file: what it is called, its keys as `table.key`, and its tables by name.
+
+    Of a key stand a reader, as above or one's own, and what that needs beside the entry: in the
+    end an example.
+    """
+
+    noun: str
+    file_name: str
+    keys: Mapping[str, tuple[Callable[..., Any], *tuple[Any, ...]]]
+    tables: Mapping[str, Table]
+
+    def at(self, home: str) -> dict[str, Any]:
+        """The keys of a table, or of the top."""
+        parts = ((*key.rpartition("."), how) for key, how in self.keys.items())
+        return {name: how for table, _, name, how in parts if table == home}
+
+    def allowed(self, home: str) -> list[str]:
+        """The names that may stand in a table; at the top those of tables too."""
+        return sorted([*self.at(home), *(self.tables if not home else ())])
+
+    def place(self, home: str) -> str:
+        """Where a table is, in words."""
+        if not home:
+            return "at the top"
+        return f"in [[{home}]]" if self.tables[home].each else f"in [{home}]"
+
+
+def read(path: Path, name: str, contract: Contract) -> dict[str, Any]:
+    """The values of a file by table and key, None where it says nothing; `name` is for messages."""
+    content = _text(path, name, contract)
+    if found := LONG_KEY.search(content):
+        line = content.count("\n", 0, found.start()) + 1
         raise UsageError(f"{name}:{line}: not TOML: a key of more than {MOST_PARTS} parts.")
     try:
-        document = tomllib.loads(text)
+        document = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         match = PLACE.fullmatch(str(error))
         # What is missing at the end is on the last line.
         line = int(match[2] or 0) if match else 0
-        line = line or text.rstrip("\n").count("\n") + 1
+        line = line or content.rstrip("\n").count("\n") + 1
         reason = match[1] if match else error
         raise UsageError(f"{name}:{line}: not TOML: {reason}.") from error
     except (ValueError, RecursionError) as error:
         what = "a number" if isinstance(error, ValueError) else "nested"
         raise UsageError(f"{name}: not TOML: {what} beyond what can be read.") from error
-    return checked(Entry(name, document), contract)
+    return checked(document, name, contract)
 
 
-def checked(top: Entry, contract: Contract) -> Entry:
-    """The document, whose tables are tables and hold only keys of the contract."""
-    _refuse_unknown(top, "", contract)
-    for name, table in contract.tables.items():
-        entry = top.at(name)
-        if not name or entry.value is None:
-            continue
-        is_tables = isinstance(entry.value, list) and all(isinstance(v, dict) for v in entry.value)
-        if table.each and not is_tables:
-            raise entry.refused(
-                f"is {shown(entry.value)}, expected a list of tables.",
-                hint=f"Write [[{name}]], with double brackets, above each {table.each}.",
-            )
-        if not table.each and not isinstance(entry.value, dict):
+def checked(document: Mapping[str, Any], name: str, contract: Contract) -> dict[str, Any]:
+    """The values of a document that keeps to its contract."""
+    top = Entry(name, document)
+    values = _values(top, "", contract)
+    for home, table in contract.tables.items():
+        entry = top.at(home)
+        if table.each:
+            values[home] = _tables(entry, home, contract)
+        elif entry.value is None or isinstance(entry.value, dict):
+            values[home] = _values(entry, home, contract)
+            table.check(entry, values[home])
+        else:
             raise entry.wrong("a table", example=table.example)
-        for each in entry.items() if table.each else [entry]:
-            _refuse_unknown(each, name, contract)
-    return top
+    return values
 
 
-def _refuse_unknown(entry: Entry, home: str, contract: Contract) -> None:
-    """A key that is not ours is named with those that may stand there, and what was meant."""
-    allowed = sorted(contract.tables[home].keys.split())
-    for name in entry.value:
-        if name in allowed:
-            continue
-        homes = [other for other, table in contract.tables.items() if name in table.keys.split()]
-        close = difflib.get_close_matches(name[:40], allowed, n=1, cutoff=0.5)
-        hint = f"Allowed {_place(contract, home)}: {', '.join(allowed)}."
-        if homes:
-            hint += f" It belongs {_place(contract, homes[0])}."
-        elif close:
-            hint += f" Did you mean {close[0]}?"
-        raise entry.at(name).refused("is not a key of this file.", hint=hint)
+def _values(entry: Entry, home: str, contract: Contract) -> dict[str, Any]:
+    """What one table says; a key that is not ours is named with what may stand there."""
+    allowed = contract.allowed(home)
+    for name in entry.value or ():
+        if name not in allowed:
+            places = [place for place in ("", *contract.tables) if name in contract.allowed(place)]
+            close = difflib.get_close_matches(name[:40], allowed, n=1, cutoff=0.5)
+            hint = f"Allowed {contract.place(home)}: {', '.join(allowed)}."
+            if places:
+                hint += f" It belongs {contract.place(places[0])}."
+            elif close:
+                hint += f" Did you mean {close[0]}?"
+            raise entry.at(name).refused("is not a key of this file.", hint=hint)
+    return {
+        name: None if entry.at(name).value is None else read(entry.at(name), *how)
+        for name, (read, *how) in contract.at(home).items()
+    }
 
 
-def _place(contract: Contract, home: str) -> str:
-    if not home:
-        return "at the top"
-    return f"in [[{home}]]" if contract.tables[home].each else f"in [{home}]"
+def _tables(entry: Entry, home: str, contract: Contract) -> list[dict[str, Any]]:
+    """What the tables of one name say, in the order of the file."""
+    table, found = contract.tables[home], []
+    given = [] if entry.value is None else entry.value
+    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+        raise entry.refused(
+            f"is {shown(given)}, expected a list of tables.",
+            hint=f"Write [[{home}]], with double brackets, above each {table.each}.",
+        )
+    for each in entry.items():
+        found.append(_values(each, home, contract))
+        for name in table.required:
+            if found[-1][name] is None:
+                *_, example = contract.keys[f"{home}.{name}"]
+                raise each.error(f"{table.called} has no {name}.", hint=f"Add: {example}")
+        table.check(each, found[-1])
+    if table.once:
+        names, message, hint = table.once
+        keys = [tuple(values[name] for name in names) for values in found]
+        if (twice := first_repeated(keys)) is not None:
+            said = message.format(*(shown(value)[1:-1] for value in keys[twice]))
+            raise Entry(entry.file, None, (home, twice, names[0])).error(said, hint=hint)
+    return found
 
 
 def _text(path: Path, name: str, contract: Contract) -> str:
@@ -224,12 +260,8 @@ def _text(path: Path, name: str, contract: Contract) -> str:
 
 def first_repeated(values: Iterable[Hashable]) -> int | None:
     """The place of the first value that came before."""
-    seen = set()
-    for index, value in enumerate(values):
-        if value in seen:
-            return index
-        seen.add(value)
-    return None
+    first: dict[Hashable, int] = {}
+    return next((at for at, value in enumerate(values) if first.setdefault(value, at) != at), None)
 
 
 def shown(value: Any) -> str:

@@ -67,7 +67,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     )
     # Reports take longest, and are what an analysis writes: see test_init_whole.py.
-    without_reports = mock.patch("pipeline.package.scaffold.draft_files", lambda *_: [])
+    without_reports = mock.patch("pipeline.package.scaffold.laying_out.draft_files", lambda *_: [])
     with only(*LOADED, *METRICS, *DIAGNOSIS, "report.gaps"), without_reports:
         ended = call(
             *("init", "--benchmark-dir", folder / "desk", "--benchmark", "desk"),

@@ -182,14 +182,11 @@ def print_gate(gates: Sequence[Gate]) -> None:
 def _cells(judgement: gate.Judgement) -> tuple[object, ...]:
     criterion, measured = judgement.criterion, judgement.deciding.measured
     threshold = criterion.threshold
-    ends = "n/a"
-    if measured.low is not None and measured.high is not None:
-        ends = interval(measured.low, measured.high, threshold)
     return (
         asked(criterion),
         criterion.level,
-        "n/a" if measured.delta is None else change(measured.delta, threshold),
-        ends,
+        "n/a" if measured.change is None else change(measured.change, threshold),
+        "n/a" if measured.interval is None else interval(measured.interval, threshold),
         required(criterion),
         measured.n_tasks,
         str(judgement.verdict),

@@ -10,9 +10,8 @@ import click
 
 from pipeline.cli.options import PATH, json_option
 from pipeline.errors import UsageError
-from pipeline.package.sanitize import Policy, copies, in_place, log, survey, survey_findings
+from pipeline.package.sanitize import Policy, copies, in_place, log, share, survey, survey_findings
 from pipeline.package.sanitize import policy as policies
-from pipeline.package.sanitize.values import KINDS
 from pipeline.text import json_text, neutral
 
 
@@ -49,24 +48,17 @@ def sanitize(
     """
     if check and out is not None:
         raise UsageError("--check writes nothing, and --out says where to.", hint="Leave one away.")
-    policy = found_policy([*paths], policy_file, is_said=True)
-    if check:
-        _check(paths, policy, as_json)
-    else:
-        _rewrite(paths, out, policy, as_json)
-
-
-def found_policy(paths: list[Path], policy_file: Path | None, *, is_said: bool = False) -> Policy:
-    """The policy named, else that of the folder or of one above it, else an empty one."""
-    chosen = policy_file or policies.found(paths)
-    if chosen is None:
-        return Policy()
-    if policy_file is None and is_said:
+    chosen = policy_file or policies.found([*paths])
+    if chosen is not None and policy_file is None:
         click.echo(f"policy: {neutral(str(chosen))}", err=True)
-    return policies.read(chosen)
+    policy = policies.read(chosen)
+    if check:
+        _check(paths, policy, as_json=as_json)
+    else:
+        _rewrite(paths, out, policy, as_json=as_json)
 
 
-def _check(paths: tuple[Path, ...], policy: Policy, as_json: bool) -> None:
+def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
     given = survey(paths, policy)
     counted: Counter[str] = Counter()
     listed = []
@@ -83,7 +75,7 @@ def _check(paths: tuple[Path, ...], policy: Policy, as_json: bool) -> None:
         content = {
             "is_clean": not listed and not given.unchecked,
             "n_files": len(given.files),
-            "by_kind": _by_kind(counted),
+            "by_kind": share.by_kind(counted),
             "findings": listed,
             "unchecked": [vars(item) for item in given.unchecked],
         }
@@ -91,12 +83,12 @@ def _check(paths: tuple[Path, ...], policy: Policy, as_json: bool) -> None:
     else:
         for item in given.unchecked:
             click.echo(f"{neutral(item.file)}: not checked: {item.reason}")
-        click.echo(_summary(counted, len(given.files), "found in"))
+        click.echo(share.summary(counted, len(given.files), "found in"))
     if counted or given.unchecked:
         raise click.exceptions.Exit(1)
 
 
-def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, as_json: bool) -> None:
+def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_json: bool) -> None:
     shared = in_place(paths, policy) if out is None else copies(paths, out, policy)
     given = shared.survey
     where = (given.root if out is None else out) / log.LOG_NAME
@@ -105,36 +97,16 @@ def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, as_json:
             "n_files": len(given.files),
             "changed": list(shared.changed),
             "renamed": list(shared.renamed),
-            "by_kind": _by_kind(shared.counted),
+            "by_kind": share.by_kind(shared.counted),
             "unchecked": [vars(item) for item in given.unchecked],
             "log": str(where),
         }
         click.echo(json_text(content, indent=2))
     else:
         verb = f"taken out of {len(shared.changed)} of"
-        click.echo(_summary(shared.counted, len(given.files), verb))
+        click.echo(share.summary(shared.counted, len(given.files), verb))
         click.echo(f"log: {neutral(str(where))}")
-    fate = "not copied" if out else "left as it is, and cannot be cleared"
-    warnings = [(item.file, f"{item.reason}; {fate}") for item in given.unchecked]
-    fate = "not copied" if out else "left as it is; do not share it"
-    held = f"a policy, which holds private names; {fate}"
-    warnings += [(name, held) for name in given.policies]
-    if out is None:
-        private = "the name of the file is private; --out writes a copy with another"
-        warnings += [(name, private) for name in shared.renamed]
-    for name, words in warnings:
+    for name, words in share.warnings(shared, is_copy=out is not None):
         click.echo(f"blade: {neutral(name)}: {words}.", err=True)
     if out is None and (given.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)
-
-
-def _by_kind(counted: Counter[str]) -> dict[str, int]:
-    return {kind: counted[kind] for kind in KINDS if counted[kind]}
-
-
-def _summary(counted: Counter[str], n_files: int, verb: str) -> str:
-    files = f"{n_files} file" if n_files == 1 else f"{n_files} files"
-    if not counted:
-        return f"nothing found in {files}"
-    kinds = ", ".join(f"{n} {kind}" for kind, n in _by_kind(counted).items())
-    return f"{sum(counted.values())} {verb} {files}: {kinds}"

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pipeline.cli.options import PATH, json_option
 from pipeline.cli.progress import analyzed
-from pipeline.cli.sanitize import found_policy
-from pipeline.errors import BladeError, InputError
+from pipeline.errors import BladeError
 from pipeline.package import validate as rules
-from pipeline.package.layout import ROLLOUTS, Package, package
-from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item, Leak
+from pipeline.package.layout import ROLLOUTS, Package, existing_package
+from pipeline.package.sanitize import policy as policies
+from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
@@ -73,34 +71,27 @@ def validate(
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
     """
     phases = PHASES if phase == ALL else (phase,)
-    checks = _checks(_package(benchmark_dir), phases, min_anchor_facts, policy)
+    checks = _checks(existing_package(benchmark_dir), phases, min_anchor_facts, policy)
     items = rules.readiness(checks) if phase == ALL else []
     if as_json:
-        click.echo(json_text(_content(checks, items, phase), indent=2))
+        click.echo(json_text(rules.as_json(checks, items, phase), indent=2))
     else:
         _print(checks, items, phase)
     if any(each.status == FAIL for each in checks) or (phase == ALL and not rules.is_ready(items)):
         raise click.exceptions.Exit(1)
 
 
-def _package(folder: Path) -> Package:
-    try:
-        if not folder.is_dir():
-            what = "is not a folder" if folder.exists() else "no such folder"
-            raise InputError(
-                f"{folder}: {what}.", hint="Make one with: blade init --benchmark-dir DIR"
-            )
-        return package(folder)
-    except OSError as error:
-        reason = error.strerror or "the system refuses it"
-        raise InputError(f"{folder}: {reason}.", hint="Check its permissions.") from error
-
-
 def _checks(
     found: Package, phases: Sequence[str], least_facts: int, policy: Path | None
 ) -> list[Check]:
     """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
-    leaks = _leaks(found.folder, policy) if "sharing" in phases else None
+    leaks = None
+    if "sharing" in phases:
+        private = policies.read(policy or policies.found([found.folder]))
+        try:
+            leaks = rules.leaks(found.folder, private)
+        except BladeError as error:
+            click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
     with ExitStack() as stack:
         warehouse, out, reason = None, None, "no rollout file"
         if found.rollouts:
@@ -126,31 +117,6 @@ def _checks(
         )
 
 
-def _leaks(folder: Path, policy_file: Path | None) -> Sequence[Leak] | None:
-    """What `blade sanitize --check` finds in the package; none where it could not look."""
-    policy = found_policy([folder], policy_file)
-    try:
-        return rules.leaks(folder, policy)
-    except BladeError as error:
-        click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
-        return None
-
-
-def _content(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:
-    statuses = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
-    counts = {name: _count(checks, status) for name, status in statuses.items()}
-    ready = {"is_ready": rules.is_ready(items)} if items else {}
-    return {
-        "checks": [asdict(each) for each in checks],
-        "readiness": [asdict(item) for item in items],
-        "summary": {"phase": phase, **counts, **ready},
-    }
-
-
-def _count(checks: Sequence[Check], status: str) -> int:
-    return sum(each.status == status for each in checks)
-
-
 def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
     shown = ""
     for each, following in pairwise([*checks, None]):
@@ -164,9 +130,9 @@ def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
             for title, words in zip(("means", "fix"), _advice(each)[1:], strict=True):
                 if words:
                     click.echo(neutral(f"       {title}: {words}"))
-    counts = [f"{_count(checks, PASS)} passed", f"{_count(checks, FAIL)} failed"]
+    counts = [f"{rules.count(checks, PASS)} passed", f"{rules.count(checks, FAIL)} failed"]
     for status, word in ((WARN, "to look at"), (SKIP, "not checked")):
-        if n_checks := _count(checks, status):
+        if n_checks := rules.count(checks, status):
             counts.append(f"{n_checks} {word}")
     click.echo(f"\n{', '.join(counts)}")
     if phase == ALL:

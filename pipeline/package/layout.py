@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.errors import InputError
+
 SKILLS = ("skill/SKILL.md", "SKILL.md")
 ROLLOUTS = "rollouts"
 GOLDEN_REPORTS = "golden_reports"
@@ -63,6 +65,20 @@ def package(folder: Path) -> Package:
     reports = sorted((folder / GOLDEN_REPORTS).glob("*.md"))
     goldens = [golden(path) for path in reports if GOLDEN_NAME.fullmatch(path.name)]
     return Package(folder, skill, tuple(_rollouts(folder)), tuple(goldens))
+
+
+def existing_package(folder: Path) -> Package:
+    """The same of a folder that must be there."""
+    try:
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "no such folder"
+            raise InputError(
+                f"{folder}: {what}.", hint="Make one with: blade init --benchmark-dir DIR"
+            )
+        return package(folder)
+    except OSError as error:
+        reason = error.strerror or "the system refuses it"
+        raise InputError(f"{folder}: {reason}.", hint="Check its permissions.") from error
 
 
 def golden(report: Path) -> Golden:

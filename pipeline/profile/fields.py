@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -20,6 +19,7 @@ PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\["\\])*+)"|(?P<bare>[^."]+)')
 ESCAPED = re.compile(r'\\(["\\])')
 # Habits from other notations, which would be looked up as names and never found.
 FOREIGN = re.compile(r"[\[\]]|^[$*]$")
+FIELDS = ("task_id", "reward", "answer", "group")
 SAMPLED_ROWS = 2000
 MOST_LISTED = 40
 
@@ -72,7 +72,11 @@ def _refused(reason: str) -> UsageError:
 
 def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     """Refuse a path that no row has, with the names that rows have there."""
-    for key, path in _paths(profile):
+    paths = {f"fields.{name}": getattr(profile, name) for name in FIELDS}
+    paths |= {f"slices[{index}]": path for index, path in enumerate(profile.slices or ())}
+    for key, path in paths.items():
+        if path is None:
+            continue
         found = db.execute(
             "select 1 from raw.records where row_field(verifier, reward_components, ?) is not null "
             "limit 1",
@@ -83,23 +87,11 @@ def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
             raise UsageError(message, hint=_suggestion(db, path))
 
 
-def _paths(profile: Profile) -> Iterator[tuple[str, str]]:
-    for name in ("task_id", "reward", "answer", "group"):
-        path = getattr(profile, name)
-        if path is not None:
-            yield f"fields.{name}", path
-    for index, path in enumerate(profile.slices or ()):
-        yield f"slices[{index}]", path
-
-
 def _suggestion(db: duckdb.DuckDBPyConnection, path: str) -> str:
     """The fields that rows do have: of the parent, where rows have that; else at the top."""
     *parents, name = names(path)
-    known: list[str] = []
-    prefix = ""
-    if parents:
-        prefix = ".".join(parents) + "."
-        known = _keys(db, json_path(prefix[:-1]))
+    prefix = "".join(f"{parent}." for parent in parents)
+    known = _keys(db, json_path(prefix[:-1])) if parents else []
     if not known:
         prefix, known = "", _keys(db, "$")
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)

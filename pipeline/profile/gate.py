@@ -6,9 +6,10 @@ No rounding in a reason carries a number across its threshold.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import product
 from typing import Any
 
 from pipeline.profile.policy import Criterion, Waiver
@@ -18,6 +19,7 @@ from pipeline.profile.policy import read as read
 # Seventeen digits tell any two floats apart.
 DIGITS = (4, 6, 9, 12, 17)
 MOST_NAMES = 12
+Range = tuple[float, float]
 
 
 class Verdict(StrEnum):
@@ -45,6 +47,21 @@ class Measured:
     high: float | None = None
     bound_low: float | None = None
     bound_high: float | None = None
+
+    @property
+    def change(self) -> float | None:
+        """The change, if it is a number."""
+        return _finite(self.delta)
+
+    @property
+    def interval(self) -> Range | None:
+        """Its interval for new tasks."""
+        return _range(self.low, self.high)
+
+    @property
+    def bounds(self) -> Range | None:
+        """The change with missing rollouts one way and the other."""
+        return _range(self.bound_low, self.bound_high)
 
 
 @dataclass(frozen=True)
@@ -130,26 +147,26 @@ def decide(policy: Policy, compared: Compared) -> Gate:
         for criterion in policy.criteria
     )
     absent = tuple(w for w in policy.waivers if w.task_id not in compared.common_tasks)
-    return Gate(
-        policy=policy,
-        compared=compared,
-        verdict=_whole(judgements, absent),
-        reasons=(*_reasons(judgements), *unmet, *_waiver_reasons(judgements, absent)),
-        judgements=judgements,
-        absent_waivers=absent,
-    )
+    reasons = (*_reasons(judgements), *unmet, *_waiver_reasons(judgements, absent))
+    # What is tracked, and waivers that matter or are for nothing, warn.
+    blocking = [each.verdict for each in judgements if each.criterion.is_blocking]
+    verdict = _worst([Verdict.WARN if reasons else Verdict.PASS, *blocking])
+    return Gate(policy, compared, verdict, reasons, judgements, absent)
 
 
 def worst(gates: Iterable[Gate]) -> Verdict:
     """The verdict on several candidates, all of which must pass; of none nothing is known."""
-    verdicts = [gate.verdict for gate in gates]
-    return max(verdicts, key=list(Verdict).index) if verdicts else Verdict.INCONCLUSIVE
+    return _worst([gate.verdict for gate in gates])
+
+
+def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+    return max(verdicts, key=list(Verdict).index, default=Verdict.INCONCLUSIVE)
 
 
 def _finding(
     criterion: Criterion, policy: Policy, given: tuple[Measured, ...], unmet: tuple[str, ...]
 ) -> Finding:
-    by_metric = {measured.metric: _defined(measured) for measured in given}
+    by_metric = {measured.metric: measured for measured in given}
     measured = by_metric.get(criterion.metric, Measured(criterion.metric))
     least = policy.require.min_common_tasks
     if least is not None and (measured.n_tasks is None or measured.n_tasks < least):
@@ -159,56 +176,44 @@ def _finding(
     return Finding(measured, Verdict.INCONCLUSIVE if unmet else verdict, (*reasons, *unmet))
 
 
-def _verdict(criterion: Criterion, measured: Measured) -> tuple[Verdict, tuple[str, ...]]:
+def _verdict(criterion: Criterion, measured: Measured) -> tuple[Verdict, list[str]]:
     """What the interval says, unless the rollouts that are missing could say otherwise."""
-    change = _measured_change(measured, criterion.threshold)
-    low, high = measured.low, measured.high
-    if measured.delta is None or low is None or high is None:
-        return Verdict.INCONCLUSIVE, (f"{change}: no interval is defined for it",)
-    side = _side(criterion, low, high)
-    reason = f"{change}: the interval {_where(criterion, side)}"
-    missing = _missing(criterion, measured, side)
+    threshold, delta = criterion.threshold, measured.change
+    said = f"the change is {'unknown' if delta is None else change(delta, threshold)}"
+    if measured.interval:
+        said += f", interval {interval(measured.interval, threshold)}"
+    said += f", over {_tasks(measured.n_tasks)}"
+    if delta is None or measured.interval is None:
+        return Verdict.INCONCLUSIVE, [f"{said}: no interval is defined for it"]
+    side, where = _side(criterion, measured.interval)
+    reasons = [f"{said}: the interval {where}"]
+    if measured.bounds is None:
+        reasons.append("what the missing rollouts would make of it is unknown")
+    else:
+        with_missing, where = _side(criterion, measured.bounds)
+        if with_missing is Verdict.INCONCLUSIVE or side not in (with_missing, Verdict.INCONCLUSIVE):
+            ends = interval(sorted(measured.bounds), threshold)
+            could = f"with the missing rollouts the change could be anything from {ends}"
+            reasons.append(f"{could}, and that {where}")
     # Without tasks there is nothing that an interval could be of.
-    verdict = Verdict.INCONCLUSIVE if missing or not measured.n_tasks else side
-    return verdict, (reason, *missing)
+    is_open = len(reasons) > 1 or not measured.n_tasks
+    return Verdict.INCONCLUSIVE if is_open else side, reasons
 
 
-def _missing(criterion: Criterion, measured: Measured, side: Verdict) -> tuple[str, ...]:
-    """Why missing rollouts leave it open, if they do."""
-    first, second = measured.bound_low, measured.bound_high
-    if first is None or second is None:
-        return ("what the missing rollouts would make of it is unknown",)
-    bounds = _side(criterion, first, second)
-    if bounds is not Verdict.INCONCLUSIVE and side in (bounds, Verdict.INCONCLUSIVE):
-        return ()
-    ends = interval(min(first, second), max(first, second), criterion.threshold)
-    could = f"with the missing rollouts the change could be anything from {ends}"
-    return (f"{could}, and that {_where(criterion, bounds)}",)
-
-
-def _where(criterion: Criterion, side: Verdict) -> str:
-    threshold = _exact(criterion.threshold)
-    if side is Verdict.INCONCLUSIVE:
-        return f"includes {threshold}"
-    is_above = (side is Verdict.PASS) == (criterion.direction == "higher")
-    return f"is all {'above' if is_above else 'below'} {threshold}"
-
-
-def _side(criterion: Criterion, first: float, second: float) -> Verdict:
+def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
     """On which side of the threshold a range lies whole; what touches it lies on neither."""
-    threshold = criterion.sign * criterion.threshold
-    low, high = sorted((criterion.sign * first, criterion.sign * second))
-    if low > threshold:
-        return Verdict.PASS
-    return Verdict.FAIL if high < threshold else Verdict.INCONCLUSIVE
+    threshold, said = criterion.threshold, _exact(criterion.threshold)
+    if min(ends) > threshold:
+        return Verdict.PASS if criterion.sign == 1 else Verdict.FAIL, f"is all above {said}"
+    if max(ends) < threshold:
+        return Verdict.FAIL if criterion.sign == 1 else Verdict.PASS, f"is all below {said}"
+    return Verdict.INCONCLUSIVE, f"includes {said}"
 
 
 def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
     """What the policy requires of both runs and does not find."""
-    for name, least in (
-        ("coverage", policy.require.min_coverage),
-        ("clean_rate", policy.require.min_clean_rate),
-    ):
+    for name in ("coverage", "clean_rate"):
+        least = getattr(policy.require, f"min_{name}")
         for run, quality in (
             (compared.base, compared.base_quality),
             (compared.candidate, compared.candidate_quality),
@@ -220,52 +225,34 @@ def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
                 yield f"{what} is {known}, required is at least {least:,.15g}"
 
 
-def _whole(judgements: tuple[Judgement, ...], absent: tuple[Waiver, ...]) -> Verdict:
-    blocking = {judgement.verdict for judgement in judgements if judgement.criterion.is_blocking}
-    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
-        if verdict in blocking:
-            return verdict
-    is_clear = all(
-        judgement.verdict is Verdict.PASS and not judgement.is_waiver_decisive
-        for judgement in judgements
-    )
-    return Verdict.PASS if is_clear and not absent else Verdict.WARN
-
-
-def _reasons(judgements: tuple[Judgement, ...]) -> Iterator[str]:
+def _reasons(judgements: Sequence[Judgement]) -> Iterator[str]:
     """Which metrics stand in the way, the gravest first."""
-    for is_blocking in (True, False):
-        for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE):
-            for judgement in judgements:
-                criterion = judgement.criterion
-                if (criterion.is_blocking, judgement.verdict) == (is_blocking, verdict):
-                    effect = "it blocks" if is_blocking else "tracked, a warning only"
-                    yield f"{asked(criterion)}: {verdict} ({effect})"
+    for is_blocking, verdict in product((True, False), (Verdict.FAIL, Verdict.INCONCLUSIVE)):
+        effect = "it blocks" if is_blocking else "tracked, a warning only"
+        for each in judgements:
+            if (each.criterion.is_blocking, each.verdict) == (is_blocking, verdict):
+                yield f"{asked(each.criterion)}: {verdict} ({effect})"
 
 
-def _waiver_reasons(judgements: tuple[Judgement, ...], absent: tuple[Waiver, ...]) -> Iterator[str]:
+def _waiver_reasons(judgements: Sequence[Judgement], absent: Sequence[Waiver]) -> Iterator[str]:
     """What the waivers changed, and those that change nothing."""
-    for judgement in judgements:
-        if judgement.is_waiver_decisive:
-            yield (
-                f"{asked(judgement.criterion)}: {judgement.verdict} without the waived "
-                f"tasks, {judgement.with_waived.verdict} with them"
-            )
+    for each in judgements:
+        if each.is_waiver_decisive:
+            without = f"{asked(each.criterion)}: {each.verdict} without the waived tasks"
+            yield f"{without}, {each.with_waived.verdict} with them"
     if absent:
         names = ", ".join(waiver.task_id for waiver in absent[:MOST_NAMES])
         more = f" and {len(absent) - MOST_NAMES:,} more" if len(absent) > MOST_NAMES else ""
         yield f"waived, but not among the common tasks: {names}{more}"
 
 
-def _defined(measured: Measured) -> Measured:
-    """The same, with what is no number undefined."""
-    names = ("delta", "low", "high", "bound_low", "bound_high")
-    numbers: dict[str, Any] = {name: _finite(getattr(measured, name)) for name in names}
-    return replace(measured, **numbers)
-
-
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def _range(first: float | None, second: float | None) -> Range | None:
+    first, second = _finite(first), _finite(second)
+    return None if first is None or second is None else (first, second)
 
 
 def asked(criterion: Criterion) -> str:
@@ -284,19 +271,9 @@ def change(value: float, threshold: float) -> str:
     return _apart(value, threshold, "+,")
 
 
-def interval(low: float, high: float, threshold: float) -> str:
+def interval(ends: Sequence[float], threshold: float) -> str:
     """Two ends of a range, on the side of the threshold where they are."""
-    return f"{change(low, threshold)} to {change(high, threshold)}"
-
-
-def _measured_change(measured: Measured, threshold: float) -> str:
-    """The change, its interval and the tasks it stands on, as far as they are known."""
-    said = "the change is unknown"
-    if measured.delta is not None:
-        said = f"the change is {change(measured.delta, threshold)}"
-    if measured.low is not None and measured.high is not None:
-        said += f", interval {interval(measured.low, measured.high, threshold)}"
-    return f"{said}, over {_tasks(measured.n_tasks)}"
+    return " to ".join(change(end, threshold) for end in ends)
 
 
 def _tasks(n_tasks: int | None) -> str:
@@ -358,15 +335,11 @@ def as_row(gate: Gate) -> dict[str, Any]:
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
     measured = finding.measured
-
-    def pair(first: float | None, second: float | None) -> list[float] | None:
-        return None if first is None or second is None else [first, second]
-
     return {
         "verdict": str(finding.verdict),
         "reasons": list(finding.reasons),
         "n_tasks": measured.n_tasks,
-        "delta": measured.delta,
-        "ci_new_tasks": pair(measured.low, measured.high),
-        "bounds": pair(measured.bound_low, measured.bound_high),
+        "delta": measured.change,
+        "ci_new_tasks": measured.interval,
+        "bounds": measured.bounds,
     }

@@ -7,26 +7,12 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipeline import toml
 from pipeline.errors import UsageError
 from pipeline.toml import Contract, Entry, Table, shown
 
-CONTRACT = Contract(
-    noun="policy",
-    file_name="policy.toml",
-    tables={
-        "": Table("metric require waive"),
-        "metric": Table("metric rule margin direction level", each="metric"),
-        "require": Table(
-            "min_coverage min_clean_rate min_common_tasks", example="require.min_coverage = 0.95"
-        ),
-        "waive": Table("task_id reason", each="waived task"),
-    },
-)
-RULES = ("non-inferior", "superior")
-LEVELS = ("blocking", "tracked")
-DIRECTIONS = ("higher", "lower")
 # What a policy may ask of, with the better way; those of K repeats come for every K as well.
 METRICS = {
     "pass_at_1": "higher",
@@ -45,8 +31,6 @@ PASS_RATE = re.compile(r"pass_(?:at|hat)_(?:k|[1-9][0-9]{0,4})")
 PASS_RATE_MARGIN = 0.02
 MOST_TASKS = 10_000_000
 METRIC_EXAMPLE = 'metric = "pass_at_1"'
-TASK_EXAMPLE = 'task_id = "12"'
-REASON_EXAMPLE = 'reason = "the answer key is wrong"'
 
 
 @dataclass(frozen=True)
@@ -104,95 +88,80 @@ class Policy:
     waivers: tuple[Waiver, ...] = ()
 
 
-def read(path: Path, *, name: str | None = None) -> Policy:
-    """The policy in a file; `name` is what messages call it, by default the path."""
-    top = toml.read(path, str(path) if name is None else name, CONTRACT)
-    metrics, require = top.at("metric"), top.at("require")
-    if not metrics.value:
-        hint = f"Add: [[metric]], and below it {METRIC_EXAMPLE}"
-        raise metrics.error("a policy without a metric decides nothing.", hint=hint)
-    least = require.at("min_common_tasks").integer(
-        MOST_TASKS, f"an integer from 1 to {MOST_TASKS}", example="min_common_tasks = 20"
-    )
-    return Policy(
-        name=top.file,
-        criteria=_criteria(metrics),
-        require=Requirements(
-            min_coverage=_from_zero(
-                require.at("min_coverage"), most=1, example="min_coverage = 0.95"
-            ),
-            min_clean_rate=_from_zero(
-                require.at("min_clean_rate"), most=1, example="min_clean_rate = 0.9"
-            ),
-            min_common_tasks=least,
-        ),
-        waivers=_waivers(top.at("waive")),
-    )
-
-
-def _criteria(entry: Entry) -> tuple[Criterion, ...]:
-    found = [_criterion(each) for each in entry.items()]
-    twice = toml.first_repeated((criterion.metric, criterion.rule) for criterion in found)
-    if twice is not None:
-        message = f"{found[twice].metric} has two rules that are {found[twice].rule}."
-        raise entry.item(twice).at("metric").error(message, hint="Leave one out.")
-    return tuple(found)
-
-
-def _criterion(entry: Entry) -> Criterion:
-    given = entry.at("metric")
-    metric = given.text("the name of a metric", example=METRIC_EXAMPLE)
-    if metric is None:
-        raise _missing(entry, METRIC_EXAMPLE)
+def _metric(entry: Entry, example: str) -> str:
+    metric = toml.text(entry, "the name of a metric", example)
     if metric not in METRICS and not PASS_RATE.fullmatch(metric):
         known = sorted(METRICS)
         close = difflib.get_close_matches(metric[:40], known, n=1, cutoff=0.5)
         hint = f"Metrics: {', '.join(known)}, and pass_at_2, pass_hat_2 and so on."
         meant = f" Did you mean {close[0]}?" if close else ""
-        raise given.error(f"{shown(metric)} is not a metric.", hint=f"{hint}{meant}")
-    margin = _from_zero(entry.at("margin"), example="margin = 0.02")
-    if margin is None and not PASS_RATE.fullmatch(metric):
+        raise entry.error(f"{shown(metric)} is not a metric.", hint=f"{hint}{meant}")
+    return metric
+
+
+def _check_metric(entry: Entry, values: dict[str, Any]) -> None:
+    """What is left out is filled in; a margin only where the metric says what is little."""
+    metric = values["metric"]
+    values["rule"] = values["rule"] or "non-inferior"
+    values["level"] = values["level"] or "blocking"
+    values["direction"] = values["direction"] or METRICS.get(metric, "higher")
+    if values["margin"] is None and PASS_RATE.fullmatch(metric):
+        values["margin"] = PASS_RATE_MARGIN
+    elif values["margin"] is None:
         # In tokens, turns, calls or seconds a share would be next to nothing.
         example = "margin = 0.02" if metric == "mean_reward" else "margin = 10"
         message = f"{metric} has no margin: how much is little depends on its unit."
-        raise given.error(message, hint=f"Add: {example}")
-    return Criterion(
-        metric=metric,
-        rule=entry.at("rule").choice(RULES) or "non-inferior",
-        margin=PASS_RATE_MARGIN if margin is None else margin,
-        direction=entry.at("direction").choice(DIRECTIONS) or METRICS.get(metric, "higher"),
-        level=entry.at("level").choice(LEVELS) or "blocking",
+        raise entry.at("metric").error(message, hint=f"Add: {example}")
+
+
+SHARE = (toml.number, "a number from 0 to 1", 0, 1)
+CONTRACT = Contract(
+    noun="policy",
+    file_name="policy.toml",
+    keys={
+        "metric.metric": (_metric, METRIC_EXAMPLE),
+        "metric.rule": (toml.choice, "non-inferior", "superior"),
+        "metric.margin": (toml.number, "a number from 0 on", 0, math.inf, "margin = 0.02"),
+        "metric.direction": (toml.choice, "higher", "lower"),
+        "metric.level": (toml.choice, "blocking", "tracked"),
+        "require.min_coverage": (*SHARE, "min_coverage = 0.95"),
+        "require.min_clean_rate": (*SHARE, "min_clean_rate = 0.9"),
+        "require.min_common_tasks": (toml.integer, MOST_TASKS, "min_common_tasks = 20"),
+        "waive.task_id": (toml.name, "a task id, text or an integer", 'task_id = "12"'),
+        "waive.reason": (
+            *(toml.text, "why this task may fail"),
+            'reason = "the answer key is wrong"',
+        ),
+    },
+    tables={
+        "metric": Table(
+            each="metric",
+            called="this [[metric]]",
+            required=("metric",),
+            check=_check_metric,
+            once=(("metric", "rule"), "{} has two rules that are {}.", "Leave one out."),
+        ),
+        "require": Table(example="require.min_coverage = 0.95"),
+        "waive": Table(
+            each="waived task",
+            called="this [[waive]]",
+            required=("task_id", "reason"),
+            once=(("task_id",), 'task "{}" is waived twice.', "Leave one out."),
+        ),
+    },
+)
+
+
+def read(path: Path, *, name: str | None = None) -> Policy:
+    """The policy in a file; `name` is what messages call it, by default the path."""
+    name = str(path) if name is None else name
+    values = toml.read(path, name, CONTRACT)
+    if not values["metric"]:
+        hint = f"Add: [[metric]], and below it {METRIC_EXAMPLE}"
+        raise UsageError(f"{name}: metric: a policy without a metric decides nothing.", hint=hint)
+    return Policy(
+        name=name,
+        criteria=tuple(Criterion(**metric) for metric in values["metric"]),
+        require=Requirements(**values["require"]),
+        waivers=tuple(Waiver(**waived) for waived in values["waive"]),
     )
-
-
-def _from_zero(entry: Entry, *, most: float = math.inf, example: str) -> float | None:
-    expected = "a number from 0 on" if most == math.inf else f"a number from 0 to {most}"
-    value = entry.number(expected, example=example)
-    if value is not None and not 0 <= value <= most:
-        raise entry.wrong(expected, example=example)
-    return value
-
-
-def _waivers(entry: Entry) -> tuple[Waiver, ...]:
-    found = [_waiver(each) for each in entry.items()]
-    twice = toml.first_repeated(waiver.task_id for waiver in found)
-    if twice is not None:
-        message = f"task {shown(found[twice].task_id)} is waived twice."
-        raise entry.item(twice).at("task_id").error(message, hint="Leave one out.")
-    return tuple(found)
-
-
-def _waiver(entry: Entry) -> Waiver:
-    task = entry.at("task_id").as_text()
-    task_id = task.text("a task id, text or an integer", example=TASK_EXAMPLE)
-    reason = entry.at("reason").text("why this task may fail", example=REASON_EXAMPLE)
-    if task_id is None:
-        raise _missing(entry, TASK_EXAMPLE)
-    if reason is None:
-        raise _missing(entry, REASON_EXAMPLE)
-    return Waiver(task_id, reason)
-
-
-def _missing(entry: Entry, example: str) -> UsageError:
-    name, _, _ = example.partition(" ")
-    return entry.error(f"this [[{entry.key[0]}]] has no {name}.", hint=f"Add: {example}")

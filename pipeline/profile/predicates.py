@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import duckdb
 
 from pipeline.errors import UsageError
 from pipeline.profile.askable import FUNCTIONS, NAMED, ZONED_TYPES
+from pipeline.profile.contents import FailureMode, Stage
+from pipeline.toml import shown
 
 # The tree of a predicate is walked in Python: deeper ones would meet its own limit.
 DEEPEST = 100
@@ -35,7 +37,6 @@ CALLABLE = (
 )
 
 # What an expression may be made of, by the names of the engine's parser.
-PLAIN = frozenset("BETWEEN CASE CAST COMPARISON CONJUNCTION CONSTANT".split())
 OPERATORS = frozenset(
     "ARRAY_CONSTRUCTOR ARRAY_EXTRACT ARRAY_SLICE COMPARE_IN COMPARE_NOT_IN OPERATOR_COALESCE "
     "OPERATOR_IS_NOT_NULL OPERATOR_IS_NULL OPERATOR_NOT OPERATOR_TRY STRUCT_EXTRACT".split()
@@ -49,30 +50,8 @@ REFUSED = {
 }
 
 
-class Question(Protocol):
-    """Something with a predicate, one of a list of tables in a file."""
-
-    table: ClassVar[str]
-
-    @property
-    def label(self) -> str:
-        """What messages call it."""
-
-    @property
-    def when(self) -> str | None:
-        """The predicate; none where it is built in."""
-
-
-class _RefusedError(Exception):
-    """Why a predicate cannot be used, and what could be."""
-
-    def __init__(self, reason: str, hint: str = EXAMPLE) -> None:
-        super().__init__(reason)
-        self.hint = hint
-
-
 def check_predicates(
-    questions: Iterable[Question], columns: Mapping[str, str], *, name: str
+    questions: Iterable[Stage | FailureMode], columns: Mapping[str, str], *, name: str
 ) -> None:
     """Refuse what is not one boolean expression over the columns (name to type of the engine).
 
@@ -81,7 +60,7 @@ def check_predicates(
     with duckdb.connect(":memory:") as db:
         for setting, value in LOCKED_DOWN.items():
             db.execute(f"set {setting} = {value}")
-        listed = ", ".join(f"{_quoted(column)} {kind}" for column, kind in columns.items())
+        listed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
         db.execute(f"create table rollouts ({listed})")
         # One row of nulls: a constant that cannot be converted shows only when something is run.
         db.execute("insert into rollouts default values")
@@ -89,10 +68,12 @@ def check_predicates(
             try:
                 if question.when is not None:
                     _check(db, question.when, columns)
-            except _RefusedError as error:
-                place = f"{name}: {question.table}[{index}].when"
-                message = f"{place}: {question.label}: {error}"
-                raise UsageError(message, hint=error.hint) from error
+            except UsageError as error:
+                if isinstance(question, Stage):
+                    place = f"funnel[{index}].when: funnel stage {shown(question.stage)}"
+                else:
+                    place = f"failure_mode[{index}].when: failure mode {shown(question.mode)}"
+                raise UsageError(f"{name}: {place}: {error}", hint=error.hint) from error
 
 
 def _check(db: duckdb.DuckDBPyConnection, when: str, columns: Mapping[str, str]) -> None:
@@ -100,11 +81,21 @@ def _check(db: duckdb.DuckDBPyConnection, when: str, columns: Mapping[str, str])
     for item in node["select_list"]:
         _refuse_parts(db, item, columns)
     # Text that closes a parenthesis it did not open makes sense only inside of ours.
-    bare = _parsed(db, f"select {when}")
-    frame = _frame(_parsed(db, "select true"))
-    if not _frame(node) == _frame(bare) == frame:
-        raise _RefusedError("it must be one expression.")
-    _bind(db, when)
+    bare, frame = _parsed(db, f"select {when}"), _parsed(db, "select true")
+    if not _frame(node) == _frame(bare) == _frame(frame):
+        raise _refused("it must be one expression.")
+    # Its columns and types fit, and it is a boolean.
+    try:
+        ((_, kind, *_),) = db.execute(f"describe select ({when}) from rollouts").fetchall()
+        if kind == "BOOLEAN":
+            db.execute(f"select 1 from rollouts where ({when})").fetchall()
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0].partition(": ")[2]
+        raise _refused(_sentence(reason)) from error
+    if kind != "BOOLEAN":
+        article = "an" if kind[0] in "AEIOU" else "a"
+        found = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
+        raise _refused(f"{found}, expected true or false.", f"Compare it with something. {EXAMPLE}")
 
 
 def _parsed(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
@@ -115,13 +106,11 @@ def _parsed(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
         reason = tree["error_message"]
         if reason.startswith("Max expression depth"):
             reason = f"nested more than {DEEPEST} levels deep"
-        raise _RefusedError(f"not a SQL predicate: {_sentence(reason)}")
-    if len(tree["statements"]) != 1:
-        raise _RefusedError("it must be one expression.")
-    node: dict[str, Any] = tree["statements"][0]["node"]
-    if node["type"] != "SELECT_NODE":
-        raise _RefusedError("it must be one expression.")
-    return node
+        raise _refused(f"not a SQL predicate: {_sentence(reason)}")
+    nodes: list[dict[str, Any]] = [statement["node"] for statement in tree["statements"]]
+    if [node["type"] for node in nodes] != ["SELECT_NODE"]:
+        raise _refused("it must be one expression.")
+    return nodes[0]
 
 
 def _frame(node: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -138,29 +127,31 @@ def _refuse_parts(
     todo = [(expression, frozenset(column.lower() for column in columns))]
     while todo:
         node, known = todo.pop()
-        children: list[dict[str, Any]] = list(_children(node))
         match node["class"]:
             case "COLUMN_REF":
-                _refuse_column(node, known, columns)
+                name = node["column_names"][0]
+                if name.lower() not in known:
+                    hint = f"A predicate may use: {', '.join(sorted(columns))}."
+                    hint += _meant(name, columns)
+                    raise _refused(f'column "{name}" does not exist.', hint)
             case "FUNCTION":
                 _refuse_function(db, node)
             case "LAMBDA" if node["syntax_type"] == "LAMBDA_KEYWORD":
                 known |= {name.lower() for name in _parameters(node["lhs"])}
-            case "LAMBDA":
-                pass  # the arrow of JSON: a -> 'b'
             case "TYPE":
                 if node["type_name"].lower() in ZONED_TYPES:
-                    raise _RefusedError(
+                    raise _refused(
                         "a type with a time zone may not be used: it reads the machine's clock."
                     )
             case "OPERATOR" if node["type"] in OPERATORS:
                 pass
-            case plain if plain in PLAIN:
+            # An arrow that is no lambda is that of JSON: a -> 'b'
+            case "LAMBDA" | "BETWEEN" | "CASE" | "CAST" | "COMPARISON" | "CONJUNCTION" | "CONSTANT":
                 pass
             case other:
                 what = REFUSED.get(other, node["type"].lower())
-                raise _RefusedError(f"{what} may not be used in a predicate.")
-        todo += [(child, known) for child in reversed(children)]
+                raise _refused(f"{what} may not be used in a predicate.")
+        todo += [(child, known) for child in reversed(list(_children(node)))]
 
 
 def _children(node: Any) -> Iterator[dict[str, Any]]:
@@ -179,46 +170,19 @@ def _parameters(node: dict[str, Any]) -> list[str]:
     return [name for child in _children(node) for name in _parameters(child)]
 
 
-def _refuse_column(node: dict[str, Any], known: frozenset[str], columns: Mapping[str, str]) -> None:
-    name = node["column_names"][0]
-    if name.lower() in known:
-        return
-    raise _RefusedError(
-        f'column "{name}" does not exist.',
-        f"A predicate may use: {', '.join(sorted(columns))}.{_meant(name, columns)}",
-    )
-
-
 def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> None:
     name = node["function_name"].lower()
     if len(node["qualified_name"]["path"]) > 1:
-        raise _RefusedError(f"{name} may not be called with a dot: write {name}(...).")
+        raise _refused(f"{name} may not be called with a dot: write {name}(...).")
     if name not in FUNCTIONS:
         query = "select count(*) from duckdb_functions() where lower(function_name) = ?"
         if db.execute(query, [name]).fetchall() == [(0,)]:
             hint = f"{CALLABLE}{_meant(name, NAMED)}"
-            raise _RefusedError(f"function {name} does not exist.", hint)
+            raise _refused(f"function {name} does not exist.", hint)
         message = f"function {name} may not be used: only what follows from a row alone."
-        raise _RefusedError(message, CALLABLE)
+        raise _refused(message, CALLABLE)
     if node["filter"] or node["distinct"] or node["order_bys"]["orders"] or node["export_state"]:
-        raise _RefusedError(f"{name} is no aggregate: no distinct, order by or filter.")
-
-
-def _bind(db: duckdb.DuckDBPyConnection, when: str) -> None:
-    """Its columns and types fit, and it is a boolean."""
-    try:
-        ((_, kind, *_),) = db.execute(f"describe select ({when}) from rollouts").fetchall()
-        if kind == "BOOLEAN":
-            db.execute(f"select 1 from rollouts where ({when})").fetchall()
-    except duckdb.Error as error:
-        reason = str(error).partition("\n")[0].partition(": ")[2]
-        raise _RefusedError(_sentence(reason)) from error
-    if kind != "BOOLEAN":
-        article = "an" if kind[0] in "AEIOU" else "a"
-        found = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
-        raise _RefusedError(
-            f"{found}, expected true or false.", f"Compare it with something. {EXAMPLE}"
-        )
+        raise _refused(f"{name} is no aggregate: no distinct, order by or filter.")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -230,5 +194,5 @@ def _sentence(text: str) -> str:
     return f"{text.strip().rstrip('.!')}."
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _refused(reason: str, hint: str = EXAMPLE) -> UsageError:
+    return UsageError(reason, hint=hint)

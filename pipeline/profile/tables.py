@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from pipeline.profile.askable import LONG_COLUMNS, ROLLOUT_COLUMNS, is_event
-from pipeline.profile.contents import FIXED_STAGES, FailureMode, Profile, built_in
+from pipeline.profile.askable import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
+from pipeline.profile.contents import FIXED_STAGES, PREDICATES, FailureMode, Profile, built_in
 from pipeline.profile.fields import json_path
 from pipeline.relation import Relation
 
@@ -24,26 +23,8 @@ RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
     "severity bigint, intervention varchar, is_words boolean, is_profile boolean, evidence varchar"
 )
-# Each built-in stage by the predicate that shows it.
-PREDICATES = {
-    "expected": "is_expected",
-    "recorded": "is_recorded",
-    "produced output": "has_output",
-    "attempted the core action": "has_action",
-    "completed without truncation": "not is_truncated",
-    "reached the verifier": "is_scored",
-    "received feedback": "has_feedback",
-    "passed": "is_pass",
-}
 # Left out where no rollout of the benchmark shows it: it then cannot, and says nothing.
-OPTIONAL = frozenset(
-    {
-        "produced output",
-        "attempted the core action",
-        "completed without truncation",
-        "received feedback",
-    }
-)
+OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
 # Of a text that shows a mode so much is kept, and its length.
 LONGEST_SNIPPET = 240
 
@@ -66,7 +47,10 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     _create(db, "slice_fields", "name varchar, path varchar", slices)
     _create(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
     _create(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
-    funnel = [(stage.number, stage.stage, stage.is_optional) for stage in stages(profile)]
+    funnel = [
+        (number, stage, not profile.funnel and stage in OPTIONAL)
+        for number, stage in enumerate(stages(profile), start=1)
+    ]
     _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
     own = own_rules(profile)
     listed = [
@@ -91,33 +75,20 @@ def _create(
         db.unregister("given")
 
 
-@dataclass(frozen=True)
-class FunnelStage:
-    """A stage with its number and the predicate that shows it."""
-
-    number: int
-    stage: str
-    when: str
-    is_optional: bool
-
-
-def stages(profile: Profile) -> list[FunnelStage]:
-    """The profile's stages between what is expected and what passed; else the built-in ones."""
-    chosen = dict(PREDICATES)
-    if profile.funnel:
-        *first, last = FIXED_STAGES
-        own = {stage.stage: stage.when or PREDICATES[stage.stage] for stage in profile.funnel}
-        chosen = {**{name: PREDICATES[name] for name in first}, **own, last: PREDICATES[last]}
-    return [
-        FunnelStage(number, stage, when, not profile.funnel and stage in OPTIONAL)
-        for number, (stage, when) in enumerate(chosen.items(), start=1)
-    ]
+def stages(profile: Profile) -> dict[str, str]:
+    """Stages by predicate: the profile's between what is expected and what passed, or built in."""
+    if not profile.funnel:
+        return PREDICATES
+    *first, last = FIXED_STAGES
+    own = {stage.stage: stage.when or PREDICATES[stage.stage] for stage in profile.funnel}
+    return {**{name: PREDICATES[name] for name in first}, **own, last: PREDICATES[last]}
 
 
 def stage_facts(profile: Profile) -> Relation:
     """One digit per stage for every rollout: 1 where its predicate holds, else or unknown 0."""
     # A predicate that fails on a value, such as a cast, does not hold.
-    digits = [f"case when try(({stage.when})) then '1' else '0' end" for stage in stages(profile)]
+    predicates = stages(profile).values()
+    digits = [f"case when try(({when})) then '1' else '0' end" for when in predicates]
     # Only a profile's own stages ask for texts, which take a join.
     source, left_out = (
         ("main.rollouts", KEY) if profile.funnel else ("staging.rollouts", (*KEY, *LONG_COLUMNS))
@@ -161,6 +132,14 @@ def rule_matches(profile: Profile) -> Relation:
     """Every rule that a rollout matches, passing ones too: they show what a signal is worth."""
     matches = [_match(number, rule) for number, rule in enumerate(rules(profile), start=1)]
     key = ", ".join(KEY)
+    source = "main.rollout_features"
+    if profile.failure_modes:
+        # Only a profile's rules may ask the long texts.
+        long = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
+        source = f"""(
+            select features.*, {long} from main.rollout_features as features
+            left join main.rollouts as rollouts using ({key})
+        )"""
     return Relation(
         name="staging.rule_matches",
         purpose="The rules that each attempt matches, whether it passed or not.",
@@ -171,7 +150,7 @@ def rule_matches(profile: Profile) -> Relation:
                 select
                     {key},
                     [{", ".join(matches)}] as matches
-                from {_source(profile)} as features
+                from {source} as features
             ),
             matched as (
                 select
@@ -184,22 +163,11 @@ def rule_matches(profile: Profile) -> Relation:
     )
 
 
-def _source(profile: Profile) -> str:
-    """The features; beside them the long texts, which only a profile's rules may ask."""
-    if not profile.failure_modes:
-        return "(select * from main.rollout_features)"
-    columns = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
-    return f"""(
-        select features.*, {columns} from main.rollout_features as features
-        left join main.rollouts as rollouts using ({", ".join(KEY)})
-    )"""
-
-
 def _match(number: int, rule: FailureMode) -> str:
     # A predicate that fails on a value, such as a cast, does not hold.
-    has_event = rule.evidence is not None and is_event(rule.evidence)
-    seq = rule.evidence if has_event else "null"
-    text = f"{rule.evidence if rule.evidence is not None and not has_event else 'null'}::varchar"
+    shown = rule.evidence or "null"
+    seq, text = (shown, "null") if shown in EVENTS else ("null", shown)
+    text = f"{text}::varchar"
     return (
         f"struct_pack(rule_no := case when try(({rule.when})) then {number} end::bigint, "
         f"seq := {seq}::bigint, told := left({text}, {LONGEST_SNIPPET}), n_told := length({text}))"

@@ -7,6 +7,7 @@ import ipaddress
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from pipeline import toml
 from pipeline.package.sanitize import log
@@ -21,26 +22,19 @@ LOG_NAME = "redactions.json"
 MOST_ABOVE = 3
 SHORTEST_NAME = 3
 FIELD = re.compile(r"[^.\s][^.]*(?:\.[^.]+)*")
-EXAMPLES = {
-    "names": 'names = ["Project Heron"]',
-    "users": 'users = ["jdoe"]',
-    "hosts": 'hosts = ["build-7"]',
-    "source_fields": 'source_fields = ["verifier_metadata.reference_solution"]',
-    "withheld_fields": 'withheld_fields = ["response.output.*.arguments"]',
-    "emails": 'emails = ["support@northwind.example"]',
-    "domains": 'domains = ["northwind.example"]',
-    "ips": 'ips = ["192.0.2.0/24"]',
-    "paths": 'paths = ["/home/user"]',
-    "patterns": 'patterns = ["sk-example-.*"]',
-    "files": 'files = ["*.png"]',
-    "off": 'off = ["host-port"]',
-}
 
 
-def read(path: Path) -> Policy:
-    """The policy in a file; that of a log is what it clears, for what is private it leaves out."""
+def read(path: Path | None) -> Policy:
+    """The policy in a file, if there is one.
+
+    That of a log is what it clears, for what is private it leaves out.
+    """
+    if path is None:
+        return Policy()
     if path.name == LOG_NAME:
-        return _policy(_cleared(path))
+        logged = log.read(path).policy
+        cleared = {"allow": logged.get("allow", {}), "rules": {"off": logged.get("rules_off", [])}}
+        return _policy(toml.checked(cleared, str(path), CONTRACT))
     return _policy(toml.read(path, str(path), CONTRACT))
 
 
@@ -58,51 +52,33 @@ def found(paths: list[Path]) -> Path | None:
     return None
 
 
-def _cleared(path: Path) -> Entry:
-    """What the policy of a sanitized copy cleared."""
-    logged = log.read(path).policy
-    document = {"allow": logged.get("allow", {}), "rules": {"off": logged.get("rules_off", [])}}
-    return toml.checked(Entry(str(path), document), CONTRACT)
-
-
-def _policy(top: Entry) -> Policy:
+def _policy(values: dict[str, Any]) -> Policy:
+    allow = {name: value or () for name, value in values["allow"].items()}
+    for name in ("emails", "domains", "hosts"):
+        mark = "" if name == "emails" else "@"
+        allow[name] = tuple(value.strip().lower().lstrip(mark) for value in allow[name])
     return Policy(
-        names=_names(top.at("names")),
-        users=_names(top.at("users")),
-        hosts=tuple(name.lower() for name in _names(top.at("hosts"))),
-        source_fields=_fields(top.at("source_fields")),
-        withheld_fields=_fields(top.at("withheld_fields")),
-        all_urls=top.at("urls").choice(("private", "all")) == "all",
-        allow=_allow(top.at("allow")),
-        off=_off(top.at("rules").at("off")),
+        names=values["names"] or (),
+        users=values["users"] or (),
+        hosts=tuple(name.lower() for name in values["hosts"] or ()),
+        source_fields=values["source_fields"] or (),
+        withheld_fields=values["withheld_fields"] or (),
+        all_urls=values["urls"] == "all",
+        allow=Allow(**allow),
+        off=tuple(sorted(values["rules"]["off"] or ())),
     )
 
 
-def _allow(entry: Entry) -> Allow:
-    networks, patterns = entry.at("ips"), entry.at("patterns")
-    return Allow(
-        emails=tuple(value.strip().lower() for value in _texts(entry.at("emails"))),
-        domains=_lower(entry.at("domains")),
-        hosts=_lower(entry.at("hosts")),
-        ips=_checked(networks, ipaddress.ip_network, "an address or a network"),
-        paths=_texts(entry.at("paths")),
-        patterns=_checked(patterns, re.compile, "a pattern"),
-        files=_texts(entry.at("files")),
-    )
+def _texts(entry: Entry, example: str) -> tuple[str, ...]:
+    """A list of texts, each once."""
+    if not isinstance(entry.value, list):
+        raise entry.wrong("a list of texts", example=example)
+    return tuple(dict.fromkeys(toml.text(item, "a text", example) for item in entry.items()))
 
 
-def _texts(entry: Entry) -> tuple[str, ...]:
-    example = EXAMPLES[str(entry.key[-1])]
-    return tuple(dict.fromkeys(entry.texts("a list of texts", "a text", example=example) or ()))
-
-
-def _lower(entry: Entry) -> tuple[str, ...]:
-    return tuple(value.strip().lower().lstrip("@") for value in _texts(entry))
-
-
-def _names(entry: Entry) -> tuple[str, ...]:
+def _names(entry: Entry, example: str) -> tuple[str, ...]:
     """Names long enough not to be found in every other word."""
-    values = _texts(entry)
+    values = _texts(entry, example)
     for value in values:
         if len(SEPARATORS.sub("", value)) < SHORTEST_NAME:
             why = f"has {shown(value)}, which is too short to tell from other words."
@@ -112,47 +88,62 @@ def _names(entry: Entry) -> tuple[str, ...]:
     return values
 
 
-def _fields(entry: Entry) -> tuple[str, ...]:
-    values = _texts(entry)
+def _fields(entry: Entry, example: str) -> tuple[str, ...]:
+    values = _texts(entry, example)
     for value in values:
         if FIELD.fullmatch(value) is None or set(value) <= set("*."):
-            hint = f"Names with dots between, * for any item: {EXAMPLES[str(entry.key[-1])]}"
+            hint = f"Names with dots between, * for any item: {example}"
             raise entry.refused(f"has {shown(value)}, which is not a field path.", hint=hint)
     return values
 
 
-def _checked(entry: Entry, check: Callable[[str], object], what: str) -> tuple[str, ...]:
-    values = _texts(entry)
+def _checked(
+    entry: Entry, check: Callable[[str], object], what: str, example: str
+) -> tuple[str, ...]:
+    values = _texts(entry, example)
     for value in values:
         try:
             check(value)
         except (ValueError, re.error) as error:
-            hint = f"For example: {EXAMPLES[str(entry.key[-1])]}"
             why = f"has {shown(value)}, which is not {what}: {error}."
-            raise entry.refused(why, hint=hint) from error
+            raise entry.refused(why, hint=f"For example: {example}") from error
     return values
 
 
-def _off(entry: Entry) -> tuple[str, ...]:
-    values = _texts(entry)
+def _off(entry: Entry, example: str) -> tuple[str, ...]:
+    values = _texts(entry, example)
     for value in values:
         if value not in ALL_NAMES:
             close = difflib.get_close_matches(value[:40], ALL_NAMES, n=1, cutoff=0.5)
             meant = f" Did you mean {close[0]}?" if close else ""
             hint = f"Rules: {', '.join(ALL_NAMES)}.{meant}"
             raise entry.error(f"{shown(value)} is not a rule.", hint=hint)
-    return tuple(sorted(values))
+    return values
 
 
+NETWORK = (_checked, ipaddress.ip_network, "an address or a network")
+PATTERN = (_checked, re.compile, "a pattern")
 CONTRACT = Contract(
     noun="policy",
     file_name=FILE_NAME,
+    keys={
+        "names": (_names, 'names = ["Project Heron"]'),
+        "users": (_names, 'users = ["jdoe"]'),
+        "hosts": (_names, 'hosts = ["build-7"]'),
+        "source_fields": (_fields, 'source_fields = ["verifier_metadata.reference_solution"]'),
+        "withheld_fields": (_fields, 'withheld_fields = ["response.output.*.arguments"]'),
+        "urls": (toml.choice, "private", "all"),
+        "allow.emails": (_texts, 'emails = ["support@northwind.example"]'),
+        "allow.domains": (_texts, 'domains = ["northwind.example"]'),
+        "allow.hosts": (_texts, 'hosts = ["build-7"]'),
+        "allow.ips": (*NETWORK, 'ips = ["192.0.2.0/24"]'),
+        "allow.paths": (_texts, 'paths = ["/home/user"]'),
+        "allow.patterns": (*PATTERN, 'patterns = ["sk-example-.*"]'),
+        "allow.files": (_texts, 'files = ["*.png"]'),
+        "rules.off": (_off, 'off = ["host-port"]'),
+    },
     tables={
-        "": Table("names users hosts source_fields withheld_fields urls allow rules"),
-        "allow": Table(
-            "emails domains hosts ips paths patterns files",
-            example='allow.domains = ["northwind.example"]',
-        ),
-        "rules": Table("off", example='rules.off = ["host-port"]'),
+        "allow": Table(example='allow.domains = ["northwind.example"]'),
+        "rules": Table(example='rules.off = ["host-port"]'),
     },
 )

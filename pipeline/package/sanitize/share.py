@@ -12,7 +12,7 @@ from pipeline.package.sanitize import detect, log
 from pipeline.package.sanitize.folder import Source, Survey, survey
 from pipeline.package.sanitize.ledger import Ledger, highest_in, highest_seen, taken
 from pipeline.package.sanitize.rewrite import Block, sanitized, screened
-from pipeline.package.sanitize.values import Finding, Policy, Span, Unchecked
+from pipeline.package.sanitize.values import KINDS, Finding, Policy, Span, Unchecked
 
 # What is written stands beside its place under this name until all of it is.
 BESIDE = ".sanitizing"
@@ -116,3 +116,30 @@ def told(
         counted[entry.kind] += entry.count
     renamed = tuple(name for name, shown in names.items() if name != shown)
     return Shared(given, made, tuple(changed), renamed, +counted)
+
+
+def by_kind(counted: Counter[str]) -> dict[str, int]:
+    """Counts in the order in which a summary lists the kinds."""
+    return {kind: counted[kind] for kind in KINDS if counted[kind]}
+
+
+def summary(counted: Counter[str], n_files: int, verb: str) -> str:
+    """How many of what kind, in a line."""
+    files = f"{n_files} file" if n_files == 1 else f"{n_files} files"
+    if not counted:
+        return f"nothing found in {files}"
+    kinds = ", ".join(f"{n} {kind}" for kind, n in by_kind(counted).items())
+    return f"{sum(counted.values())} {verb} {files}: {kinds}"
+
+
+def warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:
+    """Files that a person must look at before anything is shared, each with why."""
+    given = shared.survey
+    fate = "not copied" if is_copy else "left as it is, and cannot be cleared"
+    found = [(item.file, f"{item.reason}; {fate}") for item in given.unchecked]
+    fate = "not copied" if is_copy else "left as it is; do not share it"
+    found += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
+    if not is_copy:
+        private = "the name of the file is private; --out writes a copy with another"
+        found += [(name, private) for name in shared.renamed]
+    return found

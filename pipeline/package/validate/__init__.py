@@ -20,7 +20,7 @@ from pipeline.package.validate.check import (
 )
 from pipeline.package.validate.data import Data, gather, written
 from pipeline.package.validate.golden import Contradictions, findings
-from pipeline.package.validate.readiness import Item, is_ready, readiness
+from pipeline.package.validate.readiness import Item, as_json, count, is_ready, readiness
 from pipeline.package.validate.sharing import Leak, leaks
 
 __all__ = [
@@ -33,6 +33,8 @@ __all__ = [
     "Data",
     "Item",
     "Leak",
+    "as_json",
+    "count",
     "findings",
     "gather",
     "is_ready",

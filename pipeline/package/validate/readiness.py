@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from pipeline.package.validate.check import FAIL, PASS, SKIP, WARN, Check
 
@@ -49,8 +50,23 @@ def is_ready(items: Sequence[Item]) -> bool:
 
 
 def _item(words: str, behind: Sequence[Check]) -> Item:
-    counts = {
-        status: sum(each.status == status for each in behind) for status in (PASS, FAIL, WARN, SKIP)
-    }
+    counts = {status: count(behind, status) for status in (PASS, FAIL, WARN, SKIP)}
     status = FAIL if counts[FAIL] or not behind else SKIP if counts[SKIP] else PASS
     return Item(words, status, counts[PASS], counts[FAIL], counts[WARN], counts[SKIP])
+
+
+def as_json(checks: Sequence[Check], items: Sequence[Item], phase: str) -> dict[str, Any]:
+    """All of it for a program; readiness only where there is a checklist."""
+    statuses = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
+    counts = {name: count(checks, status) for name, status in statuses.items()}
+    ready = {"is_ready": is_ready(items)} if items else {}
+    return {
+        "checks": [asdict(each) for each in checks],
+        "readiness": [asdict(item) for item in items],
+        "summary": {"phase": phase, **counts, **ready},
+    }
+
+
+def count(checks: Sequence[Check], status: str) -> int:
+    """How many stand so."""
+    return sum(each.status == status for each in checks)

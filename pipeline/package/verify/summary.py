@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
@@ -36,3 +36,20 @@ def summary(findings: Iterable[Finding]) -> dict[str, Any]:
         "share_unverifiable": None if share is None else round(share, 6),
         **{status: sum(group[status] for group in groups.values()) for status in STATUSES},
     }
+
+
+def summary_line(counts: Mapping[str, Any]) -> str:
+    """The same in a line for people."""
+    parts = []
+    for name in GROUPS:
+        found = counts[name]
+        if name == "numbers" and sum(found.values()):
+            parts.append(f"{name} {found[VERIFIED]:,} verified")
+            wrong = [status for status in (CONTRADICTED, UNVERIFIABLE) if found[status]]
+            parts += [f"{found[status]:,} {status}" for status in wrong]
+        elif sum(found.values()):
+            parts.append(f"{name} {found[VERIFIED]:,} of {sum(found.values()):,}")
+    share = counts["share_unverifiable"]
+    unknown = "" if share is None else f"; {100 * share:.1f}% of numbers unverifiable"
+    verdict = "contradicted" if counts[CONTRADICTED] else "no contradiction"
+    return f"{verdict}: {', '.join(parts) or 'nothing to verify'}{unknown}"
