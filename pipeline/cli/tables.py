@@ -7,14 +7,22 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, zip_longest
 from typing import Any, TextIO
 
 from pipeline.text import json_text, markdown_cell, neutral, one_line
 
 CELL_WIDTH = 72
 NARROWEST = 6
+HEADINGS = {
+    "run_id": "run",
+    "n_failed": "not passed",
+    "share_of_failures": "share",
+    "clean_rate": "clean",
+    "n_reported_differences": "wrong figures",
+}
+SHARES = ("clean_rate", "coverage", "share_of_failures")
 GAP = "   "
 FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+")
 
@@ -33,30 +41,47 @@ def print_table(
     """
     file = file or sys.stdout
     rows = [list(row) for row in rows]
-    if file.isatty():
-        names = _leading(names, shutil.get_terminal_size().columns)
-        rows = [row[: len(names)] for row in rows]
-    lines = [[one_line(cell_text(cell), CELL_WIDTH) for cell in row] for row in [names, *rows]]
-    widths = [max(_width(line[column]) for line in lines) for column in range(len(names))]
-    if file.isatty():
-        widths = _fitted(widths, shutil.get_terminal_size().columns)
-    to_right = [any(_is_number(row[column]) for row in rows) for column in range(len(names))]
-    rule = "─" * (sum(widths) + len(GAP) * (len(widths) - 1))
+    room = shutil.get_terminal_size().columns if file.isatty() else None
+    fitting = len(names) if room is None else max(1, (room + len(GAP)) // (NARROWEST + len(GAP)))
+    if left_out := [one_line(name, CELL_WIDTH) for name in names[fitting:]]:
+        said = f"without {', '.join(left_out)}: name the columns, or use --format jsonl"
+        print(said, file=sys.stderr)
+    lines = [
+        [one_line(cell_text(cell), CELL_WIDTH) for cell in row[:fitting]] for row in [names, *rows]
+    ]
+    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    gaps = len(GAP) * (len(widths) - 1)
+    while room is not None and sum(widths) + gaps > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    to_right = [any(_is_number(row[column]) for row in rows) for column in range(len(widths))]
     heading, *drawn = [_line(line, widths, to_right) for line in lines]
-    file.writelines(f"{line}\n" for line in [heading, rule])
+    file.write(f"{heading}\n{'─' * (sum(widths) + gaps)}\n")
     for line, note in zip_longest(drawn, notes, fillvalue=""):
         file.write(f"{line}\n{note}\n" if note else f"{line}\n")
 
 
+def print_rows(
+    columns: str, rows: Sequence[Mapping[str, Any]], *, notes: Iterable[str] = ()
+) -> None:
+    """The same of some columns of rows: by what people call them, shares as percentages."""
+    names = columns.split()
+    print_table(
+        [HEADINGS.get(name) or name.removeprefix("n_").replace("_", " ") for name in names],
+        [
+            [percent(row[name]) if name in SHARES else row.get(name) for name in names]
+            for row in rows
+        ],
+        notes=notes,
+    )
+
+
 def write_markdown(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
     """A Markdown table in which every cell is inert."""
-
-    def line(cells: Iterable[str]) -> str:
-        return f"| {' | '.join(cells)} |\n"
-
-    file.write(line(markdown_cell(name) for name in names) + line("---" for _ in names))
-    for row in rows:
-        file.write(line(markdown_cell(cell_text(cell)) for cell in row))
+    for cells in chain(
+        [map(markdown_cell, names), ["---"] * len(names)],
+        ([markdown_cell(cell_text(cell)) for cell in row] for row in rows),
+    ):
+        file.write(f"| {' | '.join(cells)} |\n")
 
 
 def write_csv(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
@@ -79,48 +104,20 @@ def cell_text(value: Any) -> str:
     """A value as people read it: null is empty, floats keep six digits, the rest is JSON."""
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
     if isinstance(value, float):
         return f"{value:.6g}"
-    if isinstance(value, (dict, list, tuple)):
-        return json_text(value)
-    return str(value)
+    return json_text(value) if isinstance(value, (bool, dict, list, tuple)) else str(value)
 
 
 def _line(cells: list[str], widths: list[int], to_right: list[bool]) -> str:
     padded = []
     for cell, width, right in zip(cells, widths, to_right, strict=True):
-        shown = _cut(cell, width)
+        shown = cell
+        while _width(shown) > width:
+            shown = shown.removesuffix("…")[:-1] + "…"
         space = " " * (width - _width(shown))
         padded.append(space + shown if right else shown + space)
     return GAP.join(padded).rstrip()
-
-
-def _fitted(widths: list[int], columns: int) -> list[int]:
-    """The same widths, the widest made narrower until a line fits or none can give more."""
-    widths = list(widths)
-    room = columns - len(GAP) * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > NARROWEST:
-        widths[widths.index(max(widths))] -= 1
-    return widths
-
-
-def _leading(names: Sequence[str], columns: int) -> Sequence[str]:
-    """The columns that a line has room for at all; what is left out is said."""
-    fitting = max(1, (columns + len(GAP)) // (NARROWEST + len(GAP)))
-    if len(names) > fitting:
-        rest = ", ".join(one_line(name, CELL_WIDTH) for name in names[fitting:])
-        print(f"without {rest}: name the columns, or use --format jsonl", file=sys.stderr)
-    return names[:fitting]
-
-
-def _cut(text: str, width: int) -> str:
-    if _width(text) <= width:
-        return text
-    while _width(text) > width - 1:
-        text = text[:-1]
-    return text + "…"
 
 
 def _width(text: str) -> int:
