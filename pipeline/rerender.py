@@ -151,7 +151,8 @@ def _shown() -> list[str]:
     """All that a page may read, and the assertions."""
     every = relations(SQL_DIR, made_relations(Profile()))
     shown = ("main.", "report.", "assertions.")
-    return [relation.name for relation in every if relation.name.startswith(shown)]
+    names = [relation.name for relation in every if relation.name.startswith(shown)]
+    return [*names, *(name for table in report.TABLES.values() for name in table.reads)]
 
 
 def _row(notice: Notice) -> dict[str, str]:

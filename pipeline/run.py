@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 # What a comparison is told from.
 COMPARED = (
-    *(table.stored for table in report.OF_PAIRS),
+    *(name for table in report.OF_PAIRS for name in table.reads),
     *("main.comparison_tasks", "staging.comparison_values", "staging.measure_pairs"),
     "main.run_metrics",
     "main.run_health",

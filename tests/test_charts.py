@@ -242,7 +242,8 @@ def test_bins_hold_every_rollout(most: int) -> None:
     with duckdb.connect() as db:
         db.execute(
             """
-            create table main.rollouts as
+            create schema staging;
+            create table staging.rollouts as
             select 'a' as run_id, true as is_scored, unnest(?::boolean[]) as is_pass,
                 null::bigint as output_tokens, unnest(?::bigint[]) as n_turns
             """,

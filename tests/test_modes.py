@@ -17,7 +17,7 @@ from tests.conftest import needs_corpus
 from tests.mode_cases import answers, no, ok
 from tests.results import Results, Row, analyzed, asked, failure, rollout
 
-MODES = "rollout_modes failure_modes error_signatures rollout_features events".split()
+MODES = "rollouts rollout_modes failure_modes error_signatures rollout_features events".split()
 diagnosed = partial(analyzed, needs=MODES)
 KEYS = ("run_id", "task_id", "rollout_index")
 

@@ -20,6 +20,7 @@ from pipeline.report.content import Content, RunContent, collect, headlines, ran
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, replaced
 from pipeline.report.sections import SECTIONS, Section
+from pipeline.report.tables import EVERY as TABLES
 from pipeline.report.tables import HEALTH, OF_PAIRS, Source
 
 MOST_NAMED = 4
@@ -28,6 +29,7 @@ __all__ = [
     "HEALTH",
     "OF_PAIRS",
     "SECTIONS",
+    "TABLES",
     "Comparison",
     "Content",
     "RunContent",

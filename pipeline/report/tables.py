@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pipeline.report.figures import Row
+
+RELATION = re.compile(r"\b(?:from|join) ((?:staging|main|report)\.\w+)")
 
 
 class Source(Protocol):
@@ -34,11 +37,9 @@ class Table:
         return self.query or f"from report.{self.name}"
 
     @property
-    def stored(self) -> str:
-        """The relation of the warehouse that it reads."""
-        if not self.query:
-            return f"report.{self.name}"
-        return self.relation if "." in self.relation else f"main.{self.relation}"
+    def reads(self) -> list[str]:
+        """The relations of ours that its rows come from."""
+        return RELATION.findall(self.select)
 
     @property
     def shown(self) -> str:

@@ -95,7 +95,10 @@ def _affected(every: Mapping[str, Relation], changed: set[str], kept: Sequence[s
 
 def _create_raw_tables(db: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> None:
     """Those given as tables, the others as views on the warehouse."""
-    query = "select table_name from duckdb_tables() where database_name = ? and schema_name = 'raw'"
+    query = """
+        select table_name from information_schema.tables
+        where table_catalog = ? and table_schema = 'raw'
+    """
     for (name,) in db.execute(query, [CATALOG]).fetchall():
         table = f"raw.{name}"
         if table in given:

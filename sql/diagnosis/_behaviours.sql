@@ -13,37 +13,33 @@ asked as (
         task_id,
         rollout_index,
         is_pass,
-        unnest(
-            map_entries(map {
-                'is_truncated': is_truncated,
-                'has_action': has_action,
-                'has_feedback': has_feedback,
-                'has_answer': has_answer,
-                'is_refusal': is_refusal,
-                'n_tool_errors > 0': n_tool_errors > 0,
-                'longest_error_streak > 1': longest_error_streak > 1,
-                'ends_in_error': ends_in_error,
-                'ends_on_tool': ends_on_tool,
-                'n_repeated_calls > 0': n_repeated_calls > 0,
-                'n_malformed_calls > 0': n_malformed_calls > 0,
-                'has_guessed_address': has_guessed_address,
-                'self_check = ''passed''': coalesce(self_check = 'passed', false),
-                'n_matched_actions = n_expected_actions': n_matched_actions = n_expected_actions,
-                'n_unexpected_calls > 0': n_unexpected_calls > 0
-            })
-        ) as is_so,
-        unnest(
-            map_entries(map {
-                'n_turns': n_turns,
-                'n_tool_calls': n_tool_calls,
-                'n_tool_errors': n_tool_errors,
-                'n_tools': n_tools,
-                'output_tokens': output_tokens,
-                'input_tokens': input_tokens,
-                'duration_s': duration_s,
-                'n_final_characters': n_final_characters
-            })
-        ) as number
+        unnest([
+            {'key': 'is_truncated', 'value': is_truncated},
+            {'key': 'has_action', 'value': has_action},
+            {'key': 'has_feedback', 'value': has_feedback},
+            {'key': 'has_answer', 'value': has_answer},
+            {'key': 'is_refusal', 'value': is_refusal},
+            {'key': 'n_tool_errors > 0', 'value': n_tool_errors > 0},
+            {'key': 'longest_error_streak > 1', 'value': longest_error_streak > 1},
+            {'key': 'ends_in_error', 'value': ends_in_error},
+            {'key': 'ends_on_tool', 'value': ends_on_tool},
+            {'key': 'n_repeated_calls > 0', 'value': n_repeated_calls > 0},
+            {'key': 'n_malformed_calls > 0', 'value': n_malformed_calls > 0},
+            {'key': 'has_guessed_address', 'value': has_guessed_address},
+            {'key': 'self_check = ''passed''', 'value': coalesce(self_check = 'passed', false)},
+            {'key': 'n_matched_actions = n_expected_actions', 'value': n_matched_actions = n_expected_actions},
+            {'key': 'n_unexpected_calls > 0', 'value': n_unexpected_calls > 0}
+        ]) as is_so,
+        unnest([
+            {'key': 'n_turns', 'value': n_turns},
+            {'key': 'n_tool_calls', 'value': n_tool_calls},
+            {'key': 'n_tool_errors', 'value': n_tool_errors},
+            {'key': 'n_tools', 'value': n_tools},
+            {'key': 'output_tokens', 'value': output_tokens},
+            {'key': 'input_tokens', 'value': input_tokens},
+            {'key': 'duration_s', 'value': duration_s},
+            {'key': 'n_final_characters', 'value': n_final_characters}
+        ]) as number
     from rollouts
 ),
 -- The tools that most rollouts of a run call, thirty at most: rarer ones separate nothing.

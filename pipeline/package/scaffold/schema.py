@@ -106,7 +106,12 @@ def _owned(source: Source) -> list[Field]:
     )
     (row,) = asked(
         source,
-        f"select {asked_for} from raw.records semi join main.rollouts using (record_id)",
+        f"""
+        select {asked_for}
+        from raw.records
+        left join staging.final_texts using (record_id)
+        semi join staging.rollouts using (record_id)
+        """,
     )
     return [
         Field(

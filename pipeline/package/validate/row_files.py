@@ -117,7 +117,7 @@ GIVEN = """
 with placed as (
     select verifier,
         row_number() over (partition by source_file order by record_id) as place
-    from staging.records where role = 'input'
+    from staging.records inner join raw.texts using (record_id) where role = 'input'
 )
 select distinct unnest(map_keys(json_fields(verifier))) from placed where place <= 100
 """
