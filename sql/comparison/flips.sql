@@ -1,6 +1,5 @@
 -- Tasks that flipped between two runs, and where a failure of one parts from a pass of the other.
 -- grain: base, candidate, task_id
--- kind: table
 -- needs: staging.run_pairs
 with rollouts as (
     select * from staging.contrast_rollouts where flip_no is not null
@@ -71,3 +70,4 @@ left join main.rollout_modes as modes
     and modes.task_id = contrasts.task_id
     and modes.rollout_index = contrasts.rollout_index
     and modes.is_primary
+order by base, candidate, task_id

@@ -30,3 +30,4 @@ from staging.series_runs as runs
 inner join main.run_metrics as metrics using (run_id)
 left join common using (series, run_id)
 window along as (partition by runs.series order by runs.place)
+order by series, place

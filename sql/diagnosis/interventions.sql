@@ -1,6 +1,5 @@
 -- What could be done about a run's failures, ranked by what it could return, with rollouts to open.
 -- grain: run_id, intervention
--- kind: table
 -- needs: main.rollout_modes
 with gains as (
     select
@@ -68,3 +67,4 @@ select
 from gains
 inner join modes using (run_id, intervention)
 left join citations using (run_id, intervention)
+order by run_id, intervention

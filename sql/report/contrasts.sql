@@ -1,6 +1,5 @@
 -- The most telling contrasts of each run: a pass and a failure of one task, side by side.
 -- grain: run_id, task_id
--- kind: table
 -- needs: staging.contrast_pairs
 with closest as (
     select

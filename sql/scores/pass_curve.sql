@@ -1,6 +1,5 @@
 -- What k attempts at a task reach, by k: any passes, all pass, the best reward, the majority.
 -- grain: run_id, k
--- kind: table
 with repeats as (
     select run_id, n_scored, count(*) as n_tasks, sorted_sum(max_reward) as total_max_reward
     from main.task_outcomes
@@ -71,3 +70,4 @@ left join (from main.estimates where metric = 'pass_at') as pass_at using (run_i
 left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run_id, k)
 left join shortfalls using (run_id, k)
 left join staging.majorities using (run_id, k)
+order by run_id, k
