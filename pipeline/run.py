@@ -22,6 +22,8 @@ from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
 
 SMALL_BYTES = 16 << 20
+# Enough for the relations of any file; more would only be filled with blocks that lie on disk.
+RELATIONS_MEMORY = "1GB"
 # As much is read before blocks that were written are dropped from memory.
 LET_GO_BYTES = 128 << 20
 T = TypeVar("T")
@@ -228,14 +230,25 @@ def _fill(
     profile.check_fields(db, chosen)
     profile.write(db, chosen)
     provenance.write(db, chosen, settings)
-    warehouse.let_go(db, settings.memory_limit)
-    warehouse.create_relations(
-        db,
-        SQL_DIR,
-        made_relations(chosen),
-        wanted=wanted,
-        begin=lambda n: progress.stage(f"making {n} relations"),
-    )
+
+    def make() -> None:
+        warehouse.create_relations(
+            db,
+            SQL_DIR,
+            made_relations(chosen),
+            wanted=wanted,
+            begin=lambda n: progress.stage(f"making {n} relations"),
+        )
+
+    if settings.memory_limit is not None:
+        make()
+        return
+    db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    try:
+        make()
+    except duckdb.OutOfMemoryException:
+        db.execute(f"rollback; set memory_limit = '{warehouse.half_of_memory()}'")
+        make()
 
 
 def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:

@@ -155,7 +155,7 @@ def test_any_bytes_are_loaded_as_read(contents: list[bytes]):
 def test_any_bytes_are_loaded_as_read_in_pieces(contents: list[bytes]):
     """The same where fields are sniffed and where lines lie across the borders of blocks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pipeline.ingest.load.sniff.LARGE_FILE", 0)
+        patch.setattr("pipeline.ingest.load.records.LARGE_FILE", 0)
         patch.setattr("pipeline.ingest.load.lines.BLOCK_BYTES", 997)
         loads_as_read(contents)
 

@@ -26,7 +26,7 @@ spec.loader.exec_module(simulate)
 
 READINGS = {
     "general": (),
-    "sniffed": (("pipeline.ingest.load.sniff.LARGE_FILE", 0),),
+    "sniffed": (("pipeline.ingest.load.records.LARGE_FILE", 0),),
     "small blocks": (("pipeline.ingest.load.lines.BLOCK_BYTES", 50_021),),
 }
 
@@ -101,6 +101,7 @@ SIMULATED = {
     "demo-8": _demo(8),
     "bench-schema": _bench("schema"),
     "bench-trajectory": _bench("trajectory"),
+    "bench-mixed": _bench("mixed"),
     "many": lambda out: simulate.write_many(out, n_files=30, seed=2),
 }
 QUICK = ("demo-3", "bench-trajectory")

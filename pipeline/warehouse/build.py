@@ -20,8 +20,7 @@ SCHEMAS = ("raw", "staging", "report", "assertions")
 ROW_GROUP_SIZE = 16384
 # A column takes a block at least; a long text is written fastest in large ones.
 SMALL_BLOCK, LARGE_BLOCK = 16 << 10, 256 << 10
-# Blocks of the file that stay in memory, and what a query may hold before it spills: the limit is
-# for rows that need more at once, not for keeping the file in memory.
+# What of the file stays in memory while rows are read: the limit is for long rows.
 KEPT = "600MB"
 
 
@@ -69,7 +68,6 @@ def _built(
             f"block_size {SMALL_BLOCK if is_small else LARGE_BLOCK}, recovery_mode no_wal_writes)"
         )
         db.execute("use warehouse")
-        db.execute(f"set operator_memory_limit = '{KEPT}'")
         # It would draw on stdout, which is for the answer.
         db.execute("set enable_progress_bar = false")
         for schema in SCHEMAS:

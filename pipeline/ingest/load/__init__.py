@@ -7,10 +7,9 @@ import pyarrow as pa
 
 from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import labels, records, sidecars
-from pipeline.ingest.load.lines import FileTally
+from pipeline.ingest.load import records, sidecars
+from pipeline.ingest.load.lines import FileTally, append
 from pipeline.ingest.load.records import Read
-from pipeline.ingest.load.tables import append
 from pipeline.settings import Settings
 
 FILES = (
@@ -35,8 +34,8 @@ def artifacts(
     by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
     records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read)
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
-    labels.load(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
-    sidecars.load(db, [file for file in numbered if file[0] not in tallies], tallies)
+    sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
+    sidecars.load_documents(db, [file for file in numbered if file[0] not in tallies], tallies)
     _write_files(db, numbered, tallies)
     db.execute("create table raw.id_fields (rank int, name varchar)")
     append(db, "raw.id_fields", list(enumerate(gym.id_names())))
@@ -47,7 +46,7 @@ def labels_alone(artifact: Artifact, file_no: int, *, max_line_bytes: int) -> di
     with duckdb.connect(":memory:") as db:
         db.execute(f"create schema raw; create table raw.rejects ({REJECTS})")
         tallies: dict[int, FileTally] = {}
-        labels.load(db, [(file_no, artifact)], tallies, max_line_bytes=max_line_bytes)
+        sidecars.load_labels(db, [(file_no, artifact)], tallies, max_line_bytes=max_line_bytes)
         _write_files(db, [(file_no, artifact)], tallies)
         names = ("raw.labels", "raw.label_mentions", "raw.rejects", "raw.files")
         return {name: db.table(name).to_arrow_table() for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,14 +12,24 @@ import pyarrow as pa
 from pipeline.artifact import Artifact
 from pipeline.ingest.formats import gym
 from pipeline.ingest.load import record_sql
-from pipeline.ingest.load.lines import LINE_BITS, LINES, SNIPPET_BYTES, FileTally, batches
-from pipeline.ingest.load.sniff import known_fields
-from pipeline.ingest.load.tables import append
+from pipeline.ingest.load.lines import (
+    LINE_BITS,
+    LINES,
+    SNIPPET_BYTES,
+    FileTally,
+    append,
+    batches,
+    read_blocks,
+)
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
 
 FETCH_ROWS = 1024
+# Smaller files are read the general way: a look ahead would cost more than it saves.
+LARGE_FILE = 8 << 20
+SNIFFED_ROWS = 20
+MOST_FIELDS = 200
 
 
 def load(
@@ -39,7 +50,7 @@ def load(
                 yield batch
                 read(batch.nbytes, n_bytes)
 
-    fields = known_fields([artifact for _, artifact in files])
+    fields = _known_fields([artifact for _, artifact in files])
     db.execute(record_sql.EVENTS)
     stream = pa.RecordBatchReader.from_batches(LINES, lines())
     _run(db, stream, record_sql.insert_events(fields, is_exact=False))
@@ -98,3 +109,32 @@ def _run(
         db.execute(query)
     finally:
         db.unregister("lines")
+
+
+def _known_fields(artifacts: list[Artifact]) -> list[str]:
+    """Fields beyond the format's own that large files begin with.
+
+    Names that differ only in case, or are none, make no struct and are left out.
+    """
+    found = {name for artifact in artifacts for name in _first_fields(artifact)}
+    names = sorted(name for name in found if name and not gym.LONE_SURROGATE.search(name))
+    folded = [name.casefold() for name in (*gym.OWNED_FIELDS, *names)]
+    return [name for name in names if folded.count(name.casefold()) == 1][:MOST_FIELDS]
+
+
+def _first_fields(artifact: Artifact) -> set[str]:
+    if artifact.path.stat().st_size < LARGE_FILE:
+        return set()
+    lines: list[bytes] = []
+    for buffer, start, end in read_blocks(artifact, FileTally(), room=lambda: 0):
+        lines = bytes(memoryview(buffer)[start:end]).split(b"\n", SNIFFED_ROWS)[:-1]
+        break
+    return {name for line in lines for name in _keys(line)} - set(gym.OWNED_FIELDS)
+
+
+def _keys(line: bytes) -> list[str]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    return list(row) if isinstance(row, dict) else []

@@ -1,4 +1,4 @@
-"""Whole-file artifacts -> raw.figures, raw.notes, raw.config_values; the rest is only counted."""
+"""What lies beside rollouts -> raw.labels, figures, notes, config_values; the rest is counted."""
 
 from __future__ import annotations
 
@@ -6,22 +6,39 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from pipeline.artifact import SETTING_KINDS, Artifact, Kind
-from pipeline.ingest.formats import config, metrics
-from pipeline.ingest.load.lines import SNIPPET_BYTES, FileTally, read_blocks, record_id
-from pipeline.ingest.load.tables import append
+from pipeline.citation import Citation
+from pipeline.ingest.formats import config, labels, metrics
+from pipeline.ingest.formats.labels import Label
+from pipeline.ingest.load.lines import (
+    SNIPPET_BYTES,
+    FileTally,
+    append,
+    batches,
+    read_blocks,
+    record_id,
+)
 
 # A larger file is listed with its size and not opened: model weights may lie beside the results.
 LARGEST_DOCUMENT = 128 << 20
 LARGEST_NOTE = 1 << 20
 
-TABLES = {
+DOCUMENT_TABLES = {
     "figures": "file_no int, agent varchar, task varchar, position int, metric varchar, "
     "value double",
     "notes": "file_no int, content varchar",
     "config_values": "file_no int, name varchar, value varchar",
     "metric_rows": "file_no int, n_rows bigint",
+}
+LARGEST_NUMBER = 2**63 - 1
+LABEL_TABLES = {
+    "labels": "record_id bigint, run_id varchar, task_id varchar, cause varchar, "
+    "intervention varchar, note varchar, said_by varchar, evidence varchar[], snippet varchar",
+    # What must exist for a label to count: place 0 is its own task, the evidence follows.
+    "label_mentions": "record_id bigint, place int, citation varchar, run_id varchar, "
+    "task_id varchar, rollout_index bigint, seq bigint",
 }
 
 
@@ -36,7 +53,7 @@ class Rows:
     rejects: list[tuple[Any, ...]] = field(default_factory=list)
 
 
-def load(
+def load_documents(
     db: duckdb.DuckDBPyConnection, files: list[tuple[int, Artifact]], tallies: dict[int, FileTally]
 ) -> None:
     """Read every other artifact; what cannot be read is a reject, never an error."""
@@ -49,7 +66,7 @@ def load(
             rows.rejects.append((record_id(file_no, tally.n_lines), tally.damage, ""))
         elif content is not None:
             _read(rows, file_no, artifact.kind, content)
-    for table, columns in TABLES.items():
+    for table, columns in DOCUMENT_TABLES.items():
         db.execute(f"create table raw.{table} ({columns})")
         append(db, f"raw.{table}", getattr(rows, table))
     append(db, "raw.rejects", rows.rejects)
@@ -112,3 +129,62 @@ def _read_profile(rows: Rows, file_no: int, text: str) -> None:
             rows.figures.append((file_no, *vars(figure).values()))
         position += 1
     rows.metric_rows.append((file_no, position))
+
+
+def load_labels(
+    db: duckdb.DuckDBPyConnection,
+    files: list[tuple[int, Artifact]],
+    tallies: dict[int, FileTally],
+    *,
+    max_line_bytes: int,
+) -> None:
+    """Every line becomes a label, a reject or blank."""
+    for table, columns in LABEL_TABLES.items():
+        db.execute(f"create table raw.{table} ({columns})")
+    for file_no, artifact in files:
+        tally = tallies[file_no] = FileTally()
+        for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
+            _load_batch(db, batch, tally)
+
+
+def _load_batch(db: duckdb.DuckDBPyConnection, batch: pa.RecordBatch, tally: FileTally) -> None:
+    found: list[tuple[Any, ...]] = []
+    mentions: list[tuple[Any, ...]] = []
+    rejects: list[tuple[Any, ...]] = []
+    for label_id, line, fault in zip(*batch.to_pydict().values(), strict=True):
+        snippet = line.strip()[:SNIPPET_BYTES]
+        if fault is not None:
+            rejects.append((label_id, fault, snippet))
+        elif not snippet:
+            tally.n_blank += 1
+        else:
+            try:
+                label = labels.read(line)
+            except (ValueError, RecursionError) as error:
+                rejects.append((label_id, str(error), snippet))
+                continue
+            found.append(_row(label_id, label, snippet))
+            mentions += _mentions(label_id, label)
+    append(db, "raw.labels", found)
+    append(db, "raw.label_mentions", mentions)
+    append(db, "raw.rejects", rejects)
+
+
+def _row(label_id: int, label: Label, snippet: str) -> tuple[Any, ...]:
+    said = (label.run_id, label.task_id, label.cause, label.intervention, label.note, label.said_by)
+    return (label_id, *said, [str(cited) for cited in label.evidence], snippet)
+
+
+def _mentions(label_id: int, label: Label) -> list[tuple[Any, ...]]:
+    own = (label_id, 0, None, label.run_id, label.task_id, None, None)
+    cited = [
+        (label_id, place, str(citation), *_parts(citation))
+        for place, citation in enumerate(label.evidence, start=1)
+    ]
+    return [own, *cited]
+
+
+def _parts(citation: Citation) -> tuple[Any, ...]:
+    """Numbers that the table cannot hold become its largest, which does not exist either."""
+    seq = None if citation.seq is None else min(citation.seq, LARGEST_NUMBER)
+    return citation.run_id, citation.task_id, min(citation.rollout_index, LARGEST_NUMBER), seq

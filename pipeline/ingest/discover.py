@@ -1,0 +1,411 @@
+"""Folder, file or several of them -> artifacts by kind, grouped into named runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.artifact import (
+    COMPRESSIONS,
+    METRIC_KINDS,
+    ROW_KINDS,
+    SIDECAR_SUFFIXES,
+    Artifact,
+    Kind,
+)
+from pipeline.errors import InputError, UsageError
+from pipeline.settings import MANIFEST_NAME
+
+LOOKED_FOR = "*_rollouts.jsonl, any .jsonl whose rows hold a reward or a response (also .gz, .zst)"
+
+# First match wins. Matched against "<folder>/<file name>", lower case.
+NAME_RULES: tuple[tuple[str, Kind], ...] = (
+    (r"(^|/)labels\.jsonl$", Kind.LABELS),
+    (r"(^|/)blade\.toml$", Kind.PROFILE),
+    (r"(^|/)(quality_summary|compare_report)\.json$|(^|/)rollout_verdicts\.jsonl$", Kind.HEALTH),
+    (r"(^|/)preprocessed_datasets/", Kind.DATASET),
+    (r"(^|/)(train|validation|test|example|dev)[a-z_-]*_metrics\.json$", Kind.DATASET),
+    (r"(^|/)golden_reports/|(^|/)skill/|(^|/)skill\.md$", Kind.REPORT),
+    (
+        r"(^|/)([^/]*[-_.])?(notes|readme)([-_.][^/]*)?\.(md|txt|rst)$|(^|/)(notes|readme)$",
+        Kind.NOTES,
+    ),
+    (r"(^|/)[^/]*(check_?point|ckpt)[^/]*\.(txt|json|ya?ml|toml)$", Kind.CHECKPOINT),
+    (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
+    (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest)\.json$", Kind.REPORT),
+    (r"\.(log|out|err|stdout|stderr)(\.\d+)?$", Kind.LOG),
+    (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
+)
+
+SNIFF_BYTES = 1 << 20
+SNIFF_ROWS = 50
+
+GENERIC_NAMES = frozenset(
+    "rollout rollouts example example_rollout example_rollouts output outputs result results run "
+    "runs data eval evals evaluation eval_results logs out tmp responses generations train test "
+    "validation".split()
+)
+SHARD = re.compile(
+    r"^(?P<base>.*?)(?:[-_.]rs(?P<seed>\d+))?(?:[-_.](?:chunk|shard|part)[-_]?(?P<chunk>\d+))?\Z",
+    re.DOTALL,  # a file's name may hold a line end
+)
+RUN_KINDS = ROW_KINDS | METRIC_KINDS | {Kind.STAGE_JOURNAL}
+UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+VALID_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A file: where it is, and its name below the inputs' common parent."""
+
+    path: Path
+    name: str
+
+
+@dataclass(frozen=True)
+class Family:
+    """The rollout file of one run, its shards and its sidecars, by folder and stem."""
+
+    folder: str
+    stem: str
+
+
+def artifacts(
+    results: tuple[Path, ...],
+    *,
+    run_names: tuple[tuple[str, Path], ...] = (),
+    out: Path | None = None,
+) -> list[Artifact]:
+    """Every file below the inputs, in path order, each with its kind and its run."""
+    inputs = [*results, *(path for _, path in run_names)]
+    found = _walk(inputs, skip=out)
+    named_files = {path.resolve() for path in inputs if path.is_file()}
+    kinds = [(file, _kind_of(file, is_named=file.path in named_files)) for file in found]
+    _refuse_without_rollouts(inputs, kinds)
+    return _name_runs(kinds, run_names)
+
+
+def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]) -> None:
+    if any(kind is Kind.ROLLOUTS for _, kind in kinds):
+        return
+    where = ", ".join(str(path) for path in inputs)
+    counts = Counter(kind for _, kind in kinds)
+    listing = ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts))
+    held = f"{len(kinds)} file{'s' * (len(kinds) > 1)} ({listing})" if kinds else "no files"
+    raise InputError(
+        f"{where}: no rollouts found; it holds {held}.",
+        hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name.",
+    )
+
+
+def _walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
+    """All regular files below the inputs; hidden ones and our own output are left out."""
+    for path in inputs:
+        _refuse_unusable(path)
+    absolute = [Path(os.path.abspath(path)) for path in inputs]
+    parent = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in absolute]))
+    skipped = skip.resolve() if skip is not None else None
+    if skipped in [path.resolve() for path in absolute]:
+        raise UsageError(
+            f"{skip}: is the results folder itself.", hint="Choose another folder with --out."
+        )
+    by_path: dict[Path, Found] = {}
+    for path in absolute:
+        for file in _files(path, skipped):
+            name = _printable(os.path.relpath(file, parent).replace(os.sep, "/"))
+            by_path.setdefault(file.resolve(), Found(file.resolve(), name))
+    return sorted(by_path.values(), key=lambda found: found.name)
+
+
+def _refuse_unusable(path: Path) -> None:
+    try:
+        is_there = path.exists()
+        is_open = os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0))
+    except OSError:  # a folder above it is closed to us
+        is_there, is_open = True, False
+    if not is_there:
+        raise InputError(
+            f"{path}: no such file or folder.",
+            hint="Give the folder that `gym eval run` wrote, or one rollout file.",
+        )
+    if not is_open:
+        raise InputError(f"{path}: cannot be read.", hint="Check its permissions.")
+
+
+def _files(path: Path, skipped: Path | None) -> Iterator[Path]:
+    if path.is_file():
+        yield from _with_sidecars(path)
+        return
+    seen: set[Path] = set()
+    unreadable: list[OSError] = []
+    for folder, subfolders, names in os.walk(path, followlinks=True, onerror=unreadable.append):
+        here = Path(folder).resolve()
+        # A link may lead back up; our own output would make a second analysis differ.
+        if here in seen or here == skipped or _is_our_output(here):
+            subfolders.clear()
+            continue
+        seen.add(here)
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(folder, name)
+            if not name.startswith(".") and file.is_file():
+                yield file
+    # A folder that cannot be listed is listed itself, to be a reject with its reason.
+    yield from (Path(error.filename) for error in unreadable)
+
+
+def _with_sidecars(path: Path) -> Iterator[Path]:
+    """A file named alone brings the sidecars that lie beside it under its name."""
+    stem, _ = _split_name(path.name)
+    beside = {f"{stem}{suffix}" for suffix in SIDECAR_SUFFIXES}
+    yield path
+    for other in sorted(path.parent.iterdir()):
+        if _split_name(other.name)[0] in beside and other.is_file():
+            yield other
+
+
+def _is_our_output(folder: Path) -> bool:
+    """The folder holds what an analysis wrote."""
+    try:
+        manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and manifest.get("tool") == "blade"
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    """`a/run.jsonl.gz` -> `run`, `.jsonl`: the stem, and the ending below the compression."""
+    base = name.rpartition("/")[2]
+    for packed in COMPRESSIONS:
+        if base.lower().endswith(packed):
+            base = base[: -len(packed)]
+    stem, dot, ending = base.rpartition(".")
+    return (stem, f".{ending.lower()}") if dot and stem else (base, "")
+
+
+def _printable(name: str) -> str:
+    """File names may hold bytes that are not UTF-8; tables and reports cannot."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
+    """The kind of a file; one that the caller named outright is rollouts unless a sidecar."""
+    stem, ending = _split_name(file.name)
+    if ending in (".jsonl", ".json"):
+        for suffix, kind in SIDECAR_SUFFIXES.items():
+            if stem.endswith(suffix):
+                return kind
+    lowered = file.name.lower()
+    for pattern, kind in NAME_RULES:
+        if re.search(pattern, lowered):
+            return Kind.ROLLOUTS if is_named and ending == ".jsonl" else kind
+    if ending == ".jsonl" or is_named:
+        return Kind.ROLLOUTS if is_named or _says_rollouts(file.name) else _sniff(file)
+    return Kind.OTHER
+
+
+def _says_rollouts(name: str) -> bool:
+    folders = name.lower().split("/")[:-1]
+    return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
+
+
+def _sniff(file: Found) -> Kind:
+    """Rows with a reward or a response are rollouts; request rows alone are a dataset."""
+    seen = Kind.OTHER
+    for line in _first_bytes(file).split(b"\n")[:SNIFF_ROWS]:
+        row = _object(line)
+        if "_ng_failure_class" in row:
+            return Kind.FAILURES
+        if "response" in row or "reward" in row:
+            return Kind.ROLLOUTS
+        if "responses_create_params" in row:
+            seen = Kind.DATASET
+    return seen
+
+
+def _first_bytes(file: Found) -> bytes:
+    suffix = file.path.suffix.lower()
+    try:
+        with pa.OSFile(os.fsencode(file.path)) as raw:
+            packed = COMPRESSIONS.get(suffix)
+            stream = pa.CompressedInputStream(raw, packed) if packed else raw
+            return bytes(stream.read(SNIFF_BYTES))
+    except OSError:
+        return b""
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        # The only row may be longer than what was read: its keys still show.
+        keys = re.findall(
+            rb'"(reward|response|responses_create_params|_ng_failure_class)"\s*:', line
+        )
+        return {key.decode(): None for key in keys}
+    return row if isinstance(row, dict) else {}
+
+
+def _name_runs(
+    kinds: list[tuple[Found, Kind]], run_names: tuple[tuple[str, Path], ...]
+) -> list[Artifact]:
+    """Artifacts in path order, each of a run carrying that run's name and its shard."""
+    shards = {file.name: _shard(file) for file, kind in kinds if kind in RUN_KINDS}
+    rollouts = {shards[file.name][0] for file, kind in kinds if kind is Kind.ROLLOUTS}
+    family_of = {name: _joined(family, rollouts) for name, (family, _, _) in shards.items()}
+    # Metrics alone make no run; inputs or failures do: all its rollouts may have been killed.
+    members = {family_of[file.name] for file, kind in kinds if kind in ROW_KINDS}
+    root = _root_name(kinds)
+    names = _unique_names(members, _names_given(kinds, family_of, run_names), root)
+    made = []
+    for file, kind in kinds:
+        family = family_of.get(file.name) or _family_of_document(file, members)
+        _, seed, chunk = shards.get(file.name, (None, None, None))
+        made.append(
+            Artifact(
+                path=file.path,
+                name=file.name,
+                kind=kind,
+                run_name=names.get(family) if family else None,
+                seed=seed,
+                chunk=chunk,
+                places=tuple(_telling_folders(file.name, root)),
+                package=_package_name(file),
+            )
+        )
+    return made
+
+
+def _shard(file: Found) -> tuple[Family, int | None, int | None]:
+    stem, _ = _split_name(file.name)
+    for suffix in SIDECAR_SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    match = SHARD.match(stem)
+    assert match is not None, "every part of the pattern is optional"
+    seed, chunk = match["seed"], match["chunk"]
+    family = Family(file.name.rpartition("/")[0], match["base"] or stem)
+    return family, int(seed) if seed else None, int(chunk) if chunk else None
+
+
+def _joined(family: Family, rollouts: set[Family]) -> Family:
+    """A sidecar named without `_rollouts` still belongs to the file that has it."""
+    if family in rollouts:
+        return family
+    longer = Family(family.folder, f"{family.stem}_rollouts")
+    return longer if longer in rollouts else family
+
+
+def _family_of_document(file: Found, members: set[Family]) -> Family | None:
+    """A config or note named after a run (`S_config.yaml`) is that run's; the longest name wins."""
+    folder = file.name.rpartition("/")[0]
+    stem, _ = _split_name(file.name)
+    own = [
+        family
+        for family in members
+        if family.folder == folder and re.match(rf"{re.escape(_short(family.stem))}($|[-_.])", stem)
+    ]
+    return max(own, key=lambda family: (len(family.stem), family.stem), default=None)
+
+
+def _short(stem: str) -> str:
+    return re.sub(r"[-_]rollouts?(?=$|[-_.])", "", stem) or stem
+
+
+def _unique_names(families: set[Family], given: dict[Family, str], root: str) -> dict[Family, str]:
+    """Short names, made longer by their folders only where two would read the same."""
+    names = dict(given)
+    waiting = sorted(families - set(given), key=lambda family: (family.folder, family.stem))
+    for depth in range(1, 2 + max((f.folder.count("/") + 1 for f in waiting), default=0)):
+        wanted = defaultdict(list)
+        for family in waiting:
+            wanted[_name(family, depth, root).casefold()].append(family)
+        taken = {name.casefold() for name in names.values()}
+        for key, sharing in wanted.items():
+            if len(sharing) == 1 and key not in taken:
+                names[sharing[0]] = _name(sharing[0], depth, root)
+        waiting = [family for family in waiting if family not in names]
+    for family in waiting:
+        taken = {name.casefold() for name in names.values()}
+        name = _name(family, 99, root)
+        number = next(n for n in range(2, 10**9) if f"{name}-{n}".casefold() not in taken)
+        names[family] = f"{name}-{number}"
+    return names
+
+
+def _name(family: Family, depth: int, root: str) -> str:
+    """The stem, or the nearest telling folder; `depth - 1` further folders in front."""
+    stem = _short(family.stem)
+    is_telling = stem.lower() not in GENERIC_NAMES and UNSAFE_IN_NAME.sub("", stem).strip("-._")
+    parts = [stem] if is_telling else []
+    telling = _telling_folders(f"{family.folder}/", root)
+    wanted = depth - len(parts)
+    parts = [*(telling[-wanted:] if wanted > 0 else []), *(parts or [])] or [stem]
+    return _safe_name("-".join(parts))
+
+
+def _telling_folders(name: str, root: str) -> list[str]:
+    folders = (root, *name.split("/")[:-1])
+    return [part for part in folders if part and part.lower() not in GENERIC_NAMES]
+
+
+def _safe_name(text: str) -> str:
+    """Names come from untrusted files and become folders."""
+    return UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
+
+
+def _root_name(kinds: list[tuple[Found, Kind]]) -> str:
+    """The inputs' common parent: the last resort for a file called `rollouts.jsonl`."""
+    for file, _ in kinds:
+        depth = file.name.count("/")
+        if len(file.path.parents) > depth:
+            return file.path.parents[depth].name
+    return ""
+
+
+def _package_name(file: Found) -> str | None:
+    """`<benchmark>/rollouts/x.jsonl` and `<benchmark>/data/x_rollouts.jsonl` name the benchmark."""
+    parent = file.path.parent
+    name = parent.parent.name
+    if parent.name.lower() not in ("rollouts", "data") or name.lower() in GENERIC_NAMES:
+        return None
+    return name if parent.name.lower() == "rollouts" or "rollout" in file.path.name else None
+
+
+def _names_given(
+    kinds: list[tuple[Found, Kind]],
+    family_of: dict[str, Family],
+    run_names: tuple[tuple[str, Path], ...],
+) -> dict[Family, str]:
+    """The names set by the caller: each must fit one run, and no two may be alike."""
+    given: dict[Family, str] = {}
+    for name, path in run_names:
+        if not VALID_NAME.fullmatch(name):
+            raise UsageError(
+                f"--run {name}={path}: a run's name may hold letters, digits, '.', '_' and '-'."
+            )
+        if name.casefold() in {other.casefold() for other in given.values()}:
+            raise UsageError(f"--run {name}={path}: another run is called {name} already.")
+        below = path.resolve()
+        families = {
+            family_of[file.name]
+            for file, kind in kinds
+            if kind is Kind.ROLLOUTS and (file.path == below or below in file.path.parents)
+        }
+        if families & set(given):
+            raise UsageError(f"--run {name}={path}: the run has the name {given[families.pop()]}.")
+        if len(families) != 1:
+            listing = ", ".join(sorted(family.stem for family in families)) or "none"
+            raise UsageError(
+                f"--run {name}={path}: the path holds {len(families)} runs ({listing}), not one.",
+                hint="Name one rollout file, or a folder with the shards of one run.",
+            )
+        given[families.pop()] = name
+    return given
