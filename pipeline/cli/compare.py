@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import math
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from pipeline import report, run
+from pipeline.cli import compare_gate, compare_series
+from pipeline.cli.compare_page import print_comparisons
+from pipeline.cli.lookup import known_run, listed, rows, run_names
 from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, json_option
+from pipeline.cli.progress import analyzed
 from pipeline.errors import UsageError
-from pipeline.text import json_text
+from pipeline.profile import gate
+from pipeline.report import Comparison
+from pipeline.text import json_text, one_line
+from pipeline.warehouse import Warehouse, open_warehouse
 
-if TYPE_CHECKING:
-    from pipeline.report import Comparison
-
-DEFAULT_MARGIN = 0.02
-METRICS = ("pass_at_1", "mean_reward")
+LONGEST_NAME = 60
+FEWEST_CHECKPOINTS = 3
+OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
 
 
 @click.command()
@@ -31,13 +38,13 @@ METRICS = ("pass_at_1", "mean_reward")
 )
 @click.option(
     "--metric",
-    type=click.Choice(METRICS),
+    type=click.Choice(("pass_at_1", "mean_reward")),
     help="Tell the change by this metric alone.  [default: by each that says more]",
 )
 @click.option(
     "--margin",
     type=click.FloatRange(min=0),
-    default=DEFAULT_MARGIN,
+    default=0.02,
     show_default=True,
     help="A change smaller than this is none: 0.02 is two points of pass@1.",
 )
@@ -108,15 +115,9 @@ def compare(
             )
         _follow(runs, warehouse, as_json=as_json)
         return
-    from pipeline import report
-    from pipeline.cli import compare_gate
-    from pipeline.cli.compare_page import print_comparisons
-    from pipeline.cli.compare_runs import compared, located
-    from pipeline.profile import gate
-
     with ExitStack() as stack:
-        path, names = located(stack, runs, warehouse)
-        opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
+        path, names = _located(stack, runs, warehouse)
+        opened, found = stack.enter_context(_compared(path, names, margin=margin, rerun=rerun))
         found = _by(found, metric, is_asked=bool(names))
         named = [each for each in found if each.is_named]
         if not named and (policy is not None or false_alarms):
@@ -143,24 +144,19 @@ def compare(
     sys.exit(max((each.exit_code for each in gates), default=0))
 
 
-def _follow(runs: tuple[str, ...], warehouse: Path | None, *, as_json: bool) -> None:
+def _follow(words: Sequence[str], warehouse: Path | None, *, as_json: bool) -> None:
     """The series that the analysis found, or the one of the runs named."""
-    from pipeline import run
-    from pipeline.cli.compare_runs import benchmark_of_series, located
-    from pipeline.cli.compare_series import print_series, series
-    from pipeline.warehouse import open_warehouse
-
     with ExitStack() as stack:
-        path, names = located(stack, runs, warehouse)
+        path, names = _located(stack, words, warehouse)
         opened = stack.enter_context(open_warehouse(path))
         if names:
-            benchmark = benchmark_of_series(opened, names)
+            benchmark = _benchmark_of_series(opened, names)
             opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
-        found = series(opened)
+        found = compare_series.series(opened)
     if as_json:
         click.echo(json_text({"series": found}, indent=2))
     else:
-        print_series(found, path)
+        compare_series.print_series(found, path)
 
 
 def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
@@ -176,3 +172,115 @@ def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[
             hint="Analyze again with --pass-threshold, or compare by mean_reward.",
         )
     return [each for each in chosen if each.changes]
+
+
+def _located(
+    stack: ExitStack, words: Sequence[str], warehouse: Path | None
+) -> tuple[Path, list[str]]:
+    """The warehouse, and the runs named; results given last are analyzed for the occasion."""
+    path = warehouse or DEFAULT_WAREHOUSE
+    if not words or not _is_results(words[-1], path):
+        return path, list(words)
+    *names, results = words
+    if warehouse is not None:
+        raise UsageError(
+            f"{one_line(results, LONGEST_NAME)} and --warehouse: one or the other.",
+            hint="Name the runs and the results, or the runs and --warehouse.",
+        )
+    return stack.enter_context(analyzed(Path(results))).warehouse, names
+
+
+def _is_results(word: str, warehouse: Path) -> bool:
+    """Is it a path that is there? A run of that name goes first: folders are named after runs."""
+    try:
+        if not Path(word).exists():
+            return False
+    except OSError:  # longer than any path
+        return False
+    if Path(word).name != word or not warehouse.is_file():
+        return True
+    with open_warehouse(warehouse) as opened:
+        return word not in run_names(opened)
+
+
+@contextmanager
+def _compared(
+    path: Path, names: Sequence[str], *, margin: float, rerun: str | None
+) -> Iterator[tuple[Warehouse, list[Comparison]]]:
+    """The comparisons asked for: of the runs named, or all that the analysis made."""
+    with open_warehouse(path) as opened:
+        made = [] if names else report.comparisons(opened)
+        named = [(each.benchmark, each.base, each.candidate) for each in made if each.is_named]
+        pairs = [
+            run.Pair(*pair, is_named=True, margin=margin)
+            for pair in (_asked(opened, names) if names else named)
+        ]
+        if not pairs:
+            yield opened, made
+            return
+        again = [] if rerun is None else _again(opened, pairs, rerun)
+    with run.compare(path, [*pairs, *again]) as overlaid:
+        wanted = {(pair.base, pair.candidate) for pair in pairs}
+        found = report.comparisons(overlaid)
+        chosen = [each for each in found if (each.base, each.candidate) in wanted]
+        yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
+
+
+def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Benchmark, base and candidate of each pair that the runs named make."""
+    base, *candidates = names
+    benchmark = known_run(opened, base)["benchmark"]
+    if not candidates:
+        candidates = [row["run_id"] for row in rows(opened, OTHERS, benchmark, base)]
+        if not candidates:
+            raise UsageError(
+                f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
+                hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
+            )
+    _check_once(names)
+    for candidate in candidates:
+        known_run(opened, candidate)
+    return [(benchmark, base, candidate) for candidate in candidates]
+
+
+def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+    """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
+    known_run(opened, rerun)
+    base, *others = dict.fromkeys(pair.base for pair in pairs)
+    if others:
+        raise UsageError(
+            f"--rerun: of which base? There are {listed([base, *others])}.",
+            hint="Name the base: blade compare BASE --false-alarms --rerun RUN",
+        )
+    if rerun == base:
+        raise UsageError(
+            f"--rerun {one_line(rerun, LONGEST_NAME)}: that is the base itself.",
+            hint="Name another run of the same model on the same tasks.",
+        )
+    if rerun in {pair.candidate for pair in pairs}:
+        return []
+    return [replace(pairs[0], candidate=rerun, is_named=False)]
+
+
+def _benchmark_of_series(opened: Warehouse, names: Sequence[str]) -> str:
+    """What these runs, named as checkpoints in their order, were all tried at."""
+    if len(names) < FEWEST_CHECKPOINTS:
+        raise UsageError(
+            "a series is three runs or more.", hint="Name them in the order of training."
+        )
+    _check_once(names)
+    found = {str(known_run(opened, name)["benchmark"]) for name in names}
+    if len(found) > 1:
+        raise UsageError(
+            f"these are runs of several benchmarks: {listed(sorted(found))}.",
+            hint="A series follows tasks of one benchmark.",
+        )
+    return found.pop()
+
+
+def _check_once(names: Sequence[str]) -> None:
+    twice = {name for name in names if list(names).count(name) > 1}
+    if twice:
+        raise UsageError(
+            f"{listed(sorted(twice))}: named twice.", hint="A run is not compared with itself."
+        )

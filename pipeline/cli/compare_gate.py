@@ -18,17 +18,12 @@ from pipeline.report import Comparison
 from pipeline.warehouse import Warehouse
 
 MOST_WAIVERS = 20
-COLOURS = {
-    Verdict.PASS: "green",
-    Verdict.WARN: "yellow",
-    Verdict.INCONCLUSIVE: "yellow",
-    Verdict.FAIL: "red",
-}
-MEANINGS = {
-    Verdict.PASS: "all that the policy asks holds",
-    Verdict.WARN: "nothing blocks, but look at this first",
-    Verdict.INCONCLUSIVE: "the data does not settle what the policy asks",
-    Verdict.FAIL: "what the policy asks does not hold",
+# The colour of a verdict, and what it means.
+VERDICTS = {
+    Verdict.PASS: ("green", "all that the policy asks holds"),
+    Verdict.WARN: ("yellow", "nothing blocks, but look at this first"),
+    Verdict.INCONCLUSIVE: ("yellow", "the data does not settle what the policy asks"),
+    Verdict.FAIL: ("red", "what the policy asks does not hold"),
 }
 LEGEND = (
     "Intervals are for new tasks like these, with missing attempts counted as failed; where one "
@@ -40,30 +35,29 @@ LEGEND = (
 MEASURED = """
     with changes as (
         select
-            base, candidate, metric, task_id, task_group,
+            metric, task_id, task_group,
             candidate_lowest - base_lowest as change,
             candidate_lowest - base_highest as lowest,
             candidate_highest - base_lowest as highest
         from staging.comparison_values
-        where is_paired
+        where base = $1 and candidate = $2 and is_paired
         union all
         select
-            base, candidate, metric || coalesce('/' || k, ''), task_id, task_id as task_group,
-            candidate_value - base_value as change,
-            candidate_value - base_value as lowest,
-            candidate_value - base_value as highest
+            metric || coalesce('/' || k, ''), task_id, task_id as task_group,
+            candidate_value - base_value as change, change as lowest, change as highest
         from staging.measure_pairs
+        where base = $1 and candidate = $2
     ),
     chosen as (
         select
             *,
             count(*) over of_metric as n_tasks,
             -- Of one task unknown, the mean is.
-            case when count(change) over of_metric = count(*) over of_metric then
-                list_sum(list(change order by change) over of_metric) / count(*) over of_metric
+            case when count(change) over of_metric = n_tasks then
+                list_sum(list(change order by change) over of_metric) / n_tasks
             end as delta
         from changes
-        where base = $1 and candidate = $2 and not list_contains($3, task_id)
+        where not list_contains($3, task_id)
         window of_metric as (partition by metric)
     ),
     grouped as (
@@ -76,9 +70,7 @@ MEASURED = """
         group by metric, n_tasks, delta, task_group
     )
     select
-        metric,
-        n_tasks,
-        delta,
+        metric, n_tasks, delta,
         count(*) as n_groups,
         sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(deviation * deviation)) / n_tasks
             as se,
@@ -93,16 +85,15 @@ MEASURED = """
     order by metric
 """
 QUALITIES = """
-    select metrics.run_id, metrics.coverage, health.clean_rate
+    select run_id, metrics.coverage, health.clean_rate
     from run_metrics as metrics
     left join run_health as health using (run_id)
 """
-COMMON = "select task_id from comparison_tasks where base = ? and candidate = ? and is_common"
-TALLIES = """
-    select base_n_scored, candidate_n_scored, base_n_passed, candidate_n_passed
-    from comparison_tasks
-    where base = ? and candidate = ? and is_common and base_n_passed is not null
-      and candidate_n_passed is not null
+COMMON = "from comparison_tasks where base = ? and candidate = ? and is_common"
+TASKS = f"select task_id {COMMON}"
+TALLIES = f"""
+    select base_n_scored, candidate_n_scored, base_n_passed, candidate_n_passed {COMMON}
+        and base_n_passed is not null and candidate_n_passed is not null
     order by all
 """
 
@@ -110,47 +101,47 @@ TALLIES = """
 def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> tuple[Gate, ...]:
     """The policy's verdict on every candidate."""
     policy = gate.read(policy_path)
-    return tuple(gate.decide(policy, _compared(warehouse, policy, each)) for each in found)
-
-
-def _compared(warehouse: Warehouse, policy: gate.Policy, each: Comparison) -> gate.Compared:
-    """Each metric's change over all common tasks, and without those that are waived."""
+    waived = [waiver.task_id for waiver in policy.waivers]
     qualities = {
         row["run_id"]: gate.Quality(row["coverage"], row["clean_rate"])
         for row in rows(warehouse, QUALITIES)
     }
-    waived = [waiver.task_id for waiver in policy.waivers]
-    common = rows(warehouse, COMMON, each.base, each.candidate)
-    return gate.Compared(
-        base=each.base,
-        candidate=each.candidate,
-        every_task=_measured(warehouse, each, []),
-        unwaived=_measured(warehouse, each, waived) if waived else (),
-        base_quality=qualities[each.base],
-        candidate_quality=qualities[each.candidate],
-        common_tasks=frozenset(row["task_id"] for row in common),
+    return tuple(
+        gate.decide(
+            policy,
+            gate.Compared(
+                base=each.base,
+                candidate=each.candidate,
+                every_task=_measured(warehouse, each, []),
+                unwaived=_measured(warehouse, each, waived) if waived else (),
+                base_quality=qualities[each.base],
+                candidate_quality=qualities[each.candidate],
+                common_tasks=frozenset(
+                    row["task_id"] for row in rows(warehouse, TASKS, each.base, each.candidate)
+                ),
+            ),
+        )
+        for each in found
     )
 
 
 def _measured(
     warehouse: Warehouse, each: Comparison, without: list[str]
 ) -> tuple[gate.Measured, ...]:
+    """Each metric's change over the common tasks, without those that are waived."""
     found = rows(warehouse, MEASURED, each.base, each.candidate, without)
-    low, high = stats.change_interval(
-        *(
-            np.array([row[name] for row in found], dtype=float)
-            for name in ("delta", "se", "n_groups")
-        ),
-        is_bounded=np.array([row["is_bounded"] for row in found], dtype=bool),
+    delta, se, n_groups = (
+        np.array([row[name] for row in found], dtype=float) for name in ("delta", "se", "n_groups")
     )
+    is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
+    low, high = stats.change_interval(delta, se, n_groups, is_bounded=is_bounded)
     measured = []
-    for row, *ends in zip(found, low, high, strict=True):
-        lower, upper = (float(end) if np.isfinite(end) else None for end in ends)
-        known = {name: row[name] for name in ("n_tasks", "delta", "bound_low", "bound_high")}
+    for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
+        known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
         # pass@k is known as that, and by its k.
         name, _, k = row["metric"].partition("/")
         for metric in (name, f"{name.removesuffix('_k')}_{k}") if k else (name,):
-            measured.append(gate.Measured(metric=metric, low=lower, high=upper, **known))
+            measured.append(gate.Measured(metric, *known))
     return tuple(measured)
 
 
@@ -164,10 +155,8 @@ def print_gate(gates: Sequence[Gate]) -> None:
         click.echo("" if number == 0 else "\n", nl=False)
         names = f"{inline(each.compared.candidate)} against {inline(each.compared.base)}"
         click.echo(f"{_styled(each.verdict)}  {names}, by {inline(each.policy.name)}")
-        click.echo(labelled("", MEANINGS[each.verdict]))
-        for reason in each.reasons:
-            click.echo(_item(reason))
-        click.echo()
+        click.echo(labelled("", VERDICTS[each.verdict][1]))
+        click.echo("".join(f"{_item(reason, 2)}\n" for reason in each.reasons))
         print_table(
             ("metric", "level", "change", "interval", "must be", "tasks", "verdict"),
             [_cells(judgement) for judgement in each.judgements],
@@ -181,12 +170,12 @@ def print_gate(gates: Sequence[Gate]) -> None:
 
 def _cells(judgement: gate.Judgement) -> tuple[object, ...]:
     criterion, measured = judgement.criterion, judgement.deciding.measured
-    threshold = criterion.threshold
+    delta, ends, threshold = measured.change, measured.interval, criterion.threshold
     return (
         asked(criterion),
         criterion.level,
-        "n/a" if measured.change is None else change(measured.change, threshold),
-        "n/a" if measured.interval is None else interval(measured.interval, threshold),
+        "n/a" if delta is None else change(delta, threshold),
+        "n/a" if ends is None else interval(ends, threshold),
         required(criterion),
         measured.n_tasks,
         str(judgement.verdict),
@@ -195,10 +184,8 @@ def _cells(judgement: gate.Judgement) -> tuple[object, ...]:
 
 def _notes(finding: gate.Finding, whole: Gate) -> str:
     """Why a metric does not hold, without what is said of the whole already."""
-    if finding.verdict is Verdict.PASS:
-        return ""
-    reasons = [reason for reason in finding.reasons if reason not in whole.reasons]
-    return "\n".join(_item(reason, indent=4) for reason in reasons)
+    reasons = [] if finding.verdict is Verdict.PASS else finding.reasons
+    return "\n".join(_item(reason, 4) for reason in reasons if reason not in whole.reasons)
 
 
 def _print_waivers(whole: Gate) -> None:
@@ -212,52 +199,34 @@ def _print_waivers(whole: Gate) -> None:
     if len(waivers) > MOST_WAIVERS:
         click.echo(f"  and {len(waivers) - MOST_WAIVERS:,} more, in the policy")
     click.echo()
-    print_table(
-        ("metric", "without waived", "tasks", "with waived", "tasks "),
-        [
-            (
-                asked(judgement.criterion),
-                str(judgement.verdict),
-                judgement.deciding.measured.n_tasks,
-                str(judgement.with_waived.verdict),
-                judgement.with_waived.measured.n_tasks,
-            )
-            for judgement in whole.judgements
-        ],
-        notes=[
-            _notes(judgement.with_waived, whole) if judgement.is_waiver_decisive else ""
-            for judgement in whole.judgements
-        ],
-    )
+    cells, notes = [], []
+    for each in whole.judgements:
+        sides = [
+            (str(one.verdict), one.measured.n_tasks) for one in (each.deciding, each.with_waived)
+        ]
+        cells.append((asked(each.criterion), *sides[0], *sides[1]))
+        notes.append(_notes(each.with_waived, whole) if each.is_waiver_decisive else "")
+    print_table(("metric", "without waived", "tasks", "with waived", "tasks "), cells, notes=notes)
 
 
-def _item(text: str, *, indent: int = 2) -> str:
+def _item(text: str, indent: int) -> str:
     return labelled("-", inline(text, LONGEST_TEXT), indent=indent)
 
 
 def _styled(verdict: Verdict) -> str:
-    return click.style(str(verdict), bold=True, fg=COLOURS[verdict])
+    return click.style(str(verdict), bold=True, fg=VERDICTS[verdict][0])
 
 
 def noise(
-    warehouse: Warehouse,
-    each: Comparison,
-    gates: Sequence[Gate],
-    *,
-    margin: float,
-    rerun: str | None,
+    opened: Warehouse, each: Comparison, gates: Sequence[Gate], *, margin: float, rerun: str | None
 ) -> Row:
     """The rule of the verdict on a candidate, and that of the policy where there is one.
 
     At these tasks and repeats; by simulation, or by a rerun of the base.
     """
-    said = {
-        "base": each.base,
-        "candidate": each.candidate,
-        "source": "simulation" if rerun is None else "rerun",
-        "rerun": rerun,
-    }
-    counts = rows(warehouse, TALLIES, each.base, rerun or each.candidate)
+    source = "simulation" if rerun is None else "rerun"
+    said = {"base": each.base, "candidate": each.candidate, "source": source, "rerun": rerun}
+    counts = rows(opened, TALLIES, each.base, rerun or each.candidate)
     if not counts:
         return {**said, "n_tasks": 0, "rates": None, "policy": []}
     table = np.array([list(row.values()) for row in counts], dtype=np.int64)
@@ -272,13 +241,12 @@ def noise(
         return false_alarms.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
 
     def at(limit: float) -> Row:
-        return {
-            "threshold": limit,
-            "fail": rate(lambda _low, high: np.asarray(high < limit)).either,
-            "pass": rate(lambda low, _high: np.asarray(low > limit)).either,
-        }
+        fail = rate(lambda _low, high: np.asarray(high < limit))
+        passed = rate(lambda low, _high: np.asarray(low > limit))
+        return {"threshold": limit, "fail": fail.either, "pass": passed.either}
 
     found = rate(false_alarms.excludes_zero)
+    rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
     # What pass@1 must be beyond for the policy not to fail.
     limits = [
         judgement.criterion.threshold
@@ -291,12 +259,7 @@ def noise(
         **said,
         "n_tasks": len(counts),
         "n_simulations": found.n_simulations,
-        "rates": {
-            "improved": found.improved,
-            "regressed": found.regressed,
-            "either": found.either,
-            "no_change": found.within_margin,
-        },
+        "rates": {**rates, "no_change": found.within_margin},
         "policy": [at(limit) for limit in limits],
     }
 
@@ -306,24 +269,21 @@ def print_false_alarms(found: Sequence[Row]) -> None:
     if found:
         click.echo(heading("false alarms") + ", if nothing had changed")
     for alarm in found:
-        click.echo(labelled("", _alarm(alarm), indent=2))
-
-
-def _alarm(alarm: Row) -> str:
-    name, rates = inline(alarm["candidate"]), alarm["rates"]
-    if rates is None:
-        return f"{name}: n/a, the runs have no task in common"
-    times = f"{alarm['n_simulations']:,} times"
-    how = f"both runs simulated {times} from shrunken pass rates"
-    if alarm["rerun"] is not None:
-        how = f"rollouts of {inline(alarm['rerun'])} and the base dealt out anew {times}"
-    said = (
-        f"{name}: the rule would say improved in {percent(rates['improved'])} and regressed in "
-        f"{percent(rates['regressed'])} of comparisons ({how}, {alarm['n_tasks']:,} tasks)"
-    )
-    for limit in alarm["policy"]:
-        said += (
-            f"; the policy's rule at {100 * limit['threshold']:+.1f} points of pass@1 would fail "
-            f"{percent(limit['fail'])} and pass {percent(limit['pass'])}"
-        )
-    return said
+        name, rates = inline(alarm["candidate"]), alarm["rates"]
+        said = f"{name}: n/a, the runs have no task in common"
+        if rates is not None:
+            times = f"{alarm['n_simulations']:,} times"
+            how = f"both runs simulated {times} from shrunken pass rates"
+            if alarm["rerun"] is not None:
+                how = f"rollouts of {inline(alarm['rerun'])} and the base dealt out anew {times}"
+            said = (
+                f"{name}: the rule would say improved in {percent(rates['improved'])} and "
+                f"regressed in {percent(rates['regressed'])} of comparisons "
+                f"({how}, {alarm['n_tasks']:,} tasks)"
+            )
+        for limit in alarm["policy"]:
+            said += (
+                f"; the policy's rule at {100 * limit['threshold']:+.1f} points of pass@1 would "
+                f"fail {percent(limit['fail'])} and pass {percent(limit['pass'])}"
+            )
+        click.echo(labelled("", said, indent=2))

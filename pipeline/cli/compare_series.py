@@ -38,29 +38,28 @@ RUNS = """
 TASKS = """
     with turns as (
         select
-            *,
+            tasks.*,
+            first_run_id || '/' || task_id as first_citation,
+            last_run_id || '/' || task_id as last_citation,
             case
                 when is_learned then 'learned'
                 when is_forgotten then 'forgotten'
                 when q_value < 0.05 and slope > 0 then 'rising'
                 when q_value < 0.05 and slope < 0 then 'falling'
-            end as turn
-        from series_tasks
+            end as turn,
+            row_number() over (
+                partition by series, turn
+                order by p_value nulls last, abs(last_rate - first_rate) desc, task_id
+            ) as place
+        from series_tasks as tasks
+        inner join series_counts using (series)
     )
     select
         series, turn, task_id, n_scored, n_passed, rates, slope, p_value, q_value,
-        turns.expected_learned,
-        turns.expected_forgotten,
-        first_run_id || '/' || task_id as first_citation,
-        last_run_id || '/' || task_id as last_citation
+        expected_learned, expected_forgotten, first_citation, last_citation
     from turns
-    inner join series_counts using (series)
-    where turn is not null
-    qualify row_number() over (
-        partition by series, turn
-        order by p_value nulls last, abs(last_rate - first_rate) desc, task_id
-    ) <= ?
-    order by series, turn, p_value nulls last, abs(last_rate - first_rate) desc, task_id
+    where turn is not null and place <= ?
+    order by series, turn, place
 """
 
 
@@ -83,7 +82,6 @@ def print_series(series: list[Row], warehouse: Path) -> None:
     """A section per series: its runs along it, how many tasks turned, and which most clearly."""
     if not series:
         click.echo(labelled("", NO_SERIES))
-        return
     for number, one in enumerate(series):
         click.echo("" if number == 0 else "\n", nl=False)
         name = click.style(inline(one["series"]), bold=True)
@@ -105,32 +103,38 @@ def print_series(series: list[Row], warehouse: Path) -> None:
 
 def _print_runs(runs: list[Row]) -> None:
     """The runs along the series; rewards where they say more than passes do."""
-    names, cells = (
-        ["run", "step", "tasks"],
-        [[run["run_id"], run["step"], run["n_tasks"]] for run in runs],
-    )
+    names = ["run", "step", "tasks"]
+    # A whole number where it is one: long ones would lose digits.
+    steps = [int(s) if s is not None and s.is_integer() else s for s in (r["step"] for r in runs)]
+    cells = [[run["run_id"], step, run["n_tasks"]] for run, step in zip(runs, steps, strict=True)]
     if any(run["pass_at_1"] is not None for run in runs):
         names += ["pass@1", "on shared tasks", "change"]
         for run, row in zip(runs, cells, strict=True):
-            row += [_rate(run["pass_at_1"]), _rate(run["common_pass_at_1"]), _points(run["change"])]
+            rates = (run["pass_at_1"], run["common_pass_at_1"])
+            row += [None if rate is None else percent(rate) for rate in rates]
+            row.append(_points(run["change"]))
     if any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs):
         names += ["mean reward", "on shared tasks", "change"]
         for run, row in zip(runs, cells, strict=True):
             row += [run["mean_reward"], run["common_mean_reward"], run["reward_change"]]
-    for row in cells:
-        # A whole number where it is one: long ones would lose digits.
-        row[1] = int(row[1]) if row[1] is not None and row[1].is_integer() else row[1]
     print_table(names, cells)
 
 
 def _print_turns(one: Row) -> None:
+    """How many tasks turned each way, and the clearest of them."""
     if one["n_learned"] is None:
-        said = UNSETTLED if one["n_common_tasks"] else NOTHING_SHARED
-        click.echo("\n" + labelled("", said))
+        click.echo("\n" + labelled("", UNSETTLED if one["n_common_tasks"] else NOTHING_SHARED))
         return
-    tasks = f"{one['n_common_tasks']:,} tasks that every run scored"
-    _print_turn("learned", one, f"of {tasks}")
-    _print_turn("forgotten", one, "")
+    whole = f" of {one['n_common_tasks']:,} tasks that every run scored"
+    for turn, rest in (("learned", whole), ("forgotten", "")):
+        count = one[f"n_{turn}"]
+        said = heading(f"{turn} {count:,} {'task' if count == 1 else 'tasks'}")
+        click.echo(f"{said} (noise alone: {one[f'expected_{turn}']:.1f}){rest}")
+        if one[turn]:
+            _print_tasks(one[turn])
+        if n_more := count - len(one[turn]):
+            said = f"and {n_more:,} more: blade sql lists them, from series_tasks where is_{turn}"
+            click.echo(said)
     click.echo(
         heading(f"rising {one['n_rising']:,}, falling {one['n_falling']:,}")
         + f" (at q < 5%, of {one['n_tested']:,} tasks that neither always nor never passed)"
@@ -140,19 +144,6 @@ def _print_turns(one: Row) -> None:
         if one[turn]:
             click.echo(f"{turn}, but neither learned nor forgotten")
             _print_tasks(one[turn])
-
-
-def _print_turn(turn: str, one: Row, rest: str) -> None:
-    count, expected = one[f"n_{turn}"], one[f"expected_{turn}"]
-    said = heading(f"{turn} {count:,} {'task' if count == 1 else 'tasks'}")
-    click.echo(f"{said} (noise alone: {expected:.1f}) {rest}".rstrip())
-    if one[turn]:
-        _print_tasks(one[turn])
-        n_more = count - len(one[turn])
-        if n_more:
-            click.echo(
-                f"and {n_more:,} more: blade sql lists them, from series_tasks where is_{turn}"
-            )
 
 
 def _print_tasks(tasks: list[Row]) -> None:
@@ -174,15 +165,8 @@ def _print_tasks(tasks: list[Row]) -> None:
 def sparkline(rates: Sequence[float]) -> str:
     """Rates as blocks: the lowest is 0, the highest 1, and only those two are."""
     last = len(BLOCKS) - 1
-    inner = [min(max(round(rate * last), 1), last - 1) for rate in rates]
-    return "".join(
-        BLOCKS[0 if rate == 0 else last if rate == 1 else level]
-        for rate, level in zip(rates, inner, strict=True)
-    )
-
-
-def _rate(rate: float | None) -> str | None:
-    return None if rate is None else percent(rate)
+    levels = (min(max(round(rate * last), rate > 0), last - (rate < 1)) for rate in rates)
+    return "".join(BLOCKS[level] for level in levels)
 
 
 def _points(change: float | None) -> str | None:
