@@ -1,5 +1,4 @@
--- What only DuckDB can say, in one place: reading JSON, and sums that repeat themselves to the last
--- digit. Another engine brings its own versions.
+-- What several relations say alike: reading JSON, and sums that repeat themselves to the last digit.
 
 -- Values arrive as JSON text, which says by its first character what it is: no parser is needed.
 
@@ -210,9 +209,6 @@ create or replace macro json_pair(name, value) as
     json_quote(name)::varchar || ': '
     || case when isfinite(try_cast(value as double)) then value else json_quote(value)::varchar end;
 
--- Floats in a fixed order, and their sum: the last digit must not depend on the threads.
-create or replace macro sorted_list(value) as list(value order by value);
-
 create or replace macro sorted_sum(value) as list_sum(list(value order by value));
 
 -- The sum of floats where groups are many and small, since lists of them would fill the memory: in
@@ -236,10 +232,6 @@ create or replace macro steady_sum(value) as
         )
         + coalesce(list_sum(list(value order by value) filter (where abs(value) > 1e12)), 0)
     end;
-
-create or replace macro list_total(numbers) as list_sum(numbers);
-
-create or replace macro square(value) as value * value;
 
 -- The difference of two figures; of equal ones it is 0, whatever rounding left of them.
 create or replace macro difference(figure, other) as
@@ -268,22 +260,6 @@ create or replace macro row_field(verifier, reward_components, path) as
             then json_extract(reward_components, '$' || path[22:])
         else json_extract(verifier, path)
     end;
-
--- A group's values, ascending: floats are summed in this order, so that every run agrees.
-create or replace macro ascending(value) as
-    list(value order by value) filter (where value is not null);
-
--- A group's values in the order of a key.
-create or replace macro values_by(value, key) as list(value order by key);
-
--- The values of a group with the n least keys, in their order.
-create or replace macro first_by(value, key, n) as min_by(value, key, n);
-
--- What a list holds beside nulls.
-create or replace macro present(found) as list_filter(found, lambda each: each is not null);
-
--- The first k of a list.
-create or replace macro first_of(numbers, k) as numbers[1:k];
 
 -- The share of k-subsets of n things that lie wholly among m of them: C(m, k) / C(n, k).
 create or replace macro subset_share(n, m, k) as
@@ -497,11 +473,6 @@ create or replace macro json_words(value) as
 -- What a health check found: on what, in words, and the evidence.
 create or replace macro finding(name, place, words, seen) as
     {'check_id': name, 'subject': place, 'message': words, 'evidence': seen::varchar};
-
-create or replace macro no_texts() as []::varchar[];
-
--- A group's values, each once, ascending.
-create or replace macro distinct_values(value) as list(distinct value order by value);
 
 -- The name with the largest size, the way that all together go; of several the first by name.
 create or replace macro largest_by(name, size) as

@@ -137,11 +137,11 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
     if any(each["root_causes"] or each["n_not_passed"] for each in runs):
         click.echo("\n" + labelled("", SUGGESTIONS))
     recorded = [mode for each in runs for mode in each["modes"] if mode["is_example_recorded"]]
-    causes: list[Row] = next((each["root_causes"] for each in runs if each["root_causes"]), [])
+    causes = [_by_cause(each["root_causes"]) for each in runs if each["root_causes"]]
     if recorded:
         click.echo(next_line(command("show", recorded[0]["example"], warehouse)))
     if causes:
-        click.echo(next_line(command("why", _by_cause(causes)[0]["example"], warehouse)))
+        click.echo(next_line(command("why", causes[0][0]["example"], warehouse)))
 
 
 def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[Row]:

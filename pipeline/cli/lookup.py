@@ -28,6 +28,11 @@ def rows(warehouse: Warehouse, query: str, *values: Any) -> list[Row]:
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
+def column(warehouse: Warehouse, query: str, *values: Any) -> list[Any]:
+    """The first column of a query."""
+    return [row[0] for row in warehouse.execute(query, list(values)).fetchall()]
+
+
 def grouped(found: Iterable[Row], key: str) -> dict[str, list[Row]]:
     """Rows by one of their columns, which they then lack."""
     groups: dict[str, list[Row]] = defaultdict(list)
@@ -54,7 +59,7 @@ def short(name: str | None) -> str | None:
 
 def run_names(warehouse: Warehouse) -> list[str]:
     """Every run of the warehouse."""
-    return [row["run_id"] for row in rows(warehouse, "select run_id from runs order by all")]
+    return column(warehouse, "select run_id from runs order by all")
 
 
 def known_run(warehouse: Warehouse, run_id: str) -> Row:

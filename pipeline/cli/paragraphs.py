@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -52,6 +52,21 @@ def labelled(label: str, text: str, *, indent: int = 0, column: int = 0) -> str:
 def row(label: str, text: str) -> str:
     """A labelled text of a section, in the column that all its sections share."""
     return labelled(label, text, indent=2, column=COLUMN)
+
+
+def facts(*pairs: tuple[str, str | None]) -> Iterator[str]:
+    """Such rows, without those that have nothing to say."""
+    return (row(label, text) for label, text in pairs if text)
+
+
+def phrase(*parts: Any, by: str = ", ") -> str:
+    """What there is to say, in one go: parts that are empty or false are left out."""
+    return by.join(part for part in parts if part)
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names or texts on one line."""
+    return inline(", ".join(names), LONGEST_TEXT)
 
 
 def flat(text: Mapping[str, Any] | None, limit: int = LONGEST_FLAT) -> str:
