@@ -11,24 +11,14 @@ import click
 
 from pipeline.cli.lookup import Row, require_run, rows
 from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
-from pipeline.cli.tables import CELL_WIDTH, percent, print_table
+from pipeline.cli.tables import CELL_WIDTH, print_rows, print_table
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
-COLUMNS = {
-    "run": "run_id",
-    "rollouts": "n_rollouts",
-    "healthy": "n_healthy",
-    "unhealthy": "n_unhealthy",
-    "unobserved": "n_unobserved",
-    "clean": "clean_rate",
-    "coverage": "coverage",
-    "rejects": "n_rejects",
-    "stale failures": "n_stale_failures",
-    "models": "n_models",
-    "wrong figures": "n_reported_differences",
-}
-RATES = ("clean_rate", "coverage")
+COLUMNS = (
+    "run_id n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects "
+    "n_stale_failures n_models n_reported_differences"
+)
 SCOPES = ("rollout", "task", "run")
 LEGEND = (
     "unobserved: nothing found, but not every check had its evidence. "
@@ -63,7 +53,13 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
     runs, checks = (
         [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
     )
-    below = [row["run_id"] for row in runs if _is_below(row["clean_rate"], min_clean_rate)]
+    # An undefined rate is below any minimum: nothing shows that the run is clean.
+    below = [
+        row["run_id"]
+        for row in runs
+        if min_clean_rate is not None
+        and (row["clean_rate"] is None or row["clean_rate"] < min_clean_rate)
+    ]
     if as_json:
         content = {"min_clean_rate": min_clean_rate, "below": below, "runs": runs, "checks": checks}
         click.echo(json_text(content, indent=2))
@@ -75,19 +71,8 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         raise click.exceptions.Exit(1)
 
 
-def _is_below(clean_rate: float | None, least: float | None) -> bool:
-    """An undefined rate is below any minimum: nothing shows that the run is clean."""
-    return least is not None and (clean_rate is None or clean_rate < least)
-
-
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
-    print_table(
-        list(COLUMNS),
-        [
-            [percent(row[name]) if name in RATES else row[name] for name in COLUMNS.values()]
-            for row in runs
-        ],
-    )
+    print_rows(COLUMNS, runs)
     click.echo(LEGEND)
     if checks:
         click.echo()

@@ -29,23 +29,16 @@ def analyzed(*results: Path) -> Iterator[Analysis]:
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """Drawn on a terminal, and gone at the end; elsewhere a plain line per stage."""
-    if sys.stderr.isatty():
-        with _drawn() as progress:
-            yield progress
-    else:
+    if not sys.stderr.isatty():
         # Lines without times: the same analysis says the same.
         yield Progress(stage=lambda words: click.echo(neutral(words), err=True))
-
-
-@contextmanager
-def _drawn() -> Iterator[Progress]:
+        return
     from rich import progress as drawn
     from rich.console import Console, Group
     from rich.live import Live
 
-    stages = drawn.Progress(
-        drawn.SpinnerColumn(), drawn.TextColumn("{task.description}", markup=False)
-    )
+    words_column = drawn.TextColumn("{task.description}", markup=False)
+    stages = drawn.Progress(drawn.SpinnerColumn(), words_column)
     reading = drawn.Progress(drawn.BarColumn(), drawn.DownloadColumn(), drawn.TransferSpeedColumn())
     now = stages.add_task("", total=None)
     bar = reading.add_task("", total=None, visible=False)

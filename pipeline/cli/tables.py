@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any, TextIO
 
@@ -134,3 +134,10 @@ def _is_number(value: Any) -> bool:
     if isinstance(value, str):
         return FIGURE.fullmatch(value) is not None
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+WRITERS: dict[str, Callable[..., None]] = {
+    "table": print_table,
+    "markdown": write_markdown,
+    "csv": write_csv,
+}
