@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,12 +13,11 @@ import pyarrow as pa
 
 from pipeline import report, warehouse
 from pipeline.artifact import Artifact, Kind
-from pipeline.errors import InputError, UsageError
+from pipeline.errors import InputError, UsageError, no_such
 from pipeline.ingest import load
 from pipeline.profile import Profile
-from pipeline.run import made_relations
+from pipeline.run import ask_again, made_relations
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
-from pipeline.text import one_line
 from pipeline.warehouse import Notice, Warehouse
 from pipeline.warehouse.relations import relations
 
@@ -32,8 +30,6 @@ REJECTS = f"""
 """
 # They ask about rejects of a run's own files, and labels are no run's.
 KEPT = ("main.reported_checks", "main.run_health")
-MOST_NAMES = 12
-LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -64,10 +60,17 @@ def render(
         content = report.collect(source)
         notices: list[Notice] = []
         if labels is not None:
-            notices = warehouse.run_checks(source)
-            content = replace(content, notices=[_row(notice) for notice in notices])
+            found = warehouse.run_checks(source)
+            rows: list[Mapping[str, str]]
+            rows = [{"check_name": each.check, **vars(each)} for each in found]
+            content = replace(content, notices=rows)
+            # Those on lines of the file of labels, or on all of it.
+            name = f"{_printable(labels)}:"
+            notices = [each for each in found if f"{each.subject}:".startswith(name)]
         for name in runs:
-            _refuse_unknown(name, [run.run_id for run in content.runs], "run")
+            known = [run.run_id for run in content.runs]
+            if name not in known:
+                raise no_such("run", name, known)
         text = report.page(
             source,
             content.only(runs) if runs else content,
@@ -75,7 +78,7 @@ def render(
             sections=chosen or report.SECTIONS,
             folder=templates,
         )
-    return Rendering(text, tuple(_about(labels, notices)))
+    return Rendering(text, tuple(notices))
 
 
 def _places(names: Sequence[str]) -> list[int]:
@@ -83,20 +86,9 @@ def _places(names: Sequence[str]) -> list[int]:
     known = [section.name for section in report.SECTIONS]
     asked = [(name, report.Section(name.strip()).name) for name in names]
     for name, plain in asked:
-        _refuse_unknown(plain, known, "section", said=name)
+        if plain not in known:
+            raise no_such("section", name, known)
     return sorted({known.index(plain) for _, plain in asked})
-
-
-def _refuse_unknown(name: str, known: Sequence[str], what: str, *, said: str | None = None) -> None:
-    if name in known:
-        return
-    close = difflib.get_close_matches(name, known, n=1)
-    meant = f"Did you mean {close[0]}? " if close else ""
-    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
-    raise UsageError(
-        f"{one_line(name if said is None else said, LONGEST_NAME)}: no such {what}.",
-        hint=f"{meant}{what.capitalize()}s: {', '.join(known[:MOST_NAMES]) or 'none'}{more}",
-    )
 
 
 @contextmanager
@@ -133,11 +125,9 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     read = load.labels_alone(
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
-    return warehouse.ask_again(
+    return ask_again(
         path,
-        SQL_DIR,
-        made_relations(Profile()),
-        given={name: read[name] for name in ("raw.labels", "raw.label_mentions")},
+        {name: read[name] for name in ("raw.labels", "raw.label_mentions")},
         amended={
             "raw.files": pa.concat_tables([files, read["raw.files"]]),
             "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
@@ -153,23 +143,6 @@ def _shown() -> list[str]:
     shown = ("main.", "report.", "assertions.")
     names = [relation.name for relation in every if relation.name.startswith(shown)]
     return [*names, *(name for table in report.TABLES.values() for name in table.reads)]
-
-
-def _row(notice: Notice) -> dict[str, str]:
-    return {
-        "check_name": notice.check,
-        "subject": notice.subject,
-        "message": notice.message,
-        "hint": notice.hint,
-    }
-
-
-def _about(labels: Path | None, notices: list[Notice]) -> list[Notice]:
-    """The notices on lines of the file of labels, or on all of it."""
-    if labels is None:
-        return []
-    name = _printable(labels)
-    return [each for each in notices if f"{each.subject}:".startswith(f"{name}:")]
 
 
 def _printable(path: Path) -> str:

@@ -64,15 +64,15 @@ COMPARED = st.builds(
 def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
     """With anything undefined or anything required unmet, nothing passes."""
     found = decide(policy, given_)
-    (judgement,) = found.judgements
+    (metric,) = found["metrics"]
     sets = [given_.every_task[0], *([given_.unwaived[0]] if policy.waivers else [])]
     is_undefined = [
         any(getattr(change, field.name) is None for field in fields(change)) for change in sets
     ]
     if any(is_undefined):
-        assert found.verdict is not PASS
+        assert found["verdict"] is not PASS
     if is_undefined[-1]:
-        assert judgement.verdict is INCONCLUSIVE
+        assert metric["verdict"] is INCONCLUSIVE
     require = policy.require
     runs = (given_.base_quality, given_.candidate_quality)
     if any(
@@ -84,10 +84,10 @@ def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
         )
         for value in values
     ):
-        assert judgement.verdict is INCONCLUSIVE
-        assert found.verdict is (INCONCLUSIVE if judgement.criterion.is_blocking else WARN)
-    assert found.exit_code == (0 if found.verdict in (PASS, WARN) else 1)
-    assert bool(found.reasons) == (found.verdict is not PASS)
+        assert metric["verdict"] is INCONCLUSIVE
+        assert found["verdict"] is (INCONCLUSIVE if metric["level"] == "blocking" else WARN)
+    assert found["exit_code"] == (0 if found["verdict"] in (PASS, WARN) else 1)
+    assert bool(found["reasons"]) == (found["verdict"] is not PASS)
 
 
 @given(POLICIES, COMPARED, st.tuples(*[st.integers(0, 6)] * 8))
@@ -111,8 +111,8 @@ def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, 
         unwaived=(moved(given_.unwaived[0], by[4:]),),
     )
     before, after = decide(policy, given_), decide(policy, better)
-    assert ORDER.index(after.verdict) >= ORDER.index(before.verdict)
-    judged = [gate.judgements[0].verdict for gate in (before, after)]
+    assert ORDER.index(after["verdict"]) >= ORDER.index(before["verdict"])
+    judged = [gate["metrics"][0]["verdict"] for gate in (before, after)]
     assert ORDER.index(judged[1]) >= ORDER.index(judged[0])
 
 
@@ -138,6 +138,6 @@ def test_lower_mirrors_higher(policy: Policy, given_: Compared) -> None:
     )
     first = decide(policy, given_)
     second = decide(replace(policy, criteria=(other,)), mirrored)
-    assert (first.verdict, first.reasons) == (second.verdict, second.reasons)
-    assert first.judgements[0].verdict is second.judgements[0].verdict
+    assert (first["verdict"], first["reasons"]) == (second["verdict"], second["reasons"])
+    assert first["metrics"][0]["verdict"] is second["metrics"][0]["verdict"]
     assert other.threshold == -criterion.threshold

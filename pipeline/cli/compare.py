@@ -15,16 +15,14 @@ import click
 from pipeline import report, run
 from pipeline.cli import compare_gate, compare_series
 from pipeline.cli.compare_page import print_comparisons
-from pipeline.cli.lookup import known_run, listed, rows, run_names
+from pipeline.cli.lookup import column, known_run, run_names
 from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, json_option
 from pipeline.cli.progress import analyzed
-from pipeline.errors import UsageError
-from pipeline.profile import gate
+from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.report import Comparison
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
-LONGEST_NAME = 60
 FEWEST_CHECKPOINTS = 3
 OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
 
@@ -125,14 +123,14 @@ def compare(
                 "no base is named, and without one nothing can be decided.",
                 hint="For example: blade compare BASE CANDIDATE --policy policy.toml",
             )
-        gates = compare_gate.gates(opened, policy, named) if policy is not None else ()
+        gates = compare_gate.gates(opened, policy, named) if policy is not None else []
         alarms = [
             compare_gate.noise(opened, each, gates, margin=margin, rerun=rerun)
             for each in (named if false_alarms else [])
         ]
     if as_json:
         content: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
-        content |= {"gates": [gate.as_row(each) for each in gates]} if policy else {}
+        content |= {"gates": gates} if policy else {}
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
@@ -141,7 +139,7 @@ def compare(
         compare_gate.print_gate(gates)
         print_comparisons(found, path, is_full=full)
         compare_gate.print_false_alarms(alarms)
-    sys.exit(max((each.exit_code for each in gates), default=0))
+    sys.exit(max((each["exit_code"] for each in gates), default=0))
 
 
 def _follow(words: Sequence[str], warehouse: Path | None, *, as_json: bool) -> None:
@@ -231,7 +229,7 @@ def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]
     base, *candidates = names
     benchmark = known_run(opened, base)["benchmark"]
     if not candidates:
-        candidates = [row["run_id"] for row in rows(opened, OTHERS, benchmark, base)]
+        candidates = column(opened, OTHERS, benchmark, base)
         if not candidates:
             raise UsageError(
                 f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, require_run, rows
+from pipeline.cli.lookup import Row, known_run, rows
 from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
-from pipeline.cli.tables import CELL_WIDTH, print_rows, print_table
+from pipeline.cli.page import CELL_WIDTH, print_rows, print_table
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
@@ -47,9 +47,10 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
     from pipeline.report import HEALTH
 
     with open_warehouse(warehouse) as opened:
+        if run is not None:
+            known_run(opened, run)
         every = rows(opened, HEALTH.select)
         checks = rows(opened, "from report.health_checks")
-    require_run(run, [row["run_id"] for row in every])
     runs, checks = (
         [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
     )

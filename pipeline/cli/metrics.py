@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import require_run
+from pipeline.cli.lookup import known_run
 from pipeline.cli.options import warehouse_option
-from pipeline.cli.tables import WRITERS
+from pipeline.cli.page import WRITERS
 from pipeline.warehouse import open_warehouse
 
 FORMATS = ("json", "jsonl", "table", "csv", "markdown")
@@ -42,9 +42,10 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     from pipeline.report import sidecar
 
     with open_warehouse(warehouse) as opened:
+        if run is not None:
+            known_run(opened, run)
         runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
-    require_run(run, [found.run_id for found in runs])
     objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]
     rows = [
         (found["run_id"], *leaf)

@@ -7,28 +7,34 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline import run
-from pipeline.run import Analysis, Progress
 from pipeline.settings import Settings
 from pipeline.text import neutral
+
+if TYPE_CHECKING:
+    from pipeline.run import Analysis, Progress
 
 
 @contextmanager
 def analyzed(*results: Path) -> Iterator[Analysis]:
     """An analysis of these results; it is gone afterwards."""
+    from pipeline.run import run
+
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         settings = Settings(results=results, out=Path(folder) / "out")
         with shown_progress() as progress:
-            analysis = run.run(settings, progress=progress)
+            analysis = run(settings, progress=progress)
         yield analysis
 
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """Drawn on a terminal, and gone at the end; elsewhere a plain line per stage."""
+    from pipeline.run import Progress
+
     if not sys.stderr.isatty():
         # Lines without times: the same analysis says the same.
         yield Progress(stage=lambda words: click.echo(neutral(words), err=True))

@@ -9,7 +9,7 @@ import click
 from pipeline.citation import SHAPE, Citation, parse
 from pipeline.cli.lookup import Row, column, rows
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.paragraphs import phrase
+from pipeline.cli.page import phrase
 from pipeline.errors import UsageError
 from pipeline.text import json_text, neutral, one_line, parsed
 from pipeline.warehouse import Warehouse, open_warehouse

@@ -15,7 +15,7 @@ import click
 import duckdb
 
 from pipeline.cli.options import PATH, replacing, warehouse_option
-from pipeline.cli.tables import WRITERS
+from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.text import json_text, neutral, parsed
 from pipeline.warehouse import Warehouse, open_warehouse

@@ -35,18 +35,16 @@ METRIC_EXAMPLE = 'metric = "pass_at_1"'
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a policy asks of one metric: `margin` is in its unit, `direction` the better way."""
+    """What a policy asks of one metric: `margin` is in its unit, `direction` the better way.
+
+    The release waits for a blocking one; a tracked one only warns.
+    """
 
     metric: str
     rule: str = "non-inferior"
     margin: float = PASS_RATE_MARGIN
     direction: str = "higher"
     level: str = "blocking"
-
-    @property
-    def is_blocking(self) -> bool:
-        """Does the release wait for it? A tracked one only warns."""
-        return self.level == "blocking"
 
     @property
     def sign(self) -> int:

@@ -12,7 +12,7 @@ import duckdb
 from pipeline.errors import InputError
 from pipeline.relation import Relation
 from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down
-from pipeline.warehouse.relations import create_macros, create_relation, relations
+from pipeline.warehouse.relations import create_macros, create_relation, needed, relations
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,10 +67,10 @@ def _create(
     wanted: Sequence[str],
 ) -> None:
     """What is affected anew; of the rest a view on the warehouse, where that is read at all."""
-    needed = _closure(every, wanted, within=affected)
+    chosen = needed(every.values(), wanted, within=affected)
     db.execute("begin")
     for name, relation in every.items():
-        if name not in needed:
+        if name not in chosen:
             continue
         if name in given:
             _create_given(db, name, given[name])
@@ -111,15 +111,3 @@ def _create_given(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> N
     db.register("given", rows)
     db.execute(f"create table {name} as from given")
     db.unregister("given")
-
-
-def _closure(every: Mapping[str, Relation], wanted: Sequence[str], *, within: Set[str]) -> set[str]:
-    """The relations wanted, and all that those of them read that are made anew."""
-    needed: set[str] = set()
-    todo = list(wanted)
-    while todo:
-        name = todo.pop()
-        if name not in needed:
-            needed.add(name)
-            todo += every[name].reads if name in within else []
-    return needed

@@ -76,8 +76,8 @@ def create_relations(
     """
     every = relations(sql_dir, made)
     if wanted:
-        needed = _needed(every, wanted)
-        every = [relation for relation in every if relation.name in needed]
+        chosen = needed(every, wanted)
+        every = [relation for relation in every if relation.name in chosen]
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
     known = shapes.known(sql_dir, every)
@@ -86,7 +86,8 @@ def create_relations(
     for relation in every:
         try:
             columns = known.get(relation.name)
-            if columns is not None and any(_is_empty(db, name) for name in relation.needs):
+            needs = [f"from {name} limit 1" for name in relation.needs]
+            if columns is not None and not all(db.execute(each).fetchall() for each in needs):
                 db.execute(f"create table {relation.name} ({columns})")
                 _comment(db, relation, "table")
             else:
@@ -99,21 +100,19 @@ def create_relations(
     db.execute("commit")
 
 
-def _is_empty(db: duckdb.DuckDBPyConnection, name: str) -> bool:
-    return not db.execute(f"from {name} limit 1").fetchall()
-
-
-def _needed(every: Iterable[Relation], wanted: Collection[str]) -> set[str]:
-    """These relations and all that they read, at any remove."""
+def needed(
+    every: Iterable[Relation], wanted: Iterable[str], *, within: Collection[str] | None = None
+) -> set[str]:
+    """The relations wanted and all that they read, at any remove; of those `within` at most."""
     reads = {relation.name: relation.reads for relation in every}
-    needed: set[str] = set()
+    found: set[str] = set()
     waiting = list(wanted)
     while waiting:
         name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            waiting += reads[name]
-    return needed
+        if name not in found:
+            found.add(name)
+            waiting += reads[name] if within is None or name in within else []
+    return found
 
 
 def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
