@@ -40,10 +40,10 @@ def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
     return UsageError(f"{one_line(name, LONGEST_NAME)}: no such {what}.", hint=hint)
 
 
-def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
+def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6, prefix: str = "") -> str:
     """The beginning of a hint: the closest of the names, if one is close."""
     close = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=cutoff)
-    return f"Did you mean {close[0]}? " if close else ""
+    return f"Did you mean {prefix}{close[0]}? " if close else ""
 
 
 def listed(names: Collection[Any], most: int = MOST_NAMES) -> str:

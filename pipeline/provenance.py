@@ -11,42 +11,34 @@ from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from pipeline import __version__
-from pipeline.profile import Profile
+from pipeline.profile import Profile, create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
 from pipeline.warehouse import Notice
 
 # What figures, pages and their order come from.
 LIBRARIES = ("duckdb", "pyarrow", "numpy", "scipy", "jinja2", "markdown-it-py")
-TABLES = {
-    "report_settings": "no int, name varchar, value varchar",
-    "versions": "no int, name varchar, version varchar",
-    "notices": "no int, check_name varchar, subject varchar, message varchar, hint varchar",
-}
 
 
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
     """What a report says and no relation holds, so that it can be rendered again."""
-    for table, columns in TABLES.items():
-        db.execute(f"create table raw.{table} ({columns})")
-    chosen_words = {"command": command(chosen, settings), **choices(chosen, settings)}
-    _insert(db, "report_settings", list(chosen_words.items()))
-    _insert(db, "versions", list(versions().items()))
+    said = {"command": command(chosen, settings), **choices(chosen, settings)}
+    _create(db, "report_settings", "name varchar, value varchar", list(said.items()))
+    _create(db, "versions", "name varchar, version varchar", list(versions().items()))
 
 
 def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:
     """What the checks found, in their order."""
-    _insert(db, "notices", [tuple(vars(notice).values()) for notice in notices])
+    columns = "check_name varchar, subject varchar, message varchar, hint varchar"
+    _create(db, "notices", columns, [tuple(vars(notice).values()) for notice in notices])
 
 
-def _insert(db: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[str, ...]]) -> None:
-    if rows:
-        columns = [range(1, len(rows) + 1), *zip(*rows, strict=True)]
-        db.register("given", pa.table({str(n): list(each) for n, each in enumerate(columns)}))
-        db.execute(f"insert into raw.{table} from given")
-        db.unregister("given")
+def _create(
+    db: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[tuple[str, ...]]
+) -> None:
+    numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
+    create_table(db, table, f"no int, {columns}", numbered)
 
 
 def versions() -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, PATH, json_option, templates_option
+from pipeline.cli.options import DEFAULT_OUT, PATH, json_option, shown_progress, templates_option
 from pipeline.errors import UsageError
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 
@@ -35,9 +35,7 @@ def _size(_context: click.Context, _parameter: click.Parameter, value: str | Non
 
 @click.command()
 @click.argument("results", nargs=-1, type=click.Path(path_type=Path, readable=False))
-@click.option(
-    "--out", type=PATH, default=DEFAULT_OUT, show_default=True, help="Folder for the output."
-)
+@click.option("--out", type=PATH, default=DEFAULT_OUT, help="Folder for the output.")
 @click.option(
     "--run",
     "run_names",
@@ -67,7 +65,6 @@ def _size(_context: click.Context, _parameter: click.Parameter, value: str | Non
     "--max-line-bytes",
     type=click.IntRange(1, LARGEST_LINE_LIMIT),
     default=DEFAULT_MAX_LINE_BYTES,
-    show_default=True,
     help="A longer line is a reject; memory grows with this limit.",
 )
 @click.option(
@@ -104,7 +101,6 @@ def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
         raise UsageError("--benchmark: the name is empty.")
     if not all(name.strip() for name in settings.baselines):
         raise UsageError("--baseline: the name is empty.")
-    from pipeline.cli.progress import shown_progress
     from pipeline.cli.summary import print_json, print_summary
     from pipeline.run import run
 

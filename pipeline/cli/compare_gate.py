@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from pipeline.analysis import false_alarms, stats
-from pipeline.cli.lookup import Row, rows
+from pipeline.cli.lookup import Row, column, rows
 from pipeline.cli.page import heading, labelled, percent, print_table, sentence
 from pipeline.profile import gate
 from pipeline.profile.gate import Verdict, asked, change, interval, required
@@ -116,9 +116,7 @@ def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) 
                 unwaived=_measured(warehouse, each, waived) if waived else (),
                 base_quality=qualities[each.base],
                 candidate_quality=qualities[each.candidate],
-                common_tasks=frozenset(
-                    row["task_id"] for row in rows(warehouse, TASKS, each.base, each.candidate)
-                ),
+                common_tasks=frozenset(column(warehouse, TASKS, each.base, each.candidate)),
             ),
         )
         for each in found

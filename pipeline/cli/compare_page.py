@@ -11,6 +11,7 @@ import click
 from pipeline.cli.lookup import Row, bounded, command
 from pipeline.cli.page import (
     counted,
+    facts,
     flat,
     heading,
     labelled,
@@ -32,6 +33,7 @@ MOST_MATRIX = 12
 MOST_FLIPS = 3
 LONGEST_SETTING = 120
 EVENT_CHARACTERS = 300
+SIDES = ("failing", "passing")
 UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
 NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}
@@ -268,27 +270,33 @@ def print_flips(rows: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
             click.echo(line)
 
 
+def contrasted(found: Row, common: str, limit: int = EVENT_CHARACTERS) -> Iterator[str]:
+    """What two attempts share, how they diverge, and what stands there in each."""
+    yield from facts(("in common", common), ("then", wording.PARTINGS[found["difference"]]))
+    for side in SIDES:
+        yield from facts((side, one_line(found[side])), ("", flat(found[f"{side}_event"], limit)))
+
+
 def _flip(flip: Row) -> Iterator[str]:
     """The closest two attempts of a task, one of each run, and where they diverge."""
     rates = f"{percent(flip['base_pass_rate'])} to {percent(flip['candidate_pass_rate'])}"
     mode = f", fails with {one_line(flip['failing_mode'])}" if flip["failing_mode"] else ""
     yield labelled(f"task {one_line(flip['task_id'])}", f"pass rate {rates}{mode}")
-    if flip["n_common"]:
-        first = f"{flip['n_common_first']:,} before they part"
-        yield row("in common", f"{counted(flip['n_common'], 'call')}, {first}")
-    yield row("then", wording.PARTINGS[flip["difference"]])
-    for side in ("failing", "passing"):
-        yield row(side, one_line(flip[side]))
-        event, n_characters = flip[f"{side}_event"], flip[f"{side}_chars"]
-        if text := flat(bounded(event, EVENT_CHARACTERS, n_characters=n_characters)):
-            yield row("", text)
+    common = f"{counted(flip['n_common'], 'call')}, {flip['n_common_first']:,} before they part"
+    events = {
+        f"{side}_event": bounded(
+            flip[f"{side}_event"], EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"]
+        )
+        for side in SIDES
+    }
+    yield from contrasted({**flip, **events}, flip["n_common"] and common)
     # What all attempts of a side call says more than what one of them does.
     said = {
         "all passes, no failure": flip["tools_of_passes"],
         "all failures, no pass": flip["tools_of_failures"],
     }
     if not any(said.values()):
-        said = {f"only {side}": flip[f"tools_only_{side}"] for side in ("failing", "passing")}
+        said = {f"only {side}": flip[f"tools_only_{side}"] for side in SIDES}
     for who, tools in said.items():
         if tools:
             yield row("tools", f"{who}: {sentence(', '.join(tools))}")

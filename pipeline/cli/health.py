@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, known_run, rows
-from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
+from pipeline.cli.lookup import Row, known_run, rows, where
+from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import CELL_WIDTH, print_rows, print_table
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
@@ -78,9 +77,7 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
     if checks:
         click.echo()
         print_table(("check", "scope", "findings", "runs", "such as"), _by_check(checks))
-        path = neutral(shlex.quote(str(warehouse)))
-        where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {path}"
-        click.echo(f'next  blade sql "from health_findings"{where}')
+        click.echo(neutral(f'next  blade sql "from health_findings"{where(warehouse)}'))
 
 
 def _by_check(checks: Iterable[Row]) -> list[list[Any]]:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.progress import analyzed
+from pipeline.cli.options import PATH, analyzed, json_option
 from pipeline.errors import UsageError
 from pipeline.settings import Settings
 from pipeline.text import ACTIVE, json_text, one_line

@@ -66,7 +66,10 @@ def known_run(warehouse: Warehouse, run_id: str) -> Row:
 
 def command(name: str, argument: str, warehouse: Path) -> str:
     """A command to run next, quoted for a shell: names come from untrusted files."""
-    words = ["blade", name, argument]
-    if warehouse != DEFAULT_WAREHOUSE:
-        words += ["--warehouse", str(warehouse)]
-    return shlex.join(words)
+    return shlex.join(["blade", name, argument]) + where(warehouse)
+
+
+def where(warehouse: Path) -> str:
+    """What completes a command that reads this warehouse."""
+    path = shlex.quote(str(warehouse))
+    return "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {path}"

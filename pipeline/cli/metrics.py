@@ -25,7 +25,6 @@ NAMES = ("run_id", "metric", "value")
     "format_",
     type=click.Choice(FORMATS),
     default="json",
-    show_default=True,
     help="json is the sidecar itself; the others have a row a figure, jsonl an object a run.",
 )
 @warehouse_option

@@ -58,9 +58,8 @@ def report(
     """
     named = [] if sections is None else [name.strip() for name in sections.split(",")]
     if sections is not None and not any(named):
-        raise UsageError(
-            "--sections: no section is named.", hint="For example: --sections executive_summary"
-        )
+        hint = "For example: --sections executive_summary"
+        raise UsageError("--sections: no section is named.", hint=hint)
     from pipeline.rerender import render
 
     is_page = out is not None and out.suffix.lower() in (".html", ".htm")

@@ -12,8 +12,7 @@ import click
 
 from pipeline import report
 from pipeline.cli.compare_page import PLAIN
-from pipeline.cli.lookup import Row, rows
-from pipeline.cli.options import DEFAULT_OUT
+from pipeline.cli.lookup import Row, rows, where
 from pipeline.cli.page import heading, labelled, percent, print_table
 from pipeline.report import findings, sidecar, wording
 from pipeline.report.figures import Row as Finding
@@ -79,13 +78,12 @@ def print_summary(analysis: Analysis) -> None:
     for comparison in compared:
         if (comparison["base"], comparison["candidate"]) not in said:
             click.echo(_changed(comparison))
-    path = shlex.quote(str(analysis.warehouse))
-    where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
-    print_findings(ranked, where)
-    _print_warnings(analysis, where)
+    rest = neutral(where(analysis.warehouse))
+    print_findings(ranked, rest)
+    _print_warnings(analysis, rest)
     click.echo(f"wrote {neutral(str(analysis.out))}/{'  '.join(WRITTEN)}")
     asked = [*(["compare"] if compared else []), "failures", "health", "sql --schema"]
-    click.echo("next  " + "  ·  ".join(f"blade {name}{where}" for name in asked))
+    click.echo("next  " + "  ·  ".join(f"blade {name}{rest}" for name in asked))
 
 
 def _changed(row: Row) -> str:
@@ -140,27 +138,27 @@ def _bar(counts: list[int]) -> str:
     return "".join(mark * width for mark, width in zip(BAR.values(), widths, strict=True))
 
 
-def _print_warnings(analysis: Analysis, where: str) -> None:
-    """On stderr: a program that reads stdout need not skip them. `where` completes a command."""
+def _print_warnings(analysis: Analysis, rest: str) -> None:
+    """On stderr: a program that reads stdout need not skip them. `rest` completes a command."""
     sys.stdout.flush()
     for warning in analysis.warnings[:MOST_WARNINGS]:
         click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
         if warning.hint:
-            rest = where if warning.hint.startswith("blade ") else ""
-            click.echo(f"    {one_line(warning.hint, WIDEST)}{rest}", err=True)
+            end = rest if warning.hint.startswith("blade ") else ""
+            click.echo(f"    {one_line(warning.hint, WIDEST)}{end}", err=True)
     if (left_out := len(analysis.warnings) - MOST_WARNINGS) > 0:
         click.echo(f"! and {left_out} more, all of them in the report", err=True)
 
 
-def print_findings(ranked: Sequence[Finding], where: str) -> None:
-    """The first of them; `where` completes a command."""
+def print_findings(ranked: Sequence[Finding], rest: str) -> None:
+    """The first of them; `rest` completes a command."""
     if not ranked:
         return
     click.echo(heading("What matters most"))
     for number, row in enumerate(ranked[:MOST_FINDINGS], start=1):
         click.echo(labelled(f"{number}.", findings.sentence(row, PLAIN)))
         if words := finding_command(row):
-            click.echo(f"    blade {neutral(shlex.join(words))}{where}")
+            click.echo(f"    blade {neutral(shlex.join(words))}{rest}")
     click.echo()
 
 

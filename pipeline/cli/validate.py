@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.progress import analyzed
+from pipeline.cli.options import PATH, analyzed, json_option
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
 from pipeline.package.layout import ROLLOUTS, Package, existing_package
@@ -40,14 +39,12 @@ TITLES = {
     "--phase",
     type=click.Choice([ALL, *PHASES[:3]]),
     default=ALL,
-    show_default=True,
     help="What to check; all ends with the readiness checklist.",
 )
 @click.option(
     "--min-anchor-facts",
     type=click.IntRange(min=1),
     default=8,
-    show_default=True,
     help="How many distinct, concrete anchor facts each golden report needs.",
 )
 @click.option(

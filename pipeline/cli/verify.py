@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.progress import shown_progress
+from pipeline.cli.options import PATH, json_option, shown_progress
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import open_warehouse

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from pipeline.citation import Citation, parse
+from pipeline.cli.compare_page import SIDES, contrasted
 from pipeline.cli.lookup import (
     Row,
     bounded,
@@ -36,7 +37,6 @@ from pipeline.cli.page import (
     sentence,
 )
 from pipeline.errors import UsageError, listed
-from pipeline.report.wording import PARTINGS
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -46,7 +46,6 @@ MOST_TOOLS = 20
 MOST_ERRORS = 5
 MOST_ARGUMENTS = 6
 MOST_QUESTION_LINES = 16
-SIDES = ("failing", "passing")
 # What was said of an attempt by what judged or ran it, and under which name.
 SAYERS = {
     "verifier_text": "verifier",
@@ -482,14 +481,8 @@ def _contrast_of(story: Row) -> Iterator[str]:
     shared += f", {found['n_common_first']} of them before they part"
     # Which arguments differ says more than how long calls begin.
     limit = SHOWN_CALL if found["arguments"] else LONGEST_TEXT
-    yield from facts(
-        ("in common", (found["n_calls"] or found["n_passing_calls"]) and shared),
-        ("then", PARTINGS[found["difference"]]),
-        ("failing", one_line(found["failing"])),
-        ("", flat(found["failing_event"], limit)),
-        ("passing", one_line(found["passing"])),
-        ("", flat(found["passing_event"], limit)),
-    )
+    has_calls = found["n_calls"] or found["n_passing_calls"]
+    yield from contrasted(found, shared if has_calls else "", limit)
     for argument in found["arguments"]:
         one, other = (flat(argument[side]) or "not given" for side in SIDES)
         yield row("argument", f"{one_line(argument['name'])}: {one} | {other}")

@@ -42,16 +42,16 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
         *paths,
         *(profile.slices is not None, n_tasks, names is not None, profile.expected_repeats),
     )
-    _create(db, "settings", SETTINGS, [settings])
+    create_table(db, "settings", SETTINGS, [settings])
     slices = [(name, json_path(name)) for name in profile.slices or ()]
-    _create(db, "slice_fields", "name varchar, path varchar", slices)
-    _create(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
-    _create(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
+    create_table(db, "slice_fields", "name varchar, path varchar", slices)
+    create_table(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
+    create_table(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
     funnel = [
         (number, stage, not profile.funnel and stage in OPTIONAL)
         for number, stage in enumerate(stages(profile), start=1)
     ]
-    _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
+    create_table(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
     own = own_rules(profile)
     listed = [
         (
@@ -60,12 +60,13 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
         )
         for number, rule in enumerate(rules(profile), start=1)
     ]
-    _create(db, "failure_rules", RULES, listed)
+    create_table(db, "failure_rules", RULES, listed)
 
 
-def _create(
+def create_table(
     db: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[tuple[Any, ...]]
 ) -> None:
+    """A table of the schema `raw`."""
     db.execute(f"create table raw.{table} ({columns})")
     if rows:
         # A statement per row takes a millisecond each, and a million tasks may be expected.

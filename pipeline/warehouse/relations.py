@@ -1,16 +1,22 @@
-"""One select per file, the file's name the relation's: created in the order of what they read."""
+"""One select per file, the file's name the relation's: created in the order of what they read.
+
+Assertions are relations too: what must not happen, and what a reader should know.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import duckdb
 
+from pipeline.errors import BladeError
 from pipeline.relation import Computed, Relation
 from pipeline.warehouse import shapes
+from pipeline.warehouse.reader import Warehouse
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
@@ -137,3 +143,26 @@ def _sorted(relation: Relation) -> str:
     if name in TWINS or (relation.is_table and schema == "main"):
         return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
     return relation.query
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to know of these results: what, in which run or file, and what to run next."""
+
+    check: str
+    subject: str
+    message: str
+    hint: str
+
+
+def run_checks(db: duckdb.DuckDBPyConnection | Warehouse) -> list[Notice]:
+    """Raise where `assertions.fail` has rows; return the rows of `assertions.warn` in order."""
+    query = "select check_name, subject, message, hint from assertions.{} order by all"
+    broken = db.execute(query.format("fail")).fetchall()
+    if broken:
+        check, subject, message, _ = broken[0]
+        raise BladeError(
+            f"{subject}: {message} ({check}, {len(broken)} rows). This is a bug in blade.",
+            hint="Please report it with the file; the previous output is untouched.",
+        )
+    return [Notice(*row) for row in db.execute(query.format("warn")).fetchall()]
