@@ -13,7 +13,8 @@ from pathlib import Path
 import duckdb
 
 from pipeline import __version__
-from pipeline.profile import Profile, create_table
+from pipeline.profile import Profile
+from pipeline.relation import create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
 from pipeline.warehouse import Notice
 
@@ -38,7 +39,7 @@ def _create(
     db: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[tuple[str, ...]]
 ) -> None:
     numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
-    create_table(db, table, f"no int, {columns}", numbered)
+    create_table(db, f"raw.{table}", f"no int, {columns}", numbered)
 
 
 def versions() -> dict[str, str]:

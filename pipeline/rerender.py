@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from pipeline import report, warehouse
-from pipeline.artifact import Artifact, Kind
-from pipeline.errors import InputError, UsageError, no_such
+from pipeline.artifact import Artifact, Kind, printable
+from pipeline.errors import InputError, no_such
 from pipeline.ingest import load
 from pipeline.profile import Profile
 from pipeline.run import ask_again, made_relations
@@ -56,7 +54,7 @@ def render(
     chosen = [report.SECTIONS[place] for place in _places(sections)]
     report.check_templates(templates)
     opened = warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
-    with opened as source, _of_this_version(path):
+    with opened as source, warehouse.of_this_version(path):
         content = report.collect(source)
         notices: list[Notice] = []
         if labels is not None:
@@ -65,7 +63,7 @@ def render(
             rows = [{"check_name": each.check, **vars(each)} for each in found]
             content = replace(content, notices=rows)
             # Those on lines of the file of labels, or on all of it.
-            name = f"{_printable(labels)}:"
+            name = f"{printable(labels.name)}:"
             notices = [each for each in found if f"{each.subject}:".startswith(name)]
         for name in runs:
             known = [run.run_id for run in content.runs]
@@ -91,20 +89,6 @@ def _places(names: Sequence[str]) -> list[int]:
     return sorted({known.index(plain) for _, plain in asked})
 
 
-@contextmanager
-def _of_this_version(path: Path) -> Iterator[None]:
-    """The questions are ours: where one has no answer, the warehouse is not of this version."""
-    try:
-        yield
-    except UsageError as error:
-        if not isinstance(error.__cause__, (duckdb.CatalogException, duckdb.BinderException)):
-            raise
-        raise InputError(
-            f"{path}: does not hold what this version of blade asks of it.",
-            hint="Analyze the results again.",
-        ) from error
-
-
 def relabel(path: Path, labels: Path) -> Warehouse:
     """A warehouse as if this file were the only one of labels in the results."""
     if not (labels.is_file() and os.access(labels, os.R_OK)):
@@ -112,10 +96,10 @@ def relabel(path: Path, labels: Path) -> Warehouse:
             f"{labels}: no file of labels here that can be read.",
             hint="docs/cli.md#labelsjsonl says what it holds, one label per line.",
         )
-    with warehouse.open_warehouse(path) as opened, _of_this_version(path):
+    with warehouse.open_warehouse(path) as opened, warehouse.of_this_version(path):
         files, rejects = opened.arrow(FILES), opened.arrow(REJECTS)
     numbers, names = (files.column(name).to_pylist() for name in ("file_no", "path"))
-    name = _printable(labels)
+    name = printable(labels.name)
     if name in names:
         raise InputError(
             f"{labels}: the results hold a file of this name that is no file of labels.",
@@ -138,13 +122,7 @@ def relabel(path: Path, labels: Path) -> Warehouse:
 
 
 def _shown() -> list[str]:
-    """All that a page may read, and the assertions."""
     every = relations(SQL_DIR, made_relations(Profile()))
     shown = ("main.", "report.", "assertions.")
     names = [relation.name for relation in every if relation.name.startswith(shown)]
     return [*names, *(name for table in report.TABLES.values() for name in table.reads)]
-
-
-def _printable(path: Path) -> str:
-    """File names may hold bytes that are not UTF-8; tables cannot."""
-    return path.name.encode("utf-8", "backslashreplace").decode("utf-8")

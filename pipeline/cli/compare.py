@@ -218,7 +218,6 @@ def _compared(
 
 
 def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Benchmark, base and candidate of each pair that the runs named make."""
     base, *candidates = names
     benchmark = known_run(opened, base)["benchmark"]
     candidates = candidates or column(opened, OTHERS, benchmark, base)

@@ -181,7 +181,6 @@ def _notes(judged: Row, whole: Row) -> str:
 
 
 def _print_waivers(whole: Row) -> None:
-    """The waived tasks with their reasons, and every verdict with and without them."""
     waived = whole["waived"]
     click.echo(heading("waived") + ", and so left out of what decides")
     for waiver in waived[:MOST_WAIVERS]:

@@ -193,7 +193,6 @@ def _differs(comparison: Comparison) -> str:
 
 
 def _print_tasks(change: Change) -> None:
-    """The tasks that lost and gained most."""
     if not change.changed:
         return
     n_changed = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
@@ -243,7 +242,6 @@ def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[FigureRow]) ->
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
-    """What else changed: pass@k, tokens, turns, coverage."""
     shown, moved = PLAIN.percent, PLAIN.points
     if not each.is_rate:
         shown = _defined(lambda value: wording.short(f"{value:,.1f}"))

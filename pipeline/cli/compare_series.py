@@ -123,7 +123,6 @@ def _print_runs(runs: list[Row]) -> None:
 
 
 def _print_turns(one: Row) -> None:
-    """How many tasks turned each way, and the clearest of them."""
     if one["n_learned"] is None:
         click.echo("\n" + labelled("", UNSETTLED if one["n_common_tasks"] else NOTHING_SHARED))
         return

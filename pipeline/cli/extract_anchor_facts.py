@@ -58,7 +58,6 @@ def extract_anchor_facts(
 
 
 def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:
-    """What was found, and why the rest of the report holds no facts."""
     found = f"{len(drafted.facts)} facts found, {min_facts} needed"
     click.echo(neutral(f"blade: {golden}: {found}; nothing written."), err=True)
     for reason, n_statements in drafted.left_out:

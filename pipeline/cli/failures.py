@@ -144,7 +144,6 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
 
 
 def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[Row]:
-    """Every run, or the one asked for, with its modes, errors and causes."""
     if run_id is not None:
         known_run(warehouse, run_id)
     modes = grouped(rows(warehouse, MODES), "run_id")

@@ -211,7 +211,6 @@ def _line(cells: list[str], widths: list[int], to_right: list[bool]) -> str:
 
 
 def _width(text: str) -> int:
-    """How many columns a terminal gives the text."""
     if text.isascii():
         return len(text)
     return sum(

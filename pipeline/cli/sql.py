@@ -99,7 +99,6 @@ def sql(
 
 
 def _read(file: Path | None) -> str:
-    """The query from a file, or from stdin."""
     try:
         if file is None or str(file) == "-":
             return sys.stdin.read()
@@ -111,7 +110,6 @@ def _read(file: Path | None) -> str:
 
 
 def _print_schema(warehouse: Warehouse) -> None:
-    """Every public relation with its purpose and its columns."""
     shown = None
     for relation, description, column, type_ in warehouse.execute(SCHEMA_QUERY).fetchall():
         if relation != shown:
@@ -181,7 +179,6 @@ def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> Non
 
 
 def _prompt(warehouse: Warehouse, path: Path) -> None:
-    """Read queries and print their rows until the person leaves."""
     _remember()
     click.echo(f"{path}, read-only.  {PROMPT_HELP}")
     lines: list[str] = []

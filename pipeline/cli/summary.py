@@ -87,7 +87,6 @@ def print_summary(analysis: Analysis) -> None:
 
 
 def _changed(row: Row) -> str:
-    """What changed from a base to a candidate, on one line."""
     is_rate = row["metric"] == "pass_at_1"
     said = wording.points if is_rate else wording.signed
     names = " against ".join(one_line(row[side], LONGEST_NAME) for side in ("candidate", "base"))

@@ -290,7 +290,6 @@ def _cut(row: Row) -> Row:
 
 
 def _attempt(attempt: Row, modes: list[Row]) -> Row:
-    """An attempt with what was said of it, its modes and their evidence."""
     said = {name: attempt.pop(name) for name in SAYERS}
     return {
         **attempt,
@@ -376,7 +375,6 @@ def _place(mode: Row) -> str:
 
 
 def _print_runs(story: Row) -> None:
-    """The question, and how all runs fare on it."""
     benchmark, runs, question = one_line(story["benchmark"]), story["runs"], story["question"]
     name = click.style(one_line(f"{story['run_id']}/{story['task_id']}"), bold=True)
     click.echo(f"{name}  benchmark {benchmark}")
@@ -470,7 +468,6 @@ def _attempt_lines(attempt: Row) -> Iterator[str]:
 
 
 def _contrast_of(story: Row) -> Iterator[str]:
-    """Where a failing attempt diverges from the closest pass."""
     found = story["contrast"]
     if not found:
         return
@@ -510,7 +507,6 @@ def _signs_of(story: Row) -> Iterator[str]:
 
 
 def _dive_of(story: Row) -> Iterator[str]:
-    """What a task that never passes has to say."""
     dive = story["dive"]
     if not dive:
         return

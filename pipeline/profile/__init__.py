@@ -4,7 +4,7 @@ from pipeline.profile.askable import ASKABLE, ROLLOUT_COLUMNS
 from pipeline.profile.contents import BUILT_IN_STAGES, FailureMode, Profile, Stage, beside, read
 from pipeline.profile.fields import check_fields, json_path
 from pipeline.profile.predicates import check_predicates
-from pipeline.profile.tables import create_table, rule_matches, stage_facts, write
+from pipeline.profile.tables import rule_matches, stage_facts, write
 
 __all__ = [
     "ASKABLE",
@@ -16,7 +16,6 @@ __all__ = [
     "beside",
     "check_fields",
     "check_predicates",
-    "create_table",
     "json_path",
     "read",
     "rule_matches",

@@ -112,7 +112,6 @@ def beside(inputs: list[Path]) -> Path | None:
 
 
 def _baselines(entry: Entry, example: str) -> tuple[str, ...]:
-    """One run's name, or a list of them, one per benchmark."""
     names = entry.items() if isinstance(entry.value, list) else [entry]
     return tuple(dict.fromkeys(toml.text(name, "a run's name", example) for name in names))
 
@@ -138,7 +137,6 @@ def _slices(entry: Entry, example: str) -> tuple[str, ...]:
 
 
 def _tasks(entry: Entry, example: str) -> int | tuple[str, ...]:
-    """How many there are, or which."""
     if not isinstance(entry.value, list):
         expected = "a count from 1 to {} or a list of task ids"
         return toml.integer(entry, MOST_TASKS, example, expected)

@@ -185,7 +185,6 @@ def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
 
 
 def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
-    """What the policy requires of both runs and does not find."""
     for name in ("coverage", "clean_rate"):
         least = getattr(policy.require, f"min_{name}")
         for run, quality in (

@@ -126,6 +126,21 @@ def open_warehouse(path: str | Path) -> Warehouse:
     return Warehouse(connection)
 
 
+@contextmanager
+def of_this_version(path: Path) -> Iterator[None]:
+    """The questions are ours: where one has no answer, the warehouse is not of this version."""
+    try:
+        yield
+    except (UsageError, duckdb.Error) as error:
+        unknown = (duckdb.CatalogException, duckdb.BinderException)
+        if not isinstance(error, unknown) and not isinstance(error.__cause__, unknown):
+            raise
+        raise InputError(
+            f"{path}: does not hold what this version of blade asks of it.",
+            hint="Analyze the results again.",
+        ) from error
+
+
 def attached(path: Path) -> duckdb.DuckDBPyConnection:
     """An engine of its own with the file attached, read-only.
 

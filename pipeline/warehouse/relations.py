@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -17,6 +18,9 @@ from pipeline.errors import BladeError
 from pipeline.relation import Computed, Relation
 from pipeline.warehouse import shapes
 from pipeline.warehouse.reader import Warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
@@ -125,12 +129,18 @@ def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
     """One relation, with its purpose as the comment that a schema shows."""
     kind = "table" if relation.is_table else "view"
     if isinstance(relation, Computed):
-        db.register("computed", relation.compute(db.sql(relation.query).to_arrow_table()))
-        db.execute(f"create table {relation.name} as from computed")
-        db.unregister("computed")
+        rows = db.sql(relation.query).to_arrow_table()
+        create_from(db, relation.name, relation.compute(rows))
     else:
         db.execute(f"create {kind} {relation.name} as {_sorted(relation)}")
     _comment(db, relation, kind)
+
+
+def create_from(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    """A table of rows as Arrow has them."""
+    db.register("given", rows)
+    db.execute(f"create table {name} as from given")
+    db.unregister("given")
 
 
 def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""Files -> record batches of lines, with exact line numbers and hashes; rows -> tables."""
+"""Files -> record batches of lines, with exact line numbers and hashes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -219,13 +218,3 @@ def _is_utf8(lines: pa.StringArray) -> bool:
 
 def _fault(identity: int, reason: str) -> pa.RecordBatch:
     return pa.record_batch([[identity], pa.array([""]), pa.array([reason])], schema=LINES)
-
-
-def append(db: duckdb.DuckDBPyConnection, table: str, rows: list[tuple[Any, ...]]) -> None:
-    """Insert rows by position; values are cast to the table's own types."""
-    if not rows:
-        return
-    columns = {str(number): list(column) for number, column in enumerate(zip(*rows, strict=True))}
-    db.register("appended", pa.table(columns))
-    db.execute(f"insert into {table} from appended")
-    db.unregister("appended")

@@ -17,10 +17,10 @@ from pipeline.ingest.load.lines import (
     LINES,
     SNIPPET_BYTES,
     FileTally,
-    append,
     batches,
     read_blocks,
 )
+from pipeline.relation import append
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
