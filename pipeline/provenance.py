@@ -68,20 +68,17 @@ def command(chosen: Profile, settings: Settings) -> str:
 
     Templates are not part of it: a report says itself which it was rendered by.
     """
-    words = ["blade", "analyze", "RESULTS", "--out", "DIR"]
-    if settings.profile is not None:
-        words += ["--profile", Path(chosen.name).name]
-    if settings.benchmark is not None:
-        words += ["--benchmark", settings.benchmark]
-    for name in settings.baselines:
-        words += ["--baseline", name]
-    if settings.pass_threshold is not None:
-        words += ["--pass-threshold", str(settings.pass_threshold)]
-    if settings.max_line_bytes != DEFAULT_MAX_LINE_BYTES:
-        words += ["--max-line-bytes", str(settings.max_line_bytes)]
-    for name, _ in settings.run_names:
-        words += ["--run", f"{name}=PATH"]
-    return shlex.join(words)
+    longest = settings.max_line_bytes
+    given = [
+        ("--profile", None if settings.profile is None else Path(chosen.name).name),
+        ("--benchmark", settings.benchmark),
+        *(("--baseline", name) for name in settings.baselines),
+        ("--pass-threshold", settings.pass_threshold),
+        ("--max-line-bytes", None if longest == DEFAULT_MAX_LINE_BYTES else longest),
+        *(("--run", f"{name}=PATH") for name, _ in settings.run_names),
+    ]
+    words = [word for name, value in given if value is not None for word in (name, str(value))]
+    return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words])
 
 
 def manifest(
@@ -93,11 +90,7 @@ def manifest(
     templates: Sequence[Mapping[str, str]],
 ) -> str:
     """Inputs with their hashes, settings, version and what was written."""
-    rows = db.execute("select path, kind, n_bytes, sha256 from main.artifacts order by path")
-    inputs = [
-        dict(zip(("path", "kind", "n_bytes", "sha256"), row, strict=True))
-        for row in rows.fetchall()
-    ]
+    query = "select path, kind, n_bytes, sha256 from main.artifacts order by path"
     content = {
         "tool": "blade",
         "version": __version__,
@@ -111,7 +104,7 @@ def manifest(
             "templates": list(templates),
         },
         "outputs": sorted([*texts, MANIFEST_NAME]),
-        "inputs": inputs,
+        "inputs": db.sql(query).to_arrow_table().to_pylist(),
     }
     return json.dumps(content, indent=2) + "\n"
 

@@ -109,6 +109,9 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     read = load.labels_alone(
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
+    # All that a page may read, and the assertions.
+    every = [relation.name for relation in relations(SQL_DIR, made_relations(Profile()))]
+    shown = [name for name in every if name.startswith(("main.", "report.", "assertions."))]
     return ask_again(
         path,
         {name: read[name] for name in ("raw.labels", "raw.label_mentions")},
@@ -117,12 +120,5 @@ def relabel(path: Path, labels: Path) -> Warehouse:
             "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
         },
         kept=KEPT,
-        wanted=_shown(),
+        wanted=[*shown, *(name for table in report.TABLES.values() for name in table.reads)],
     )
-
-
-def _shown() -> list[str]:
-    every = relations(SQL_DIR, made_relations(Profile()))
-    shown = ("main.", "report.", "assertions.")
-    names = [relation.name for relation in every if relation.name.startswith(shown)]
-    return [*names, *(name for table in report.TABLES.values() for name in table.reads)]

@@ -203,13 +203,10 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
         if re.search(pattern, lowered):
             return Kind.ROLLOUTS if is_named and ending == ".jsonl" else kind
     if ending == ".jsonl" or is_named:
-        return Kind.ROLLOUTS if is_named or _says_rollouts(file.name) else _sniff(file)
+        *folders, name = lowered.split("/")
+        is_said = "rollout" in name or folders[-1:] == ["rollouts"]
+        return Kind.ROLLOUTS if is_named or is_said else _sniff(file)
     return Kind.OTHER
-
-
-def _says_rollouts(name: str) -> bool:
-    folders = name.lower().split("/")[:-1]
-    return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
 
 
 def _sniff(file: Found) -> Kind:
@@ -343,17 +340,13 @@ def _name(family: Family, depth: int, root: str) -> str:
     telling = _telling_folders(f"{family.folder}/", root)
     wanted = depth - len(parts)
     parts = [*(telling[-wanted:] if wanted > 0 else []), *(parts or [])] or [stem]
-    return _safe_name("-".join(parts))
+    # Names come from untrusted files and become folders.
+    return UNSAFE_IN_NAME.sub("-", "-".join(parts)).strip("-").lstrip(".") or "run"
 
 
 def _telling_folders(name: str, root: str) -> list[str]:
     folders = (root, *name.split("/")[:-1])
     return [part for part in folders if part and part.lower() not in GENERIC_NAMES]
-
-
-def _safe_name(text: str) -> str:
-    """Names come from untrusted files and become folders."""
-    return UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
 
 
 def _root_name(kinds: list[tuple[Found, Kind]]) -> str:

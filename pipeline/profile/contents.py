@@ -193,6 +193,14 @@ def _evidence(entry: Entry) -> str:
     return entry.value
 
 
+def _complete_mode(_entry: Entry, values: dict[str, Any]) -> None:
+    """A mode without a title is called by its name."""
+    values["title"] = values["title"] or values["mode"].replace("_", " ").lower()
+    values["cause"] = values["cause"] or UNEXPLAINED
+    values["severity"] = values["severity"] or DEFAULT_SEVERITY
+    values["is_words"] = values.pop("signal") == "words"
+
+
 PREDICATE = (toml.text, "a SQL predicate")
 CONTRACT = Contract(
     noun="profile",
@@ -231,6 +239,7 @@ CONTRACT = Contract(
             each="failure mode",
             called="this failure mode",
             required=("mode", "when"),
+            check=_complete_mode,
             once=(("mode",), 'failure_mode names "{}" twice.', ""),
         ),
     },
@@ -253,28 +262,12 @@ def read(path: Path, *, name: str | None = None) -> Profile:
         expected_task_ids=tasks if is_named else None,
         expected_repeats=values["expected"]["repeats"],
         funnel=tuple(Stage(**stage) for stage in values["funnel"]),
-        failure_modes=_failure_modes(values["failure_mode"]),
+        failure_modes=tuple(FailureMode(**mode) for mode in values["failure_mode"]),
     )
 
 
 @cache
 def built_in() -> tuple[FailureMode, ...]:
     """The modes of every benchmark, written as a profile would write them."""
-    return _failure_modes(toml.read(BUILT_IN, BUILT_IN.name, CONTRACT)["failure_mode"])
-
-
-def _failure_modes(tables: list[dict[str, Any]]) -> tuple[FailureMode, ...]:
-    """A mode without a title is called by its name."""
-    return tuple(
-        FailureMode(
-            mode=table["mode"],
-            title=table["title"] or table["mode"].replace("_", " ").lower(),
-            when=table["when"],
-            cause=table["cause"] or UNEXPLAINED,
-            severity=table["severity"] or DEFAULT_SEVERITY,
-            intervention=table["intervention"],
-            evidence=table["evidence"],
-            is_words=table["signal"] == "words",
-        )
-        for table in tables
-    )
+    tables = toml.read(BUILT_IN, BUILT_IN.name, CONTRACT)["failure_mode"]
+    return tuple(FailureMode(**mode) for mode in tables)
