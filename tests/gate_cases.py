@@ -8,8 +8,15 @@ from pipeline.profile.gate import Compared, Measured, Quality, Row, Verdict, dec
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 
 PASS, WARN, INCONCLUSIVE, FAIL = Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL
-GOOD = Quality(coverage=1.0, clean_rate=1.0)
 KNOWN = (Waiver("12", "the answer key is wrong"),)
+
+
+def quality(coverage: float | None, clean_rate: float | None) -> Quality:
+    """How complete and how clean a run is."""
+    return {"coverage": coverage, "clean_rate": clean_rate}
+
+
+GOOD = quality(1.0, 1.0)
 
 
 def measured(low: float, high: float, *, bounds: tuple[float, float] | None = None) -> Measured:

@@ -21,6 +21,7 @@ from tests.gate_cases import (
     compared,
     decided,
     measured,
+    quality,
 )
 
 
@@ -86,34 +87,32 @@ def test_missing_rollouts(
 
 
 @pytest.mark.parametrize(
-    ("require", "quality", "known"),
+    ("require", "given", "known"),
     [
-        ({"min_coverage": 0.95}, Quality(0.95, None), None),
-        ({"min_coverage": 0.95}, Quality(0.94, None), "0.94"),
-        ({"min_coverage": 0.95}, Quality(0.94999999, None), "0.94999999"),
-        ({"min_coverage": 0.0}, Quality(None, 1.0), "unknown"),
-        ({"min_clean_rate": 0.9}, Quality(None, 0.9), None),
-        ({"min_clean_rate": 0.9}, Quality(1.0, 0.5), "0.5"),
-        ({"min_clean_rate": 0.9}, Quality(1.0, float("nan")), "unknown"),
+        ({"min_coverage": 0.95}, quality(0.95, None), None),
+        ({"min_coverage": 0.95}, quality(0.94, None), "0.94"),
+        ({"min_coverage": 0.95}, quality(0.94999999, None), "0.94999999"),
+        ({"min_coverage": 0.0}, quality(None, 1.0), "unknown"),
+        ({"min_clean_rate": 0.9}, quality(None, 0.9), None),
+        ({"min_clean_rate": 0.9}, quality(1.0, 0.5), "0.5"),
+        ({"min_clean_rate": 0.9}, quality(1.0, float("nan")), "unknown"),
     ],
 )
-def test_requirements_of_runs(
-    require: dict[str, float], quality: Quality, known: str | None
-) -> None:
+def test_requirements_of_runs(require: dict[str, float], given: Quality, known: str | None) -> None:
     """A run that is less complete or clean than required, or not known to be, settles nothing."""
     policy = Policy("p", (Criterion("pass_at_1"),), Requirements(**require))  # type: ignore[arg-type]
     ((name, least),) = require.items()
     label = name.removeprefix("min_").replace("_", " ")
     told = f"the {label} of b is {known}, required is at least {least:g}"
     for change in (HOLDS, FAILS):
-        found = decide(policy, compared(change, candidate_quality=quality))
+        found = decide(policy, compared(change, candidate_quality=given))
         if known is None:
             assert found["verdict"] is (PASS if change is HOLDS else FAIL)
         else:
             assert found["verdict"] is INCONCLUSIVE
             assert told in found["reasons"]
             assert told in found["metrics"][0]["reasons"]
-    swapped = decide(policy, compared(HOLDS, base_quality=quality))
+    swapped = decide(policy, compared(HOLDS, base_quality=given))
     assert swapped["verdict"] is (PASS if known is None else INCONCLUSIVE)
 
 

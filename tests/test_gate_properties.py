@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.profile.gate import Compared, Measured, Quality, decide
+from pipeline.profile.gate import Compared, Measured, decide
 from pipeline.profile.policy import Criterion, Policy, Requirements
-from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN
+from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN, quality
 
 ORDER = (FAIL, INCONCLUSIVE, WARN, PASS)
 # Few numbers, so that thresholds are met exactly too.
@@ -34,7 +34,7 @@ CHANGES = st.builds(
     bound_low=MAYBE,
     bound_high=MAYBE,
 )
-QUALITIES = st.builds(Quality, coverage=RATES, clean_rate=RATES)
+QUALITIES = st.builds(quality, coverage=RATES, clean_rate=RATES)
 REQUIREMENTS = st.builds(
     Requirements,
     min_coverage=RATES,
@@ -78,8 +78,8 @@ def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
     if any(
         least is not None and (value is None or value < least)
         for least, values in (
-            (require.min_coverage, [run.coverage for run in runs]),
-            (require.min_clean_rate, [run.clean_rate for run in runs]),
+            (require.min_coverage, [run["coverage"] for run in runs]),
+            (require.min_clean_rate, [run["clean_rate"] for run in runs]),
             (require.min_common_tasks, [sets[-1].n_tasks]),
         )
         for value in values

@@ -102,10 +102,7 @@ def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) 
     """The policy's verdict on every candidate."""
     policy = gate.read(policy_path)
     waived = [waiver.task_id for waiver in policy.waivers]
-    qualities = {
-        row["run_id"]: gate.Quality(row["coverage"], row["clean_rate"])
-        for row in rows(warehouse, QUALITIES)
-    }
+    qualities = {row.pop("run_id"): row for row in rows(warehouse, QUALITIES)}
     return [
         gate.decide(
             policy,

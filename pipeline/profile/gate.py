@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import product
 from typing import Any
@@ -21,6 +21,8 @@ MOST_NAMES = 12
 EFFECTS = {"blocking": "it blocks", "tracked": "tracked, a warning only"}
 Range = tuple[float, float]
 Row = dict[str, Any]
+# The coverage and the clean rate of a run by name; None is unknown.
+Quality = dict[str, float | None]
 
 
 class Verdict(StrEnum):
@@ -66,14 +68,6 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Quality:
-    """How complete and how clean a run is; None is unknown."""
-
-    coverage: float | None = None
-    clean_rate: float | None = None
-
-
-@dataclass(frozen=True)
 class Compared:
     """A candidate beside its base: each metric over all common tasks, and without the waived ones.
 
@@ -84,8 +78,8 @@ class Compared:
     candidate: str
     every_task: tuple[Measured, ...]
     unwaived: tuple[Measured, ...] = ()
-    base_quality: Quality = Quality()
-    candidate_quality: Quality = Quality()
+    base_quality: Quality = field(default_factory=dict)
+    candidate_quality: Quality = field(default_factory=dict)
     common_tasks: frozenset[str] = frozenset()
 
 
@@ -117,10 +111,7 @@ def decide(policy: Policy, compared: Compared) -> Row:
         "reasons": reasons,
         "metrics": metrics,
         "require": asdict(policy.require),
-        "quality": {
-            "base": asdict(compared.base_quality),
-            "candidate": asdict(compared.candidate_quality),
-        },
+        "quality": {"base": compared.base_quality, "candidate": compared.candidate_quality},
         "waived": waived,
     }
 
@@ -191,7 +182,7 @@ def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
             (compared.base, compared.base_quality),
             (compared.candidate, compared.candidate_quality),
         ):
-            value = _finite(getattr(quality, name))
+            value = _finite(quality.get(name))
             if least is not None and (value is None or value < least):
                 known = "unknown" if value is None else _apart(value, least, ",")
                 what = f"the {name.replace('_', ' ')} of {run}"
