@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis import stats
-from pipeline.analysis.stats import Numbers, nullable, numbers
+from pipeline.analysis.stats import Numbers, added, numbers
 from pipeline.relation import computed
-
-ESTIMATE_KEY = ("run_id", "slice_key", "slice_value", "metric", "k")
-KEY = ("base", "candidate", "metric")
 
 
 def estimates(rows: pa.Table) -> pa.Table:
@@ -23,12 +18,7 @@ def estimates(rows: pa.Table) -> pa.Table:
     is_bounded = _mask(rows["is_bounded"])
     new = stats.new_tasks_interval(value, se_new, n_groups, is_bounded=is_bounded)
     same = stats.same_tasks_interval(value, se_same, n_mixed, is_bounded=is_bounded)
-    return _added(
-        rows,
-        rows.column_names,
-        **_ends("ci_new_tasks", new),
-        **_ends("ci_same_tasks", same),
-    )
+    return added(rows, **_ends("ci_new_tasks", new), **_ends("ci_same_tasks", same))
 
 
 def comparison_tests(rows: pa.Table) -> pa.Table:
@@ -54,7 +44,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     }
     limits = _columns(rows, "bound_low", "bound_high", "margin")
     verdicts = [stats.verdict(*each) for each in zip(*decided, *limits, strict=True)]
-    found = _added(rows, rows.column_names, **figures)
+    found = added(rows, **figures)
     return found.append_column("verdict", pa.array(verdicts, pa.string()))
 
 
@@ -63,14 +53,14 @@ def measure_changes(rows: pa.Table) -> pa.Table:
     changes = _columns(rows, "delta", "se_new_tasks", "n_tasks")
     is_bounded = np.array([name.startswith("pass_") for name in rows["metric"].to_pylist()], bool)
     found = stats.change_interval(*changes, is_bounded=is_bounded)
-    return _added(rows, rows.column_names, **_ends("ci_new_tasks", found))
+    return added(rows, **_ends("ci_new_tasks", found))
 
 
 def ledger_lines(lines: pa.Table) -> pa.Table:
     """Each line, with an interval where it is a mean of differences that vary."""
     amounts = _columns(lines, "amount", "se", "n_units")
     found = stats.change_interval(*amounts, is_bounded=np.zeros(len(lines), dtype=bool))
-    return _added(lines, lines.column_names, **_ends("ci", found))
+    return added(lines, **_ends("ci", found))
 
 
 def _columns(rows: pa.Table, *names: str) -> tuple[Numbers, ...]:
@@ -83,12 +73,6 @@ def _mask(column: pa.ChunkedArray) -> stats.Mask:
 
 def _ends(name: str, ends: tuple[Numbers, Numbers]) -> dict[str, Numbers]:
     return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-
-
-def _added(rows: pa.Table, kept: Iterable[str], **figures: Numbers) -> pa.Table:
-    """What is kept of each row, with its figures."""
-    columns = {name: nullable(values) for name, values in figures.items()}
-    return pa.table({**{name: rows[name] for name in kept}, **columns})
 
 
 ESTIMATES = computed("staging.estimates", estimates)

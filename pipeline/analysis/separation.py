@@ -17,8 +17,8 @@ from pipeline.analysis.stats import (
     NORMAL_LEVEL,
     ROUNDING,
     Numbers,
+    added,
     normal_p_value,
-    nullable,
     numbers,
     q_values,
     t_quantile,
@@ -46,23 +46,19 @@ def separations(sums: pa.Table) -> pa.Table:
     is_binary = np.isfinite(up)
     p_value = np.where(is_binary, association_p_value(up, down, null_variance), p_of_mean)
     leans = np.where(is_binary, lean(up, down), lean(passed, failed))
-    columns = {
-        "odds_ratio": ratio,
-        "odds_ratio_low": low,
-        "odds_ratio_high": high,
-        "difference_low": mean_low,
-        "difference_high": mean_high,
-        "p_value": p_value,
-        "q_value": within(q_values, p_value, sums["run_id"]),
-    }
-    return pa.table(
-        {
-            **{name: sums[name] for name in sums.column_names},
-            **{name: nullable(column) for name, column in columns.items()},
-            "is_unbounded": pa.array(np.isinf(ratio), mask=np.isnan(ratio)),
-            "direction": pa.array([DIRECTIONS[side] for side in leans], type=pa.string()),
-        }
+    found = added(
+        sums,
+        odds_ratio=ratio,
+        odds_ratio_low=low,
+        odds_ratio_high=high,
+        difference_low=mean_low,
+        difference_high=mean_high,
+        p_value=p_value,
+        q_value=within(q_values, p_value, sums["run_id"]),
     )
+    unbounded = pa.array(np.isinf(ratio), mask=np.isnan(ratio))
+    directions = pa.array([DIRECTIONS[side] for side in leans], type=pa.string())
+    return found.append_column("is_unbounded", unbounded).append_column("direction", directions)
 
 
 def _odds_ratios(

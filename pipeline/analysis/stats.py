@@ -237,3 +237,9 @@ def counts(column: pa.ChunkedArray) -> Counts:
 def nullable(values: Numbers) -> pa.Array:
     """Null for what is undefined, and for infinity, which JSON cannot say."""
     return pa.array(values, mask=~np.isfinite(values))
+
+
+def added(rows: pa.Table, **figures: Numbers) -> pa.Table:
+    """Each row with its figures beside what it holds."""
+    columns = {name: rows[name] for name in rows.column_names}
+    return pa.table(columns | {name: nullable(values) for name, values in figures.items()})

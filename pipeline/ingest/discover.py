@@ -20,6 +20,7 @@ from pipeline.artifact import (
     SIDECAR_SUFFIXES,
     Artifact,
     Kind,
+    printable,
 )
 from pipeline.errors import InputError, UsageError
 from pipeline.settings import MANIFEST_NAME
@@ -120,7 +121,7 @@ def _walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
     by_path: dict[Path, Found] = {}
     for path in absolute:
         for file in _files(path, skipped):
-            name = _printable(os.path.relpath(file, parent).replace(os.sep, "/"))
+            name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
             by_path.setdefault(file.resolve(), Found(file.resolve(), name))
     return sorted(by_path.values(), key=lambda found: found.name)
 
@@ -173,7 +174,6 @@ def _with_sidecars(path: Path) -> Iterator[Path]:
 
 
 def _is_our_output(folder: Path) -> bool:
-    """The folder holds what an analysis wrote."""
     try:
         manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -191,11 +191,6 @@ def _split_name(name: str) -> tuple[str, str]:
     return (stem, f".{ending.lower()}") if dot and stem else (base, "")
 
 
-def _printable(name: str) -> str:
-    """File names may hold bytes that are not UTF-8; tables and reports cannot."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     """The kind of a file; one that the caller named outright is rollouts unless a sidecar."""
     stem, ending = _split_name(file.name)
@@ -208,13 +203,10 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
         if re.search(pattern, lowered):
             return Kind.ROLLOUTS if is_named and ending == ".jsonl" else kind
     if ending == ".jsonl" or is_named:
-        return Kind.ROLLOUTS if is_named or _says_rollouts(file.name) else _sniff(file)
+        *folders, name = lowered.split("/")
+        is_said = "rollout" in name or folders[-1:] == ["rollouts"]
+        return Kind.ROLLOUTS if is_named or is_said else _sniff(file)
     return Kind.OTHER
-
-
-def _says_rollouts(name: str) -> bool:
-    folders = name.lower().split("/")[:-1]
-    return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
 
 
 def _sniff(file: Found) -> Kind:
@@ -348,17 +340,13 @@ def _name(family: Family, depth: int, root: str) -> str:
     telling = _telling_folders(f"{family.folder}/", root)
     wanted = depth - len(parts)
     parts = [*(telling[-wanted:] if wanted > 0 else []), *(parts or [])] or [stem]
-    return _safe_name("-".join(parts))
+    # Names come from untrusted files and become folders.
+    return UNSAFE_IN_NAME.sub("-", "-".join(parts)).strip("-").lstrip(".") or "run"
 
 
 def _telling_folders(name: str, root: str) -> list[str]:
     folders = (root, *name.split("/")[:-1])
     return [part for part in folders if part and part.lower() not in GENERIC_NAMES]
-
-
-def _safe_name(text: str) -> str:
-    """Names come from untrusted files and become folders."""
-    return UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
 
 
 def _root_name(kinds: list[tuple[Found, Kind]]) -> str:

@@ -27,7 +27,6 @@ TEXTS = ("verifier", "prompt", "system_prompt")
 # Recorded by few, and then as long as the row: apart from what every reader needs.
 BULKY = ("trajectory", "model_call_capture", "agent_observations")
 SHORT = (*(column.name for column in gym.COLUMNS if column.name not in BULKY), *DERIVED)
-BOOLEANS = ("has_reward", "has_response")
 # Between the values of a record: JSON text holds no bare control character.
 SEPARATOR = "chr(30)"
 

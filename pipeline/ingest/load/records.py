@@ -17,10 +17,10 @@ from pipeline.ingest.load.lines import (
     LINES,
     SNIPPET_BYTES,
     FileTally,
-    append,
     batches,
     read_blocks,
 )
+from pipeline.relation import append
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
@@ -61,7 +61,10 @@ def load(
 def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTally]) -> None:
     """Read the irregular lines again, exactly: each is repaired, a reject, or blank after all."""
     db.execute("create temp table repaired (record_id bigint, line varchar, fault varchar)")
-    waiting = _second_connection(db).execute("""
+    # To read a result bit by bit while writing: one connection holds one open result.
+    (name,) = db.execute("select current_database()").fetchall()[0]
+    waiting = db.cursor().execute(f"""
+        use "{name}";
         select record_id, text, arguments from raw.events where seq < 0 order by record_id
     """)
     while rows := waiting.fetchmany(FETCH_ROWS):
@@ -90,12 +93,6 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
             from raw.events where seq < 0;
             delete from raw.events where seq < 0;
         """)
-
-
-def _second_connection(db: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """To read a result bit by bit while writing: one connection holds one open result."""
-    (name,) = db.execute("select current_database()").fetchall()[0]
-    return db.cursor().execute(f'use "{name}"')
 
 
 def _run(
