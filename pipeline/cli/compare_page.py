@@ -12,7 +12,7 @@ from pipeline.cli.lookup import Row, bounded, command
 from pipeline.cli.paragraphs import LONGEST_TEXT, flat, heading, inline, labelled, row
 from pipeline.cli.tables import percent, print_table
 from pipeline.report import Comparison, sentences, wording
-from pipeline.report.comparisons import Change, Ledger
+from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Row as FigureRow
 
 # Of several candidates these are printed whole; the others have their line in the table.
@@ -39,10 +39,10 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: 
     others = [each for each in found if not each.is_named]
     if len(named) > 1:
         _print_table(named)
-    for comparison in named[:MOST_WHOLE]:
+    for comparison in leading(named)[:MOST_WHOLE]:
         _print_whole(comparison, is_full=is_full)
     if len(named) > MOST_WHOLE:
-        click.echo(f"\nthe first {MOST_WHOLE} of {len(named)}; name fewer candidates to see theirs")
+        click.echo(f"\n{MOST_WHOLE} of {len(named)}, what is decided first; name fewer candidates to see theirs")
     for benchmark in dict.fromkeys(each.benchmark for each in others):
         _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:
@@ -75,7 +75,10 @@ def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
 
 def _print_table(found: Sequence[Comparison]) -> None:
     print_table(
-        ("base", "candidate", "by", "tasks", "change", "95%, new tasks", "p", "Holm", "verdict"),
+        (
+            *("base", "candidate", "by", "tasks", "change", "95%, new tasks"),
+            *("p mean", "p any", "Holm", "verdict"),
+        ),
         [
             (
                 each.base,
@@ -84,9 +87,10 @@ def _print_table(found: Sequence[Comparison]) -> None:
                 change.row.n_common_tasks.value,
                 voice.bare(change, change.row.delta),
                 voice.span(change, change.row.ci_new_tasks_low, change.row.ci_new_tasks_high),
-                voice.PLAIN.chance(change.row.p_value),
+                voice.PLAIN.chance(change.row.p_mean),
+                voice.PLAIN.chance(change.row.p_any),
                 voice.PLAIN.chance(change.row.p_holm),
-                change.row.values["verdict"],
+                sentences.verdict(change, voice.PLAIN),
             )
             for each in found
             for change in each.told
