@@ -33,8 +33,8 @@ SCHEMA = pa.schema(
         "n_draws_any": pa.int64(),
     }
 )
-# So many signs are all tried, and so many outcomes of all tasks together: a million sums.
-MOST_EXACT_SIGNS, MOST_EXACT = 20, 2**20
+# So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
+MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**17, 2**20
 # What a transform leaves of impossible numbers: smaller chances are not told from none.
 LEAST_CHANCE = float(np.finfo(float).eps)
 # A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
@@ -187,7 +187,7 @@ def _by_signs(changes: Numbers, least: float, slack: float) -> ChangeTest:
     if not slack:
         whole, n_alike = np.unique(sizes.astype(np.int64), return_counts=True)
         step = int(np.gcd.reduce(whole))
-        if (whole // step * n_alike).sum() < MOST_EXACT:
+        if (whole // step * n_alike).sum() < WIDEST:
             return ChangeTest(_share_of_flips(whole // step, n_alike, least / step))
     if len(sizes) > MOST_EXACT_SIGNS:
         return _by_draws(_flipped_sums(sizes, _random([sizes])), least)
