@@ -481,6 +481,9 @@ create or replace macro largest_by(name, size) as
         else arg_min(name, (size, name)) filter (where size is not null)
     end;
 
+-- Neither nothing nor all, but for rounding.
+create or replace macro is_partial_reward(reward) as abs(reward) > 1e-9 and abs(reward - 1) > 1e-9;
+
 -- The standard error of a mean over n tasks that come in groups, from the square of what each group
 -- deviates by in all and how many tasks it has: Bell and McCaffrey's, which holds for unequal groups.
 create or replace macro clustered_error(square, n_own, n) as

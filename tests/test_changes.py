@@ -176,7 +176,7 @@ def test_decision(said: str, p_values: tuple[float, float], held: str) -> None:
 
 
 def test_t_test_by_hand() -> None:
-    """Four differences of mean 1/4: t is 2.449, p 0.0917; alike, it is the chance of equal signs."""
+    """Four differences of mean 1/4: t is 2.449, p 0.0917; alike, the chance of equal signs."""
     mean, se = np.array([0.25, 0.25, 0.0, 0.25]), np.array([math.sqrt(1 / 24) / 2, 0.0, 0.0, 0.1])
     n = np.array([4.0, 6.0, 6.0, 1.0])
     found = stats.t_test(mean, se, n, n - 1, scale=np.ones(4))

@@ -261,7 +261,9 @@ def check_holm(found: Checked) -> None:
     """Over all candidates of all benchmarks, by the metric that decides, where a base is named."""
     for is_lead in (True, False):
         rows = [row for row in found.rows["comparisons"].values() if row["is_lead"] == is_lead]
-        tested = sorted((row for row in rows if row["p_mean"] is not None), key=lambda r: r["p_mean"])
+        tested = sorted(
+            (row for row in rows if row["p_mean"] is not None), key=lambda r: r["p_mean"]
+        )
         largest = 0.0
         for place, row in enumerate(tested):
             largest = max(largest, min((len(tested) - place) * row["p_mean"], 1))

@@ -45,7 +45,9 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     )
     (se_same_counted,) = _columns(rows, "se_same_counted_as_fail")
     is_bounded = _mask(rows["is_bounded"])
-    level = np.maximum(*(np.abs(each) for each in _columns(rows, "base_common", "candidate_common")))
+    level = np.maximum(
+        *(np.abs(each) for each in _columns(rows, "base_common", "candidate_common"))
+    )
     p_mean = np.where(
         np.isnan(p_signs), stats.t_test(delta, se_new, n_groups, degrees, scale=level), p_signs
     )
@@ -69,8 +71,9 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         "p_mean": p_mean,
         "p_holm": p_holm,
     }
-    bounds, beyond = _columns(rows, "bound_low", "bound_high"), _columns(
-        rows, "possible_low", "possible_high"
+    bounds, beyond = (
+        _columns(rows, "bound_low", "bound_high"),
+        _columns(rows, "possible_low", "possible_high"),
     )
     (margin,) = _columns(rows, "margin")
     n_paired = rows["n_paired_tasks"].to_pylist()
@@ -84,9 +87,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         first = stats.decision(own, p, p_dealt)
         held = first if first == with_others else stats.INCONCLUSIVE
         for name, p_value in (("verdict", p), ("verdict_holm", p_adjusted)):
-            verdicts[name].append(
-                stats.decision(held, p_value) if n else stats.NOT_COMPARABLE
-            )
+            verdicts[name].append(stats.decision(held, p_value) if n else stats.NOT_COMPARABLE)
         verdicts["could_reverse"].append(bool(n) and first != held)
     found = _added(rows, rows.column_names, **figures)
     for name, values in verdicts.items():

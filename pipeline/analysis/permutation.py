@@ -1,8 +1,8 @@
 """Could noise alone have made this change? Two tests per comparison, from the repeats of each task.
 
-Whether the mean of tasks like these changed: the signs of tasks' differences are flipped, where both
-runs have the same repeats of every task (where they differ, flips are not alike and Student's t
-stands in, in `intervals`). Whether any task changed: rollouts are dealt out anew within their tasks.
+Whether the mean of tasks like these changed: the signs of tasks' differences are flipped, where
+both runs have the same repeats of every task (where they differ flips are not alike, and Student's
+t stands in: `intervals`). Whether any task changed: rollouts are dealt out anew within their tasks.
 With one repeat both are McNemar's exact test. Where rollouts pass or fail, both are exact.
 """
 

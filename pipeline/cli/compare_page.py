@@ -42,7 +42,8 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: 
     for comparison in leading(named)[:MOST_WHOLE]:
         _print_whole(comparison, is_full=is_full)
     if len(named) > MOST_WHOLE:
-        click.echo(f"\n{MOST_WHOLE} of {len(named)}, what is decided first; name fewer candidates to see theirs")
+        shown = f"{MOST_WHOLE} of {len(named)}, what is decided first"
+        click.echo(f"\n{shown}; name fewer candidates to see theirs")
     for benchmark in dict.fromkeys(each.benchmark for each in others):
         _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.report.comparisons import Comparison, leading
+from pipeline.report.comparisons import Change, Comparison, leading
 from pipeline.report.figures import Figure, Row
 
 

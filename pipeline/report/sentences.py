@@ -220,7 +220,9 @@ def _chance(change: Change, voice: Voice) -> str:
             mean += f" ({voice.chance(row.p_holm)} by Holm, over all candidates)"
         told.append(mean + _drawn(row.n_draws, voice))
     if row.p_any.value is not None:
-        dealt = f"p = {voice.chance(row.p_any)} if no task changed, by exchanging rollouts within tasks"
+        dealt = (
+            f"p = {voice.chance(row.p_any)} if no task changed, by exchanging rollouts within tasks"
+        )
         told.append(dealt + _drawn(row.n_draws_any, voice))
     return "; ".join(told)
 

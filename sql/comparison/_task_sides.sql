@@ -21,7 +21,7 @@ counted as (
         task_id,
         count(*) as n_attempts,
         list(reward order by reward) filter (where reward is not null) as rewards,
-        coalesce(bool_or(reward not in (0, 1)), false) as is_graded,
+        coalesce(bool_or(is_partial_reward(reward)), false) as is_graded,
         -- To look at: of several that did alike the first.
         arg_min(rollout_index, (-reward, rollout_index)) filter (where is_scored) as best_index,
         arg_min(rollout_index, (reward, rollout_index)) filter (where is_scored) as worst_index

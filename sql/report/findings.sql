@@ -67,6 +67,8 @@ unsettled as (
     select
         run_id,
         'unsettled' as kind,
+        case when is_unsettled_by_others then 'others' when is_continuous then 'continuous' end
+            as subject,
         true as is_overturning,
         1 as stake,
         min_reward as low,
