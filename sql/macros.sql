@@ -481,6 +481,25 @@ create or replace macro largest_by(name, size) as
         else arg_min(name, (size, name)) filter (where size is not null)
     end;
 
+-- Neither nothing nor all, but for rounding.
+create or replace macro is_partial_reward(reward) as abs(reward) > 1e-9 and abs(reward - 1) > 1e-9;
+
+-- The standard error of a mean over n tasks that come in groups, from the square of what each group
+-- deviates by in all and how many tasks it has: Bell and McCaffrey's, which holds for unequal groups.
+create or replace macro clustered_error(square, n_own, n) as
+    sqrt(steady_sum(square * (n / nullif(n - n_own, 0)))) / nullif(max(n), 0);
+
+-- Its degrees of freedom, Satterthwaite's: where groups are alike one less than there are groups. A
+-- row may stand for several groups of one size.
+create or replace macro clustered_degrees(n_own, n_alike, n) as
+    case when min(nullif(n_own, 0)) < max(n_own) then
+        1 / (
+            sorted_sum(n_alike * (n_own / n) ** 2)
+            + sorted_sum(n_alike * (n_own / n) ** 2 / (1 - n_own / n)) ** 2
+            - sorted_sum(n_alike * ((n_own / n) ** 2 / (1 - n_own / n)) ** 2)
+        )
+    else coalesce(sum(n_alike) filter (where n_own > 0), 0) - 1 end;
+
 -- The next whole number, of two as near the even one: as Python rounds.
 create or replace macro nearest(value) as round_even(value, 0);
 

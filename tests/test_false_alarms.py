@@ -58,7 +58,7 @@ def test_false_alarm_rate_is_simulation(n: int) -> None:
     d -= random.binomial(base, rates, (n_pairs, n)) / base
     mean, se = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
     size, bounded = np.full(n_pairs, float(n)), np.full(n_pairs, True)
-    low, high = stats.change_interval(mean, se, size, is_bounded=bounded)
+    low, high = stats.change_interval(mean, se, size, size - 1, is_bounded=bounded)
     inside = np.mean((low > -0.02) & (high < 0.02))
     assert found.improved == pytest.approx(np.mean(low > 0), abs=0.02)
     assert found.regressed == pytest.approx(np.mean(high < 0), abs=0.02)

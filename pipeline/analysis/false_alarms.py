@@ -172,7 +172,7 @@ def _alarms(
         spread = np.where(spread > ROUNDING * squares, spread, 0)
         se = np.sqrt(spread / (n_tasks - 1) / n_tasks)
     size, bounded = np.full(n_simulations, float(n_tasks)), np.full(n_simulations, True)
-    low, high = change_interval(mean, se, size, is_bounded=bounded)
+    low, high = change_interval(mean, se, size, size - 1, is_bounded=bounded)
     fired = fires(low, high)
 
     def share(found: Mask) -> float:

@@ -22,6 +22,7 @@ from pipeline.analysis.stats import (
     numbers,
     q_values,
     t_quantile,
+    t_test,
     within,
 )
 from pipeline.relation import computed
@@ -195,15 +196,7 @@ def paired_test(
     Differences that are all alike have no spread to judge by: their p is the chance that all signs
     agree, and they have no interval. `scale` is the size of what was subtracted.
     """
-    is_level = np.abs(mean) <= ROUNDING * scale
+    p_value = t_test(mean, se, n_pairs, n_pairs - 1, scale=scale)
     is_spread = (se > ROUNDING * scale) & (n_pairs > 1)
-    degrees = np.maximum(n_pairs - 1, 1)
-    by_signs = np.where(is_level, 1, np.exp2(-degrees))
-    p_value = np.where(n_pairs > 1, by_signs, np.nan)
-    if is_spread.any():
-        from scipy.special import stdtr
-
-        distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
-        p_value[is_spread] = 2 * stdtr(degrees[is_spread], -distance)
-    half = t_quantile(n_pairs, is_spread) * se
+    half = t_quantile(n_pairs - 1, is_spread) * se
     return p_value, mean - half, mean + half

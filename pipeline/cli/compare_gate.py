@@ -63,7 +63,8 @@ MEASURED = """
     grouped as (
         select
             metric, n_tasks, delta,
-            sorted_sum(change - delta) as deviation,
+            count(*) as n_own,
+            sorted_sum(change - delta) ** 2 as square,
             case when delta is not null then sorted_sum(lowest) end as lowest,
             case when delta is not null then sorted_sum(highest) end as highest
         from chosen
@@ -72,8 +73,8 @@ MEASURED = """
     select
         metric, n_tasks, delta,
         count(*) as n_groups,
-        sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(deviation * deviation)) / n_tasks
-            as se,
+        clustered_error(square, n_own, n_tasks) as se,
+        clustered_degrees(n_own, 1, n_tasks) as degrees,
         sorted_sum(lowest) / n_tasks as bound_low,
         sorted_sum(highest) / n_tasks as bound_high,
         metric like 'pass%' or coalesce((
@@ -125,11 +126,12 @@ def _measured(
 ) -> tuple[gate.Measured, ...]:
     """Each metric's change over the common tasks, without those that are waived."""
     found = rows(warehouse, MEASURED, each.base, each.candidate, without)
-    delta, se, n_groups = (
-        np.array([row[name] for row in found], dtype=float) for name in ("delta", "se", "n_groups")
+    spread = (
+        np.array([row[name] for row in found], dtype=float)
+        for name in ("delta", "se", "n_groups", "degrees")
     )
     is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
-    low, high = stats.change_interval(delta, se, n_groups, is_bounded=is_bounded)
+    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
     measured = []
     for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
         known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])

@@ -22,7 +22,7 @@ from pipeline.cli.page import (
     sentence,
 )
 from pipeline.report import Comparison, sentences, wording
-from pipeline.report.comparisons import Change, Ledger
+from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
 from pipeline.text import one_line
@@ -91,10 +91,11 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: 
     others = [each for each in found if not each.is_named]
     if len(named) > 1:
         _print_table(named)
-    for comparison in named[:MOST_WHOLE]:
+    for comparison in leading(named)[:MOST_WHOLE]:
         _print_whole(comparison, is_full=is_full)
     if len(named) > MOST_WHOLE:
-        click.echo(f"\nthe first {MOST_WHOLE} of {len(named)}; name fewer candidates to see theirs")
+        shown = f"{MOST_WHOLE} of {len(named)}, what is decided first"
+        click.echo(f"\n{shown}; name fewer candidates to see theirs")
     for benchmark in dict.fromkeys(each.benchmark for each in others):
         _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:
@@ -130,12 +131,15 @@ def _print_table(found: Sequence[Comparison]) -> None:
     for pair, change in ((each, change) for each in found for change in each.told):
         values = change.row.values
         interval = _interval(change, change.row, "ci_new_tasks")
-        chances = (PLAIN.chance(figure) for figure in (change.row.p_value, change.row.p_holm))
+        chances = (
+            PLAIN.chance(figure)
+            for figure in (change.row.p_mean, change.row.p_any, change.row.p_holm)
+        )
         measured = (values["n_common_tasks"], _difference(change, values["delta"]), interval)
         named = (pair.base, pair.candidate, UNITS[change.metric])
-        cells.append((*named, *measured, *chances, values["verdict"]))
-    headings = ("base", "candidate", "by", "tasks", "change", "95%, new tasks", "p", "Holm")
-    print_table((*headings, "verdict"), cells)
+        cells.append((*named, *measured, *chances, sentences.verdict(change, PLAIN)))
+    headings = ("base", "candidate", "by", "tasks", "change", "95%, new tasks")
+    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells)
 
 
 def _print_whole(comparison: Comparison, *, is_full: bool) -> None:

@@ -42,8 +42,12 @@ LONGEST_NAME = 100
 COMPARED = """
     from comparisons
     where is_lead and delta is not null
-    order by not is_named, n_common_tasks desc, benchmark, pair_no
-    limit ?
+    qualify
+        row_number() over (
+            order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
+        ) <= ?
+        or verdict_holm = 'regressed'
+    order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
 """
 INVENTORY = """
     select kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
@@ -92,7 +96,7 @@ def _changed(row: Row) -> str:
     names = " against ".join(one_line(row[side], LONGEST_NAME) for side in ("candidate", "base"))
     low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
     span = "" if low is None else f" ({said(low)} to {said(high)})"
-    verdict = f", {row['verdict']}" if row["verdict"] else ""
+    verdict = f", {row['verdict_holm']}" if row["verdict_holm"] else ""
     unit = "pass@1, points" if is_rate else "mean reward"
     return f"{names}: {said(row['delta'])}{span} {unit}{verdict}"
 

@@ -121,14 +121,6 @@ class Content:
             return self.inventory[:1]
         return [run.run_inventory[0] for run in self.runs if run.run_inventory]
 
-    @property
-    def leading_comparisons(self) -> list[Comparison]:
-        """Those with a verdict first, then those with most tasks in common."""
-        return sorted(
-            self.comparisons,
-            key=lambda each: (not each.is_named, -each.lead.row.values["n_common_tasks"]),
-        )
-
     def each(self) -> Iterator[Content]:
         """The same for each run alone."""
         for run in self.runs:

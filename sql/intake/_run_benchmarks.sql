@@ -131,6 +131,9 @@ rows_read as (
         keys.run_id,
         min(records.reward) as lowest,
         max(records.reward) as highest,
+        count(records.reward) as n_rewards,
+        count(*) filter (records.reward >= 1 - 1e-9) as n_full,
+        count(*) filter (records.reward >= 0.5) as n_high,
         bool_or(contains(records.outline, 'c')) as has_call
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
@@ -142,6 +145,12 @@ facts as (
         coalesce(settings.benchmark, benchmarks.benchmark) as benchmark,
         min(rows_read.lowest) over by_benchmark as lowest,
         max(rows_read.highest) over by_benchmark as highest,
+        -- Nearly as good, and hardly ever full marks: a scale of its own, not passes and failures.
+        coalesce(
+            20 * sum(rows_read.n_full) over by_benchmark < sum(rows_read.n_rewards) over by_benchmark
+            and 2 * sum(rows_read.n_high) over by_benchmark > sum(rows_read.n_rewards) over by_benchmark,
+            false
+        ) as is_continuous,
         -- Trying is calling a tool where any rollout of the benchmark does, else answering.
         coalesce(bool_or(rows_read.has_call) over by_benchmark, false) as is_tool_call
     from runs
@@ -152,10 +161,11 @@ facts as (
 )
 select
     facts.*,
-    -- The reward from which a rollout passes; null where rewards leave 0..1 and nothing says.
+    -- The reward from which a rollout passes; null where rewards leave 0..1, or most are high and
+    -- hardly one is 1, and nothing says.
     case
         when settings.pass_threshold is not null then settings.pass_threshold
-        when facts.lowest < -1e-9 or facts.highest > 1 + 1e-9 then null
+        when facts.lowest < -1e-9 or facts.highest > 1 + 1e-9 or facts.is_continuous then null
         else 1.0
     end as pass_threshold
 from facts
