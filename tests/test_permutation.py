@@ -110,7 +110,8 @@ def test_signs_of_groups(tasks: list[Task]) -> None:
     assert found.p_value == pytest.approx(float(by_signs(tasks, groups)))
 
 
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=14))
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=9))
 def test_signs_of_whole_steps(sizes: list[int]) -> None:
     """Passes of twelve repeats: by transform what trying every choice of signs gives."""
     tasks = [([0.0] * 12, [1.0] * size + [0.0] * (12 - size)) for size in sizes[1:]]
@@ -263,7 +264,7 @@ def test_order_and_direction_do_not_matter(fewest: int, most: int, is_graded: bo
 def test_sums_of_floats_in_another_order() -> None:
     """Rewards that sum to another last digit in another order are drawn alike."""
     random = np.random.default_rng(8)
-    for rewards in random.normal(0.1, 1, (300, 24, 2, 6)):
+    for rewards in random.normal(0.1, 1, (60, 24, 2, 6)):
         assert both_of(rewards.tolist()) == both_of(rewards[:, :, ::-1].tolist())
 
 

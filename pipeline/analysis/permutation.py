@@ -34,7 +34,7 @@ SCHEMA = pa.schema(
     }
 )
 # So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
-MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**17, 2**20
+MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**14, 2**20
 # What a transform leaves of impossible numbers: smaller chances are not told from none.
 LEAST_CHANCE = float(np.finfo(float).eps)
 # A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
@@ -95,15 +95,20 @@ def _values(tasks: pa.Table, n_scored: list[Counts]) -> Iterator[tuple[str, Numb
     sizes = np.stack(n_scored, axis=1).ravel()
     passes = [tasks[f"n_{side}_passed"] for side in SIDES]
     if not any(column.null_count for column in passes):
-        passed = np.stack([counts(column) for column in passes], axis=1).ravel()
-        both = np.stack([sizes - passed, passed], axis=1).ravel()
-        yield METRICS[0], np.repeat(np.arange(len(both)) % 2.0, both)
+        yield METRICS[0], passing_values(n_scored, [counts(column) for column in passes])
     is_candidate = np.repeat(np.arange(len(sizes)) % 2 == 1, sizes)
     rewards = np.empty(len(is_candidate))
     for side, own in zip(SIDES, (~is_candidate, is_candidate), strict=True):
         chunks = tasks[f"{side}_rewards"].chunks
         rewards[own] = np.concatenate([np.zeros(0), *(each.flatten() for each in chunks)])
     yield METRICS[1], rewards
+
+
+def passing_values(n_scored: Sequence[Counts], passed: Sequence[Counts]) -> Numbers:
+    """0 for each failure and 1 for each pass, task by task, the base's before the candidate's."""
+    n_failed = [n - own for n, own in zip(n_scored, passed, strict=True)]
+    both = np.stack([n_failed[0], passed[0], n_failed[1], passed[1]], axis=1).ravel()
+    return np.repeat(np.arange(len(both)) % 2.0, both)
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:

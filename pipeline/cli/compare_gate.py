@@ -221,7 +221,7 @@ def noise(
     table = np.array([list(row.values()) for row in counts], dtype=np.int64)
     n_base, n_other, passed, passed_other = table.T
 
-    def rate(fires: false_alarms.Fires) -> false_alarms.FalseAlarms:
+    def rate(fires: false_alarms.Fires | None) -> false_alarms.FalseAlarms:
         if rerun is not None:
             return false_alarms.rerun_false_alarm_rate(
                 n_base, n_other, passed, passed_other, margin=margin, fires=fires
@@ -234,7 +234,7 @@ def noise(
         passed = rate(lambda low, _high: np.asarray(low > limit))
         return {"threshold": limit, "fail": fail.either, "pass": passed.either}
 
-    found = rate(false_alarms.excludes_zero)
+    found = rate(None)
     rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
     # What pass@1 must be beyond for the policy not to fail.
     limits = [

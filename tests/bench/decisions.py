@@ -131,10 +131,8 @@ def p_values(
     sizes: np.ndarray, passed: np.ndarray
 ) -> tuple[permutation.ChangeTest, permutation.ChangeTest]:
     """Both tests from the repeats and passes of base and candidate, a task a row."""
-    flat, of_each = sizes.ravel(), passed.ravel()
-    in_turn = np.arange(flat.sum()) - np.repeat(np.cumsum(flat) - flat, flat)
-    values = (in_turn < np.repeat(of_each, flat)).astype(np.float64)
-    return permutation.change_p_values(values, flat[::2], flat[1::2])
+    values = permutation.passing_values(sizes.T, passed.T)
+    return permutation.change_p_values(values, *sizes.T)
 
 
 def _names(figure: str, short: str) -> tuple[str, str, str, str]:
