@@ -177,6 +177,7 @@ def _build_part(
         _fill(db, found, chosen, settings, progress, wanted=wanted)
         if not wanted:
             provenance.write_notices(db, warehouse.run_checks(db))
+        warehouse.order_views(db, SQL_DIR)
     return path
 
 
@@ -196,6 +197,7 @@ def _build(
                 db, chosen, settings, texts, templates=report.replaced(settings.templates)
             )
             outputs.write(beside, settings.out, texts)
+            warehouse.order_views(db, SQL_DIR)
         outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
 

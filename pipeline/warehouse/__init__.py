@@ -4,7 +4,7 @@ from pipeline.warehouse.assertions import Notice, run_checks
 from pipeline.warehouse.build import build, half_of_memory, let_go
 from pipeline.warehouse.overlay import ask_again
 from pipeline.warehouse.reader import Warehouse, open_warehouse
-from pipeline.warehouse.relations import create_macros, create_relations
+from pipeline.warehouse.relations import create_macros, create_relations, order_views
 
 __all__ = [
     "Notice",
@@ -16,5 +16,6 @@ __all__ = [
     "half_of_memory",
     "let_go",
     "open_warehouse",
+    "order_views",
     "run_checks",
 ]
