@@ -181,13 +181,7 @@ signs as (
         ) as is_overrun,
         is_true[4] or coalesce(is_unsuccessful, false) as is_unparsed,
         reference,
-        case
-            when reference is not null
-                then list_transform([answer, reference], lambda text: comparable(text))
-        end as plain,
-        list_transform(
-            if(reference is null, [answer], [answer, reference]), lambda text: as_words(text)
-        ) as words,
+        as_words(answer) as answer_words,
         -- From its counts, or the last figures of its log: PASS=4 FAIL=6, or 4 passed, 6 failed.
         coalesce(
             n[2], n[4], n[6], n[8],
@@ -217,9 +211,10 @@ select
     case when n_failed is not null then n_passed end as n_checks_passed,
     case when n_passed is not null then n_failed end as n_checks_failed,
     left(reference, 400) as reference,
-    plain[1] = plain[2] as is_reference,
+    case when reference is not null then comparable(answer) = comparable(reference) end
+        as is_reference,
     -- A single character is within too much.
-    length(words[1]) >= 4 and strpos(words[2], words[1]) > 0 as is_within_reference,
+    length(answer_words) >= 4 and strpos(as_words(reference), answer_words) > 0 as is_within_reference,
     case
         when is_unparsed then true
         -- A field that should hold the answer is null. Below the top the names mean other things.
