@@ -1,4 +1,5 @@
 -- What a rollout's calls show: how they end, the changes its task expects, habits of passes, guesses.
+-- Of a rollout without calls, of whose task none are known, there is no row.
 -- grain: record_id
 -- kind: table
 with rollouts as (
@@ -396,3 +397,4 @@ left join expected_counts using (run_id, task_id)
 left join actions using (record_id)
 left join missing_signs using (record_id)
 left join guesses using (record_id)
+where coalesce(counts.record_id, missing_signs.record_id, n_expected_actions) is not null

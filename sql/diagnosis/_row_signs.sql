@@ -1,4 +1,4 @@
--- What a rollout's row says beside its reward: the verifier's fields, the model's error, the last words.
+-- What a rollout's row says beside its reward, where it says anything: the verifier's fields, last words.
 -- grain: record_id
 -- kind: table
 with read as (
@@ -181,7 +181,7 @@ signs as (
         ) as is_overrun,
         is_true[4] or coalesce(is_unsuccessful, false) as is_unparsed,
         reference,
-        as_words(answer) as answer_words,
+        case when reference is not null then as_words(answer) end as answer_words,
         -- From its counts, or the last figures of its log: PASS=4 FAIL=6, or 4 passed, 6 failed.
         coalesce(
             n[2], n[4], n[6], n[8],
@@ -238,3 +238,12 @@ select
     ) as is_raw_call,
     admits_failure(right(final_text, 600)) as admits_failure
 from signs
+where
+    is_timed_out
+    or is_overrun
+    or is_unparsed
+    or answer is null
+    or coalesce(
+        verifier_text, verifier_error, sandbox_error, model_error, reference,
+        exit_code::varchar, n_passed::varchar, n_failed::varchar, final_text_seq::varchar
+    ) is not null
