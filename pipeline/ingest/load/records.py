@@ -28,6 +28,7 @@ Read = Callable[[int, int], None]  # bytes just read, bytes in all
 FETCH_ROWS = 1024
 # Smaller files are read the general way: a look ahead would cost more than it saves.
 LARGE_FILE = 8 << 20
+TOGETHER_BYTES, MOST_TOGETHER = 1 << 20, 500
 SNIFFED_ROWS = 20
 MOST_FIELDS = 200
 MOST_ORDERS = 8
@@ -55,10 +56,24 @@ def load(
     fields = _known_fields(begun)
     orders = _known_orders(begun, fields)
     db.execute(record_sql.EVENTS)
-    stream = pa.RecordBatchReader.from_batches(LINES, lines())
+    stream = pa.RecordBatchReader.from_batches(LINES, _together(lines()))
     _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
     _settle_irregular(db, tallies)
     db.execute(record_sql.create_records())
+
+
+def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small batches as one: patterns are compiled for each, which takes milliseconds."""
+    waiting: list[pa.RecordBatch] = []
+    n_bytes = 0
+    for batch in batches:
+        waiting.append(batch)
+        n_bytes += batch.nbytes
+        if n_bytes >= TOGETHER_BYTES or len(waiting) >= MOST_TOGETHER:
+            yield pa.concat_batches(waiting) if len(waiting) > 1 else batch
+            waiting, n_bytes = [], 0
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTally]) -> None:
