@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -22,8 +22,10 @@ from pipeline.relation import Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
 
+T = TypeVar("T")
+
 SMALL_BYTES = 16 << 20
-# Enough for the relations of any file; more would only be filled with blocks that lie on disk.
+# Enough for relations and pages of most files; more would be filled with blocks that lie on disk.
 RELATIONS_MEMORY = "1GB"
 # As much is read before blocks that were written are dropped from memory.
 LET_GO_BYTES = 128 << 20
@@ -175,11 +177,16 @@ def _build(
             provenance.write_notices(db, warnings)
             if has_pages:
                 progress.stage("writing the report")
-                texts = report.texts(db, report.collect(db), folder=settings.templates)
+                texts = _with_room(
+                    db,
+                    settings,
+                    lambda: report.texts(db, report.collect(db), folder=settings.templates),
+                )
                 texts[MANIFEST_NAME] = provenance.manifest(
                     db, chosen, settings, texts, templates=report.replaced(settings.templates)
                 )
                 outputs.write(beside, settings.out, texts)
+            warehouse.order_views(db, SQL_DIR)
         if has_pages:
             outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
@@ -217,23 +224,32 @@ def _fill(
     provenance.write(db, chosen, settings)
 
     def make() -> None:
-        warehouse.create_relations(
-            db,
-            SQL_DIR,
-            made_relations(chosen),
-            wanted=wanted,
-            begin=lambda n: progress.stage(f"making {n} relations"),
-        )
+        try:
+            warehouse.create_relations(
+                db,
+                SQL_DIR,
+                made_relations(chosen),
+                wanted=wanted,
+                begin=lambda n: progress.stage(f"making {n} relations"),
+            )
+        except duckdb.OutOfMemoryException:
+            db.execute("rollback")
+            raise
 
-    if settings.memory_limit is not None:
-        make()
-        return
-    db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    if settings.memory_limit is None:
+        db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    _with_room(db, settings, make)
+
+
+def _with_room(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
+    """Some work in the memory that is enough for most; else in half of what there is."""
     try:
-        make()
+        return work()
     except duckdb.OutOfMemoryException:
-        db.execute(f"rollback; set memory_limit = '{warehouse.half_of_memory()}'")
-        make()
+        if settings.memory_limit is not None:
+            raise
+        db.execute(f"set memory_limit = '{warehouse.half_of_memory()}'")
+        return work()
 
 
 def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:

@@ -291,25 +291,6 @@ create or replace macro as_words(text) as
         regexp_replace(lower(text), '[^\p{L}\p{N}.-]+|[.-]+(\s|$)', ' ', 'g'), '\s+', ' ', 'g'
     )) || ' ';
 
--- Are a call's arguments no JSON object? Some calls have none at all. The reader lets commas before
--- a closing bracket pass, which no tool's does: they are looked for outside of strings.
-create or replace macro is_malformed(arguments) as
-    coalesce(
-        regexp_matches(arguments, '\S')
-        and not regexp_matches(arguments, '^\s*null\s*$')
-        and (
-            not regexp_matches(arguments, '^\s*\{')
-            or not coalesce(json_valid(arguments), false)
-            or (
-                regexp_matches(arguments, ',\s*[\]}]')
-                and regexp_matches(
-                    regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
-                )
-            )
-        ),
-        false
-    );
-
 -- The message in a tool's failing answer: a field of its JSON or its text, and of a traceback the
 -- last line. A list of one, so that the answer is read once.
 create or replace macro error_message(text) as

@@ -3,7 +3,13 @@
 from pipeline.warehouse.build import build, half_of_memory, let_go
 from pipeline.warehouse.overlay import ask_again
 from pipeline.warehouse.reader import Warehouse, of_this_version, open_warehouse
-from pipeline.warehouse.relations import Notice, create_macros, create_relations, run_checks
+from pipeline.warehouse.relations import (
+    Notice,
+    create_macros,
+    create_relations,
+    order_views,
+    run_checks,
+)
 
 __all__ = [
     "Notice",
@@ -16,5 +22,6 @@ __all__ = [
     "let_go",
     "of_this_version",
     "open_warehouse",
+    "order_views",
     "run_checks",
 ]

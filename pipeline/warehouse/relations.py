@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|kind|needs): )?(.*)")
-# A stored table of staging, and the public view that joins its texts: both lie sorted.
+# A stored table of staging that lies sorted, and the public view that joins its texts.
 TWINS = ("rollouts", "tasks", "task_prompts")
 
 
@@ -143,6 +143,17 @@ def create_from(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> Non
     db.unregister("given")
 
 
+def order_views(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
+    """Views of texts get their order last: a query that joins them would sort every text."""
+    made = db.execute("select view_name from duckdb_views() where schema_name = 'main'").fetchall()
+    for name in TWINS:
+        if (name,) in made:
+            text = (sql_dir / f"intake/{name}.sql").read_text(encoding="utf-8")
+            relation = parse(f"main.{name}", text)
+            db.execute(f"create or replace view {relation.name} as {_by_grain(relation)}")
+            _comment(db, relation, "view")
+
+
 def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> None:
     purpose = relation.purpose.replace("'", "''")
     db.execute(f"comment on {kind} {relation.name} is '{purpose}'")
@@ -150,9 +161,12 @@ def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> No
 
 def _sorted(relation: Relation) -> str:
     schema, _, name = relation.name.partition(".")
-    if name in TWINS or (relation.is_table and schema == "main"):
-        return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
-    return relation.query
+    is_sorted = relation.is_table and (schema == "main" or name in TWINS)
+    return _by_grain(relation) if is_sorted else relation.query
+
+
+def _by_grain(relation: Relation) -> str:
+    return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
 
 
 @dataclass(frozen=True)

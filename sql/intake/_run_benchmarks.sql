@@ -23,25 +23,37 @@ tasks as (
     inner join staging.records using (record_id)
     where keys.role in ('rollout', 'input')
 ),
+-- Of runs that tried exactly the same tasks the first stands for all: pairs of runs may be many.
 sizes as (
-    select run_id, count(*) as n_tasks
-    from tasks
-    group by all
+    select
+        *,
+        min(run_id) over (partition by n_tasks, token_sum, token_xor) as first_run
+    from (
+        select
+            run_id,
+            count(*) as n_tasks,
+            sum(hash(token)) as token_sum,
+            bit_xor(hash(token)) as token_xor
+        from tasks
+        group by all
+    )
 ),
-pairs as (
-    select tasks.run_id, others.run_id as other_run, count(*) as n_shared
+firsts as (
+    select tasks.run_id, tasks.token, sizes.n_tasks
     from tasks
-    inner join tasks as others using (token)
-    where tasks.run_id < others.run_id
-    group by all
+    inner join sizes using (run_id)
+    where run_id = first_run
 ),
 -- Runs belong together that share half of the smaller one's tasks, or a package.
 related as (
-    select pairs.run_id, pairs.other_run
-    from pairs
-    inner join sizes using (run_id)
-    inner join sizes as other_sizes on other_sizes.run_id = pairs.other_run
-    where 2 * pairs.n_shared >= least(sizes.n_tasks, other_sizes.n_tasks)
+    select firsts.run_id, others.run_id as other_run
+    from firsts
+    inner join firsts as others using (token)
+    where firsts.run_id < others.run_id
+    group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
+    having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
+    union all
+    select run_id, first_run as other_run from sizes
     union all
     select run_id, min(run_id) over (partition by package) as other_run
     from named

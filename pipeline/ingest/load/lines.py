@@ -59,7 +59,7 @@ def read_blocks(
                 stream = pa.CompressedInputStream(raw, artifact.compression)
             while True:
                 start = room()
-                buffer = bytearray(start + BLOCK_BYTES)
+                buffer = bytearray(start + _block_bytes(artifact, raw))
                 view = memoryview(buffer)
                 got = _fill(stream, view[start:], is_packed=artifact.compression is not None)
                 if not got:
@@ -74,6 +74,13 @@ def read_blocks(
     except OSError as error:
         # The system's own words: messages must not carry a path of this machine.
         tally.damage = os.strerror(error.errno) if error.errno else str(error)
+
+
+def _block_bytes(artifact: Artifact, raw: pa.NativeFile) -> int:
+    """No more than is left of a file: many are small, and a block is long to clear."""
+    if artifact.compression is not None:
+        return BLOCK_BYTES
+    return min(BLOCK_BYTES, max(int(raw.size() - raw.tell()), PACKED_BYTES))
 
 
 def _fill(stream: Any, view: memoryview, *, is_packed: bool) -> int:
