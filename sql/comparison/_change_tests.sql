@@ -13,10 +13,10 @@ select
     bases.rewards as base_rewards,
     candidates.rewards as candidate_rewards
 from main.comparison_tasks as tasks
-inner join staging.task_sides as bases
+left join staging.task_sides as bases
     on bases.run_id = tasks.base
     and bases.task_id = tasks.task_id
-inner join staging.task_sides as candidates
+left join staging.task_sides as candidates
     on candidates.run_id = tasks.candidate
     and candidates.task_id = tasks.task_id
 where tasks.is_common

@@ -40,10 +40,11 @@ measured as (
         unnest(bases.figures) as base_value,
         unnest(candidates.figures) as candidate_value
     from tasks
-    inner join taken as bases
+    -- Left, so that it is not joined with itself first: of many runs that is every pair of them.
+    left join taken as bases
         on bases.run_id = tasks.base
         and bases.task_id = tasks.task_id
-    inner join taken as candidates
+    left join taken as candidates
         on candidates.run_id = tasks.candidate
         and candidates.task_id = tasks.task_id
     union all
