@@ -12,12 +12,13 @@ create or replace macro json_as_text(value) as
         else value::varchar
     end;
 
--- A JSON number; null for anything else, true and "1.0" included, and for what is not finite.
+-- A JSON number; null for anything else, true and "1.0" included, and for what measures nothing: not
+-- finite, or beyond 1e50, whose fourth power and the sums of it are still finite. Below 1e-50 it is 0.
 create or replace macro json_as_number(value) as
     case
-        when regexp_matches(value, '^-?[0-9]')
-            and isfinite(try_cast(value::varchar as double))
-            then try_cast(value::varchar as double)
+        when not regexp_matches(value, '^-?[0-9]') then null
+        when abs(try_cast(value::varchar as double)) < 1e-50 then 0
+        when abs(try_cast(value::varchar as double)) <= 1e50 then try_cast(value::varchar as double)
     end;
 
 -- A JSON number, or true and false as 1 and 0: what a verifier may have measured.
