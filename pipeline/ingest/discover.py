@@ -100,9 +100,14 @@ def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]
     counts = Counter(kind for _, kind in kinds)
     listing = ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts))
     held = f"{len(kinds)} file{'s' * (len(kinds) > 1)} ({listing})" if kinds else "no files"
+    if all(path.is_file() for path in inputs):
+        held = f"its name and first {SNIFF_ROWS} lines say: {', '.join(sorted(counts))}"
+    else:
+        held = f"it holds {held}"
     raise InputError(
-        f"{where}: no rollouts found; it holds {held}.",
-        hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name.",
+        f"{where}: no rollouts found; {held}.",
+        hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name, "
+        f"where one of its first {SNIFF_ROWS} lines is a JSON object.",
     )
 
 
@@ -197,7 +202,7 @@ def _printable(name: str) -> str:
 
 
 def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
-    """The kind of a file; one that the caller named outright is rollouts unless a sidecar."""
+    """The kind of a file; one that the caller named outright is rollouts where it has rows."""
     stem, ending = _split_name(file.name)
     if ending in (".jsonl", ".json"):
         for suffix, kind in SIDECAR_SUFFIXES.items():
@@ -207,14 +212,26 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     for pattern, kind in NAME_RULES:
         if re.search(pattern, lowered):
             return Kind.ROLLOUTS if is_named and ending == ".jsonl" else kind
-    if ending == ".jsonl" or is_named:
-        return Kind.ROLLOUTS if is_named or _says_rollouts(file.name) else _sniff(file)
+    if is_named and _has_rows(file, is_jsonl=ending == ".jsonl"):
+        return Kind.ROLLOUTS
+    if ending == ".jsonl":
+        return Kind.ROLLOUTS if _says_rollouts(file.name) else _sniff(file)
     return Kind.OTHER
 
 
 def _says_rollouts(name: str) -> bool:
     folders = name.lower().split("/")[:-1]
     return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
+
+
+def _has_rows(file: Found, *, is_jsonl: bool) -> bool:
+    """Whether a file may hold results: an object among its first lines, or nothing at all yet."""
+    head = _first_bytes(file)
+    first = head.split(b"\n")[:SNIFF_ROWS]
+    if len(head) >= SNIFF_BYTES and first[-1].lstrip()[:1] == b"{" and len(first) < SNIFF_ROWS:
+        return True  # a row longer than what was read
+    objects = (line for line in first if line.lstrip()[:1] == b"{")
+    return any(_object(line) for line in objects) or (is_jsonl and not head.strip())
 
 
 def _sniff(file: Found) -> Kind:
