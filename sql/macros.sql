@@ -201,9 +201,10 @@ create or replace macro as_json(text) as text::json;
 create or replace macro safe_name(name) as
     regexp_replace(name, '[^A-Za-z0-9._-]+', '-', 'g');
 
--- A name that is a key, or printed with every figure: of a very long one the beginning and a hash.
+-- A name that is a key, a folder, or printed with every figure: of one longer than 200 characters the
+-- beginning and a hash. pipeline/citation.py has the same rule, so that a full name finds its key.
 create or replace macro bounded_name(name) as
-    case when length(name) > 500 then left(name, 480) || '… ' || left(md5(name), 16) else name end;
+    case when length(name) > 200 then left(name, 182) || '… ' || left(md5(name), 16) else name end;
 
 -- A name and a value as they stand in a JSON object: a number bare, anything else as a string.
 create or replace macro json_pair(name, value) as

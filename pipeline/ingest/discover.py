@@ -21,6 +21,7 @@ from pipeline.artifact import (
     Artifact,
     Kind,
 )
+from pipeline.citation import LONGEST_NAME, bounded_name
 from pipeline.errors import InputError, UsageError
 from pipeline.settings import MANIFEST_NAME
 
@@ -353,7 +354,7 @@ def _unique_names(families: set[Family], given: dict[Family, str], root: str) ->
         taken = {name.casefold() for name in names.values()}
         name = _name(family, 99, root)
         number = next(n for n in range(2, 10**9) if f"{name}-{n}".casefold() not in taken)
-        names[family] = f"{name}-{number}"
+        names[family] = _safe_name(f"{name}-{number}")
     return names
 
 
@@ -375,7 +376,8 @@ def _telling_folders(name: str, root: str) -> list[str]:
 
 def _safe_name(text: str) -> str:
     """Names come from untrusted files and become folders."""
-    return UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
+    safe = UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
+    return UNSAFE_IN_NAME.sub("-", bounded_name(safe))
 
 
 def _root_name(kinds: list[tuple[Found, Kind]]) -> str:
@@ -404,9 +406,10 @@ def _names_given(
     """The names set by the caller: each must fit one run, and no two may be alike."""
     given: dict[Family, str] = {}
     for name, path in run_names:
-        if not VALID_NAME.fullmatch(name):
+        if not VALID_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
             raise UsageError(
-                f"--run {name}={path}: a run's name may hold letters, digits, '.', '_' and '-'."
+                f"--run {name[:LONGEST_NAME]}={path}: a run's name may hold letters, digits, '.', "
+                f"'_' and '-', {LONGEST_NAME} at most."
             )
         if name.casefold() in {other.casefold() for other in given.values()}:
             raise UsageError(f"--run {name}={path}: another run is called {name} already.")
