@@ -34,7 +34,11 @@ def shown_progress() -> Iterator[Progress]:
             yield progress
     else:
         # Lines without times: the same analysis says the same.
-        yield Progress(stage=lambda words: click.echo(neutral(words), err=True))
+        yield Progress(stage=_echo, note=_echo)
+
+
+def _echo(words: str) -> None:
+    click.echo(neutral(words), err=True)
 
 
 @contextmanager
@@ -57,5 +61,8 @@ def _drawn() -> Iterator[Progress]:
     def read(n_read: int, n_all: int) -> None:
         reading.update(bar, advance=n_read, total=n_all, visible=True)
 
-    with Live(Group(stages, reading), console=Console(stderr=True), transient=True):
-        yield Progress(stage, read)
+    console = Console(stderr=True)
+    with Live(Group(stages, reading), console=console, transient=True):
+        yield Progress(
+            stage, read, lambda words: console.print(neutral(words), markup=False, highlight=False)
+        )
