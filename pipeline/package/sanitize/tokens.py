@@ -59,11 +59,9 @@ SHAPES = {
 SHAPED_SCREEN = rf"(?:{'|'.join(map(re.escape, SHAPES))})[a-z0-9_./-]{{10}}"
 PATTERNS = {prefix: re.compile(shape) for prefix, shape in SHAPES.items()}
 UNENDED = re.compile(r"[A-Za-z0-9_-]+")
-PRIVATE_KEY = re.compile(
-    r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
-    r"(?:.*?-----END (?P=label)-----|(?:\s|\\[nr]|[A-Za-z0-9+/=:,-])*)",
-    re.DOTALL,
-)
+KEY_HEAD = re.compile(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
+KEY_BODY = re.compile(r"(?:\s|\\[nr]|[A-Za-z0-9+/=:,-])*+")
+LONGEST_PRIVATE_KEY = 100_000
 AUTHORIZATION = re.compile(
     r"(?i)authorization[\"']?\s*(?:[:=]|=>)\s*[\\\"']*"
     r"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?(?P<value>[^\s\"'\\,;<>{}\[\]]{6,})"
@@ -106,11 +104,17 @@ def lower(text: str) -> str:
 
 def private_keys(text: str) -> Iterator[Place]:
     """A whole PEM block; of one that is cut off, all that could still belong to it."""
-    for match in PRIVATE_KEY.finditer(text):
-        end = match.end()
-        while text[end - 1].isspace():
-            end -= 1
-        yield match.start(), end
+    end = 0
+    # Up to where each foot was looked for and is not.
+    absent: dict[str, int] = {}
+    while match := KEY_HEAD.search(text, end):
+        foot = f"-----END {match['label']}-----"
+        last = match.end() + LONGEST_PRIVATE_KEY
+        at = text.find(foot, max(match.end(), absent.get(foot, 0) - len(foot)), last)
+        absent[foot] = last if at < 0 else 0
+        body = KEY_BODY.match(text, match.end())
+        end = at + len(foot) if at >= 0 else body.end() if body else match.end()
+        yield match.start(), match.start() + len(text[match.start() : end].rstrip())
 
 
 def authorizations(text: str) -> Iterator[Place]:
@@ -188,9 +192,13 @@ def assigned(text: str) -> Iterator[Place]:
     for word in KEY_WORDS:
         last = 0
         for at in occurrences(low, word):
-            if at < last:
+            end = at + LONGEST_ASSIGNMENT
+            # A secret has a digit, unless it is a password or its key is in capitals; some words
+            # begin with a sign.
+            is_plain = not word.startswith("p") and not text[at + 2].isupper()
+            if at < last or (is_plain and not DIGIT.search(text, at, end)):
                 continue
-            match = ASSIGNMENT.match(text, at, at + LONGEST_ASSIGNMENT)
+            match = ASSIGNMENT.match(text, at, end)
             if match is None:
                 continue
             key = _before(text, at) + match["rest"]
