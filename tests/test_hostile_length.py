@@ -34,6 +34,7 @@ SHAPES = {
     "ratios": "5 of 9 ",
     "begun keys": "-----BEGIN RSA PRIVATE KEY-----\n",
     "begun keys, and more": "-----BEGIN PRIVATE KEY-----!",
+    **{f"lines of {line}": f"{line}\n" for line in ("# a", "- a", "> a", "|a|\n|-|\n|b|\n")},
     "spoken passwords": "password is ",
     "headers": "Authorization: Bearer ",
 }
@@ -104,3 +105,7 @@ def test_a_text_too_long_to_be_read_is_said() -> None:
         (5, "a text of 29,999 characters", "unverifiable"),
         (9, "a text of 29,999 characters", "unverifiable"),
     ]
+    told = [
+        (each.line, each.claim) for each in verify(SHORT + "\n" * 15_000 + "7 more", "report.md")
+    ]
+    assert told == [(1, "12"), (1, "30"), (15_001, "a text of 6 characters")]

@@ -19,6 +19,7 @@ MARK = re.compile(r"<!--blade:(?P<relation>[^?#<>]+)\?(?P<key>[^#<>]*)#(?P<colum
 CURATE = re.compile(r"<!--\s*curate:")
 # Characters of one paragraph, item or cell: ten times as many as any that we write has.
 LONGEST_BLOCK = 20_000
+MOST_LINES = 15_000
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ def read(text: str) -> Reading:
     heading, level = Block("heading", 1, ""), 0
     path: tuple[str, ...] = ()
     parts: list[Block | Table] = []
-    tokens = _parser().parse(text)
+    read_to = _end_of_line(text, MOST_LINES)
+    tokens = _parser().parse(text[:read_to])
     for part, depth in [*_parts(tokens), (Block("heading", 1, ""), 1)]:
         if not (depth and isinstance(part, Block)):
             parts.append(part)
@@ -143,7 +145,18 @@ def read(text: str) -> Reading:
             sections.append(Section(heading.text, level, heading.line, path, tuple(parts), heading))
         path = (*path[: depth - 2], part.text) if depth > 1 else ()
         heading, level, parts = part, depth, []
-    return Reading(tuple(sections), tuple(_curations(text)), tuple(_unread(tokens)))
+    beyond = [(MOST_LINES + 1, len(text) - read_to)] if text[read_to:].strip() else []
+    return Reading(tuple(sections), tuple(_curations(text)), (*_unread(tokens), *beyond))
+
+
+def _end_of_line(text: str, number: int) -> int:
+    """Where a line ends, or the text where it has fewer."""
+    end = 0
+    for _ in range(number):
+        end = text.find("\n", end) + 1
+        if not end:
+            return len(text)
+    return end
 
 
 def _unread(tokens: list[Token]) -> Iterator[tuple[int, int]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package.reading import LONGEST_BLOCK, read
+from pipeline.package.reading import LONGEST_BLOCK, MOST_LINES, read
 from pipeline.package.sanitize.log import RedactionLog
 from pipeline.package.verify import (
     bound,
@@ -33,7 +33,7 @@ from pipeline.report import content
 from pipeline.report.sidecar import run_object
 
 NOTHING = "no data to hold it against"
-TOO_LONG = f"longer than {LONGEST_BLOCK:,} characters, and not read"
+TOO_LONG = f"beyond {LONGEST_BLOCK:,} characters of one text or {MOST_LINES:,} lines: not read"
 
 
 def verify(
