@@ -47,6 +47,11 @@ SIDECAR_SUFFIXES = {
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
+def printable(name: str) -> str:
+    """File names may hold bytes that are not UTF-8; tables and reports cannot."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 @dataclass(frozen=True)
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.

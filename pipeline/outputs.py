@@ -75,7 +75,6 @@ def _refuse_unusable(out: Path, path: Path) -> None:
 
 
 def _below(out: Path, path: Path) -> list[Path]:
-    """The folders between the output folder and a path."""
     return [parent for parent in path.parents if out in parent.parents]
 
 

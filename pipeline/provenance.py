@@ -11,42 +11,35 @@ from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from pipeline import __version__
 from pipeline.profile import Profile
+from pipeline.relation import create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
 from pipeline.warehouse import Notice
 
 # What figures, pages and their order come from.
 LIBRARIES = ("duckdb", "pyarrow", "numpy", "scipy", "jinja2", "markdown-it-py")
-TABLES = {
-    "report_settings": "no int, name varchar, value varchar",
-    "versions": "no int, name varchar, version varchar",
-    "notices": "no int, check_name varchar, subject varchar, message varchar, hint varchar",
-}
 
 
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
     """What a report says and no relation holds, so that it can be rendered again."""
-    for table, columns in TABLES.items():
-        db.execute(f"create table raw.{table} ({columns})")
-    chosen_words = {"command": command(chosen, settings), **choices(chosen, settings)}
-    _insert(db, "report_settings", list(chosen_words.items()))
-    _insert(db, "versions", list(versions().items()))
+    said = {"command": command(chosen, settings), **choices(chosen, settings)}
+    _create(db, "report_settings", "name varchar, value varchar", list(said.items()))
+    _create(db, "versions", "name varchar, version varchar", list(versions().items()))
 
 
 def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:
     """What the checks found, in their order."""
-    _insert(db, "notices", [tuple(vars(notice).values()) for notice in notices])
+    columns = "check_name varchar, subject varchar, message varchar, hint varchar"
+    _create(db, "notices", columns, [tuple(vars(notice).values()) for notice in notices])
 
 
-def _insert(db: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[str, ...]]) -> None:
-    if rows:
-        columns = [range(1, len(rows) + 1), *zip(*rows, strict=True)]
-        db.register("given", pa.table({str(n): list(each) for n, each in enumerate(columns)}))
-        db.execute(f"insert into raw.{table} from given")
-        db.unregister("given")
+def _create(
+    db: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[tuple[str, ...]]
+) -> None:
+    numbered = [(number, *row) for number, row in enumerate(rows, start=1)]
+    create_table(db, f"raw.{table}", f"no int, {columns}", numbered)
 
 
 def versions() -> dict[str, str]:
@@ -75,20 +68,17 @@ def command(chosen: Profile, settings: Settings) -> str:
 
     Templates are not part of it: a report says itself which it was rendered by.
     """
-    words = ["blade", "analyze", "RESULTS", "--out", "DIR"]
-    if settings.profile is not None:
-        words += ["--profile", Path(chosen.name).name]
-    if settings.benchmark is not None:
-        words += ["--benchmark", settings.benchmark]
-    for name in settings.baselines:
-        words += ["--baseline", name]
-    if settings.pass_threshold is not None:
-        words += ["--pass-threshold", str(settings.pass_threshold)]
-    if settings.max_line_bytes != DEFAULT_MAX_LINE_BYTES:
-        words += ["--max-line-bytes", str(settings.max_line_bytes)]
-    for name, _ in settings.run_names:
-        words += ["--run", f"{name}=PATH"]
-    return shlex.join(words)
+    longest = settings.max_line_bytes
+    given = [
+        ("--profile", None if settings.profile is None else Path(chosen.name).name),
+        ("--benchmark", settings.benchmark),
+        *(("--baseline", name) for name in settings.baselines),
+        ("--pass-threshold", settings.pass_threshold),
+        ("--max-line-bytes", None if longest == DEFAULT_MAX_LINE_BYTES else longest),
+        *(("--run", f"{name}=PATH") for name, _ in settings.run_names),
+    ]
+    words = [word for name, value in given if value is not None for word in (name, str(value))]
+    return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words])
 
 
 def manifest(
@@ -100,11 +90,7 @@ def manifest(
     templates: Sequence[Mapping[str, str]],
 ) -> str:
     """Inputs with their hashes, settings, version and what was written."""
-    rows = db.execute("select path, kind, n_bytes, sha256 from main.artifacts order by path")
-    inputs = [
-        dict(zip(("path", "kind", "n_bytes", "sha256"), row, strict=True))
-        for row in rows.fetchall()
-    ]
+    query = "select path, kind, n_bytes, sha256 from main.artifacts order by path"
     content = {
         "tool": "blade",
         "version": __version__,
@@ -118,7 +104,7 @@ def manifest(
             "templates": list(templates),
         },
         "outputs": sorted([*texts, MANIFEST_NAME]),
-        "inputs": inputs,
+        "inputs": db.sql(query).to_arrow_table().to_pylist(),
     }
     return json.dumps(content, indent=2) + "\n"
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 
 from pipeline import report, warehouse
-from pipeline.artifact import Artifact, Kind
-from pipeline.errors import InputError, UsageError
+from pipeline.artifact import Artifact, Kind, printable
+from pipeline.errors import InputError, no_such
 from pipeline.ingest import load
 from pipeline.profile import Profile
-from pipeline.run import made_relations
+from pipeline.run import ask_again, made_relations
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
-from pipeline.text import one_line
 from pipeline.warehouse import Notice, Warehouse
 from pipeline.warehouse.relations import relations
 
@@ -32,8 +28,6 @@ REJECTS = f"""
 """
 # They ask about rejects of a run's own files, and labels are no run's.
 KEPT = ("main.reported_checks", "main.run_health")
-MOST_NAMES = 12
-LONGEST_NAME = 60
 
 
 @dataclass(frozen=True)
@@ -60,14 +54,21 @@ def render(
     chosen = [report.SECTIONS[place] for place in _places(sections)]
     report.check_templates(templates)
     opened = warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
-    with opened as source, _of_this_version(path):
+    with opened as source, warehouse.of_this_version(path):
         content = report.collect(source)
         notices: list[Notice] = []
         if labels is not None:
-            notices = warehouse.run_checks(source)
-            content = replace(content, notices=[_row(notice) for notice in notices])
+            found = warehouse.run_checks(source)
+            rows: list[Mapping[str, str]]
+            rows = [{"check_name": each.check, **vars(each)} for each in found]
+            content = replace(content, notices=rows)
+            # Those on lines of the file of labels, or on all of it.
+            name = f"{printable(labels.name)}:"
+            notices = [each for each in found if f"{each.subject}:".startswith(name)]
         for name in runs:
-            _refuse_unknown(name, [run.run_id for run in content.runs], "run")
+            known = [run.run_id for run in content.runs]
+            if name not in known:
+                raise no_such("run", name, known)
         text = report.page(
             source,
             content.only(runs) if runs else content,
@@ -75,7 +76,7 @@ def render(
             sections=chosen or report.SECTIONS,
             folder=templates,
         )
-    return Rendering(text, tuple(_about(labels, notices)))
+    return Rendering(text, tuple(notices))
 
 
 def _places(names: Sequence[str]) -> list[int]:
@@ -83,34 +84,9 @@ def _places(names: Sequence[str]) -> list[int]:
     known = [section.name for section in report.SECTIONS]
     asked = [(name, report.Section(name.strip()).name) for name in names]
     for name, plain in asked:
-        _refuse_unknown(plain, known, "section", said=name)
+        if plain not in known:
+            raise no_such("section", name, known)
     return sorted({known.index(plain) for _, plain in asked})
-
-
-def _refuse_unknown(name: str, known: Sequence[str], what: str, *, said: str | None = None) -> None:
-    if name in known:
-        return
-    close = difflib.get_close_matches(name, known, n=1)
-    meant = f"Did you mean {close[0]}? " if close else ""
-    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
-    raise UsageError(
-        f"{one_line(name if said is None else said, LONGEST_NAME)}: no such {what}.",
-        hint=f"{meant}{what.capitalize()}s: {', '.join(known[:MOST_NAMES]) or 'none'}{more}",
-    )
-
-
-@contextmanager
-def _of_this_version(path: Path) -> Iterator[None]:
-    """The questions are ours: where one has no answer, the warehouse is not of this version."""
-    try:
-        yield
-    except UsageError as error:
-        if not isinstance(error.__cause__, (duckdb.CatalogException, duckdb.BinderException)):
-            raise
-        raise InputError(
-            f"{path}: does not hold what this version of blade asks of it.",
-            hint="Analyze the results again.",
-        ) from error
 
 
 def relabel(path: Path, labels: Path) -> Warehouse:
@@ -120,10 +96,10 @@ def relabel(path: Path, labels: Path) -> Warehouse:
             f"{labels}: no file of labels here that can be read.",
             hint="docs/cli.md#labelsjsonl says what it holds, one label per line.",
         )
-    with warehouse.open_warehouse(path) as opened, _of_this_version(path):
+    with warehouse.open_warehouse(path) as opened, warehouse.of_this_version(path):
         files, rejects = opened.arrow(FILES), opened.arrow(REJECTS)
     numbers, names = (files.column(name).to_pylist() for name in ("file_no", "path"))
-    name = _printable(labels)
+    name = printable(labels.name)
     if name in names:
         raise InputError(
             f"{labels}: the results hold a file of this name that is no file of labels.",
@@ -133,45 +109,16 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     read = load.labels_alone(
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
-    return warehouse.ask_again(
+    # All that a page may read, and the assertions.
+    every = [relation.name for relation in relations(SQL_DIR, made_relations(Profile()))]
+    shown = [name for name in every if name.startswith(("main.", "report.", "assertions."))]
+    return ask_again(
         path,
-        SQL_DIR,
-        made_relations(Profile()),
-        given={name: read[name] for name in ("raw.labels", "raw.label_mentions")},
+        {name: read[name] for name in ("raw.labels", "raw.label_mentions")},
         amended={
             "raw.files": pa.concat_tables([files, read["raw.files"]]),
             "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
         },
         kept=KEPT,
-        wanted=_shown(),
+        wanted=[*shown, *(name for table in report.TABLES.values() for name in table.reads)],
     )
-
-
-def _shown() -> list[str]:
-    """All that a page may read, and the assertions."""
-    every = relations(SQL_DIR, made_relations(Profile()))
-    shown = ("main.", "report.", "assertions.")
-    names = [relation.name for relation in every if relation.name.startswith(shown)]
-    return [*names, *(name for table in report.TABLES.values() for name in table.reads)]
-
-
-def _row(notice: Notice) -> dict[str, str]:
-    return {
-        "check_name": notice.check,
-        "subject": notice.subject,
-        "message": notice.message,
-        "hint": notice.hint,
-    }
-
-
-def _about(labels: Path | None, notices: list[Notice]) -> list[Notice]:
-    """The notices on lines of the file of labels, or on all of it."""
-    if labels is None:
-        return []
-    name = _printable(labels)
-    return [each for each in notices if f"{each.subject}:".startswith(f"{name}:")]
-
-
-def _printable(path: Path) -> str:
-    """File names may hold bytes that are not UTF-8; tables cannot."""
-    return path.name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 import pyarrow as pa
@@ -21,13 +22,13 @@ from pipeline.relation import Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.warehouse import Notice
 
+T = TypeVar("T")
+
 SMALL_BYTES = 16 << 20
-# Enough for the relations of any file; more would only be filled with blocks that lie on disk.
+# Enough for relations and pages of most files; more would be filled with blocks that lie on disk.
 RELATIONS_MEMORY = "1GB"
 # As much is read before blocks that were written are dropped from memory.
 LET_GO_BYTES = 128 << 20
-T = TypeVar("T")
-
 
 # What a comparison is told from.
 COMPARED = (
@@ -37,6 +38,7 @@ COMPARED = (
     "main.run_health",
     "main.runs",
 )
+FOLLOWED = ("main.series", "main.series_tasks", "main.series_counts", "main.runs")
 
 
 @dataclass(frozen=True)
@@ -79,31 +81,31 @@ class Analysis:
 
 
 def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
-    """Results in, output out; once more on one thread where rows turn out to be very long."""
+    """Results in, output out."""
     progress.stage("finding files")
     report.check_templates(settings.templates)
-    found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
-    chosen = _profile(settings)
-    return _with_memory(settings, lambda fitting: _build(found, chosen, fitting, progress))
+    return _analyzed(settings, progress, has_pages=True)
 
 
 def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:
     """A warehouse of these relations and of what they read, or of all; no pages."""
+    return _analyzed(settings, progress, wanted=wanted, has_pages=False).warehouse
+
+
+def _analyzed(
+    settings: Settings, progress: Progress, *, wanted: Sequence[str] = (), has_pages: bool
+) -> Analysis:
+    """Once more on one thread where rows turn out to be very long."""
     found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
     chosen = _profile(settings)
-    return _with_memory(
-        settings, lambda fitting: _build_part(found, chosen, fitting, wanted, progress)
-    )
-
-
-def _with_memory(settings: Settings, built: Callable[[Settings], T]) -> T:
+    build = partial(_build, found, chosen, progress=progress, wanted=wanted, has_pages=has_pages)
     try:
-        return built(settings)
+        return build(settings)
     except duckdb.OutOfMemoryException:
         # Reading a row takes many times its length, and only reading it shows how long it is.
         alone = replace(settings, threads=1)
     try:
-        return built(alone)
+        return build(alone)
     except duckdb.OutOfMemoryException as error:
         limit = settings.memory_limit or warehouse.half_of_memory()
         raise InputError(
@@ -120,16 +122,9 @@ def made_relations(chosen: Profile) -> list[Relation]:
 def compare(path: Path, pairs: Sequence[Pair]) -> warehouse.Warehouse:
     """A warehouse with the comparisons of these pairs, whatever it was built with."""
     columns = {name: [getattr(pair, name) for pair in pairs] for name in Pair.__annotations__}
-    return warehouse.ask_again(
-        path,
-        SQL_DIR,
-        made_relations(Profile()),
-        given={
-            "staging.run_pairs": pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
-        },
-        emptied=["staging.sometimes_rollouts"],
-        wanted=COMPARED,
-    )
+    given = pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
+    emptied = ["staging.sometimes_rollouts"]
+    return ask_again(path, {"staging.run_pairs": given}, emptied=emptied, wanted=COMPARED)
 
 
 def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.Warehouse:
@@ -141,13 +136,12 @@ def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.War
         "place": list(range(1, len(names) + 1)),
         "step": pa.array([None] * len(names), pa.float64()),
     }
-    return warehouse.ask_again(
-        path,
-        SQL_DIR,
-        made_relations(Profile()),
-        given={"staging.series_runs": pa.table(series)},
-        wanted=("main.series", "main.series_tasks", "main.series_counts", "main.runs"),
-    )
+    return ask_again(path, {"staging.series_runs": pa.table(series)}, wanted=FOLLOWED)
+
+
+def ask_again(path: Path, given: Mapping[str, pa.Table], **how: Any) -> warehouse.Warehouse:
+    """A warehouse as if these relations had stood in it, with what is wanted of the others."""
+    return warehouse.ask_again(path, SQL_DIR, made_relations(Profile()), given=given, **how)
 
 
 def _profile(settings: Settings) -> Profile:
@@ -159,35 +153,25 @@ def _profile(settings: Settings) -> Profile:
         profile.check_predicates(chosen.funnel, profile.ROLLOUT_COLUMNS, name=chosen.name)
     if chosen.failure_modes:
         profile.check_predicates(chosen.failure_modes, profile.ASKABLE, name=chosen.name)
-    return replace(
-        chosen,
-        benchmark=chosen.benchmark if settings.benchmark is None else settings.benchmark,
-        baselines=tuple(dict.fromkeys(settings.baselines)) or chosen.baselines,
-        pass_threshold=(
-            chosen.pass_threshold if settings.pass_threshold is None else settings.pass_threshold
-        ),
-    )
-
-
-def _build_part(
-    found: list[Artifact],
-    chosen: Profile,
-    settings: Settings,
-    wanted: Sequence[str],
-    progress: Progress,
-) -> Path:
-    path = settings.out / WAREHOUSE_NAME
-    with _building(path, found, settings) as db:
-        _fill(db, found, chosen, settings, progress, wanted=wanted)
-        if not wanted:
-            provenance.write_notices(db, warehouse.run_checks(db))
-    return path
+    said: dict[str, Any] = {
+        "benchmark": settings.benchmark,
+        "baselines": tuple(dict.fromkeys(settings.baselines)) or None,
+        "pass_threshold": settings.pass_threshold,
+    }
+    return replace(chosen, **{name: value for name, value in said.items() if value is not None})
 
 
 def _build(
-    found: list[Artifact], chosen: Profile, settings: Settings, progress: Progress
+    found: list[Artifact],
+    chosen: Profile,
+    settings: Settings,
+    *,
+    progress: Progress,
+    wanted: Sequence[str],
+    has_pages: bool,
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
+    texts: dict[str, str] = {}
     path = settings.out / WAREHOUSE_NAME
     left = [*warehouse.leftovers(path), *outputs.leftovers(settings.out)]
     with ExitStack() as stack:
@@ -196,17 +180,25 @@ def _build(
             beside = stack.enter_context(outputs.prepared(settings.out))
             if left:
                 progress.note(f"removed what a killed analysis left: {', '.join(left)}")
-            _fill(db, found, chosen, settings, progress)
-            progress.stage("checking them")
-            warnings = warehouse.run_checks(db)
-            progress.stage("writing the report")
+            _fill(db, found, chosen, settings, progress, wanted=wanted)
+            if has_pages:
+                progress.stage("checking them")
+            warnings = [] if wanted else warehouse.run_checks(db)
             provenance.write_notices(db, warnings)
-            texts = report.texts(db, report.collect(db), folder=settings.templates)
-            texts[MANIFEST_NAME] = provenance.manifest(
-                db, chosen, settings, texts, templates=report.replaced(settings.templates)
-            )
-            outputs.write(beside, settings.out, texts)
-        outputs.put_in_place(beside, settings.out, texts)
+            if has_pages:
+                progress.stage("writing the report")
+                texts = _with_room(
+                    db,
+                    settings,
+                    lambda: report.texts(db, report.collect(db), folder=settings.templates),
+                )
+                texts[MANIFEST_NAME] = provenance.manifest(
+                    db, chosen, settings, texts, templates=report.replaced(settings.templates)
+                )
+                outputs.write(beside, settings.out, texts)
+            warehouse.order_views(db, SQL_DIR)
+        if has_pages:
+            outputs.put_in_place(beside, settings.out, texts)
     return Analysis(settings.out, tuple(warnings))
 
 
@@ -242,23 +234,32 @@ def _fill(
     provenance.write(db, chosen, settings)
 
     def make() -> None:
-        warehouse.create_relations(
-            db,
-            SQL_DIR,
-            made_relations(chosen),
-            wanted=wanted,
-            begin=lambda n: progress.stage(f"making {n} relations"),
-        )
+        try:
+            warehouse.create_relations(
+                db,
+                SQL_DIR,
+                made_relations(chosen),
+                wanted=wanted,
+                begin=lambda n: progress.stage(f"making {n} relations"),
+            )
+        except duckdb.OutOfMemoryException:
+            db.execute("rollback")
+            raise
 
-    if settings.memory_limit is not None:
-        make()
-        return
-    db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    if settings.memory_limit is None:
+        db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    _with_room(db, settings, make)
+
+
+def _with_room(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
+    """Some work in the memory that is enough for most; else in half of what there is."""
     try:
-        make()
+        return work()
     except duckdb.OutOfMemoryException:
-        db.execute(f"rollback; set memory_limit = '{warehouse.half_of_memory()}'")
-        make()
+        if settings.memory_limit is not None:
+            raise
+        db.execute(f"set memory_limit = '{warehouse.half_of_memory()}'")
+        return work()
 
 
 def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:

@@ -33,8 +33,8 @@ def neutral(text: str) -> str:
     return ACTIVE.sub(_escape, text)
 
 
-def one_line(text: str, limit: int) -> str:
-    """Neutral, on one line, cut to a width."""
+def one_line(text: str, limit: int = 200) -> str:
+    """Neutral, on one line, cut to a width: a name's, unless it is a text."""
     flat = neutral(text).replace("\n", "\\n").replace("\t", " ")
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import re
@@ -12,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import InputError, UsageError
+from pipeline.errors import InputError, UsageError, did_you_mean
 
 MOST_BYTES = 1_000_000
 LONGEST_SHOWN = 60
@@ -197,12 +196,10 @@ def _values(entry: Entry, home: str, contract: Contract) -> dict[str, Any]:
     for name in entry.value or ():
         if name not in allowed:
             places = [place for place in ("", *contract.tables) if name in contract.allowed(place)]
-            close = difflib.get_close_matches(name[:40], allowed, n=1, cutoff=0.5)
-            hint = f"Allowed {contract.place(home)}: {', '.join(allowed)}."
+            meant = did_you_mean(name, allowed, cutoff=0.5)
             if places:
-                hint += f" It belongs {contract.place(places[0])}."
-            elif close:
-                hint += f" Did you mean {close[0]}?"
+                meant = f"It belongs {contract.place(places[0])}."
+            hint = f"Allowed {contract.place(home)}: {', '.join(allowed)}. {meant}".strip()
             raise entry.at(name).refused("is not a key of this file.", hint=hint)
     return {
         name: None if entry.at(name).value is None else read(entry.at(name), *how)

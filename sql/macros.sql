@@ -293,25 +293,6 @@ create or replace macro as_words(text) as
         regexp_replace(lower(text), '[^\p{L}\p{N}.-]+|[.-]+(\s|$)', ' ', 'g'), '\s+', ' ', 'g'
     )) || ' ';
 
--- Are a call's arguments no JSON object? Some calls have none at all. The reader lets commas before
--- a closing bracket pass, which no tool's does: they are looked for outside of strings.
-create or replace macro is_malformed(arguments) as
-    coalesce(
-        regexp_matches(arguments, '\S')
-        and not regexp_matches(arguments, '^\s*null\s*$')
-        and (
-            not regexp_matches(arguments, '^\s*\{')
-            or not coalesce(json_valid(arguments), false)
-            or (
-                regexp_matches(arguments, ',\s*[\]}]')
-                and regexp_matches(
-                    regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
-                )
-            )
-        ),
-        false
-    );
-
 -- The message in a tool's failing answer: a field of its JSON or its text, and of a traceback the
 -- last line. A list of one, so that the answer is read once.
 create or replace macro error_message(text) as
@@ -482,6 +463,25 @@ create or replace macro largest_by(name, size) as
         when sorted_sum(size) > 0 then arg_min(name, (-size, name)) filter (where size is not null)
         else arg_min(name, (size, name)) filter (where size is not null)
     end;
+
+-- Neither nothing nor all, but for rounding.
+create or replace macro is_partial_reward(reward) as abs(reward) > 1e-9 and abs(reward - 1) > 1e-9;
+
+-- The standard error of a mean over n tasks that come in groups, from the square of what each group
+-- deviates by in all and how many tasks it has: Bell and McCaffrey's, which holds for unequal groups.
+create or replace macro clustered_error(square, n_own, n) as
+    sqrt(steady_sum(square * (n / nullif(n - n_own, 0)))) / nullif(max(n), 0);
+
+-- Its degrees of freedom, Satterthwaite's: where groups are alike one less than there are groups. A
+-- row may stand for several groups of one size.
+create or replace macro clustered_degrees(n_own, n_alike, n) as
+    case when min(nullif(n_own, 0)) < max(n_own) then
+        1 / (
+            sorted_sum(n_alike * (n_own / n) ** 2)
+            + sorted_sum(n_alike * (n_own / n) ** 2 / (1 - n_own / n)) ** 2
+            - sorted_sum(n_alike * ((n_own / n) ** 2 / (1 - n_own / n)) ** 2)
+        )
+    else coalesce(sum(n_alike) filter (where n_own > 0), 0) - 1 end;
 
 -- The next whole number, of two as near the even one: as Python rounds.
 create or replace macro nearest(value) as round_even(value, 0);

@@ -18,11 +18,18 @@ from typing import Any
 from scipy.stats import t as student
 
 from tests.reference_run import NOTHING, Key, Run, mean, pass_at, pass_hat, ratio, root, variance
-from tests.uncertainty_reference import FEWEST_MIXED, LEVEL, clustered_variance, same_tasks_variance
+from tests.uncertainty_reference import (
+    FEWEST_MIXED,
+    LEVEL,
+    clustered_variance,
+    degrees,
+    same_tasks_variance,
+    sizes,
+)
 
 METRICS = ("pass_at_1", "mean_reward")
 MEASURES = "input_tokens output_tokens n_turns n_tool_calls n_tool_errors duration_s".split()
-POWER, FEWEST_SIGNS, MOST_STATES = 0.8, 6, 3_000
+POWER, MOST_STATES = 0.8, 3_000
 
 
 @dataclass(frozen=True)
@@ -69,10 +76,16 @@ class Side:
         return mean(self.repeats(task, metric))
 
     def n_attempts(self, task: str) -> int:
-        """How many there should be: of the fullest task, where nothing says what was expected."""
+        """How many there should be: where nothing says so, as many as nine tasks in ten have.
+
+        Else as many as the fullest has; a task that has more has all it should.
+        """
         if self.run.expected is not None:
             return len(self.keys.get(task, ()))
-        return max(map(len, self.keys.values()))
+        counts = Counter(map(len, self.keys.values()))
+        usual = max(counts, key=lambda n: (counts[n], n))
+        is_usual = 10 * counts[usual] >= 9 * sum(counts.values())
+        return max(len(self.keys.get(task, ())), usual if is_usual else max(counts))
 
     def ends_of_missing(self, task: str, metric: str) -> tuple[Fraction, Fraction] | None:
         """A task's value with all that is missing failed, and with all of it passed."""
@@ -241,7 +254,7 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
     same = None if None in sampling else sum((s for s in sampling if s is not None), NOTHING)
     bounded = metric == "pass_at_1" or pair.base.run.is_bounded
     delta, z = mean(changes), NormalDist().inv_cdf
-    low, high = interval(delta, new, len(groups), is_bounded=bounded)
+    low, high = interval(delta, new, sizes(groups), is_bounded=bounded)
     has_interval = same is not None and n_mixed >= FEWEST_MIXED
     half = z((1 + LEVEL) / 2) * (root(same) or 0) if has_interval else None
     found = {
@@ -255,7 +268,7 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
         "mde_same_tasks": None,
     }
     if new:
-        shares = [float(student.ppf(s, len(groups) - 1)) for s in ((1 + LEVEL) / 2, POWER)]
+        shares = [float(student.ppf(s, degrees(sizes(groups)))) for s in ((1 + LEVEL) / 2, POWER)]
         found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
     if same:
         found["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
@@ -274,18 +287,30 @@ def _sampling_variance(side: Side, tasks: Sequence[str], metric: str) -> Fractio
 
 def _missing(pair: Pair, metric: str) -> dict[str, Any]:
     """The change with what is missing counted as failed, and how far it could lie either way."""
-    ends = {t: [side.ends_of_missing(t, metric) for side in pair.sides] for t in pair.paired}
+    return _counted(pair, metric, pair.paired)
+
+
+def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
+    """The same over any tasks: of one that a run lacks nothing is known but its bounds."""
+    bounded = metric == "pass_at_1" or pair.base.run.is_bounded
+    ends = {
+        t: [
+            side.ends_of_missing(t, metric) if t in side.keys else (NOTHING, Fraction(1))
+            for side in pair.sides
+        ]
+        for t in tasks
+    }
     names = ("delta_counted_as_fail", "bound_low", "bound_high")
     blank = (*names, "ci_counted_as_fail_low", "ci_counted_as_fail_high")
-    if not ends or any(None in own for own in ends.values()):
+    is_lacking = any(t not in side.keys for t in tasks for side in pair.sides)
+    if not ends or any(None in own for own in ends.values()) or (is_lacking and not bounded):
         return dict.fromkeys(blank)
     known = {t: [own for own in both if own is not None] for t, both in ends.items()}
     counted = {t: after[0] - before[0] for t, (before, after) in known.items()}
     groups = pair.groups(ends)
     square = clustered_variance([[counted[t] for t in own] for own in groups.values()])
     delta = mean(list(counted.values()))
-    bounded = metric == "pass_at_1" or pair.base.run.is_bounded
-    low, high = interval(delta, square, len(groups), is_bounded=bounded)
+    low, high = interval(delta, square, sizes(groups), is_bounded=bounded)
     return {
         "delta_counted_as_fail": delta,
         "bound_low": mean([after[0] - before[1] for before, after in known.values()]),
@@ -296,24 +321,50 @@ def _missing(pair: Pair, metric: str) -> dict[str, Any]:
 
 
 def interval(
-    centre: Fraction | None, square: Fraction | None, n_units: int, *, is_bounded: bool
+    centre: Fraction | None, square: Fraction | None, own: Sequence[int], *, is_bounded: bool
 ) -> tuple[float | None, float | None]:
     """The t interval of a mean of differences, cut where rates end.
 
     Differences that are all alike have no spread. Where rates bound them, a share of tasks that
     n units would miss once in forty could be 1 or -1; without bounds there is nothing to say.
     """
+    n_units = len(own)
     if centre is None or square is None or n_units < 2 or (square == 0 and not is_bounded):
         return None, None
     middle, unseen = float(centre), 1 - 0.025 ** (1 / n_units)
     if square == 0:
         return (1 - unseen) * middle - unseen, (1 - unseen) * middle + unseen
-    half = float(student.ppf((1 + LEVEL) / 2, n_units - 1)) * (root(square) or 0)
+    half = float(student.ppf((1 + LEVEL) / 2, degrees(own))) * (root(square) or 0)
     low, high = middle - half, middle + half
     return (max(low, -1.0), min(high, 1.0)) if is_bounded else (low, high)
 
 
-def verdict(found: Mapping[str, Any], margin: float) -> str:
+def verdict(
+    pair: Pair, metric: str, p_values: Sequence[float | None], margin: float
+) -> tuple[str, bool]:
+    """What the interval, both bounds and both tests agree on; and whether tasks of one run undo it.
+
+    A task that one run lacks may have been lost, unless something says what that run expected.
+    """
+    if not pair.paired:
+        return "not comparable", False
+    unknown = [side.run.expected is None for side in pair.sides]
+    lost = [
+        task
+        for task in pair.tasks
+        if (pair.pairing(task) == "base only" and unknown[1])
+        or (pair.pairing(task) == "candidate only" and unknown[0])
+    ]
+    said = _told(_counted(pair, metric, pair.paired), margin)
+    if said in ("improved", "regressed") and not all(p is not None and p <= 0.05 for p in p_values):
+        said = "inconclusive"
+    is_undone = said != "inconclusive" and said != _told(
+        _counted(pair, metric, pair.paired + lost), margin
+    )
+    return ("inconclusive" if is_undone else said), is_undone
+
+
+def _told(found: Mapping[str, Any], margin: float) -> str:
     """What an interval with missing as failures, and both bounds, agree on."""
     lows = [found["ci_counted_as_fail_low"], found["bound_low"]]
     highs = [found["ci_counted_as_fail_high"], found["bound_high"]]
@@ -324,28 +375,42 @@ def verdict(found: Mapping[str, Any], margin: float) -> str:
     if max(highs) < -1e-12:
         return "regressed"
     is_inside = min(lows) > 1e-12 - margin and max(highs) < margin - 1e-12
-    return "no change beyond margin" if is_inside else "inconclusive"
+    return "no change" if is_inside else "inconclusive"
 
 
-def p_value(pair: Pair, metric: str) -> tuple[Fraction | None, str | None]:
-    """How often labels at random move the mean as far, and what is permuted.
+def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
+    """How often a mean that did not change moves as far, and how that is told.
 
-    The signs of tasks, of whole groups where there are any; rollouts within tasks where repeats
-    differ or signs are few. None where that is more than can be enumerated here.
+    By the signs of tasks, of whole groups where there are any; where repeats differ by t. None
+    where signs are more than can be enumerated here.
     """
     common = pair.common
     if not common:
         return None, None
     groups = pair.groups(common)
-    moved = [abs(sum(pair.change(t, metric) for t in own)) for own in groups.values()]
-    signs = [move for move in moved if move]
-    is_even = all(len({len(side.rewards(t)) for side in pair.sides}) == 1 for t in common)
-    seen = abs(sum((pair.change(t, metric) for t in common), NOTHING))
-    if is_even and len(signs) >= FEWEST_SIGNS:
+    changes = {t: pair.change(t, metric) for t in common}
+    moved = [abs(sum(changes[t] for t in own)) for own in groups.values()]
+    seen = abs(sum(changes.values(), NOTHING))
+    if all(len({len(side.rewards(t)) for side in pair.sides}) == 1 for t in common):
         method = "signs of tasks" if len(groups) == len(common) else "signs of groups"
-        return share_at_least(seen, [Counter((move, -move)) for move in signs]), method
-    dealt = [_dealt(*(side.repeats(t, metric) for side in pair.sides)) for t in common]
-    return share_at_least(seen, dealt), "rollouts within tasks"
+        found = share_at_least(seen, [Counter((move, -move)) for move in moved if move])
+        return (None if found is None else float(found)), method
+    method = "t of tasks' differences"
+    square = clustered_variance([[changes[t] for t in own] for own in groups.values()])
+    if square is None:
+        return None, None
+    if not square:
+        return (2.0 ** (1 - len(groups)) if seen else 1.0), method
+    distance = float(seen / len(common)) / (root(square) or 1)
+    return 2 * float(student.sf(distance, degrees(sizes(groups)))), method
+
+
+def p_any(pair: Pair, metric: str) -> float | None:
+    """How often the rollouts of tasks that did not change, dealt out anew, move as far."""
+    seen = abs(sum((pair.change(t, metric) for t in pair.common), NOTHING))
+    dealt = [_dealt(*(side.repeats(t, metric) for side in pair.sides)) for t in pair.common]
+    found = share_at_least(seen, dealt)
+    return None if found is None or not pair.common else float(found)
 
 
 def _dealt(base: list[Fraction], candidate: list[Fraction]) -> Counter[Fraction]:
@@ -402,7 +467,7 @@ def _changed(
     changes = [after - before for before, after in known]
     spread = variance(changes)
     square = None if spread is None else spread / len(changes)
-    low, high = interval(mean(changes), square, len(changes), is_bounded=is_bounded)
+    low, high = interval(mean(changes), square, [1] * len(changes), is_bounded=is_bounded)
     row = {
         "k": k,
         "n_tasks": len(known),

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipeline.profile.gate import Compared, Gate, Measured, Quality, Verdict, decide
+from pipeline.profile.gate import Compared, Measured, Quality, Row, Verdict, decide
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 
 PASS, WARN, INCONCLUSIVE, FAIL = Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL
-GOOD = Quality(coverage=1.0, clean_rate=1.0)
 KNOWN = (Waiver("12", "the answer key is wrong"),)
+
+
+def quality(coverage: float | None, clean_rate: float | None) -> Quality:
+    """How complete and how clean a run is."""
+    return {"coverage": coverage, "clean_rate": clean_rate}
+
+
+GOOD = quality(1.0, 1.0)
 
 
 def measured(low: float, high: float, *, bounds: tuple[float, float] | None = None) -> Measured:
@@ -29,7 +36,7 @@ def compared(every: Measured, unwaived: Measured | None = None, **others: object
     return replace(given, **others)  # type: ignore[arg-type]
 
 
-def decided(criterion: Criterion, change: Measured, **require: float) -> Gate:
+def decided(criterion: Criterion, change: Measured, **require: float) -> Row:
     """What a policy of one criterion says of a change."""
     policy = Policy("policy.toml", (criterion,), Requirements(**require))  # type: ignore[arg-type]
     return decide(policy, compared(replace(change, metric=criterion.metric)))

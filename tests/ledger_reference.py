@@ -107,7 +107,7 @@ def _averaged(parts: Mapping[str, Fraction], n_units: int, n_tasks: int) -> Line
     values = [*parts.values(), *[NOTHING] * (n_units - len(parts))]
     amount, spread = mean(values) or NOTHING, variance(values)
     square = None if spread is None else spread / n_units
-    return Line(amount, n_tasks, interval(amount, square, n_units, is_bounded=False))
+    return Line(amount, n_tasks, interval(amount, square, [1] * n_units, is_bounded=False))
 
 
 def transitions(pair: Pair, metric: str) -> Own:
@@ -303,7 +303,7 @@ def kitagawa(pair: Pair, metric: str, slices: Mapping[str, str]) -> Own:
             spread = variance([pair.change(t, metric) for t in shared])
             if spread is not None:
                 square = spread / len(shared) * ((weights[0] + weights[1]) / 2) ** 2
-                ci = interval(rate, square, len(shared), is_bounded=False)
+                ci = interval(rate, square, [1] * len(shared), is_bounded=False)
         found[name, "rate"] = Line(rate, len(shared), ci)
         rates.append(candidate - base)
         if weights[0] != weights[1]:

@@ -185,8 +185,8 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
                 "n_passed": sum(n_passed.values()),
                 "pass_at_1": mean([Fraction(n_passed[t], len(kept[t])) for t in kept]),
                 "rollout_pass_rate": ratio(sum(n_passed.values()), n_counted),
-                "pass_at_1_worst": mean(worst),
-                "pass_at_1_best": mean(best),
+                "pass_at_1_worst": None if run.expected is None else mean(worst),
+                "pass_at_1_best": None if run.expected is None else mean(best),
             }
         found[policy] = figures
     return found

@@ -22,7 +22,7 @@ RATES = {
 # By this all rates of a task are multiplied; 1 on average, in every slice.
 DIFFICULTIES = (0.2, 0.6, 1.2, 2.0)
 SLICES = ("calendar", "mail", "rooms", "travel")
-NO_VERDICT = ("no change beyond margin", "inconclusive")
+NO_VERDICT = ("no change", "inconclusive")
 
 
 @dataclass(frozen=True)

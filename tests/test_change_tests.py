@@ -12,17 +12,16 @@ from pipeline.analysis.permutation import change_tests
 TASK = ("base", "candidate", "task_group")
 
 
-def by_metric(*tasks: dict[str, Any]) -> dict[tuple[str, str, str], tuple[float, str, int | None]]:
-    """The tests by comparison and metric."""
+def by_metric(*tasks: dict[str, Any]) -> dict[tuple[str, str, str], tuple[float | None, float]]:
+    """By comparison and metric: p by the signs of tasks, and by rollouts within them."""
     counted = {f"n_{side}{what}": pa.int64() for side in TASK[:2] for what in ("", "_passed")}
     rewards = {f"{side}_rewards": pa.list_(pa.float64()) for side in TASK[:2]}
     schema = pa.schema({**dict.fromkeys(TASK, pa.string()), **counted, **rewards})
     found = change_tests(pa.Table.from_pylist(list(tasks), schema=schema)).to_pylist()
     return {
         (row["base"], row["candidate"], row["metric"]): (
-            row["p_value"],
-            row["test"],
-            row["n_draws"],
+            row["p_signs"],
+            row["p_any"],
         )
         for row in found
     }
@@ -53,16 +52,16 @@ def test_comparisons_are_kept_apart() -> None:
         task([0, 0, 1], [1], runs="ac", group="y"),
     )
     assert [key[:2] for key in found] == [("a", "b")] * 2 + [("a", "c")] * 2
-    assert found["a", "b", "pass_at_1"][0] == pytest.approx(2 / 6)
+    assert found["a", "b", "pass_at_1"] == (1, pytest.approx(2 / 6))
     # Two of four rollouts pass: the candidate's only one or another, which is as far off.
-    assert found["a", "c", "pass_at_1"][0] == 1
+    assert found["a", "c", "pass_at_1"] == (None, pytest.approx(1))
 
 
 def test_metrics_differ_where_rewards_are_graded() -> None:
     """One pass of four rollouts may be anyone's; the two best rewards are a side's 2 times in 6."""
     found = by_metric(task([0.5, 1], [0, 0.25], group="x"))
-    assert found["a", "b", "pass_at_1"][0] == 1
-    assert found["a", "b", "mean_reward"][0] == pytest.approx(2 / 6)
+    assert found["a", "b", "pass_at_1"][1] == pytest.approx(1)
+    assert found["a", "b", "mean_reward"][1] == pytest.approx(2 / 6)
 
 
 def test_unsettled_passes_are_not_by_metric() -> None:
@@ -74,9 +73,9 @@ def test_unsettled_passes_are_not_by_metric() -> None:
 def test_groups_flip_together() -> None:
     """Twelve tasks that fell, two a group, have six signs; eight of their own have eight."""
     apart = by_metric(*(task([1], [0], group=str(number)) for number in range(8)))
-    assert apart["a", "b", "pass_at_1"] == (2 / 2**8, "signs of tasks", None)
+    assert apart["a", "b", "pass_at_1"][0] == pytest.approx(2 / 2**8)
     twelve = by_metric(*(task([1], [0], group=str(number % 6)) for number in range(12)))
-    assert twelve["a", "b", "pass_at_1"] == (2 / 2**6, "signs of groups", None)
+    assert twelve["a", "b", "pass_at_1"] == (pytest.approx(2 / 2**6), pytest.approx(2 / 2**12))
 
 
 def test_nothing_shared_is_nothing() -> None:

@@ -16,7 +16,7 @@ NAN = math.nan
 
 
 def interval(mean: float, se: float, n: float, *, is_bounded: bool = True) -> tuple[float, float]:
-    numbers = (np.array([float(number)]) for number in (mean, se, n))
+    numbers = (np.array([float(number)]) for number in (mean, se, n, n - 1))
     low, high = stats.change_interval(*numbers, is_bounded=np.array([is_bounded]))
     return float(low[0]), float(high[0])
 
@@ -76,7 +76,7 @@ def test_same_tasks_change_interval() -> None:
 def test_detectable() -> None:
     """Quantiles of 97.5% and 80% add up; without a spread or a second task there is none."""
     found = stats.detectable(
-        np.array([0.02, 0.02, 0.0, 0.02, NAN]), np.array([100, np.inf, 100, 1, 100])
+        np.array([0.02, 0.02, 0.0, 0.02, NAN]), np.array([99, np.inf, 99, 0, 99])
     )
     by_t = 0.02 * float(stdtrit(99, 0.975) + stdtrit(99, 0.8))
     by_normal = 0.02 * float(ndtri(0.975) + ndtri(0.8))
@@ -94,9 +94,9 @@ def test_detectable_is_seen_four_times_in_five() -> None:
     random = np.random.default_rng(5)
     se = 0.5 / np.sqrt(50)
     size = np.full(4000, 50.0)
-    drawn = random.normal(stats.detectable(np.array([se]), size[:1])[0], 0.5, (4000, 50))
+    drawn = random.normal(stats.detectable(np.array([se]), size[:1] - 1)[0], 0.5, (4000, 50))
     mean, error = drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(50)
-    low, _ = stats.change_interval(mean, error, size, is_bounded=np.full(4000, False))
+    low, _ = stats.change_interval(mean, error, size, size - 1, is_bounded=np.full(4000, False))
     assert np.mean(low > 0) == pytest.approx(0.8, abs=0.03)
 
 
@@ -131,13 +131,13 @@ def test_holm_is_the_step_down(p_values: list[float]) -> None:
         ((-0.09, -0.01, -0.05, -0.05), "regressed"),
         ((-0.09, 0.0, -0.05, -0.05), "inconclusive"),
         ((-0.09, -0.01, -0.05, 0.0), "inconclusive"),
-        ((-0.015, 0.01, 0.0, 0.0), "no change beyond margin"),
+        ((-0.015, 0.01, 0.0, 0.0), "no change"),
         ((-0.02, 0.01, 0.0, 0.0), "inconclusive"),
         ((-0.015, 0.02, 0.0, 0.0), "inconclusive"),
         ((-0.015, 0.01, -0.03, 0.0), "inconclusive"),
         ((-0.015, 0.01, 0.0, 0.03), "inconclusive"),
         ((0.001, 0.015, 0.008, 0.008), "improved"),
-        ((0.001, 0.015, -0.001, 0.008), "no change beyond margin"),
+        ((0.001, 0.015, -0.001, 0.008), "no change"),
         ((NAN, NAN, 0.5, 0.5), "inconclusive"),
         ((0.01, 0.09, NAN, NAN), "inconclusive"),
         ((0.01, 0.09, 0.3 - 0.1 - 0.2, 0.05), "inconclusive"),
@@ -157,3 +157,27 @@ def test_verdict_the_other_way_round(a: float, b: float, c: float, d: float) -> 
     said = stats.verdict(low, high, bound_low, bound_high, 0.02)
     swapped = stats.verdict(-high, -low, -bound_high, -bound_low, 0.02)
     assert swapped == opposite.get(said, said)
+
+
+@pytest.mark.parametrize(
+    ("said", "p_values", "held"),
+    [
+        ("improved", (0.05, 0.05), "improved"),
+        ("improved", (0.051, 0.001), "inconclusive"),
+        ("regressed", (0.001, 0.051), "inconclusive"),
+        ("regressed", (NAN, 0.001), "inconclusive"),
+        ("no change", (0.5, NAN), "no change"),
+        ("inconclusive", (0.001, 0.001), "inconclusive"),
+    ],
+)
+def test_decision(said: str, p_values: tuple[float, float], held: str) -> None:
+    """A change is there where both tests say so; of none they say nothing."""
+    assert stats.decision(said, *p_values) == held
+
+
+def test_t_test_by_hand() -> None:
+    """Four differences of mean 1/4: t is 2.449, p 0.0917; alike, the chance of equal signs."""
+    mean, se = np.array([0.25, 0.25, 0.0, 0.25]), np.array([math.sqrt(1 / 24) / 2, 0.0, 0.0, 0.1])
+    n = np.array([4.0, 6.0, 6.0, 1.0])
+    found = stats.t_test(mean, se, n, n - 1, scale=np.ones(4))
+    assert found.tolist() == pytest.approx([0.0917211, 2 / 2**6, 1, NAN], abs=1e-6, nan_ok=True)

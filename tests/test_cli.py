@@ -104,7 +104,7 @@ def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:
 # Root may read anything: then the command, once imported, goes on as nobody.
 AS_A_PERSON = """
 import encodings.unicode_escape, os, pydoc, scipy.special
-import pipeline.cli.analyze, pipeline.cli.progress, pipeline.cli.summary
+import pipeline.cli.analyze, pipeline.cli.summary, pipeline.run
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)

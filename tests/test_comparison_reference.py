@@ -229,8 +229,15 @@ def check_comparisons(found: Checked) -> None:
     for runs, own in found.pairs.items():
         for metric in reference.METRICS if own.pair.is_settled() else ("mean_reward",):
             row = reference.comparison(own.pair, metric)
-            told = None if found.margin is None else reference.verdict(row, found.margin)
-            row |= {"verdict": told, "is_named": found.margin is not None}
+            got = found.rows["comparisons"][*runs, metric]
+            p_values = (got["p_mean"], got["p_any"])
+            is_named = found.margin is not None
+            told = reference.verdict(own.pair, metric, p_values, found.margin or 0.02)
+            row |= {"could_reverse": told[1], "is_named": is_named}
+            row["verdict"] = told[0] if is_named else None
+            row["verdict_holm"] = row["verdict"]
+            if row["verdict"] in ("improved", "regressed") and got["p_holm"] > 0.05:
+                row["verdict_holm"] = "inconclusive"
             expected[*runs, metric] = row
     same_rows(found.rows["comparisons"], expected)
 
@@ -238,14 +245,29 @@ def check_comparisons(found: Checked) -> None:
 def check_p_values(found: Checked) -> None:
     for (*runs, metric), row in found.rows["comparisons"].items():
         own = found.pairs[runs[0], runs[1]].pair
-        p_value, method = reference.p_value(own, metric)
-        # One candidate a base: Holm leaves p as it is, and is told where a base is named.
-        assert (row["test"], row["p_holm"]) == (method, row["p_value"] if row["is_named"] else None)
-        assert (row["p_value"] is None) == (not own.common)
-        if p_value is not None:
-            p, n_draws = float(p_value), row["n_draws"]
-            slack = 5 * math.sqrt(p * (1 - p) / n_draws) + 1 / n_draws if n_draws else 1e-9
-            assert row["p_value"] == pytest.approx(p, abs=slack), (runs, metric)
+        mean, method = reference.p_mean(own, metric)
+        assert row["test"] == method
+        assert (row["p_any"] is None) == (not own.common)
+        for name, p, n_draws in (
+            ("p_mean", mean, row["n_draws"]),
+            ("p_any", reference.p_any(own, metric), row["n_draws_any"]),
+        ):
+            if p is not None:
+                slack = 5 * math.sqrt(p * (1 - p) / n_draws) + 1 / n_draws if n_draws else 1e-9
+                assert row[name] == pytest.approx(p, abs=slack), (runs, metric, name)
+
+
+def check_holm(found: Checked) -> None:
+    """Over all candidates of all benchmarks, by the metric that decides, where a base is named."""
+    for is_lead in (True, False):
+        rows = [row for row in found.rows["comparisons"].values() if row["is_lead"] == is_lead]
+        tested = sorted(
+            (row for row in rows if row["p_mean"] is not None), key=lambda r: r["p_mean"]
+        )
+        largest = 0.0
+        for place, row in enumerate(tested):
+            largest = max(largest, min((len(tested) - place) * row["p_mean"], 1))
+            assert row["p_holm"] == (pytest.approx(largest) if row["is_named"] else None)
 
 
 def check_metrics(found: Checked) -> None:
@@ -322,6 +344,7 @@ def test_comparisons(found: Checked) -> None:
 def test_p_values(found: Checked) -> None:
     """Of all permutations where they can be enumerated; drawn ones are near."""
     check_p_values(found)
+    check_holm(found)
 
 
 def test_other_metrics(found: Checked) -> None:
@@ -359,12 +382,11 @@ def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
 def test_on_these_tasks(found: Checked) -> None:
     """The second sentence: the interval of the same tasks, else a test within them, by repeats."""
     for key, row in found.rows["comparisons"].items():
-        low, high, p_value = row["ci_same_tasks_low"], row["ci_same_tasks_high"], row["p_value"]
-        has_repeats = row["se_same_tasks"] is not None
-        if low is None and not (has_repeats and row["test"] == "rollouts within tasks"):
+        low, high, p_value = row["ci_same_tasks_low"], row["ci_same_tasks_high"], row["p_any"]
+        if row["se_same_tasks"] is None:
             assert row["on_these_tasks"] is None, key
             continue
-        is_clear = p_value < 0.05 if low is None else low > 0 or high < 0
+        is_clear = p_value <= 0.05 if low is None else low > 0 or high < 0
         told = ("higher" if row["delta"] > 0 else "lower") if is_clear else "not told apart"
         assert row["on_these_tasks"] == told, key
 
@@ -396,8 +418,7 @@ def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
     tests = {
         row["test"] for found in (plain, profiled) for row in found.rows["comparisons"].values()
     }
-    within, signs = {None, "rollouts within tasks"}, {"signs of tasks", "signs of groups"}
-    assert tests == within | signs
+    assert tests == {None, "signs of tasks", "signs of groups", "t of tasks' differences"}
     policies = {key[3] for key in profiled.rows["ledger"]}
     assert policies == {"dropped", "counted_as_fail"}
 
@@ -406,7 +427,8 @@ def test_the_other_way_round(profiled: Checked, swapped: Checked) -> None:
     """Base and candidate swapped, every change has the other sign, and p stays."""
     for (base, candidate, metric), row in profiled.rows["comparisons"].items():
         other = swapped.rows["comparisons"][candidate, base, metric]
-        assert other["p_value"] == row["p_value"] and other["test"] == row["test"]
+        assert other["p_mean"] == pytest.approx(row["p_mean"]) and other["test"] == row["test"]
+        assert other["p_any"] == pytest.approx(row["p_any"])
         for name, turned in {
             "delta": "delta",
             "total_change": "total_change",

@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from pipeline import open_warehouse, report
-from pipeline.cli.progress import shown_progress
+from pipeline.cli.compare_page import PLAIN
+from pipeline.cli.options import shown_progress
 from pipeline.cli.summary import finding_command, finding_objects, print_findings
-from pipeline.cli.voice import PLAIN
 from pipeline.report import filters, findings, phrases
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run
@@ -56,7 +56,7 @@ SENTENCES = [
         [],
     ),
     (
-        finding("unsettled", low=0.0, high=1.0, n_total=5, n_alike=1),
+        finding("unsettled", subject="others", low=0.0, high=1.0, n_total=5, n_alike=1),
         "What passes is not settled for a: its 5 rewards go from 0 to 1, those of other runs "
         "beyond 0 and 1, so a pass_threshold is needed; so for 1 other run.",
         [],
@@ -255,7 +255,7 @@ def test_the_summary_opens_with_the_named_baseline(content: report.Content) -> N
     assert summary(content)[0].startswith("Highest on `office_desk`: **`office_desk_birch-70b`**")
     first, *others = content.comparisons
     row = first.lead.row
-    decided = replace(row, values={**row.values, "is_named": True, "verdict": "improved"})
+    decided = replace(row, values={**row.values, "is_named": True, "verdict_holm": "improved"})
     named = replace(first, changes=[replace(first.lead, row=decided), *first.changes[1:]])
     several = summary(replace(content, runs=content.runs * 10, comparisons=[named] * 5))
     assert sum("against" in line for line in several) == 3

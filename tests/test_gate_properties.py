@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.profile.gate import Compared, Measured, Quality, decide
+from pipeline.profile.gate import Compared, Measured, decide
 from pipeline.profile.policy import Criterion, Policy, Requirements
-from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN
+from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN, quality
 
 ORDER = (FAIL, INCONCLUSIVE, WARN, PASS)
 # Few numbers, so that thresholds are met exactly too.
@@ -34,7 +34,7 @@ CHANGES = st.builds(
     bound_low=MAYBE,
     bound_high=MAYBE,
 )
-QUALITIES = st.builds(Quality, coverage=RATES, clean_rate=RATES)
+QUALITIES = st.builds(quality, coverage=RATES, clean_rate=RATES)
 REQUIREMENTS = st.builds(
     Requirements,
     min_coverage=RATES,
@@ -64,30 +64,30 @@ COMPARED = st.builds(
 def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
     """With anything undefined or anything required unmet, nothing passes."""
     found = decide(policy, given_)
-    (judgement,) = found.judgements
+    (metric,) = found["metrics"]
     sets = [given_.every_task[0], *([given_.unwaived[0]] if policy.waivers else [])]
     is_undefined = [
         any(getattr(change, field.name) is None for field in fields(change)) for change in sets
     ]
     if any(is_undefined):
-        assert found.verdict is not PASS
+        assert found["verdict"] is not PASS
     if is_undefined[-1]:
-        assert judgement.verdict is INCONCLUSIVE
+        assert metric["verdict"] is INCONCLUSIVE
     require = policy.require
     runs = (given_.base_quality, given_.candidate_quality)
     if any(
         least is not None and (value is None or value < least)
         for least, values in (
-            (require.min_coverage, [run.coverage for run in runs]),
-            (require.min_clean_rate, [run.clean_rate for run in runs]),
+            (require.min_coverage, [run["coverage"] for run in runs]),
+            (require.min_clean_rate, [run["clean_rate"] for run in runs]),
             (require.min_common_tasks, [sets[-1].n_tasks]),
         )
         for value in values
     ):
-        assert judgement.verdict is INCONCLUSIVE
-        assert found.verdict is (INCONCLUSIVE if judgement.criterion.is_blocking else WARN)
-    assert found.exit_code == (0 if found.verdict in (PASS, WARN) else 1)
-    assert bool(found.reasons) == (found.verdict is not PASS)
+        assert metric["verdict"] is INCONCLUSIVE
+        assert found["verdict"] is (INCONCLUSIVE if metric["level"] == "blocking" else WARN)
+    assert found["exit_code"] == (0 if found["verdict"] in (PASS, WARN) else 1)
+    assert bool(found["reasons"]) == (found["verdict"] is not PASS)
 
 
 @given(POLICIES, COMPARED, st.tuples(*[st.integers(0, 6)] * 8))
@@ -111,8 +111,8 @@ def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, 
         unwaived=(moved(given_.unwaived[0], by[4:]),),
     )
     before, after = decide(policy, given_), decide(policy, better)
-    assert ORDER.index(after.verdict) >= ORDER.index(before.verdict)
-    judged = [gate.judgements[0].verdict for gate in (before, after)]
+    assert ORDER.index(after["verdict"]) >= ORDER.index(before["verdict"])
+    judged = [gate["metrics"][0]["verdict"] for gate in (before, after)]
     assert ORDER.index(judged[1]) >= ORDER.index(judged[0])
 
 
@@ -138,6 +138,6 @@ def test_lower_mirrors_higher(policy: Policy, given_: Compared) -> None:
     )
     first = decide(policy, given_)
     second = decide(replace(policy, criteria=(other,)), mirrored)
-    assert (first.verdict, first.reasons) == (second.verdict, second.reasons)
-    assert first.judgements[0].verdict is second.judgements[0].verdict
+    assert (first["verdict"], first["reasons"]) == (second["verdict"], second["reasons"])
+    assert first["metrics"][0]["verdict"] is second["metrics"][0]["verdict"]
     assert other.threshold == -criterion.threshold

@@ -207,7 +207,7 @@ def test_profile_of_the_results_is_taken(tmp_path: Path) -> None:
     (tmp_path / "x/blade.toml").write_text("pass_threshold = 'high'\n")
     ended = init(tmp_path / "x", "x", "--keep")
     assert ended.code == 2
-    assert f"{tmp_path / 'x' / 'blade.toml'}:1" in ended.stderr
+    assert f"{tmp_path / 'x' / 'blade.toml'}: pass_threshold" in ended.stderr
 
 
 def test_hostile_results(tmp_path: Path) -> None:

@@ -285,7 +285,7 @@ def test_tasks_all_alike(edges: Results, run_id: str, metric: str, rate: float) 
         from estimates where run_id = '{run_id}' and metric = '{metric}' and k = 1
     """)[0]
     exact = uncertainty_reference.new_tasks_interval(
-        Fraction(rate).limit_denominator(100), Fraction(0), n_tasks, is_bounded=True
+        Fraction(rate).limit_denominator(100), Fraction(0), [1] * n_tasks, is_bounded=True
     )
     assert value == pytest.approx(rate) and se == pytest.approx(0, abs=1e-12)
     assert (low, high) == pytest.approx(exact)

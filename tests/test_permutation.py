@@ -17,9 +17,12 @@ from pipeline.analysis import permutation
 Task = tuple[list[float], list[float]]  # what the rollouts of base and candidate got
 
 
-def test_of(tasks: list[Task], groups: list[int] | None = None) -> permutation.ChangeTest:
+def both_of(
+    tasks: list[Task], groups: list[int] | None = None
+) -> tuple[permutation.ChangeTest, permutation.ChangeTest]:
+    """By signs of tasks, and by rollouts within them."""
     values = [value for base, candidate in tasks for value in (*base, *candidate)]
-    return permutation.change_p_value(
+    return permutation.change_p_values(
         np.array(values, dtype=np.float64),
         np.array([len(base) for base, _ in tasks]),
         np.array([len(candidate) for _, candidate in tasks]),
@@ -27,7 +30,8 @@ def test_of(tasks: list[Task], groups: list[int] | None = None) -> permutation.C
     )
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
+def within_of(tasks: list[Task]) -> permutation.ChangeTest:
+    return both_of(tasks)[1]
 
 
 def change(base: list[Fraction], candidate: list[Fraction]) -> Fraction:
@@ -83,21 +87,18 @@ def tasks_of(values: st.SearchStrategy[float], *, repeats: int | None = None) ->
 @given(st.lists(tasks_of(passes) | tasks_of(rewards), min_size=1, max_size=3))
 def test_within_tasks(tasks: list[Task]) -> None:
     """With few tasks p is the share of all ways to deal rollouts out within their tasks."""
-    found = test_of(tasks)
-    assert (found.method, found.n_draws) == ("rollouts within tasks", None)
+    found = within_of(tasks)
+    assert found.n_draws is None
     assert found.p_value == pytest.approx(float(within(tasks)), abs=1e-12)
 
 
 @settings(max_examples=50)
-@given(st.lists(tasks_of(rewards, repeats=2) | tasks_of(passes, repeats=2), min_size=6, max_size=9))
+@given(st.lists(tasks_of(rewards, repeats=2) | tasks_of(passes, repeats=2), min_size=1, max_size=9))
 def test_signs_of_tasks(tasks: list[Task]) -> None:
-    """With equal repeats and six that changed, it is the share of all signs of the changes."""
-    found = test_of(tasks)
-    if found.method == "signs of tasks":
-        assert found.p_value == pytest.approx(float(by_signs(tasks, list(range(len(tasks))))))
-        assert found.n_draws is None
-    else:
-        assert sum(change(*task) != 0 for task in exact(tasks)) < 6
+    """With equal repeats it is the share of all signs of the changes, however few changed."""
+    found = both_of(tasks)[0]
+    assert found.n_draws is None
+    assert found.p_value == pytest.approx(float(by_signs(tasks, list(range(len(tasks))))))
 
 
 @settings(max_examples=50)
@@ -105,11 +106,23 @@ def test_signs_of_tasks(tasks: list[Task]) -> None:
 def test_signs_of_groups(tasks: list[Task]) -> None:
     """Tasks of a group flip together."""
     groups = [7 * (place % 8) for place in range(len(tasks))]
-    found = test_of(tasks, groups)
-    if found.method == "signs of groups":
-        assert found.p_value == pytest.approx(float(by_signs(tasks, groups)))
-    else:
-        assert found.method == "rollouts within tasks"
+    found = both_of(tasks, groups)[0]
+    assert found.p_value == pytest.approx(float(by_signs(tasks, groups)))
+
+
+@settings(max_examples=30)
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=9))
+def test_signs_of_whole_steps(sizes: list[int]) -> None:
+    """Passes of twelve repeats: by transform what trying every choice of signs gives."""
+    tasks = [([0.0] * 12, [1.0] * size + [0.0] * (12 - size)) for size in sizes[1:]]
+    tasks += [([1.0] * sizes[0] + [0.0] * (12 - sizes[0]), [0.0] * 12)]
+    found = both_of(tasks)[0]
+    assert found.p_value == pytest.approx(float(by_signs(tasks, list(range(len(tasks))))))
+
+
+def test_signs_need_equal_repeats() -> None:
+    """Where repeats differ a flip is not as likely as what was seen: there is no such p."""
+    assert both_of([([0.0], [1.0, 1.0])] * 8)[0].p_value is None
 
 
 @pytest.mark.parametrize(("up", "down"), [(3, 0), (5, 0), (6, 0), (9, 3), (14, 6), (0, 20), (7, 7)])
@@ -118,33 +131,42 @@ def test_one_repeat_is_mcnemar(up: int, down: int) -> None:
     tasks: list[Task] = [([0.0], [1.0])] * up + [([1.0], [0.0])] * down + [([1.0], [1.0])] * 30
     tail = sum(comb(up + down, k) for k in range(min(up, down) + 1))
     exact_p = min(Fraction(2 * tail, 2 ** (up + down)), Fraction(1))
-    found = test_of(tasks)
-    assert found.n_draws is None
-    assert found.p_value == pytest.approx(float(exact_p), abs=1e-12)
+    for found in both_of(tasks):
+        assert found.n_draws is None
+        assert found.p_value == pytest.approx(float(exact_p), abs=1e-12)
 
 
-def test_many_signs_are_drawn() -> None:
-    """Beyond 20 that changed signs are drawn, which comes close to the binomial."""
+def test_many_signs_are_exact() -> None:
+    """However many changed, p is the binomial one."""
     tasks: list[Task] = [([0.0], [1.0])] * 40 + [([1.0], [0.0])] * 22
-    found = test_of(tasks)
     tail = 2 * sum(comb(62, k) for k in range(23)) / 2**62
-    assert found.n_draws == 9_999
-    assert found.p_value == pytest.approx(tail, abs=4 * np.sqrt(tail / 9_999))
+    for found in both_of(tasks):
+        assert found.n_draws is None and found.p_value == pytest.approx(tail, abs=1e-12)
+
+
+def test_many_signs_of_rewards_are_drawn() -> None:
+    """Rewards that are no whole steps are drawn: the mean of many is nearly normal."""
+    random = np.random.default_rng(2)
+    rewards = np.round(random.random((60, 2)), 3)
+    found = both_of([([a], [b]) for a, b in rewards])[0]
+    changes = rewards[:, 1] - rewards[:, 0]
+    assert found.n_draws is not None
+    normal = 2 * ndtr(-abs(changes.sum()) / np.sqrt((changes**2).sum()))
+    assert found.p_value == pytest.approx(normal, abs=0.06)
 
 
 def test_clear_noise_is_drawn_less() -> None:
     """Where a hundred of the first 999 draws are as far, no more are drawn."""
-    tasks: list[Task] = [([0.0], [1.0])] * 31 + [([1.0], [0.0])] * 29
-    found = test_of(tasks)
-    assert found.n_draws == 999
-    tail = 2 * sum(comb(60, k) for k in range(30)) / 2**60
-    assert found.p_value == pytest.approx(tail, abs=0.06)
+    up, down = ([0.15], [0.85]), ([0.8501], [0.15])
+    assert both_of([up] * 31 + [down] * 29)[0].n_draws == 999
 
 
-def test_a_change_beyond_all_draws() -> None:
-    """What was seen counts as one draw: p is never 0."""
+def test_a_change_beyond_all_chance() -> None:
+    """However clear a change, p is not 0: of draws what was seen is one."""
     for repeats in ([0.0], [0.0, 0.0]):
-        assert test_of([(repeats, [1.0])] * 200).p_value == 1 / 10_000
+        found = within_of([(repeats, [1.0])] * 200)
+        assert found.p_value is not None and 0 < found.p_value < 1e-12
+    assert both_of([([0.1], [0.91])] * 100 + [([0.2], [0.83])] * 100)[0].p_value == 1 / 10_000
 
 
 def fisher(base: tuple[int, int], candidate: tuple[int, int]) -> float:
@@ -167,7 +189,7 @@ def fisher(base: tuple[int, int], candidate: tuple[int, int]) -> float:
 def test_one_task_of_many_repeats(base: tuple[int, int], candidate: tuple[int, int]) -> None:
     """One task is an exact test of its own, however many repeats it has."""
     runs = [[1.0] * passed + [0.0] * (n - passed) for passed, n in (base, candidate)]
-    found = test_of([(runs[0], runs[1])])
+    found = within_of([(runs[0], runs[1])])
     assert found.n_draws is None
     assert found.p_value == pytest.approx(fisher(base, candidate), rel=1e-9)
 
@@ -194,8 +216,8 @@ def simulated(
 def test_drawn_within_tasks(fewest: int, most: int, is_graded: bool, effect: float) -> None:
     """Draws within tasks come close to shuffling every task's rollouts, one draw at a time."""
     tasks = simulated(3, 40, fewest, most, effect=effect, is_graded=is_graded)
-    found = test_of(tasks)
-    assert found.method == "rollouts within tasks" and found.n_draws is not None
+    found = within_of(tasks)
+    assert found.p_value is not None and (found.n_draws is not None or not is_graded)
     random, n_shuffles = np.random.default_rng(9), 4000
     sums = np.zeros(n_shuffles)
     for base, candidate in tasks:
@@ -203,7 +225,8 @@ def test_drawn_within_tasks(fewest: int, most: int, is_graded: bool, effect: flo
         sums += shuffled[:, len(base) :].mean(axis=1) - shuffled[:, : len(base)].mean(axis=1)
     seen = abs(sum(np.mean(candidate) - np.mean(base) for base, candidate in tasks))
     share = np.mean(np.abs(sums) >= seen - 1e-9)
-    error = np.sqrt(found.p_value * (1 - found.p_value) * (1 / n_shuffles + 1 / found.n_draws))
+    drawn = 0 if found.n_draws is None else 1 / found.n_draws
+    error = np.sqrt(found.p_value * (1 - found.p_value) * (1 / n_shuffles + drawn))
     assert found.p_value == pytest.approx(share, abs=5 * error + 0.001)
 
 
@@ -212,14 +235,14 @@ def test_many_alike_tasks() -> None:
     base, candidate = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
     more = [1.0, 1.0, 0.0, 0.0]
     tasks: list[Task] = [(base, candidate)] * 420 + [(base, more)] * 580
-    found = test_of(tasks)
+    found = within_of(tasks)
     # Of 4 and 5 passes in 12, the variance of the passes of the base, and of a change.
     square = 420 * 8 * 4 * 4 * 8 / (144 * 11) + 580 * 8 * 4 * 5 * 7 / (144 * 11)
     seen = 420 * (1 / 4 - 3 / 8) + 580 * (2 / 4 - 3 / 8)
     # A sum moves in steps of 3/8: the normal one reaches half a step nearer.
     distance = (seen - 3 / 16) / (np.sqrt(square) * (1 / 8 + 1 / 4))
-    assert found.n_draws == 9_999
-    assert found.p_value == pytest.approx(2 * ndtr(-distance), abs=0.01)
+    assert found.n_draws is None
+    assert found.p_value == pytest.approx(2 * ndtr(-distance), rel=0.02)
 
 
 @pytest.mark.parametrize("is_graded", [False, True])
@@ -228,22 +251,21 @@ def test_order_and_direction_do_not_matter(fewest: int, most: int, is_graded: bo
     """Tasks and rollouts in another order, or runs swapped: p is the same to the last digit."""
     for seed in range(6):
         tasks = simulated(seed, 45, fewest, most, effect=0.08, is_graded=is_graded)
-        found = test_of(tasks)
-        assert found.n_draws is not None
+        found = both_of(tasks)
         random = np.random.default_rng(seed)
         shuffled = [
             tuple(random.permutation(run).tolist() for run in tasks[place])
             for place in random.permutation(len(tasks))
         ]
-        assert test_of(shuffled) == found
-        assert test_of([(candidate, base) for base, candidate in shuffled]) == found
+        assert both_of(shuffled) == found
+        assert both_of([(candidate, base) for base, candidate in shuffled]) == found
 
 
 def test_sums_of_floats_in_another_order() -> None:
     """Rewards that sum to another last digit in another order are drawn alike."""
     random = np.random.default_rng(8)
-    for rewards in random.normal(0.1, 1, (300, 24, 2, 6)):
-        assert test_of(rewards.tolist()) == test_of(rewards[:, :, ::-1].tolist())
+    for rewards in random.normal(0.1, 1, (60, 24, 2, 6)):
+        assert both_of(rewards.tolist()) == both_of(rewards[:, :, ::-1].tolist())
 
 
 def test_negative_zero() -> None:
@@ -251,33 +273,32 @@ def test_negative_zero() -> None:
     tasks = simulated(5, 45, 3, 5, is_graded=True)
     negative = [tuple([-v if v == 0 else v for v in run] for run in task) for task in tasks]
     assert str(negative) != str(tasks)
-    assert test_of(negative) == test_of(tasks)
+    assert both_of(negative) == both_of(tasks)
 
 
 @given(st.lists(tasks_of(passes) | tasks_of(rewards), min_size=1, max_size=8), st.randoms())
 def test_order_and_direction_of_few(tasks: list[Task], random: st.DataObject) -> None:
     """So it is with few tasks, but for rounding."""
-    found = test_of(tasks)
     swapped = [(candidate, base) for base, candidate in tasks]
     random.shuffle(swapped)  # type: ignore[attr-defined]
-    again = test_of(swapped)
-    assert again.p_value == pytest.approx(found.p_value, abs=1e-12)
-    assert (again.method, again.n_draws) == (found.method, found.n_draws)
+    for found, again in zip(both_of(tasks), both_of(swapped), strict=True):
+        assert again.p_value == pytest.approx(found.p_value, abs=1e-12)
+        assert again.n_draws == found.n_draws
 
 
 @pytest.mark.parametrize("values", [(0.0, 0.0), (1.0, 1.0), (0.3, 0.3)])
 def test_no_change(values: tuple[float, float]) -> None:
     """Where no task changed p is 1, and -0 is 0."""
-    assert test_of([([values[0]], [values[1]])] * 50).p_value == 1
-    assert test_of([([0.0, 1.0], [1.0, -0.0])] * 50).p_value == 1
+    for one in ([([values[0]], [values[1]])] * 50, [([0.0, 1.0], [1.0, -0.0])] * 50):
+        assert [found.p_value for found in both_of(one)] == [1, 1]
 
 
 def test_equal_sums_stay_equal() -> None:
     """Tenths that sum to nothing in decimals sum to nothing here: p is 1, by signs and within."""
     up, down = ([0.1, 0.2], [0.3, 0.1]), ([0.3, 0.1], [0.1, 0.2])
-    assert test_of([up, down] * 30).p_value == 1
+    assert [found.p_value for found in both_of([up, down] * 30)] == [1, 1]
     uneven_up, uneven_down = ([0.1, 0.2], [0.25]), ([0.3, 0.1], [0.1])
-    assert test_of([uneven_up, uneven_down] * 30).p_value == 1
+    assert within_of([uneven_up, uneven_down] * 30).p_value == 1
 
 
 def test_many_different_repeats() -> None:
@@ -285,12 +306,12 @@ def test_many_different_repeats() -> None:
     tasks: list[Task] = []
     for n_base in range(2, 42):
         tasks.append(([1.0] + [0.0] * (n_base - 1), [1.0] * 2 + [0.0] * 41))
-    found = test_of(tasks)
-    assert found.method == "rollouts within tasks" and 0 < found.p_value <= 1
+    found = within_of(tasks)
+    assert found.p_value is not None and 0 < found.p_value <= 1
 
 
 def test_no_tasks() -> None:
     """Without tasks there is no p; a task without rollouts of a run is refused."""
-    assert np.isnan(test_of([]).p_value)
+    assert [found.p_value for found in both_of([])] == [None, None]
     with pytest.raises(ValueError, match="rollouts of both runs"):
-        test_of([([1.0], [])])
+        both_of([([1.0], [])])

@@ -95,12 +95,15 @@ def test_new_tasks_interval(values: list[Fraction]) -> None:
         uncertainty_reference.clustered_variance([[v] for v in values]),
     )
     assert value is not None
-    exact = uncertainty_reference.new_tasks_interval(value, square, len(values), is_bounded=True)
+    exact = uncertainty_reference.new_tasks_interval(
+        value, square, [1] * len(values), is_bounded=True
+    )
     se = np.nan if square is None else reference_run.root(square)
     low, high = (
         bound[0]
         for bound in stats.new_tasks_interval(
-            *(np.array([float(x)]) for x in (value, se, len(values))), is_bounded=np.array([True])
+            *(np.array([float(x)]) for x in (value, se, len(values), len(values) - 1)),
+            is_bounded=np.array([True]),
         )
     )
     if exact == (None, None):
@@ -113,7 +116,7 @@ def test_new_tasks_interval(values: list[Fraction]) -> None:
 @pytest.mark.parametrize("value", [0.0, 1.0, -3.0])
 def test_new_tasks_interval_without_bounds(value: float) -> None:
     """Rewards without bounds have the plain t interval, those that cancel out to 0 included."""
-    numbers = (np.array([x]) for x in (value, 0.5, 4.0))
+    numbers = (np.array([x]) for x in (value, 0.5, 4.0, 3.0))
     low, high = stats.new_tasks_interval(*numbers, is_bounded=np.array([False]))
     half = 0.5 * 3.182446305284263  # t(0.975; 3)
     assert (low[0], high[0]) == pytest.approx((value - half, value + half))
@@ -197,7 +200,7 @@ def new_tasks_coverage(*, n: int, k: int, alpha: float, beta: float) -> float:
     rate = passed / k
     value, se = rate.mean(axis=1), rate.std(axis=1, ddof=1) / np.sqrt(n)
     size, bounded = np.full(N_DRAWS, float(n)), np.full(N_DRAWS, True)
-    low, high = stats.new_tasks_interval(value, se, size, is_bounded=bounded)
+    low, high = stats.new_tasks_interval(value, se, size, size - 1, is_bounded=bounded)
     return covers(low, high, alpha / (alpha + beta))
 
 

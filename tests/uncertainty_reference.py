@@ -93,23 +93,47 @@ def _estimate(
         n_mixed,
         len(groups),
         root(square_new),
-        new_tasks_interval(value, square_new, len(groups), is_bounded=is_bounded),
+        new_tasks_interval(value, square_new, sizes(groups), is_bounded=is_bounded),
         root(square_same),
         same_tasks_interval(value, root(square_same), n_mixed, is_bounded=is_bounded),
     )
 
 
 def clustered_variance(groups: Sequence[Sequence[Fraction]]) -> Fraction | None:
-    """G/(G-1) times the sum of squared group sums of deviations, over N squared.
+    """The squared sums of groups' deviations, each over 1 - its share of tasks, over N squared.
 
-    With groups of one task it is sd squared over n.
+    With groups of one task it is sd squared over n, with equal groups G/(G-1) times the squares.
     """
     everything = [value for group in groups for value in group]
     centre = mean(everything)
     if len(groups) < 2 or centre is None:
         return None
-    squares = sum((sum(v - centre for v in group) ** 2 for group in groups), NOTHING)
-    return Fraction(len(groups), len(groups) - 1) * squares / len(everything) ** 2
+    n = len(everything)
+    squares = sum(
+        (sum(v - centre for v in group) ** 2 / (1 - Fraction(len(group), n)) for group in groups),
+        NOTHING,
+    )
+    return squares / n**2
+
+
+def degrees(own: Sequence[int]) -> float:
+    """Satterthwaite's, from the matrix of how groups' adjusted residuals vary together."""
+    n = sum(own)
+    scale = [1 / math.sqrt(1 - size / n) for size in own]
+    matrix = [
+        [
+            scale[g] * scale[h] * ((own[g] if g == h else 0) - own[g] * own[h] / n)
+            for h in range(len(own))
+        ]
+        for g in range(len(own))
+    ]
+    trace = sum(matrix[g][g] for g in range(len(own)))
+    return float(trace**2 / sum(value**2 for row in matrix for value in row))
+
+
+def sizes(groups: Mapping[str, Sequence[Any]]) -> list[int]:
+    """How many tasks each group has."""
+    return [len(own) for own in groups.values()]
 
 
 def same_tasks_variance(
@@ -124,12 +148,16 @@ def same_tasks_variance(
 
 
 def new_tasks_interval(
-    value: Fraction, square: Fraction | None, n_units: int, *, is_bounded: bool
+    value: Fraction, square: Fraction | None, own: Sequence[int], *, is_bounded: bool
 ) -> tuple[float | None, float | None]:
-    """Wilson's with the effective size; the plain t interval where rewards have no bounds."""
+    """Wilson's with the effective size; the plain t interval where rewards have no bounds.
+
+    So many tasks as could all go unseen at 2.5% may be of the other kind: it is never narrower.
+    """
+    n_units = len(own)
     if square is None or n_units < 2:
         return None, None
-    quantile = float(student.ppf((1 + LEVEL) / 2, n_units - 1))
+    quantile = float(student.ppf((1 + LEVEL) / 2, degrees(own)))
     p, se = float(value), root(square)
     assert se is not None
     if not is_bounded:
@@ -138,7 +166,8 @@ def new_tasks_interval(
     scale = 1 + quantile**2 / n
     centre = (p + quantile**2 / (2 * n)) / scale
     half = quantile / scale * math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n * n))
-    return centre - half, centre + half
+    unseen = 1 - 0.025 ** (1 / n_units)
+    return min(centre - half, p * (1 - unseen)), max(centre + half, p + (1 - p) * unseen)
 
 
 def same_tasks_interval(

@@ -161,7 +161,6 @@ def _at(seqs: Sequence[int], step: int | None) -> int | None:
 
 
 def _only(trail: Trail, other: Trail) -> list[str]:
-    """The tools that one side calls and the other does not."""
     names = {tool for tool in trail.tools if tool is not None} - set(other.tools)
     return [name[:MOST_TOOL_CHARS] for name in sorted(names)[:MOST_TOOLS]]
 

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.analysis.permutation import change_p_values, passing_values
 from pipeline.analysis.stats import (
+    MOST_BY_CHANCE,
     ROUNDING,
     Counts,
     Mask,
     Numbers,
     change_interval,
-    hypergeometric,
-    tally,
+    t_test,
 )
 
 Fires = Callable[[Numbers, Numbers], Mask]
-# Of the tasks of one kind, one entry per simulation: the sum of differences, and of their squares.
-Moments = tuple[Numbers, Numbers]
+# Simulations of base and candidate: of each a row, of each task how many of its repeats pass.
+Drawn = Callable[[np.random.Generator, tuple[int, int]], tuple[Counts, Counts]]
+# Passes that are worked on at a time.
+CHUNK = 2**20
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class FalseAlarms:
 
 
 def excludes_zero(low: Numbers, high: Numbers) -> Mask:
-    """The rule of a verdict: an interval that does not hold 0, nor ends on it."""
+    """The interval's part of a verdict: it does not hold 0, nor ends on it."""
     return np.asarray((low > ROUNDING) | (high < -ROUNDING))
 
 
@@ -72,26 +76,19 @@ def false_alarm_rate(
     *,
     margin: float,
     n_simulations: int = 2000,
-    fires: Fires = excludes_zero,
+    fires: Fires | None = None,
 ) -> FalseAlarms:
-    """Both runs simulated from the same rates, each with its own repeats."""
-    columns = np.stack((n_base, n_candidate, rates), axis=1)
-    kinds, n_alike = np.unique(columns, axis=0, return_counts=True)
-    random = _random(kinds, n_alike)
+    """Both runs simulated from the same rates, each with its own repeats.
 
-    def simulated(base: int, candidate: int, rate: float, n_tasks: int) -> Moments:
-        if n_tasks > (base + 1) * (candidate + 1):
-            values, chances = _differences(base, candidate, rate)
-            return _counted(random, n_tasks, values, chances, n_simulations)
-        shape = (n_simulations, n_tasks)
-        passed = random.binomial(candidate, rate, shape) / candidate
-        return _summed(passed - random.binomial(base, rate, shape) / base)
+    By the rule of a verdict, whose tests have to agree, unless another is asked about.
+    """
+    n_base, n_candidate, rates = _in_order(n_base, n_candidate, rates)
 
-    moments = (
-        simulated(int(base), int(candidate), rate, int(n_tasks))
-        for (base, candidate, rate), n_tasks in zip(kinds, n_alike, strict=True)
-    )
-    return _alarms(moments, len(rates), n_simulations, margin, fires)
+    def drawn(random: np.random.Generator, shape: tuple[int, int]) -> tuple[Counts, Counts]:
+        return random.binomial(n_base, rates, shape), random.binomial(n_candidate, rates, shape)
+
+    seed = np.concatenate((n_base, n_candidate, rates))
+    return _alarms(drawn, seed, n_base, n_candidate, n_simulations, margin, fires)
 
 
 def rerun_false_alarm_rate(
@@ -102,86 +99,66 @@ def rerun_false_alarm_rate(
     *,
     margin: float,
     n_simulations: int = 2000,
-    fires: Fires = excludes_zero,
+    fires: Fires | None = None,
 ) -> FalseAlarms:
     """A real rerun of the base in place of rates: each task's rollouts, dealt out at random."""
-    kinds, n_alike = tally(n_base, n_rerun, n_passed_base + n_passed_rerun)
-    random = _random(kinds, n_alike)
+    n_base, n_rerun, passed = _in_order(n_base, n_rerun, n_passed_base + n_passed_rerun)
 
-    def dealt(kind: Counts, n_tasks: int) -> Moments:
-        base, rerun, passed = kind
-        _, of_base, chances = hypergeometric(*kind[:, None])
-        if n_tasks > len(of_base):
-            values = (passed - of_base) / rerun - of_base / base
-            return _counted(random, n_tasks, values, chances, n_simulations)
-        shape = (n_simulations, n_tasks)
-        of_base = random.hypergeometric(passed, base + rerun - passed, base, shape)
-        return _summed((passed - of_base) / rerun - of_base / base)
+    def drawn(random: np.random.Generator, shape: tuple[int, int]) -> tuple[Counts, Counts]:
+        of_base = random.hypergeometric(passed, n_base + n_rerun - passed, n_base, shape)
+        return of_base, passed - of_base
 
-    moments = (dealt(kind, int(n_tasks)) for kind, n_tasks in zip(kinds, n_alike, strict=True))
-    return _alarms(moments, len(n_base), n_simulations, margin, fires)
+    seed = np.concatenate((n_base, n_rerun, passed))
+    return _alarms(drawn, seed, n_base, n_rerun, n_simulations, margin, fires)
 
 
-def _random(kinds: NDArray[np.generic], n_alike: Counts) -> np.random.Generator:
-    """Seeded with the kinds of tasks, which come in order, and how many there are of each."""
-    numbers = np.column_stack((kinds, n_alike)).astype("<f8")
-    return np.random.default_rng(numbers.view("<u8").ravel())
-
-
-def _differences(base: int, candidate: int, rate: float) -> tuple[Numbers, Numbers]:
-    """What the rates of one task can differ by, and how likely each difference is."""
-    chances = np.multiply.outer(_binomial(candidate, rate), _binomial(base, rate)).ravel()
-    # In whole numbers equal differences are equal.
-    whole = np.subtract.outer(np.arange(candidate + 1) * base, np.arange(base + 1) * candidate)
-    distinct, place = np.unique(whole.ravel(), return_inverse=True)
-    summed = np.asarray(np.bincount(place, chances), dtype=np.float64)
-    return distinct / (base * candidate), summed
-
-
-def _binomial(n: int, rate: float) -> Numbers:
-    from scipy.special import gammaln, xlog1py, xlogy
-
-    k = np.arange(n + 1)
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.asarray(np.exp(ways + xlogy(k, rate) + xlog1py(n - k, -rate)))
-
-
-def _counted(
-    random: np.random.Generator, n_tasks: int, values: Numbers, chances: Numbers, n: int
-) -> Moments:
-    """Many alike tasks: how many of them have each difference is drawn, not each of them."""
-    counts = random.multinomial(n_tasks, chances / chances.sum(), n)
-    return counts @ values, counts @ values**2
-
-
-def _summed(differences: Numbers) -> Moments:
-    return differences.sum(axis=1), (differences**2).sum(axis=1)
+def _in_order(*columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+    """The tasks in an order of their own, not that in which they came."""
+    order = np.lexsort(columns[::-1])
+    return tuple(column[order] for column in columns)
 
 
 def _alarms(
-    moments: Iterable[Moments], n_tasks: int, n_simulations: int, margin: float, fires: Fires
+    drawn: Drawn,
+    seed: NDArray[Any],
+    n_base: Counts,
+    n_candidate: Counts,
+    n_simulations: int,
+    margin: float,
+    fires: Fires | None,
 ) -> FalseAlarms:
-    total, squares = np.zeros(n_simulations), np.zeros(n_simulations)
-    for own, own_squares in moments:
-        total += own
-        squares += own_squares
-    with np.errstate(all="ignore"):
-        mean = total / n_tasks
-        spread = squares - total * mean
+    n_tasks = len(n_base)
+    if n_tasks < 2:
+        return FalseAlarms(nan, nan, nan, nan, n_simulations)
+    random = np.random.default_rng(seed.astype("<f8").view("<u8"))
+    calls, within = np.zeros(n_simulations), np.zeros(n_simulations, dtype=bool)
+    at_once = max(CHUNK // n_tasks, 1)
+    for start in range(0, n_simulations, at_once):
+        some = slice(start, min(start + at_once, n_simulations))
+        base, candidate = drawn(random, (some.stop - start, n_tasks))
+        change = candidate / n_candidate - base / n_base
+        mean, squares = change.mean(axis=1), (change**2).sum(axis=1)
+        spread = ((change - mean[:, None]) ** 2).sum(axis=1)
         # What rounding leaves of equal differences is no spread.
-        spread = np.where(spread > ROUNDING * squares, spread, 0)
-        se = np.sqrt(spread / (n_tasks - 1) / n_tasks)
-    size, bounded = np.full(n_simulations, float(n_tasks)), np.full(n_simulations, True)
-    low, high = change_interval(mean, se, size, is_bounded=bounded)
-    fired = fires(low, high)
-
-    def share(found: Mask) -> float:
-        return float(np.mean(found)) if n_tasks > 1 else nan
-
+        se = np.sqrt(np.where(spread > ROUNDING * squares, spread, 0) / (n_tasks - 1) / n_tasks)
+        size = np.full(len(mean), float(n_tasks))
+        low, high = change_interval(mean, se, size, size - 1, is_bounded=size > 0)
+        fired = (fires or excludes_zero)(low, high)
+        if fires is None:
+            by_t = t_test(mean, se, size, size - 1, scale=np.ones(len(mean)))
+            for place in np.flatnonzero(fired):
+                values = passing_values((n_base, n_candidate), (base[place], candidate[place]))
+                signs, dealt = change_p_values(values, n_base, n_candidate)
+                p_mean = by_t[place] if signs.p_value is None else signs.p_value
+                fired[place] = max(p_mean, dealt.p_value or 0) <= MOST_BY_CHANCE
+        calls[some], within[some] = (
+            np.where(fired, np.sign(mean), 0),
+            (-margin < low) & (high < margin),
+        )
     return FalseAlarms(
-        improved=share(fired & (mean > 0)),
-        regressed=share(fired & (mean < 0)),
-        either=share(fired),
-        within_margin=share((-margin < low) & (high < margin)),
+        improved=float(np.mean(calls > 0)),
+        regressed=float(np.mean(calls < 0)),
+        either=float(np.mean(calls != 0)),
+        within_margin=float(np.mean(within)),
         n_simulations=n_simulations,
     )

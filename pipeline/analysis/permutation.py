@@ -1,18 +1,18 @@
-"""Could noise alone have made this change? A test per comparison, from the repeats of each task.
+"""Could noise alone have made this change? Two tests per comparison, from the repeats of each task.
 
-Where both runs have the same repeats of every task, the signs of tasks' differences are flipped.
-Where repeats differ that rejects too often, and five signs never reach 5%: rollouts are then dealt
-out anew within their tasks. With one repeat both are McNemar's exact test.
+Whether the mean of tasks like these changed: the signs of tasks' differences are flipped, where
+both runs have the same repeats of every task (where they differ flips are not alike, and Student's
+t stands in: `intervals`). Whether any task changed: rollouts are dealt out anew within their tasks.
+With one repeat both are McNemar's exact test. Where rollouts pass or fail, both are exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from itertools import combinations, pairwise
-from math import comb, lcm, nan, sqrt
+from math import comb, lcm, sqrt
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,16 @@ METRICS = ("pass_at_1", "mean_reward")
 SCHEMA = pa.schema(
     {
         **dict.fromkeys((*SIDES, "metric"), pa.string()),
-        "p_value": pa.float64(),
-        "test": pa.string(),
+        "p_signs": pa.float64(),
         "n_draws": pa.int64(),
+        "p_any": pa.float64(),
+        "n_draws_any": pa.int64(),
     }
 )
-SIGNS_OF_TASKS, SIGNS_OF_GROUPS = "signs of tasks", "signs of groups"
-WITHIN_TASKS = "rollouts within tasks"
-# Of five signs all agree once in 16: p is never below 6%.
-FEWEST_SIGNS = 6
-# So many signs are all tried, and so many outcomes of all tasks together: a million sums.
-MOST_EXACT_SIGNS, MOST_EXACT = 20, 2**20
+# So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
+MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**14, 2**20
+# What a transform leaves of impossible numbers: smaller chances are not told from none.
+LEAST_CHANCE = float(np.finfo(float).eps)
 # A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
 FIRST_DRAWS, DRAWS, MANY_HITS = 999, 9_999, 100
 TABLES_AT_ONCE = 64
@@ -49,7 +48,7 @@ ALL_DRAWN, MOST_DRAWN, FEWEST_DRAWN = 2**18, 2**16, 2**7
 # Numbers worked on at a time: a megabyte stays in the cache.
 CHUNK = 2**17
 
-Outcomes = tuple[Numbers, Numbers]  # what a task can change by, and how likely each is
+Outcomes = tuple[Numbers, Numbers]  # what tasks can change by, and how likely each is
 Sums = Callable[[int], Numbers]  # so many draws of the sum of changes
 
 
@@ -71,16 +70,20 @@ def change_tests(tasks: pa.Table) -> pa.Table:
         }
         n_scored = [counts(own[f"n_{side}"]) for side in SIDES]
         is_grouped = len(np.unique(groups[start:end])) < end - start
-        tested: dict[bytes, ChangeTest] = {}
+        tested: dict[bytes, dict[str, Any]] = {}
         for metric, values in _values(own, n_scored):
             key = values.tobytes()
             if key not in tested:
-                tested[key] = change_p_value(
+                signs, dealt = change_p_values(
                     values, *n_scored, groups=groups[start:end] if is_grouped else None
                 )
-            test = tested[key]
-            found = {"p_value": test.p_value, "test": test.method, "n_draws": test.n_draws}
-            rows.append({**compared, "metric": metric, **found})
+                tested[key] = {
+                    "p_signs": signs.p_value,
+                    "n_draws": signs.n_draws,
+                    "p_any": dealt.p_value,
+                    "n_draws_any": dealt.n_draws,
+                }
+            rows.append({**compared, "metric": metric, **tested[key]})
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
@@ -92,15 +95,20 @@ def _values(tasks: pa.Table, n_scored: list[Counts]) -> Iterator[tuple[str, Numb
     sizes = np.stack(n_scored, axis=1).ravel()
     passes = [tasks[f"n_{side}_passed"] for side in SIDES]
     if not any(column.null_count for column in passes):
-        passed = np.stack([counts(column) for column in passes], axis=1).ravel()
-        both = np.stack([sizes - passed, passed], axis=1).ravel()
-        yield METRICS[0], np.repeat(np.arange(len(both)) % 2.0, both)
+        yield METRICS[0], passing_values(n_scored, [counts(column) for column in passes])
     is_candidate = np.repeat(np.arange(len(sizes)) % 2 == 1, sizes)
     rewards = np.empty(len(is_candidate))
     for side, own in zip(SIDES, (~is_candidate, is_candidate), strict=True):
         chunks = tasks[f"{side}_rewards"].chunks
         rewards[own] = np.concatenate([np.zeros(0), *(each.flatten() for each in chunks)])
     yield METRICS[1], rewards
+
+
+def passing_values(n_scored: Sequence[Counts], passed: Sequence[Counts]) -> Numbers:
+    """0 for each failure and 1 for each pass, task by task, the base's before the candidate's."""
+    n_failed = [n - own for n, own in zip(n_scored, passed, strict=True)]
+    both = np.stack([n_failed[0], passed[0], n_failed[1], passed[1]], axis=1).ravel()
+    return np.repeat(np.arange(len(both)) % 2.0, both)
 
 
 def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
@@ -116,23 +124,23 @@ CHANGE_TESTS = computed("staging.change_tests", change_tests)
 
 @dataclass(frozen=True)
 class ChangeTest:
-    """A p-value, what was permuted, and how often; None where all permutations were tried."""
+    """A p-value, and from how many draws; None where it is exact. No p-value where undefined."""
 
-    p_value: float
-    method: str
-    n_draws: int | None
+    p_value: float | None
+    n_draws: int | None = None
 
 
-def change_p_value(
+def change_p_values(
     values: Numbers, n_base: Counts, n_candidate: Counts, *, groups: NDArray[np.int64] | None = None
-) -> ChangeTest:
+) -> tuple[ChangeTest, ChangeTest]:
     """How often labels at random move the mean of tasks as far, up or down, as it moved.
 
-    The values of all rollouts come task by task, those of the base before those of the candidate.
-    Tasks of a group flip together. NaN without tasks.
+    By signs of tasks, and by rollouts within them. The values of all rollouts come task by task,
+    those of the base before those of the candidate. Tasks of a group flip together. Undefined
+    without tasks, signs also where repeats differ.
     """
     if not len(n_base):
-        return ChangeTest(nan, WITHIN_TASKS, None)
+        return ChangeTest(None), ChangeTest(None)
     sizes = np.stack((n_base, n_candidate), axis=1).ravel()
     if sizes.min() < 1 or sizes.sum() != len(values):
         raise ValueError("every task needs rollouts of both runs, and every rollout its task")
@@ -144,21 +152,19 @@ def change_p_value(
     values = values + 0.0
     sums = np.add.reduceat(values, np.cumsum(sizes) - sizes)
     changes = np.rint(sums[1::2] * unit / n_candidate - sums[::2] * unit / n_base)
-    flipped = changes
-    if groups is not None:
-        flipped = np.bincount(np.unique(groups, return_inverse=True)[1], changes)
-    amounts = np.sort(np.abs(flipped))
-    amounts = amounts[amounts > slack]
     observed = float(changes.sum())
     least = abs(observed) - slack
-    if np.array_equal(n_base, n_candidate) and len(amounts) >= FEWEST_SIGNS:
-        return _by_signs(amounts, least, SIGNS_OF_TASKS if groups is None else SIGNS_OF_GROUPS)
+    by_signs = ChangeTest(None)
+    if np.array_equal(n_base, n_candidate):
+        if groups is not None:
+            changes = np.bincount(np.unique(groups, return_inverse=True)[1], changes)
+        by_signs = _by_signs(changes, least, slack)
     if least <= 0:
-        return ChangeTest(1.0, WITHIN_TASKS, None)
+        return by_signs, ChangeTest(1.0)
     # Named so that the change is upwards: both directions of a comparison then draw alike.
     if observed < 0:
         n_base, n_candidate = n_candidate, n_base
-    return _within_tasks(values, n_base, n_candidate, unit, least)
+    return by_signs, _within_tasks(values, n_base, n_candidate, unit, least)
 
 
 def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> tuple[float, float]:
@@ -177,15 +183,40 @@ def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> tuple[float, 
     return float(np.exp2(50 - exponent)), 2.0 * n_tasks
 
 
-def _by_signs(sizes: Numbers, least: float, method: str) -> ChangeTest:
+def _by_signs(changes: Numbers, least: float, slack: float) -> ChangeTest:
     """Of all choices of signs, or of draws of them, the share whose sum is as far from 0."""
+    sizes = np.sort(np.abs(changes))
+    sizes = sizes[sizes > slack]
+    if least <= 0:
+        return ChangeTest(1.0)
+    if not slack:
+        whole, n_alike = np.unique(sizes.astype(np.int64), return_counts=True)
+        step = int(np.gcd.reduce(whole))
+        if (whole // step * n_alike).sum() < WIDEST:
+            return ChangeTest(_share_of_flips(whole // step, n_alike, least / step))
     if len(sizes) > MOST_EXACT_SIGNS:
-        return _by_draws(_flipped_sums(sizes, _random([sizes])), least, method)
+        return _by_draws(_flipped_sums(sizes, _random([sizes])), least)
     # A choice and its opposite are equally far: half of them do.
     sums = sizes[:1]
     for size in sizes[1:]:
         sums = np.concatenate((sums - size, sums + size))
-    return ChangeTest(float(np.mean(np.abs(sums) >= least)), method, None)
+    return ChangeTest(float(np.mean(np.abs(sums) >= least)))
+
+
+def _share_of_flips(sizes: Counts, n_alike: Counts, least: float) -> float:
+    """The share of signs that sum so far from 0: half of what is flipped up, less all, by Fourier.
+
+    The sum of those with a plus has the product of every size's characteristic function.
+    """
+    total = int((sizes * n_alike).sum())
+    n = 2 ** total.bit_length()
+    turns = np.arange(n // 2 + 1) * (-2j * np.pi / n)
+    product = np.ones(n // 2 + 1, dtype=np.complex128)
+    for size, times in zip(sizes.tolist(), n_alike.tolist(), strict=True):
+        product *= ((1 + np.exp(turns * size)) / 2) ** times
+    chances = np.fft.irfft(product, n)[: total + 1]
+    is_as_far = np.abs(2 * np.arange(total + 1) - total) >= least
+    return float(np.clip(chances[is_as_far].sum(), LEAST_CHANCE, 1))
 
 
 def _flipped_sums(sizes: Numbers, random: np.random.Generator) -> Sums:
@@ -212,53 +243,44 @@ def _within_tasks(
     lowest, highest = values.min(), values.max()
     if np.all((values == lowest) | (values == highest)):
         kinds, n_alike = _passing_kinds(values == highest, n_base, n_candidate)
-        unit *= float(highest - lowest)
-        inputs, n_tasks = [kinds, n_alike], int(n_alike.sum())
-        outcomes: Iterable[Outcomes | None] = _passing_outcomes(kinds, n_alike, unit)
-        sums = partial(_passing_sums, kinds, n_alike, unit)
-    else:
-        shapes = _reward_shapes(values, n_base, n_candidate)
+        shapes = _passing_shapes(kinds, n_alike, unit * float(highest - lowest))
+        exact = _share_of_outcomes(shapes, least)
+        if exact is None:
+            return _by_draws(_passing_sums(shapes, _random([kinds, n_alike])), least)
+        return ChangeTest(exact)
+    tasks = _reward_shapes(values, n_base, n_candidate)
+    exact = None
+    # A task that can change at all has two outcomes or more: of many they need not be listed.
+    if sum(len(shape.rewards) for shape in tasks) < MOST_EXACT.bit_length():
+        exact = _share_of_outcomes(_graded_outcomes(tasks, unit), least)
+    if exact is None:
         inputs = [
-            np.append(shape.rewards.ravel(), [shape.n_base, shape.n_candidate]) for shape in shapes
+            np.append(shape.rewards.ravel(), [shape.n_base, shape.n_candidate]) for shape in tasks
         ]
-        n_tasks = sum(len(shape.rewards) for shape in shapes)
-        outcomes = _graded_outcomes(shapes, unit)
-        sums = partial(_graded_sums, shapes, unit)
-    exact = _share_of_outcomes(outcomes, n_tasks, least)
-    if exact is not None:
-        return ChangeTest(exact, WITHIN_TASKS, None)
-    return _by_draws(sums(_random(inputs)), least, WITHIN_TASKS)
+        return _by_draws(_graded_sums(tasks, unit, _random(inputs)), least)
+    return ChangeTest(exact)
 
 
-def _share_of_outcomes(
-    tasks: Iterable[Outcomes | None], n_tasks: int, least: float
-) -> float | None:
+def _share_of_outcomes(parts: Iterable[Outcomes | None], least: float) -> float | None:
     """The chance that the changes sum to at least so far from 0; None where there are too many."""
-    # A task that can change at all has two outcomes or more: then they need not be listed.
-    if n_tasks >= MOST_EXACT.bit_length():
-        return None
-    outcomes, n_outcomes = [], 1
-    for task in tasks:
-        n_outcomes *= len(task[0]) if task else MOST_EXACT + 1
-        if n_outcomes > MOST_EXACT or task is None:
-            return None
-        outcomes.append(task)
     sums, chances = np.zeros(1), np.ones(1)
-    for amounts, likely in outcomes:
-        sums, owner = np.unique(np.add.outer(sums, amounts).ravel(), return_inverse=True)
-        both = np.multiply.outer(chances, likely).ravel()
+    for part in parts:
+        if part is None or len(sums) * len(part[0]) > MOST_EXACT:
+            return None
+        sums, owner = np.unique(np.add.outer(sums, part[0]).ravel(), return_inverse=True)
+        both = np.multiply.outer(chances, part[1]).ravel()
         chances = np.asarray(np.bincount(owner, both), dtype=np.float64)
-    return min(float(chances[np.abs(sums) >= least].sum()), 1.0)
+    return float(np.clip(chances[np.abs(sums) >= least].sum(), LEAST_CHANCE, 1))
 
 
-def _by_draws(sums: Sums, least: float, method: str) -> ChangeTest:
+def _by_draws(sums: Sums, least: float) -> ChangeTest:
     """The p-value by draws, what was seen counted as one of them."""
     n_draws = FIRST_DRAWS
     hits = int(np.count_nonzero(np.abs(sums(FIRST_DRAWS)) >= least))
     if hits < MANY_HITS:
         n_draws = DRAWS
         hits += int(np.count_nonzero(np.abs(sums(DRAWS - FIRST_DRAWS)) >= least))
-    return ChangeTest((1 + hits) / (1 + n_draws), method, n_draws)
+    return ChangeTest((1 + hits) / (1 + n_draws), n_draws)
 
 
 def _random(inputs: Sequence[NDArray[Any]]) -> np.random.Generator:
@@ -280,35 +302,29 @@ def _passing_kinds(
     return tally(n_base[mixed], n_candidate[mixed], n_passed[mixed])
 
 
-def _passing_outcomes(kinds: Counts, n_alike: Counts, unit: float) -> Iterator[Outcomes]:
-    """What each task can change by where rollouts pass or fail."""
-    kind, base, chance = hypergeometric(*kinds.T)
-    of_base, of_candidate, passed = kinds[kind].T
-    change = np.rint((passed - base) * unit / of_candidate - base * unit / of_base)
-    for index, times in enumerate(n_alike):
-        own = kind == index
-        for _ in range(times):
-            yield change[own], chance[own]
+def _passing_shapes(kinds: Counts, n_alike: Counts, unit: float) -> list[Outcomes]:
+    """What all tasks with the same repeats can change by where rollouts pass or fail.
 
-
-def _passing_sums(kinds: Counts, n_alike: Counts, unit: float, random: np.random.Generator) -> Sums:
-    """Draws of the sum where rollouts pass or fail.
-
-    Tasks with the same repeats change by steps of one size: how many passes their bases get in all
-    is one number, drawn from its distribution.
+    They change by steps of one size: how many passes their bases get in all is one number.
     """
     shapes = []
     for n_base, n_candidate in tally(*kinds[:, :2].T)[0]:
         own = (kinds[:, 0] == n_base) & (kinds[:, 1] == n_candidate)
-        base, below = _passes_of_bases(kinds[own], n_alike[own])
+        base, chances = _passes_of_bases(kinds[own], n_alike[own])
         passed = (kinds[own, 2] * n_alike[own]).sum()
         change = np.rint((passed - base) * unit / n_candidate - base * unit / n_base)
-        shapes.append((change, below))
+        shapes.append((change, chances))
+    return shapes
+
+
+def _passing_sums(shapes: Sequence[Outcomes], random: np.random.Generator) -> Sums:
+    """Draws of the sum where rollouts pass or fail and repeats are of many shapes."""
+    below = [np.cumsum(chances) for _, chances in shapes]
 
     def draw(n_draws: int) -> Numbers:
         sums = np.zeros(n_draws)
-        for change, below in shapes:
-            place = np.searchsorted(below, random.random(n_draws), side="right")
+        for (change, _), chance in zip(shapes, below, strict=True):
+            place = np.searchsorted(chance, random.random(n_draws), side="right")
             sums += change[np.minimum(place, len(change) - 1)]
         return sums
 
@@ -316,7 +332,7 @@ def _passing_sums(kinds: Counts, n_alike: Counts, unit: float, random: np.random
 
 
 def _passes_of_bases(kinds: Counts, n_alike: Counts) -> tuple[Counts, Numbers]:
-    """The numbers of passes that bases of one size can get in all, and the chance of at most each.
+    """The numbers of passes that bases of one size can get in all, and the chance of each.
 
     The characteristic functions of tasks are multiplied. A sum of hypergeometric counts is one of
     independent ones and zeros: beyond 12 deviations and 50 there is nothing that a double can hold,
@@ -336,10 +352,8 @@ def _passes_of_bases(kinds: Counts, n_alike: Counts) -> tuple[Counts, Numbers]:
     circle = np.fft.irfft(product, size)
     numbers = round(mean) - size // 2 + np.arange(size)
     chances = np.maximum(circle[numbers % size], 0)
-    # What the transform leaves of impossible numbers would be drawn once in a million billion.
-    likely = chances > np.finfo(float).eps
-    below = np.cumsum(chances[likely])
-    return numbers[likely], below / below[-1]
+    likely = chances > LEAST_CHANCE
+    return numbers[likely], chances[likely] / chances[likely].sum()
 
 
 @dataclass(frozen=True)

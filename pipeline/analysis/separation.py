@@ -17,11 +17,12 @@ from pipeline.analysis.stats import (
     NORMAL_LEVEL,
     ROUNDING,
     Numbers,
+    added,
     normal_p_value,
-    nullable,
     numbers,
     q_values,
     t_quantile,
+    t_test,
     within,
 )
 from pipeline.relation import computed
@@ -46,23 +47,19 @@ def separations(sums: pa.Table) -> pa.Table:
     is_binary = np.isfinite(up)
     p_value = np.where(is_binary, association_p_value(up, down, null_variance), p_of_mean)
     leans = np.where(is_binary, lean(up, down), lean(passed, failed))
-    columns = {
-        "odds_ratio": ratio,
-        "odds_ratio_low": low,
-        "odds_ratio_high": high,
-        "difference_low": mean_low,
-        "difference_high": mean_high,
-        "p_value": p_value,
-        "q_value": within(q_values, p_value, sums["run_id"]),
-    }
-    return pa.table(
-        {
-            **{name: sums[name] for name in sums.column_names},
-            **{name: nullable(column) for name, column in columns.items()},
-            "is_unbounded": pa.array(np.isinf(ratio), mask=np.isnan(ratio)),
-            "direction": pa.array([DIRECTIONS[side] for side in leans], type=pa.string()),
-        }
+    found = added(
+        sums,
+        odds_ratio=ratio,
+        odds_ratio_low=low,
+        odds_ratio_high=high,
+        difference_low=mean_low,
+        difference_high=mean_high,
+        p_value=p_value,
+        q_value=within(q_values, p_value, sums["run_id"]),
     )
+    unbounded = pa.array(np.isinf(ratio), mask=np.isnan(ratio))
+    directions = pa.array([DIRECTIONS[side] for side in leans], type=pa.string())
+    return found.append_column("is_unbounded", unbounded).append_column("direction", directions)
 
 
 def _odds_ratios(
@@ -199,15 +196,7 @@ def paired_test(
     Differences that are all alike have no spread to judge by: their p is the chance that all signs
     agree, and they have no interval. `scale` is the size of what was subtracted.
     """
-    is_level = np.abs(mean) <= ROUNDING * scale
+    p_value = t_test(mean, se, n_pairs, n_pairs - 1, scale=scale)
     is_spread = (se > ROUNDING * scale) & (n_pairs > 1)
-    degrees = np.maximum(n_pairs - 1, 1)
-    by_signs = np.where(is_level, 1, np.exp2(-degrees))
-    p_value = np.where(n_pairs > 1, by_signs, np.nan)
-    if is_spread.any():
-        from scipy.special import stdtr
-
-        distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
-        p_value[is_spread] = 2 * stdtr(degrees[is_spread], -distance)
-    half = t_quantile(n_pairs, is_spread) * se
+    half = t_quantile(n_pairs - 1, is_spread) * se
     return p_value, mean - half, mean + half

@@ -26,20 +26,24 @@ FEWEST_MIXED = 10
 # Two sums of one size that differ by no more than this share of it differ by rounding alone.
 ROUNDING = 1e-12
 
-IMPROVED, REGRESSED = "improved", "regressed"
-NO_CHANGE, INCONCLUSIVE = "no change beyond margin", "inconclusive"
+# A change is told where chance alone would make one as large no more often than this.
+MOST_BY_CHANCE = 0.05
+
+IMPROVED, REGRESSED, NO_CHANGE = "improved", "regressed", "no change"
+INCONCLUSIVE, NOT_COMPARABLE = "inconclusive", "not comparable"
 
 
 def new_tasks_interval(
-    value: Numbers, se: Numbers, n_units: Numbers, *, is_bounded: Mask
+    value: Numbers, se: Numbers, n_units: Numbers, degrees: Numbers, *, is_bounded: Mask
 ) -> tuple[Numbers, Numbers]:
     """Where the figure of new tasks like these would lie; NaN with fewer than two units.
 
     Wilson's with the effective size that the standard error implies, which holds near 0 and 1;
     the plain t interval for rewards without bounds, which says nothing where tasks are all alike.
+    A share of the tasks that so few do not show may fail or pass every time: never narrower.
     """
     is_defined = (n_units > 1) & np.isfinite(se)
-    quantile = t_quantile(n_units, is_defined)
+    quantile = t_quantile(degrees, is_defined)
     is_spread = _is_spread(value, se)
     with np.errstate(all="ignore"):
         size = np.where(is_spread, value * (1 - value) / se**2, n_units)
@@ -48,9 +52,9 @@ def new_tasks_interval(
         inside = np.maximum(value * (1 - value) / size + spread / (4 * size), 0)
         wilson = quantile / (1 + spread) * np.sqrt(inside)
     plain = np.where(is_spread, quantile * se, np.nan)
-    # The figure itself is never outside, not even by a rounding.
-    low = np.minimum(np.maximum(centre - wilson, 0), value)
-    high = np.maximum(np.minimum(centre + wilson, 1), value)
+    unseen = _unseen(n_units)
+    low = np.minimum(np.maximum(centre - wilson, 0), value * (1 - unseen))
+    high = np.maximum(np.minimum(centre + wilson, 1), value + (1 - value) * unseen)
     return np.where(is_bounded, low, value - plain), np.where(is_bounded, high, value + plain)
 
 
@@ -66,17 +70,17 @@ def same_tasks_interval(
 
 
 def change_interval(
-    mean: Numbers, se: Numbers, n_units: Numbers, *, is_bounded: Mask
+    mean: Numbers, se: Numbers, n_units: Numbers, degrees: Numbers, *, is_bounded: Mask
 ) -> tuple[Numbers, Numbers]:
     """Where the change on new tasks like these would lie; NaN with fewer than two units.
 
-    Differences that are all alike have no spread. Up to a share of 1 - 0.025^(1/n) of all tasks
-    could still be unlike these n; where rates bound them, those could lie as far off as 1 or -1.
+    Differences that are all alike have no spread; tasks that so few do not show could still be
+    unlike them, and where rates bound them lie as far off as 1 or -1.
     """
     is_spread = _is_spread(mean, se)
     is_defined = (n_units > 1) & np.isfinite(se) & (is_spread | is_bounded)
-    by_spread = t_quantile(n_units, is_defined) * se
-    unseen = 1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1))
+    by_spread = t_quantile(degrees, is_defined) * se
+    unseen = _unseen(n_units)
     below = np.where(is_spread, by_spread, unseen * (1 + mean))
     above = np.where(is_spread, by_spread, unseen * (1 - mean))
     low, high = (np.where(is_defined, end, np.nan) for end in (mean - below, mean + above))
@@ -95,27 +99,52 @@ def same_tasks_change_interval(
     return mean - half, mean + half
 
 
-def detectable(se: Numbers, n_units: Numbers) -> Numbers:
+def detectable(se: Numbers, degrees: Numbers) -> Numbers:
     """The minimum detectable change, with 80% power; NaN without a spread to judge by.
 
-    Infinitely many units stand for a standard error that is known.
+    Infinitely many degrees of freedom stand for a standard error that is known.
     """
-    is_known = np.isinf(n_units)
-    is_defined = (n_units > 1) & np.isfinite(se) & (se > ROUNDING)
+    is_known = np.isinf(degrees)
+    is_defined = (degrees > 0) & np.isfinite(se) & (se > ROUNDING)
     by_units = is_defined & ~is_known
-    factors = np.where(is_known, NORMAL_LEVEL, t_quantile(n_units, by_units)) + np.where(
-        is_known, NORMAL_POWER, t_quantile(n_units, by_units, share=POWER)
+    factors = np.where(is_known, NORMAL_LEVEL, t_quantile(degrees, by_units)) + np.where(
+        is_known, NORMAL_POWER, t_quantile(degrees, by_units, share=POWER)
     )
     return np.where(is_defined, factors * se, np.nan)
 
 
-def t_quantile(n_units: Numbers, wanted: Mask, *, share: float = (1 + LEVEL) / 2) -> Numbers:
-    """Student's, of so many units; NaN where it is not wanted."""
-    found = np.full(len(n_units), np.nan)
+def _unseen(n_units: Numbers) -> Numbers:
+    """The largest share of all tasks that could be unlike every one of these, and go unseen."""
+    return np.asarray(1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1)))
+
+
+def t_quantile(degrees: Numbers, wanted: Mask, *, share: float = (1 + LEVEL) / 2) -> Numbers:
+    """Student's, at so many degrees of freedom; NaN where it is not wanted."""
+    found = np.full(len(degrees), np.nan)
     if wanted.any():
         from scipy.special import stdtrit
 
-        found[wanted] = stdtrit(np.maximum(n_units[wanted] - 1, 1), share)
+        found[wanted] = stdtrit(degrees[wanted], share)
+    return found
+
+
+def t_test(
+    mean: Numbers, se: Numbers, n_units: Numbers, degrees: Numbers, *, scale: Numbers
+) -> Numbers:
+    """How often a mean this far from 0 comes of differences whose mean is 0; NaN of one unit.
+
+    Differences that are all alike have no spread to judge by: theirs is the chance that all signs
+    agree. `scale` is the size of what was subtracted.
+    """
+    is_level = np.abs(mean) <= ROUNDING * scale
+    is_spread = (se > ROUNDING * scale) & (n_units > 1)
+    by_signs = np.where(is_level, 1, np.exp2(1 - np.maximum(n_units, 1)))
+    found = np.where(n_units > 1, by_signs, np.nan)
+    if is_spread.any():
+        from scipy.special import stdtr
+
+        distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
+        found[is_spread] = 2 * stdtr(degrees[is_spread], -distance)
     return found
 
 
@@ -135,7 +164,7 @@ def _is_spread(value: Numbers, se: Numbers) -> Mask:
 
 
 def verdict(low: float, high: float, bound_low: float, bound_high: float, margin: float) -> str:
-    """What to say of a change: its interval with missing rows as failures, and its two bounds.
+    """What the interval of a change says, with missing rows as failures, and its two bounds.
 
     The bounds are the change with every missing row against the candidate, and with every one in
     its favour. A value on a limit is not beyond it, nor is one that only rounding has put there.
@@ -148,6 +177,13 @@ def verdict(low: float, high: float, bound_low: float, bound_high: float, margin
     if -inside < low and high < inside and -inside < bound_low and bound_high < inside:
         return NO_CHANGE
     return INCONCLUSIVE
+
+
+def decision(said: str, *p_values: float) -> str:
+    """A verdict that a change is there needs every test to say that chance did not make it."""
+    if said in (IMPROVED, REGRESSED) and not all(p <= MOST_BY_CHANCE for p in p_values):
+        return INCONCLUSIVE
+    return said
 
 
 def holm(p_values: Numbers) -> Numbers:
@@ -237,3 +273,9 @@ def counts(column: pa.ChunkedArray) -> Counts:
 def nullable(values: Numbers) -> pa.Array:
     """Null for what is undefined, and for infinity, which JSON cannot say."""
     return pa.array(values, mask=~np.isfinite(values))
+
+
+def added(rows: pa.Table, **figures: Numbers) -> pa.Table:
+    """Each row with its figures beside what it holds."""
+    columns = {name: rows[name] for name in rows.column_names}
+    return pa.table(columns | {name: nullable(values) for name, values in figures.items()})

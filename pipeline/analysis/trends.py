@@ -12,9 +12,9 @@ import pyarrow as pa
 from pipeline.analysis.stats import (
     Counts,
     Numbers,
+    added,
     counts,
     normal_p_value,
-    nullable,
     q_values,
     within,
 )
@@ -29,18 +29,13 @@ def trends(totals: pa.Table) -> pa.Table:
     n, n_passed = sums[:2]
     n_first, n_last = counts(totals["n_first"]), counts(totals["n_last"])
     slope, p_value = trend(*sums)
-    columns = {
-        "slope": slope,
-        "p_value": p_value,
-        "q_value": within(q_values, p_value, totals["series"]),
-        "expected_learned": chance_of_turn(n, n_passed, n_first, n_last),
-        "expected_forgotten": chance_of_turn(n, n_passed, n_last, n_first),
-    }
-    return pa.table(
-        {
-            **{name: totals[name] for name in totals.column_names},
-            **{name: nullable(column) for name, column in columns.items()},
-        }
+    return added(
+        totals,
+        slope=slope,
+        p_value=p_value,
+        q_value=within(q_values, p_value, totals["series"]),
+        expected_learned=chance_of_turn(n, n_passed, n_first, n_last),
+        expected_forgotten=chance_of_turn(n, n_passed, n_last, n_first),
     )
 
 

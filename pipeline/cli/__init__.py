@@ -64,7 +64,9 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(commands.items()))
 
 
-@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True}
+)
 @click.version_option(__version__, prog_name="blade")
 def blade() -> None:
     """Why did the score change? Evaluation results in, SQL and evidence out.

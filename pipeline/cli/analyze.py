@@ -4,53 +4,43 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, PATH, json_option, templates_option
+from pipeline.cli.options import DEFAULT_OUT, PATH, json_option, shown_progress, templates_option
 from pipeline.errors import UsageError
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 
 LARGEST_LINE_LIMIT = 1 << 30
 
 
-class RunName(click.ParamType[tuple[str, Path]]):
-    """NAME=PATH."""
-
-    name = "NAME=PATH"
-
-    def convert(
-        self, value: str, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, Path]:
-        """Split at the first `=`."""
-        name, equals, path = value.partition("=")
-        if not (name and equals and path):
-            self.fail(f"{value!r} is not NAME=PATH", param, ctx)
-        return name, Path(path)
+def _named(
+    _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
+) -> tuple[tuple[str, Path], ...]:
+    for value in values:
+        if not all(value.partition("=")):
+            raise click.BadParameter(f"{value!r} is not NAME=PATH")
+    return tuple((name, Path(path)) for name, _, path in (each.partition("=") for each in values))
 
 
-class MemorySize(click.ParamType[str]):
-    """A number and a unit, as the engine reads them."""
-
-    name = "SIZE"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse what the engine would not take as a size."""
-        if not re.fullmatch(r"[0-9]+(\.[0-9]+)? ?([KMGT]i?B)", value, re.IGNORECASE):
-            self.fail(f"{value!r} is not a size such as 4GB", param, ctx)
-        return value
+def _size(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse what the engine would not take as a size."""
+    if value and not re.fullmatch(r"[0-9]+(\.[0-9]+)? ?([KMGT]i?B)", value, re.IGNORECASE):
+        raise click.BadParameter(f"{value!r} is not a size such as 4GB")
+    return value
 
 
 @click.command()
 @click.argument("results", nargs=-1, type=click.Path(path_type=Path, readable=False))
-@click.option(
-    "--out", type=PATH, default=DEFAULT_OUT, show_default=True, help="Folder for the output."
-)
+@click.option("--out", type=PATH, default=DEFAULT_OUT, help="Folder for the output.")
 @click.option(
     "--run",
     "run_names",
-    type=RunName(),
+    callback=_named,
+    metavar="NAME=PATH",
     multiple=True,
     help="Name the run of a file or folder; may be given several times.",
 )
@@ -75,7 +65,6 @@ class MemorySize(click.ParamType[str]):
     "--max-line-bytes",
     type=click.IntRange(1, LARGEST_LINE_LIMIT),
     default=DEFAULT_MAX_LINE_BYTES,
-    show_default=True,
     help="A longer line is a reject; memory grows with this limit.",
 )
 @click.option(
@@ -85,25 +74,13 @@ class MemorySize(click.ParamType[str]):
 )
 @click.option(
     "--memory-limit",
-    type=MemorySize(),
+    callback=_size,
+    metavar="SIZE",
     help="Memory for the engine, such as 4GB; beyond it spills.  [default: half of the machine's]",
 )
 @templates_option
 @json_option
-def analyze(
-    results: tuple[Path, ...],
-    out: Path,
-    run_names: tuple[tuple[str, Path], ...],
-    profile: Path | None,
-    benchmark: str | None,
-    baselines: tuple[str, ...],
-    pass_threshold: float | None,
-    max_line_bytes: int,
-    threads: int | None,
-    memory_limit: str | None,
-    templates: Path | None,
-    as_json: bool,
-) -> None:
+def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
     """Read RESULTS (folders or rollout files) into OUT: warehouse, draft report and metrics.
 
     \b
@@ -113,30 +90,17 @@ def analyze(
       blade analyze a_rollouts.jsonl b_rollouts.jsonl.gz --out compared
       blade analyze --run base=runs/1 --run candidate=runs/2 --benchmark evalplus
     """
-    if not results and not run_names:
-        raise UsageError(
-            "no results given.", hint="For example: blade analyze results/ --out blade_out"
-        )
-    if pass_threshold is not None and not math.isfinite(pass_threshold):
-        raise UsageError(f"--pass-threshold {pass_threshold}: no reward can be compared with it.")
+    settings = Settings(results=results, **chosen)
+    threshold, benchmark = settings.pass_threshold, settings.benchmark
+    if not results and not settings.run_names:
+        hint = "For example: blade analyze results/ --out blade_out"
+        raise UsageError("no results given.", hint=hint)
+    if threshold is not None and not math.isfinite(threshold):
+        raise UsageError(f"--pass-threshold {threshold}: no reward can be compared with it.")
     if benchmark is not None and not benchmark.strip():
         raise UsageError("--benchmark: the name is empty.")
-    if not all(name.strip() for name in baselines):
+    if not all(name.strip() for name in settings.baselines):
         raise UsageError("--baseline: the name is empty.")
-    settings = Settings(
-        results=results,
-        out=out,
-        run_names=run_names,
-        profile=profile,
-        benchmark=benchmark,
-        baselines=baselines,
-        pass_threshold=pass_threshold,
-        max_line_bytes=max_line_bytes,
-        threads=threads,
-        memory_limit=memory_limit,
-        templates=templates,
-    )
-    from pipeline.cli.progress import shown_progress
     from pipeline.cli.summary import print_json, print_summary
     from pipeline.run import run
 

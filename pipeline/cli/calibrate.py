@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, json_option
-from pipeline.cli.tables import print_table
+from pipeline.cli.page import print_table
 from pipeline.text import json_text, neutral
 
 
@@ -25,7 +25,6 @@ from pipeline.text import json_text, neutral
     "--min-spread",
     type=click.FloatRange(0, 1),
     default=0.50,
-    show_default=True,
     help="How far the golden report must be above the shallow one.",
 )
 @json_option
@@ -71,10 +70,8 @@ def calibrate(
             for each in found.checks
         ]
         print_table(("", "scored", "score", "demanded"), rows)
-        if found.not_built:
-            click.echo(
-                f"Not built, the golden report has nothing for it: {', '.join(found.not_built)}"
-            )
+        if absent := ", ".join(found.not_built):
+            click.echo(f"Not built, the golden report has nothing for it: {absent}")
         for line in found.review:
             click.echo(neutral(f"Review: {line}"))
         click.echo("calibration passed" if found.passed else "calibration FAILED")

@@ -15,16 +15,13 @@ import click
 from pipeline import report, run
 from pipeline.cli import compare_gate, compare_series
 from pipeline.cli.compare_page import print_comparisons
-from pipeline.cli.lookup import known_run, listed, rows, run_names
-from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, json_option
-from pipeline.cli.progress import analyzed
-from pipeline.errors import UsageError
-from pipeline.profile import gate
+from pipeline.cli.lookup import column, known_run, run_names
+from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, analyzed, json_option
+from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.report import Comparison
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
-LONGEST_NAME = 60
 FEWEST_CHECKPOINTS = 3
 OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
 
@@ -45,7 +42,6 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
     "--margin",
     type=click.FloatRange(min=0),
     default=0.02,
-    show_default=True,
     help="A change smaller than this is none: 0.02 is two points of pass@1.",
 )
 @click.option(
@@ -63,7 +59,6 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
     "format_",
     type=click.Choice(("text", "json", "markdown")),
     default="text",
-    show_default=True,
     help="For people, for a program, or for a page.",
 )
 @click.option("--full", is_flag=True, help="Print every ledger, and every line of it.")
@@ -101,18 +96,15 @@ def compare(
     if not math.isfinite(margin):
         raise UsageError(f"--margin {margin}: no change can be held against it.")
     if format_ == "markdown" and not as_json and (policy is not None or false_alarms):
-        raise UsageError(
-            "--format markdown: the page has no place for a policy or for false alarms.",
-            hint="Print text or JSON.",
-        )
+        message = "--format markdown: the page has no place for a policy or for false alarms."
+        raise UsageError(message, hint="Print text or JSON.")
     if series:
         others = {"--metric": metric, "--policy": policy, "--false-alarms": false_alarms}
         others |= {"--full": full, "--format markdown": format_ == "markdown"}
         for name in (name for name, value in others.items() if value):
-            raise UsageError(
-                f"--series and {name}: a series has neither verdict nor ledgers.",
-                hint="Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE",
-            )
+            hint = "Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE"
+            message = f"--series and {name}: a series has neither verdict nor ledgers."
+            raise UsageError(message, hint=hint)
         _follow(runs, warehouse, as_json=as_json)
         return
     with ExitStack() as stack:
@@ -121,18 +113,17 @@ def compare(
         found = _by(found, metric, is_asked=bool(names))
         named = [each for each in found if each.is_named]
         if not named and (policy is not None or false_alarms):
-            raise UsageError(
-                "no base is named, and without one nothing can be decided.",
-                hint="For example: blade compare BASE CANDIDATE --policy policy.toml",
-            )
-        gates = compare_gate.gates(opened, policy, named) if policy is not None else ()
+            hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"
+            message = "no base is named, and without one nothing can be decided."
+            raise UsageError(message, hint=hint)
+        gates = compare_gate.gates(opened, policy, named) if policy is not None else []
         alarms = [
             compare_gate.noise(opened, each, gates, margin=margin, rerun=rerun)
             for each in (named if false_alarms else [])
         ]
     if as_json:
         content: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
-        content |= {"gates": [gate.as_row(each) for each in gates]} if policy else {}
+        content |= {"gates": gates} if policy else {}
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
@@ -141,7 +132,7 @@ def compare(
         compare_gate.print_gate(gates)
         print_comparisons(found, path, is_full=full)
         compare_gate.print_false_alarms(alarms)
-    sys.exit(max((each.exit_code for each in gates), default=0))
+    sys.exit(max((each["exit_code"] for each in gates), default=0))
 
 
 def _follow(words: Sequence[str], warehouse: Path | None, *, as_json: bool) -> None:
@@ -227,16 +218,14 @@ def _compared(
 
 
 def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Benchmark, base and candidate of each pair that the runs named make."""
     base, *candidates = names
     benchmark = known_run(opened, base)["benchmark"]
+    candidates = candidates or column(opened, OTHERS, benchmark, base)
     if not candidates:
-        candidates = [row["run_id"] for row in rows(opened, OTHERS, benchmark, base)]
-        if not candidates:
-            raise UsageError(
-                f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
-                hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
-            )
+        raise UsageError(
+            f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
+            hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
+        )
     _check_once(names)
     for candidate in candidates:
         known_run(opened, candidate)
@@ -265,22 +254,17 @@ def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run
 def _benchmark_of_series(opened: Warehouse, names: Sequence[str]) -> str:
     """What these runs, named as checkpoints in their order, were all tried at."""
     if len(names) < FEWEST_CHECKPOINTS:
-        raise UsageError(
-            "a series is three runs or more.", hint="Name them in the order of training."
-        )
+        hint = "Name them in the order of training."
+        raise UsageError("a series is three runs or more.", hint=hint)
     _check_once(names)
     found = {str(known_run(opened, name)["benchmark"]) for name in names}
     if len(found) > 1:
-        raise UsageError(
-            f"these are runs of several benchmarks: {listed(sorted(found))}.",
-            hint="A series follows tasks of one benchmark.",
-        )
+        message = f"these are runs of several benchmarks: {listed(sorted(found))}."
+        raise UsageError(message, hint="A series follows tasks of one benchmark.")
     return found.pop()
 
 
 def _check_once(names: Sequence[str]) -> None:
-    twice = {name for name in names if list(names).count(name) > 1}
-    if twice:
-        raise UsageError(
-            f"{listed(sorted(twice))}: named twice.", hint="A run is not compared with itself."
-        )
+    if twice := sorted({name for name in names if list(names).count(name) > 1}):
+        hint = "A run is not compared with itself."
+        raise UsageError(f"{listed(twice)}: named twice.", hint=hint)

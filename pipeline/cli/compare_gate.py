@@ -9,12 +9,12 @@ import click
 import numpy as np
 
 from pipeline.analysis import false_alarms, stats
-from pipeline.cli.lookup import Row, rows
-from pipeline.cli.paragraphs import LONGEST_TEXT, heading, inline, labelled
-from pipeline.cli.tables import percent, print_table
+from pipeline.cli.lookup import Row, column, rows
+from pipeline.cli.page import heading, labelled, percent, print_table, sentence
 from pipeline.profile import gate
-from pipeline.profile.gate import Gate, Verdict, asked, change, interval, required
+from pipeline.profile.gate import Verdict, asked, change, interval, required
 from pipeline.report import Comparison
+from pipeline.text import one_line
 from pipeline.warehouse import Warehouse
 
 MOST_WAIVERS = 20
@@ -63,7 +63,8 @@ MEASURED = """
     grouped as (
         select
             metric, n_tasks, delta,
-            sorted_sum(change - delta) as deviation,
+            count(*) as n_own,
+            sorted_sum(change - delta) ** 2 as square,
             case when delta is not null then sorted_sum(lowest) end as lowest,
             case when delta is not null then sorted_sum(highest) end as highest
         from chosen
@@ -72,8 +73,8 @@ MEASURED = """
     select
         metric, n_tasks, delta,
         count(*) as n_groups,
-        sqrt(count(*) / nullif(count(*) - 1, 0) * sorted_sum(deviation * deviation)) / n_tasks
-            as se,
+        clustered_error(square, n_own, n_tasks) as se,
+        clustered_degrees(n_own, 1, n_tasks) as degrees,
         sorted_sum(lowest) / n_tasks as bound_low,
         sorted_sum(highest) / n_tasks as bound_high,
         metric like 'pass%' or coalesce((
@@ -98,15 +99,12 @@ TALLIES = f"""
 """
 
 
-def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> tuple[Gate, ...]:
+def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> list[Row]:
     """The policy's verdict on every candidate."""
     policy = gate.read(policy_path)
     waived = [waiver.task_id for waiver in policy.waivers]
-    qualities = {
-        row["run_id"]: gate.Quality(row["coverage"], row["clean_rate"])
-        for row in rows(warehouse, QUALITIES)
-    }
-    return tuple(
+    qualities = {row.pop("run_id"): row for row in rows(warehouse, QUALITIES)}
+    return [
         gate.decide(
             policy,
             gate.Compared(
@@ -116,13 +114,11 @@ def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) 
                 unwaived=_measured(warehouse, each, waived) if waived else (),
                 base_quality=qualities[each.base],
                 candidate_quality=qualities[each.candidate],
-                common_tasks=frozenset(
-                    row["task_id"] for row in rows(warehouse, TASKS, each.base, each.candidate)
-                ),
+                common_tasks=frozenset(column(warehouse, TASKS, each.base, each.candidate)),
             ),
         )
         for each in found
-    )
+    ]
 
 
 def _measured(
@@ -130,11 +126,12 @@ def _measured(
 ) -> tuple[gate.Measured, ...]:
     """Each metric's change over the common tasks, without those that are waived."""
     found = rows(warehouse, MEASURED, each.base, each.candidate, without)
-    delta, se, n_groups = (
-        np.array([row[name] for row in found], dtype=float) for name in ("delta", "se", "n_groups")
+    spread = (
+        np.array([row[name] for row in found], dtype=float)
+        for name in ("delta", "se", "n_groups", "degrees")
     )
     is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
-    low, high = stats.change_interval(delta, se, n_groups, is_bounded=is_bounded)
+    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
     measured = []
     for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
         known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
@@ -145,72 +142,64 @@ def _measured(
     return tuple(measured)
 
 
-def print_gate(gates: Sequence[Gate]) -> None:
+def print_gate(gates: Sequence[Row]) -> None:
     """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
     if len(gates) > 1:
-        n_through = sum(each.exit_code == 0 for each in gates)
+        n_through = sum(each["exit_code"] == 0 for each in gates)
         counted = f"{n_through} of {len(gates)} candidates may go on; all of them must"
-        click.echo(f"{_styled(gate.worst(gates))}  {counted}\n")
+        click.echo(f"{_styled(gate.worst(each['verdict'] for each in gates))}  {counted}\n")
     for number, each in enumerate(gates):
         click.echo("" if number == 0 else "\n", nl=False)
-        names = f"{inline(each.compared.candidate)} against {inline(each.compared.base)}"
-        click.echo(f"{_styled(each.verdict)}  {names}, by {inline(each.policy.name)}")
-        click.echo(labelled("", VERDICTS[each.verdict][1]))
-        click.echo("".join(f"{_item(reason, 2)}\n" for reason in each.reasons))
+        names = f"{one_line(each['candidate'])} against {one_line(each['base'])}"
+        click.echo(f"{_styled(each['verdict'])}  {names}, by {one_line(each['policy'])}")
+        click.echo(labelled("", VERDICTS[each["verdict"]][1]))
+        click.echo("".join(f"{_item(reason, 2)}\n" for reason in each["reasons"]))
         print_table(
             ("metric", "level", "change", "interval", "must be", "tasks", "verdict"),
-            [_cells(judgement) for judgement in each.judgements],
-            notes=[_notes(judgement.deciding, each) for judgement in each.judgements],
+            [_cells(metric) for metric in each["metrics"]],
+            notes=[_notes(metric, each) for metric in each["metrics"]],
         )
-        if each.policy.waivers:
+        if each["waived"]:
             _print_waivers(each)
     if gates:
         click.echo("\n" + labelled("", LEGEND))
 
 
-def _cells(judgement: gate.Judgement) -> tuple[object, ...]:
-    criterion, measured = judgement.criterion, judgement.deciding.measured
-    delta, ends, threshold = measured.change, measured.interval, criterion.threshold
-    return (
-        asked(criterion),
-        criterion.level,
-        "n/a" if delta is None else change(delta, threshold),
-        "n/a" if ends is None else interval(ends, threshold),
-        required(criterion),
-        measured.n_tasks,
-        str(judgement.verdict),
-    )
+def _cells(metric: Row) -> tuple[object, ...]:
+    delta, ends, threshold = metric["delta"], metric["ci_new_tasks"], metric["threshold"]
+    moved = "n/a" if delta is None else change(delta, threshold)
+    within = "n/a" if ends is None else interval(ends, threshold)
+    said = (asked(metric), metric["level"], moved, within, required(metric))
+    return (*said, metric["n_tasks"], str(metric["verdict"]))
 
 
-def _notes(finding: gate.Finding, whole: Gate) -> str:
+def _notes(judged: Row, whole: Row) -> str:
     """Why a metric does not hold, without what is said of the whole already."""
-    reasons = [] if finding.verdict is Verdict.PASS else finding.reasons
-    return "\n".join(_item(reason, 4) for reason in reasons if reason not in whole.reasons)
+    reasons = [] if judged["verdict"] is Verdict.PASS else judged["reasons"]
+    return "\n".join(_item(reason, 4) for reason in reasons if reason not in whole["reasons"])
 
 
-def _print_waivers(whole: Gate) -> None:
-    """The waived tasks with their reasons, and every verdict with and without them."""
-    waivers = whole.policy.waivers
+def _print_waivers(whole: Row) -> None:
+    waived = whole["waived"]
     click.echo(heading("waived") + ", and so left out of what decides")
-    for waiver in waivers[:MOST_WAIVERS]:
-        absent = " (not a common task)" if waiver in whole.absent_waivers else ""
-        reason = inline(waiver.reason, LONGEST_TEXT)
-        click.echo(labelled(f"task {inline(waiver.task_id)}{absent}", reason, indent=2))
-    if len(waivers) > MOST_WAIVERS:
-        click.echo(f"  and {len(waivers) - MOST_WAIVERS:,} more, in the policy")
+    for waiver in waived[:MOST_WAIVERS]:
+        absent = "" if waiver["is_common"] else " (not a common task)"
+        name = f"task {one_line(waiver['task_id'])}{absent}"
+        click.echo(labelled(name, sentence(waiver["reason"]), indent=2))
+    if len(waived) > MOST_WAIVERS:
+        click.echo(f"  and {len(waived) - MOST_WAIVERS:,} more, in the policy")
     click.echo()
     cells, notes = [], []
-    for each in whole.judgements:
-        sides = [
-            (str(one.verdict), one.measured.n_tasks) for one in (each.deciding, each.with_waived)
-        ]
-        cells.append((asked(each.criterion), *sides[0], *sides[1]))
-        notes.append(_notes(each.with_waived, whole) if each.is_waiver_decisive else "")
+    for each in whole["metrics"]:
+        sides = [(str(one["verdict"]), one["n_tasks"]) for one in (each, each["with_waived"])]
+        cells.append((asked(each), *sides[0], *sides[1]))
+        is_decisive = gate.is_waiver_decisive(each)
+        notes.append(_notes(each["with_waived"], whole) if is_decisive else "")
     print_table(("metric", "without waived", "tasks", "with waived", "tasks "), cells, notes=notes)
 
 
 def _item(text: str, indent: int) -> str:
-    return labelled("-", inline(text, LONGEST_TEXT), indent=indent)
+    return labelled("-", sentence(text), indent=indent)
 
 
 def _styled(verdict: Verdict) -> str:
@@ -218,7 +207,7 @@ def _styled(verdict: Verdict) -> str:
 
 
 def noise(
-    opened: Warehouse, each: Comparison, gates: Sequence[Gate], *, margin: float, rerun: str | None
+    opened: Warehouse, each: Comparison, gates: Sequence[Row], *, margin: float, rerun: str | None
 ) -> Row:
     """The rule of the verdict on a candidate, and that of the policy where there is one.
 
@@ -232,7 +221,7 @@ def noise(
     table = np.array([list(row.values()) for row in counts], dtype=np.int64)
     n_base, n_other, passed, passed_other = table.T
 
-    def rate(fires: false_alarms.Fires) -> false_alarms.FalseAlarms:
+    def rate(fires: false_alarms.Fires | None) -> false_alarms.FalseAlarms:
         if rerun is not None:
             return false_alarms.rerun_false_alarm_rate(
                 n_base, n_other, passed, passed_other, margin=margin, fires=fires
@@ -245,15 +234,15 @@ def noise(
         passed = rate(lambda low, _high: np.asarray(low > limit))
         return {"threshold": limit, "fail": fail.either, "pass": passed.either}
 
-    found = rate(false_alarms.excludes_zero)
+    found = rate(None)
     rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
     # What pass@1 must be beyond for the policy not to fail.
     limits = [
-        judgement.criterion.threshold
+        metric["threshold"]
         for one in gates
-        if one.compared.candidate == each.candidate
-        for judgement in one.judgements
-        if judgement.criterion.metric == "pass_at_1" and judgement.criterion.sign == 1
+        if one["candidate"] == each.candidate
+        for metric in one["metrics"]
+        if (metric["metric"], metric["direction"]) == ("pass_at_1", "higher")
     ]
     return {
         **said,
@@ -269,13 +258,13 @@ def print_false_alarms(found: Sequence[Row]) -> None:
     if found:
         click.echo(heading("false alarms") + ", if nothing had changed")
     for alarm in found:
-        name, rates = inline(alarm["candidate"]), alarm["rates"]
+        name, rates = one_line(alarm["candidate"]), alarm["rates"]
         said = f"{name}: n/a, the runs have no task in common"
         if rates is not None:
             times = f"{alarm['n_simulations']:,} times"
             how = f"both runs simulated {times} from shrunken pass rates"
             if alarm["rerun"] is not None:
-                how = f"rollouts of {inline(alarm['rerun'])} and the base dealt out anew {times}"
+                how = f"rollouts of {one_line(alarm['rerun'])} and the base dealt out anew {times}"
             said = (
                 f"{name}: the rule would say improved in {percent(rates['improved'])} and "
                 f"regressed in {percent(rates['regressed'])} of comparisons "

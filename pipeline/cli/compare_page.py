@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from pipeline.cli import voice
 from pipeline.cli.lookup import Row, bounded, command
-from pipeline.cli.paragraphs import LONGEST_TEXT, flat, heading, inline, labelled, row
-from pipeline.cli.tables import percent, print_table
+from pipeline.cli.page import (
+    counted,
+    facts,
+    flat,
+    heading,
+    labelled,
+    next_line,
+    percent,
+    print_table,
+    row,
+    sentence,
+)
 from pipeline.report import Comparison, sentences, wording
-from pipeline.report.comparisons import Change, Ledger
+from pipeline.report.comparisons import Change, Ledger, leading
+from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
+from pipeline.text import one_line
 
 # Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
@@ -21,6 +33,7 @@ MOST_MATRIX = 12
 MOST_FLIPS = 3
 LONGEST_SETTING = 120
 EVENT_CHARACTERS = 300
+SIDES = ("failing", "passing")
 UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
 NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}
@@ -31,6 +44,45 @@ FLIPS = {
 }
 
 
+def _defined(said: Callable[[Any], str]) -> Callable[[Figure], str]:
+    """The same of a figure, which may be undefined."""
+    return lambda figure: "n/a" if figure.value is None else said(figure.value)
+
+
+# Figures as a terminal prints them: bare, since a page carries the sources.
+PLAIN = sentences.Voice(
+    percent=_defined(percent),
+    points=_defined(wording.points),
+    number=_defined(lambda value: wording.short(f"{value:.4f}")),
+    signed=_defined(wording.signed),
+    count=_defined(lambda value: f"{value:,}"),
+    chance=_defined(wording.chance),
+    name=one_line,
+    text=one_line,
+)
+
+
+def _difference(change: Change, value: float | None) -> str:
+    """Without its unit, which a table names once."""
+    if value is None:
+        return "n/a"
+    return wording.points(value) if change.metric == "pass_at_1" else wording.signed(value)
+
+
+def _interval(change: Change, found: FigureRow, name: str) -> str:
+    low, high = (found.values[f"{name}_{end}"] for end in ("low", "high"))
+    if low is None or high is None:
+        return "n/a"
+    return f"{_difference(change, low)} to {_difference(change, high)}"
+
+
+def _level(change: Change, value: float | None) -> str | float | None:
+    """A run's figure; a reward as a number, which a table sets to the right."""
+    if change.metric == "pass_at_1":
+        return percent(value)
+    return None if value is None else round(float(value), 4)
+
+
 def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> None:
     """Of one candidate the whole story; of several a table first; of all runs a matrix."""
     if not found:
@@ -39,21 +91,22 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: 
     others = [each for each in found if not each.is_named]
     if len(named) > 1:
         _print_table(named)
-    for comparison in named[:MOST_WHOLE]:
+    for comparison in leading(named)[:MOST_WHOLE]:
         _print_whole(comparison, is_full=is_full)
     if len(named) > MOST_WHOLE:
-        click.echo(f"\nthe first {MOST_WHOLE} of {len(named)}; name fewer candidates to see theirs")
+        shown = f"{MOST_WHOLE} of {len(named)}, what is decided first"
+        click.echo(f"\n{shown}; name fewer candidates to see theirs")
     for benchmark in dict.fromkeys(each.benchmark for each in others):
         _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:
         click.echo("\nNo base is named, so there is no verdict.")
-        click.echo(labelled("next", inline(command("compare", others[0].base, warehouse))))
+        click.echo(next_line(command("compare", others[0].base, warehouse)))
 
 
 def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
     """The change from each run (a row) to each other (a column), by the metric that leads."""
     names = list(dict.fromkeys(name for each in found for name in (each.base, each.candidate)))
-    title = heading(inline(benchmark))
+    title = heading(one_line(benchmark))
     if len(names) > MOST_MATRIX or any(len(each.told) > 1 for each in found):
         click.echo(title)
         _print_table(found)
@@ -65,8 +118,8 @@ def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
     for each in found:
         delta = each.lead.row.delta.value
         if delta is not None:
-            cells[each.base, each.candidate] = voice.plain(each.lead, delta)
-            cells.setdefault((each.candidate, each.base), voice.plain(each.lead, -delta))
+            cells[each.base, each.candidate] = _difference(each.lead, delta)
+            cells.setdefault((each.candidate, each.base), _difference(each.lead, -delta))
     print_table(
         ("from", *names),
         [[name, *(cells.get((name, other), "n/a") for other in names)] for name in names],
@@ -74,42 +127,37 @@ def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
 
 
 def _print_table(found: Sequence[Comparison]) -> None:
-    print_table(
-        ("base", "candidate", "by", "tasks", "change", "95%, new tasks", "p", "Holm", "verdict"),
-        [
-            (
-                each.base,
-                each.candidate,
-                UNITS[change.metric],
-                change.row.n_common_tasks.value,
-                voice.bare(change, change.row.delta),
-                voice.span(change, change.row.ci_new_tasks_low, change.row.ci_new_tasks_high),
-                voice.PLAIN.chance(change.row.p_value),
-                voice.PLAIN.chance(change.row.p_holm),
-                change.row.values["verdict"],
-            )
-            for each in found
-            for change in each.told
-        ],
-    )
+    cells = []
+    for pair, change in ((each, change) for each in found for change in each.told):
+        values = change.row.values
+        interval = _interval(change, change.row, "ci_new_tasks")
+        chances = (
+            PLAIN.chance(figure)
+            for figure in (change.row.p_mean, change.row.p_any, change.row.p_holm)
+        )
+        measured = (values["n_common_tasks"], _difference(change, values["delta"]), interval)
+        named = (pair.base, pair.candidate, UNITS[change.metric])
+        cells.append((*named, *measured, *chances, sentences.verdict(change, PLAIN)))
+    headings = ("base", "candidate", "by", "tasks", "change", "95%, new tasks")
+    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells)
 
 
 def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
-    click.echo(heading(f"{inline(comparison.candidate)} against {inline(comparison.base)}"))
+    click.echo(heading(f"{one_line(comparison.candidate)} against {one_line(comparison.base)}"))
     click.echo(labelled("", _differs(comparison)))
     if comparison.refused:
-        ids = ", ".join(inline(task.task_id) for task in comparison.refused)
+        ids = ", ".join(one_line(task.task_id) for task in comparison.refused)
         rest = comparison.refused[0].n_refused.value - len(comparison.refused)
         more = f" and {rest} more" if rest else ""
         click.echo(labelled("refused", f"one id, different questions: tasks {ids}{more}"))
     for change in comparison.told:
-        verdict = sentences.verdict(change, voice.PLAIN)
+        verdict = sentences.verdict(change, PLAIN)
         styled = click.style(verdict.upper(), bold=True, fg=COLOURS.get(verdict))
         title = sentences.METRICS[change.metric]
         click.echo(f"\n{styled}  {title}" if verdict else f"\n{title}")
-        for label, sentence in sentences.statements(change, voice.PLAIN):
+        for label, said in sentences.statements(change, PLAIN):
             if label != "verdict":
-                click.echo(row(label, sentence))
+                click.echo(row(label, said))
         _print_tasks(change)
         if change is comparison.lead:
             _print_transitions(comparison)
@@ -141,7 +189,7 @@ def _differs(comparison: Comparison) -> str:
     for setting in comparison.settings:
         values = setting.values
         sides = [values[side] or "none" for side in ("base_value", "candidate_value")]
-        how = " against ".join(inline(side, LONGEST_SETTING) for side in sides)
+        how = " against ".join(one_line(side, LONGEST_SETTING) for side in sides)
         if values["n_tasks"] is not None:
             how = f"in {values['n_tasks']} tasks"
         parts.append(f"{values['setting']} ({how})")
@@ -149,27 +197,18 @@ def _differs(comparison: Comparison) -> str:
 
 
 def _print_tasks(change: Change) -> None:
-    """The tasks that lost and gained most."""
     if not change.changed:
         return
-    counted = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
+    n_changed = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
     unit = ", in points" if change.metric == "pass_at_1" else ""
-    click.echo(heading("tasks") + f", {counted}; those that changed most{unit}")
-    print_table(
-        ("task", "base", "candidate", "change", "part", "from", "to"),
-        [
-            (
-                task.task_id,
-                voice.level(change, task.base_value),
-                voice.level(change, task.candidate_value),
-                voice.bare(change, task.change),
-                voice.bare(change, task.amount),
-                task.values["base_bucket"],
-                task.values["candidate_bucket"],
-            )
-            for task in [*change.losses, *change.gains]
-        ],
-    )
+    click.echo(heading("tasks") + f", {n_changed}; those that changed most{unit}")
+    cells = []
+    for task in [*change.losses, *change.gains]:
+        levels = (_level(change, task.values[f"{side}_value"]) for side in ("base", "candidate"))
+        moved = (_difference(change, task.values[name]) for name in ("change", "amount"))
+        buckets = (task.values[f"{side}_bucket"] for side in ("base", "candidate"))
+        cells.append((task.task_id, *levels, *moved, *buckets))
+    print_table(("task", "base", "candidate", "change", "part", "from", "to"), cells)
 
 
 def _print_transitions(comparison: Comparison) -> None:
@@ -191,41 +230,31 @@ def _print_transitions(comparison: Comparison) -> None:
 
 def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[FigureRow]) -> None:
     """Lines that add up to the change they explain."""
-    name = ledger.name + (f" by {inline(ledger.slice_key)}" if ledger.slice_key else "")
+    name = ledger.name + (f" by {one_line(ledger.slice_key)}" if ledger.slice_key else "")
     missing = ", missing rows as failures" if ledger.policy != "dropped" else ""
-    total = voice.PLAIN.change(change, ledger.total.total_shown)
+    total = PLAIN.change(change, ledger.total.total_shown)
     click.echo(heading(name) + f"{missing}: {total} in all, {ledger.total.values['explains']}")
     if ledger.total.is_reversal:
         click.echo("  Simpson's reversal: every slice that changed went the other way")
-    print_table(
-        ("line", "change", "95% interval", "tasks", "look at"),
-        [
-            (
-                sentences.line_name(line, voice.PLAIN),
-                voice.bare(change, line.shown),
-                ""
-                if line.values["ci_low"] is None
-                else voice.span(change, line.ci_low, line.ci_high),
-                line.values["n_tasks"],
-                line.values["example"] or "",
-            )
-            for line in lines
-        ],
-    )
+    cells = []
+    for line in lines:
+        moved = _difference(change, line.values["shown"])
+        interval = "" if line.values["ci_low"] is None else _interval(change, line, "ci")
+        where = (line.values["n_tasks"], line.values["example"] or "")
+        cells.append((sentences.line_name(line, PLAIN), moved, interval, *where))
+    print_table(("line", "change", "95% interval", "tasks", "look at"), cells)
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
-    """What else changed: pass@k, tokens, turns, coverage."""
-    shown = voice.PLAIN.percent if each.is_rate else voice.amount
-    moved = voice.PLAIN.points if each.is_rate else voice.signed_amount
+    shown, moved = PLAIN.percent, PLAIN.points
+    if not each.is_rate:
+        shown = _defined(lambda value: wording.short(f"{value:,.1f}"))
+        moved = _defined(wording.signed_amount)
     k = f", k = {each.k.value}" if each.k.value is not None else ""
     low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
     return (
-        wording.MEASURES[each.metric] + k,
-        each.values["n_tasks"],
-        shown(each.base_value),
-        shown(each.candidate_value),
-        moved(each.delta),
+        *(wording.MEASURES[each.metric] + k, each.values["n_tasks"]),
+        *(shown(each.base_value), shown(each.candidate_value), moved(each.delta)),
         "" if low.value is None else f"{moved(low)} to {moved(high)}",
     )
 
@@ -237,34 +266,39 @@ def print_flips(rows: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
         if not found:
             continue
         n_flips, shown = found[0]["n_flips"], found[:limit]
-        tasks = "1 task" if n_flips == 1 else f"{n_flips:,} tasks"
         cut = f"; the {len(shown)} most changed" if n_flips > len(shown) else ""
-        click.echo(heading(f"{side}: {tasks}") + f" {meaning}{cut}")
+        click.echo(heading(f"{side}: {counted(n_flips, 'task')}") + f" {meaning}{cut}")
         for line in (line for flip in shown for line in _flip(flip)):
             click.echo(line)
+
+
+def contrasted(found: Row, common: str, limit: int = EVENT_CHARACTERS) -> Iterator[str]:
+    """What two attempts share, how they diverge, and what stands there in each."""
+    yield from facts(("in common", common), ("then", wording.PARTINGS[found["difference"]]))
+    for side in SIDES:
+        yield from facts((side, one_line(found[side])), ("", flat(found[f"{side}_event"], limit)))
 
 
 def _flip(flip: Row) -> Iterator[str]:
     """The closest two attempts of a task, one of each run, and where they diverge."""
     rates = f"{percent(flip['base_pass_rate'])} to {percent(flip['candidate_pass_rate'])}"
-    mode = f", fails with {inline(flip['failing_mode'])}" if flip["failing_mode"] else ""
-    yield labelled(f"task {inline(flip['task_id'])}", f"pass rate {rates}{mode}")
-    if flip["n_common"]:
-        common = "1 call" if flip["n_common"] == 1 else f"{flip['n_common']:,} calls"
-        yield row("in common", f"{common}, {flip['n_common_first']:,} before they part")
-    yield row("then", wording.PARTINGS[flip["difference"]])
-    for side in ("failing", "passing"):
-        yield row(side, inline(flip[side]))
-        event, n_characters = flip[f"{side}_event"], flip[f"{side}_chars"]
-        if text := flat(bounded(event, EVENT_CHARACTERS, n_characters=n_characters)):
-            yield row("", text)
+    mode = f", fails with {one_line(flip['failing_mode'])}" if flip["failing_mode"] else ""
+    yield labelled(f"task {one_line(flip['task_id'])}", f"pass rate {rates}{mode}")
+    common = f"{counted(flip['n_common'], 'call')}, {flip['n_common_first']:,} before they part"
+    events = {
+        f"{side}_event": bounded(
+            flip[f"{side}_event"], EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"]
+        )
+        for side in SIDES
+    }
+    yield from contrasted({**flip, **events}, flip["n_common"] and common)
     # What all attempts of a side call says more than what one of them does.
     said = {
         "all passes, no failure": flip["tools_of_passes"],
         "all failures, no pass": flip["tools_of_failures"],
     }
     if not any(said.values()):
-        said = {f"only {side}": flip[f"tools_only_{side}"] for side in ("failing", "passing")}
+        said = {f"only {side}": flip[f"tools_only_{side}"] for side in SIDES}
     for who, tools in said.items():
         if tools:
-            yield row("tools", f"{who}: {inline(', '.join(tools), LONGEST_TEXT)}")
+            yield row("tools", f"{who}: {sentence(', '.join(tools))}")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pipeline.cli.lookup import Row, command, grouped, rows
-from pipeline.cli.paragraphs import heading, inline, labelled, next_line
-from pipeline.cli.tables import percent, print_table
+from pipeline.cli.page import counted, heading, labelled, next_line, percent, print_table
 from pipeline.report.digits import rounded
+from pipeline.text import one_line
 from pipeline.warehouse import Warehouse
 
 BLOCKS = "▁▂▃▄▅▆▇█"
@@ -84,8 +85,8 @@ def print_series(series: list[Row], warehouse: Path) -> None:
         click.echo(labelled("", NO_SERIES))
     for number, one in enumerate(series):
         click.echo("" if number == 0 else "\n", nl=False)
-        name = click.style(inline(one["series"]), bold=True)
-        click.echo(f"{name}  {one['n_runs']:,} runs of {inline(one['benchmark'])}")
+        name = click.style(one_line(one["series"]), bold=True)
+        click.echo(f"{name}  {one['n_runs']:,} runs of {one_line(one['benchmark'])}")
         _print_runs(one["runs"])
         _print_turns(one)
     if any(one["n_learned"] is not None for one in series):
@@ -103,38 +104,38 @@ def print_series(series: list[Row], warehouse: Path) -> None:
 
 def _print_runs(runs: list[Row]) -> None:
     """The runs along the series; rewards where they say more than passes do."""
-    names = ["run", "step", "tasks"]
+
+    def cells(name: str, said: Callable[[float], Any] = lambda value: value) -> list[Any]:
+        return [None if run[name] is None else said(run[name]) for run in runs]
+
     # A whole number where it is one: long ones would lose digits.
-    steps = [int(s) if s is not None and s.is_integer() else s for s in (r["step"] for r in runs)]
-    cells = [[run["run_id"], step, run["n_tasks"]] for run, step in zip(runs, steps, strict=True)]
+    steps = cells("step", lambda step: int(step) if step.is_integer() else step)
+    columns = [("run", cells("run_id")), ("step", steps), ("tasks", cells("n_tasks"))]
     if any(run["pass_at_1"] is not None for run in runs):
-        names += ["pass@1", "on shared tasks", "change"]
-        for run, row in zip(runs, cells, strict=True):
-            rates = (run["pass_at_1"], run["common_pass_at_1"])
-            row += [None if rate is None else percent(rate) for rate in rates]
-            row.append(_points(run["change"]))
+        columns.append(("pass@1", cells("pass_at_1", percent)))
+        columns.append(("on shared tasks", cells("common_pass_at_1", percent)))
+        columns.append(("change", cells("change", _points)))
     if any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs):
-        names += ["mean reward", "on shared tasks", "change"]
-        for run, row in zip(runs, cells, strict=True):
-            row += [run["mean_reward"], run["common_mean_reward"], run["reward_change"]]
-    print_table(names, cells)
+        columns.append(("mean reward", cells("mean_reward")))
+        columns.append(("on shared tasks", cells("common_mean_reward")))
+        columns.append(("change", cells("reward_change")))
+    print_table([name for name, _ in columns], zip(*(column for _, column in columns), strict=True))
 
 
 def _print_turns(one: Row) -> None:
-    """How many tasks turned each way, and the clearest of them."""
     if one["n_learned"] is None:
         click.echo("\n" + labelled("", UNSETTLED if one["n_common_tasks"] else NOTHING_SHARED))
         return
     whole = f" of {one['n_common_tasks']:,} tasks that every run scored"
     for turn, rest in (("learned", whole), ("forgotten", "")):
-        count = one[f"n_{turn}"]
-        said = heading(f"{turn} {count:,} {'task' if count == 1 else 'tasks'}")
-        click.echo(f"{said} (noise alone: {one[f'expected_{turn}']:.1f}){rest}")
-        if one[turn]:
-            _print_tasks(one[turn])
-        if n_more := count - len(one[turn]):
-            said = f"and {n_more:,} more: blade sql lists them, from series_tasks where is_{turn}"
-            click.echo(said)
+        n_tasks, noise = one[f"n_{turn}"], one[f"expected_{turn}"]
+        click.echo(
+            heading(f"{turn} {counted(n_tasks, 'task')}") + f" (noise alone: {noise:.1f}){rest}"
+        )
+        _print_tasks(one[turn])
+        if n_more := n_tasks - len(one[turn]):
+            query = f"from series_tasks where is_{turn}"
+            click.echo(f"and {n_more:,} more: blade sql lists them, {query}")
     click.echo(
         heading(f"rising {one['n_rising']:,}, falling {one['n_falling']:,}")
         + f" (at q < 5%, of {one['n_tested']:,} tasks that neither always nor never passed)"
@@ -147,19 +148,14 @@ def _print_turns(one: Row) -> None:
 
 
 def _print_tasks(tasks: list[Row]) -> None:
-    print_table(
-        ("task", "along", "first", "last", "points a run", "q"),
-        [
-            (
-                task["task_id"],
-                sparkline(task["rates"]),
-                *(f"{task['n_passed'][end]}/{task['n_scored'][end]}" for end in (0, -1)),
-                _points(task["slope"]),
-                None if task["q_value"] is None else f"{task['q_value']:.2g}",
-            )
-            for task in tasks
-        ],
-    )
+    cells = []
+    for task in tasks:
+        ends = (f"{task['n_passed'][end]}/{task['n_scored'][end]}" for end in (0, -1))
+        slope = None if task["slope"] is None else _points(task["slope"])
+        q_value = None if task["q_value"] is None else f"{task['q_value']:.2g}"
+        cells.append((task["task_id"], sparkline(task["rates"]), *ends, slope, q_value))
+    if tasks:
+        print_table(("task", "along", "first", "last", "points a run", "q"), cells)
 
 
 def sparkline(rates: Sequence[float]) -> str:
@@ -169,9 +165,7 @@ def sparkline(rates: Sequence[float]) -> str:
     return "".join(BLOCKS[level] for level in levels)
 
 
-def _points(change: float | None) -> str | None:
+def _points(change: float) -> str:
     """A change in percentage points; what rounds to nothing has no sign."""
-    if change is None:
-        return None
     said = f"{100 * change:+.1f}"
     return said if float(said) else "0.0"

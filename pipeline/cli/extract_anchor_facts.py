@@ -22,14 +22,12 @@ from pipeline.text import neutral
     "--num-facts",
     type=click.IntRange(min=1),
     default=12,
-    show_default=True,
     help="At most so many facts.",
 )
 @click.option(
     "--min-facts",
     type=click.IntRange(min=1),
     default=8,
-    show_default=True,
     help="With fewer nothing is written, and the exit code is 1.",
 )
 def extract_anchor_facts(
@@ -46,10 +44,8 @@ def extract_anchor_facts(
         --benchmark office_desk --model-name aster-8b --output aster-8b_anchor_facts.json
     """
     if min_facts > num_facts:
-        raise UsageError(
-            f"--min-facts {min_facts} is more than --num-facts {num_facts}.",
-            hint="Ask for at least as many facts as are needed.",
-        )
+        message = f"--min-facts {min_facts} is more than --num-facts {num_facts}."
+        raise UsageError(message, hint="Ask for at least as many facts as are needed.")
     drafted = facts.draft(files.report_text(golden), most=num_facts, least=min_facts)
     if len(drafted.facts) < min_facts:
         _explain(drafted, golden, min_facts)
@@ -62,12 +58,8 @@ def extract_anchor_facts(
 
 
 def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:
-    """What was found, and why the rest of the report holds no facts."""
-    count = len(drafted.facts)
-    click.echo(
-        neutral(f"blade: {golden}: {count} facts found, {min_facts} needed; nothing written."),
-        err=True,
-    )
+    found = f"{len(drafted.facts)} facts found, {min_facts} needed"
+    click.echo(neutral(f"blade: {golden}: {found}; nothing written."), err=True)
     for reason, n_statements in drafted.left_out:
         click.echo(f"       {n_statements} left out: {reason}", err=True)
     click.echo(

@@ -8,9 +8,8 @@ import click
 
 from pipeline.cli.lookup import Row, bounded, command, grouped, known_run, rows
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.paragraphs import LONGEST_TEXT, heading, inline, labelled, next_line, width
-from pipeline.cli.tables import percent, print_rows
-from pipeline.text import json_text
+from pipeline.cli.page import heading, labelled, next_line, percent, print_rows, sentence, width
+from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 MOST_ERRORS = 5
@@ -145,7 +144,6 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
 
 
 def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[Row]:
-    """Every run, or the one asked for, with its modes, errors and causes."""
     if run_id is not None:
         known_run(warehouse, run_id)
     modes = grouped(rows(warehouse, MODES), "run_id")
@@ -199,7 +197,7 @@ def _print(run: Row, most_modes: int) -> None:
             click.echo(said)
         beside = [f"{mode['mode']} {mode['n_matched']:,}" for mode in run["modes"][len(ranked) :]]
         if beside:
-            seen = inline(", ".join(beside), LONGEST_TEXT)
+            seen = sentence(", ".join(beside))
             click.echo(labelled("", f"seen only beside one of these: {seen}"))
     if errors := run["error_signatures"]:
         click.echo(heading("errors seen most") + ", without their numbers, paths and ids")
@@ -210,7 +208,7 @@ def _print(run: Row, most_modes: int) -> None:
 
 
 def _headline(run: Row) -> str:
-    name = click.style(inline(run["run_id"]), bold=True)
+    name = click.style(one_line(run["run_id"]), bold=True)
     parts = [f"{run[key]:,} {word}" for key, word in OUTCOMES.items() if run[key]]
     if not run["is_pass_settled"]:
         # Nothing that was scored is a failure then.
@@ -243,7 +241,7 @@ def _unexplained(run: Row) -> str:
 
 def _note(row: Row, name: str, rest: str = "") -> str:
     """What stands below a row of a table: what it means, and where to look."""
-    text = f"{inline(row[name], LONGEST_TEXT)} ({inline(row['example'])}{rest})"
+    text = f"{sentence(row[name])} ({one_line(row['example'])}{rest})"
     return labelled("", text, indent=4)
 
 

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, require_run, rows
-from pipeline.cli.options import DEFAULT_WAREHOUSE, json_option, warehouse_option
-from pipeline.cli.tables import CELL_WIDTH, percent, print_table
+from pipeline.cli.lookup import Row, known_run, rows, where
+from pipeline.cli.options import json_option, warehouse_option
+from pipeline.cli.page import CELL_WIDTH, print_rows, print_table
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
-COLUMNS = {
-    "run": "run_id",
-    "rollouts": "n_rollouts",
-    "healthy": "n_healthy",
-    "unhealthy": "n_unhealthy",
-    "unobserved": "n_unobserved",
-    "clean": "clean_rate",
-    "coverage": "coverage",
-    "rejects": "n_rejects",
-    "stale failures": "n_stale_failures",
-    "models": "n_models",
-    "wrong figures": "n_reported_differences",
-}
-RATES = ("clean_rate", "coverage")
+COLUMNS = (
+    "run_id n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects "
+    "n_stale_failures n_models n_reported_differences"
+)
 SCOPES = ("rollout", "task", "run")
 LEGEND = (
     "unobserved: nothing found, but not every check had its evidence. "
@@ -57,13 +46,20 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
     from pipeline.report import HEALTH
 
     with open_warehouse(warehouse) as opened:
+        if run is not None:
+            known_run(opened, run)
         every = rows(opened, HEALTH.select)
         checks = rows(opened, "from report.health_checks")
-    require_run(run, [row["run_id"] for row in every])
     runs, checks = (
         [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
     )
-    below = [row["run_id"] for row in runs if _is_below(row["clean_rate"], min_clean_rate)]
+    # An undefined rate is below any minimum: nothing shows that the run is clean.
+    below = [
+        row["run_id"]
+        for row in runs
+        if min_clean_rate is not None
+        and (row["clean_rate"] is None or row["clean_rate"] < min_clean_rate)
+    ]
     if as_json:
         content = {"min_clean_rate": min_clean_rate, "below": below, "runs": runs, "checks": checks}
         click.echo(json_text(content, indent=2))
@@ -75,26 +71,13 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         raise click.exceptions.Exit(1)
 
 
-def _is_below(clean_rate: float | None, least: float | None) -> bool:
-    """An undefined rate is below any minimum: nothing shows that the run is clean."""
-    return least is not None and (clean_rate is None or clean_rate < least)
-
-
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
-    print_table(
-        list(COLUMNS),
-        [
-            [percent(row[name]) if name in RATES else row[name] for name in COLUMNS.values()]
-            for row in runs
-        ],
-    )
+    print_rows(COLUMNS, runs)
     click.echo(LEGEND)
     if checks:
         click.echo()
         print_table(("check", "scope", "findings", "runs", "such as"), _by_check(checks))
-        path = neutral(shlex.quote(str(warehouse)))
-        where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {path}"
-        click.echo(f'next  blade sql "from health_findings"{where}')
+        click.echo(neutral(f'next  blade sql "from health_findings"{where(warehouse)}'))
 
 
 def _by_check(checks: Iterable[Row]) -> list[list[Any]]:

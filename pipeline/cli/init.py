@@ -9,17 +9,13 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.progress import analyzed
+from pipeline.cli.options import PATH, analyzed, json_option
 from pipeline.errors import UsageError
-from pipeline.package.scaffold import Analyses, Existing, lay_out
-from pipeline.run import part
 from pipeline.settings import Settings
 from pipeline.text import ACTIVE, json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 LONGEST_NAME = 200
-WIDEST_PATH = 200
 
 
 @click.command()
@@ -68,6 +64,8 @@ def init(
         )
     if keep and force:
         raise UsageError("--keep and --force: one of them at most.")
+    from pipeline.package.scaffold import Analyses, Existing, lay_out
+
     existing = Existing(keep=keep, force=force)
     made = lay_out(folder, benchmark, results, existing, Analyses(_part, _whole), link=link)
     for note in made.notes:
@@ -78,7 +76,7 @@ def init(
             "benchmark": benchmark,
             "is_drafted_from_data": made.is_known,
             "files": [
-                {"path": step.file.name, "status": str(step.standing)} for step in made.steps
+                {"path": each.file.name, "status": str(each.standing)} for each in made.steps
             ],
             "curate": [{"path": name, "places": n} for name, n in made.curate],
             "notes": made.notes,
@@ -86,19 +84,21 @@ def init(
         }
         click.echo(json_text(content, indent=2))
         return
-    click.echo(f"{one_line(str(folder), WIDEST_PATH)}:")
+    click.echo(f"{one_line(str(folder))}:")
     width = max(len(step.standing) for step in made.steps)
     for step in made.steps:
-        click.echo(f"  {step.standing:<{width}}  {one_line(step.file.name, WIDEST_PATH)}")
+        click.echo(f"  {step.standing:<{width}}  {one_line(step.file.name)}")
     click.echo("\nLeft to a person:")
     for name, n in made.curate:
         places = f"{n:>3} place{'' if n == 1 else 's'}"
-        click.echo(f"  {places} to curate in {one_line(name, WIDEST_PATH)}")
+        click.echo(f"  {places} to curate in {one_line(name)}")
     click.echo("\n".join(["\nNext:", *(f"  {command}" for command in made.commands)]))
 
 
 @contextmanager
 def _part(results: Path, relations: Sequence[str], benchmark: str | None) -> Iterator[Warehouse]:
+    from pipeline.run import part
+
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         # An empty profile stands for none, whatever lies beside the results.
         nothing = Path(folder) / "blade.toml"

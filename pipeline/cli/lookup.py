@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pipeline.cli.options import DEFAULT_WAREHOUSE
-from pipeline.errors import UsageError
-from pipeline.text import one_line
+from pipeline.errors import no_such
 from pipeline.warehouse import Warehouse
 
 Row = dict[str, Any]
 
-LONGEST_NAME = 60
 LONGEST_WORD = 200
-MOST_NAMES = 12
 
 
 def rows(warehouse: Warehouse, query: str, *values: Any) -> list[Row]:
@@ -48,8 +44,7 @@ def bounded(text: str | None, limit: int, *, n_characters: int | None = None) ->
     """
     if text is None:
         return None
-    whole = len(text) if n_characters is None else max(n_characters, len(text))
-    return {"text": text[:limit], "n_characters": whole}
+    return {"text": text[:limit], "n_characters": max(n_characters or 0, len(text))}
 
 
 def short(name: str | None) -> str | None:
@@ -64,32 +59,17 @@ def run_names(warehouse: Warehouse) -> list[str]:
 
 def known_run(warehouse: Warehouse, run_id: str) -> Row:
     """The run of this name, or an error that says which there are."""
-    found = rows(warehouse, "from runs where run_id = ?", run_id)
-    if not found:
-        names = run_names(warehouse)
-        close = difflib.get_close_matches(run_id, names, n=1)
-        meant = f"Did you mean {close[0]}? " if close else ""
-        hint = f"{meant}Runs: {listed(names)}" if names else "The warehouse holds no runs."
-        raise UsageError(f"{one_line(run_id, LONGEST_NAME)}: no such run.", hint=hint)
-    return found[0]
-
-
-def require_run(run_id: str | None, names: Sequence[str]) -> None:
-    """An error where a run is asked for that is none of these; they keep their order."""
-    if run_id is not None and run_id not in names:
-        raise UsageError(f"{run_id}: no such run.", hint=f"Runs: {', '.join(names)}")
-
-
-def listed(names: Iterable[Any]) -> str:
-    """Some names on one line, and how many more there are."""
-    every = [one_line(str(name), LONGEST_NAME) for name in names]
-    more = f" and {len(every) - MOST_NAMES} more" if len(every) > MOST_NAMES else ""
-    return ", ".join(every[:MOST_NAMES]) + more
+    for found in rows(warehouse, "from runs where run_id = ?", run_id):
+        return found
+    raise no_such("run", run_id, run_names(warehouse))
 
 
 def command(name: str, argument: str, warehouse: Path) -> str:
     """A command to run next, quoted for a shell: names come from untrusted files."""
-    words = ["blade", name, argument]
-    if warehouse != DEFAULT_WAREHOUSE:
-        words += ["--warehouse", str(warehouse)]
-    return shlex.join(words)
+    return shlex.join(["blade", name, argument]) + where(warehouse)
+
+
+def where(warehouse: Path) -> str:
+    """What completes a command that reads this warehouse."""
+    path = shlex.quote(str(warehouse))
+    return "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {path}"

@@ -29,18 +29,13 @@ def make_shallow(input_: Path, output: Path) -> None:
 
     made = shallow(files.report_text(input_))
     if output.exists() and input_.exists() and output.samefile(input_):
-        raise UsageError(
-            f"{output}: is the report itself.", hint="Give another name with --output."
-        )
+        hint = "Give another name with --output."
+        raise UsageError(f"{output}: is the report itself.", hint=hint)
     if not made.n_headings and not made.n_tables:
-        raise InputError(
-            f"{input_}: neither headings nor tables of metrics.",
-            hint="Give the Markdown of a report.",
-        )
+        message = f"{input_}: neither headings nor tables of metrics."
+        raise InputError(message, hint="Give the Markdown of a report.")
     files.write_text(output, made.text)
     click.echo(neutral(f"{output}: {made.n_headings} headings, {made.n_tables} tables."))
     if not made.n_tables:
-        click.echo(
-            "blade: no aggregate or funnel table was found; headings alone are a weak control.",
-            err=True,
-        )
+        weak = "blade: no aggregate or funnel table was found; headings alone are a weak control."
+        click.echo(weak, err=True)

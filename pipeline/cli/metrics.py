@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import require_run
+from pipeline.cli.lookup import known_run
 from pipeline.cli.options import warehouse_option
-from pipeline.cli.tables import print_table, write_csv, write_markdown
+from pipeline.cli.page import WRITERS
 from pipeline.warehouse import open_warehouse
 
 FORMATS = ("json", "jsonl", "table", "csv", "markdown")
@@ -25,7 +25,6 @@ NAMES = ("run_id", "metric", "value")
     "format_",
     type=click.Choice(FORMATS),
     default="json",
-    show_default=True,
     help="json is the sidecar itself; the others have a row a figure, jsonl an object a run.",
 )
 @warehouse_option
@@ -42,11 +41,18 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     from pipeline.report import sidecar
 
     with open_warehouse(warehouse) as opened:
+        if run is not None:
+            known_run(opened, run)
         runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
-    require_run(run, [found.run_id for found in runs])
     objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]
-    rows = [row for found in objects for row in _rows(found)]
+    rows = [
+        (found["run_id"], *leaf)
+        for found in objects
+        for name in found
+        if name != "run_id"
+        for leaf in _leaves(name, found[name])
+    ]
     if format_ == "json":
         texts = [sidecar.text(found) for found in objects]
         lines = [sidecar.line(found) for found in report.comparison_json.objects(compared)]
@@ -54,27 +60,14 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     elif format_ == "jsonl":
         for found in objects:
             click.echo(sidecar.line(found))
-    elif format_ == "table":
-        print_table(NAMES, rows)
-    elif format_ == "markdown":
-        write_markdown(NAMES, rows, sys.stdout)
     else:
-        write_csv(NAMES, rows, sys.stdout)
-
-
-def _rows(run: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
-    """One row per figure: the run, the figure's place in the object, its value."""
-    for name, value in run.items():
-        if name != "run_id":
-            yield from ((run["run_id"], path, leaf) for path, leaf in _leaves(name, value))
+        WRITERS[format_](NAMES, rows, file=sys.stdout)
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _leaves(f"{path}.{name}", inner)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value, start=1):
-            yield from _leaves(f"{path}.{number}", inner)
-    else:
+    """Each figure with its place in the object."""
+    if not isinstance(value, (dict, list)):
         yield path, value
+        return
+    for name, inner in value.items() if isinstance(value, dict) else enumerate(value, start=1):
+        yield from _leaves(f"{path}.{name}", inner)

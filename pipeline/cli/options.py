@@ -1,12 +1,22 @@
-"""Options that several commands share."""
+"""What several commands share: options, the file that --out names, and an analysis on the way."""
 
 from __future__ import annotations
 
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.settings import WAREHOUSE_NAME
+from pipeline.errors import InputError
+from pipeline.settings import WAREHOUSE_NAME, Settings
+from pipeline.text import neutral
+
+if TYPE_CHECKING:
+    from pipeline.run import Analysis, Progress
 
 DEFAULT_OUT = Path("blade_out")
 DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
@@ -16,7 +26,6 @@ warehouse_option = click.option(
     "--warehouse",
     type=PATH,
     default=DEFAULT_WAREHOUSE,
-    show_default=True,
     help="The file that blade analyze wrote.",
 )
 json_option = click.option(
@@ -27,3 +36,71 @@ templates_option = click.option(
     type=PATH,
     help="Folder of templates of your own; a file replaces the one of blade's of the same name.",
 )
+
+
+@contextmanager
+def replacing(out: Path, *, hint: str = "") -> Iterator[Path]:
+    """A file beside, renamed when it is whole: a reader sees the old one or the new one."""
+    # A device or a pipe is written to, never replaced.
+    is_stream = out.exists() and not (out.is_file() or out.is_dir())
+    beside = out if is_stream else out.with_name(f".{out.name}.writing")
+    try:
+        yield beside
+        if not is_stream:
+            beside.replace(out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error.strerror}).", hint=hint) from error
+    finally:
+        if not is_stream:
+            with suppress(OSError):
+                beside.unlink()
+
+
+@contextmanager
+def analyzed(*results: Path) -> Iterator[Analysis]:
+    """An analysis of these results; it is gone afterwards."""
+    from pipeline.run import run
+
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        settings = Settings(results=results, out=Path(folder) / "out")
+        with shown_progress() as progress:
+            analysis = run(settings, progress=progress)
+        yield analysis
+
+
+@contextmanager
+def shown_progress() -> Iterator[Progress]:
+    """Drawn on a terminal, and gone at the end; elsewhere a plain line per stage."""
+    from pipeline.run import Progress
+
+    if not sys.stderr.isatty():
+        # Lines without times: the same analysis says the same.
+        def echo(words: str) -> None:
+            click.echo(neutral(words), err=True)
+
+        yield Progress(stage=echo, note=echo)
+        return
+    from rich import progress as drawn
+    from rich.console import Console, Group
+    from rich.live import Live
+
+    words_column = drawn.TextColumn("{task.description}", markup=False)
+    stages = drawn.Progress(drawn.SpinnerColumn(), words_column)
+    reading = drawn.Progress(drawn.BarColumn(), drawn.DownloadColumn(), drawn.TransferSpeedColumn())
+    now = stages.add_task("", total=None)
+    bar = reading.add_task("", total=None, visible=False)
+
+    def stage(words: str) -> None:
+        stages.update(now, description=neutral(words))
+        reading.update(bar, visible=False)
+
+    def read(n_read: int, n_all: int) -> None:
+        reading.update(bar, advance=n_read, total=n_all, visible=True)
+
+    console = Console(stderr=True)
+
+    def note(words: str) -> None:
+        console.print(neutral(words), markup=False, highlight=False)
+
+    with Live(Group(stages, reading), console=console, transient=True):
+        yield Progress(stage, read, note)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, templates_option, warehouse_option
+from pipeline.cli.options import PATH, replacing, templates_option, warehouse_option
 from pipeline.errors import InputError, UsageError
 from pipeline.text import neutral, one_line
 
@@ -59,9 +58,8 @@ def report(
     """
     named = [] if sections is None else [name.strip() for name in sections.split(",")]
     if sections is not None and not any(named):
-        raise UsageError(
-            "--sections: no section is named.", hint="For example: --sections executive_summary"
-        )
+        hint = "For example: --sections executive_summary"
+        raise UsageError("--sections: no section is named.", hint=hint)
     from pipeline.rerender import render
 
     is_page = out is not None and out.suffix.lower() in (".html", ".htm")
@@ -75,31 +73,13 @@ def report(
     )
     for warning in rendering.warnings:
         click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
-    if out is not None:
-        _write(out, rendering.text)
-    else:
+    if out is None:
         # Through a pipe exact, on a terminal inert.
         text = neutral(rendering.text) if sys.stdout.isatty() else rendering.text
         click.echo(text, nl=False)
-
-
-def _write(out: Path, text: str) -> None:
-    """Beside, then renamed: a reader sees the old file or the new one."""
+        return
     if out.is_dir():
         raise InputError(f"{out}: is a folder.", hint="Name a file with --out.")
-    # A device or a pipe is written to, never replaced.
-    is_stream = out.exists() and not out.is_file()
-    beside = out if is_stream else out.with_name(f".{out.name}.writing")
-    try:
+    with replacing(out, hint="Choose another file with --out.") as path:
         # Only a template of the user's can bring along what no file can hold.
-        beside.write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
-        if not is_stream:
-            beside.replace(out)
-    except OSError as error:
-        raise InputError(
-            f"{out}: cannot be written ({error.strerror}).", hint="Choose another file with --out."
-        ) from error
-    finally:
-        if not is_stream:
-            with suppress(OSError):
-                beside.unlink()
+        path.write_text(rendering.text, encoding="utf-8", newline="\n", errors="backslashreplace")

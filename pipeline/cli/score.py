@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, json_option
-from pipeline.cli.tables import print_table
+from pipeline.cli.page import print_table
 from pipeline.text import json_text, neutral
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 import duckdb
 
-from pipeline.cli.options import PATH, warehouse_option
-from pipeline.cli.tables import print_table, write_csv, write_markdown
-from pipeline.errors import InputError, UsageError, is_interrupt
+from pipeline.cli.options import PATH, replacing, warehouse_option
+from pipeline.cli.page import WRITERS
+from pipeline.errors import UsageError, is_interrupt
 from pipeline.text import json_text, neutral, parsed
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -25,25 +27,23 @@ MOST_TABLE_ROWS = 1000
 PROMPT_HELP = (
     "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D leaves"
 )
+WORDS = ("exit", "quit", "help", "?")
 LONGEST_HISTORY = 1000
 
 SCHEMA_QUERY = """
     select
-        tables.table_name as relation,
+        table_name as relation,
         coalesce(described.comment, '') as description,
-        columns.column_name as column,
-        columns.data_type as type
-    from information_schema.tables as tables
-    inner join information_schema.columns as columns using (table_catalog, table_schema, table_name)
+        column_name as column,
+        data_type as type
+    from duckdb_columns()
     left join (
-        select table_name, comment from duckdb_tables()
-        where schema_name = 'main' and database_name = current_database()
+        select database_name, schema_name, table_name, comment from duckdb_tables()
         union all
-        select view_name, comment from duckdb_views()
-        where schema_name = 'main' and database_name = current_database()
-    ) as described using (table_name)
-    where table_schema = 'main' and tables.table_catalog = current_database()
-    order by relation, columns.ordinal_position
+        select database_name, schema_name, view_name, comment from duckdb_views()
+    ) as described using (database_name, schema_name, table_name)
+    where schema_name = 'main' and database_name = current_database()
+    order by relation, column_index
 """
 
 
@@ -99,7 +99,6 @@ def sql(
 
 
 def _read(file: Path | None) -> str:
-    """The query from a file, or from stdin."""
     try:
         if file is None or str(file) == "-":
             return sys.stdin.read()
@@ -111,7 +110,6 @@ def _read(file: Path | None) -> str:
 
 
 def _print_schema(warehouse: Warehouse) -> None:
-    """Every public relation with its purpose and its columns."""
     shown = None
     for relation, description, column, type_ in warehouse.execute(SCHEMA_QUERY).fetchall():
         if relation != shown:
@@ -125,14 +123,8 @@ def _answer(warehouse: Warehouse, query: str, format_: str, out: Path | None) ->
     if out is None:
         _interruptibly(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout))
         return
-    beside = out.with_name(f".{out.name}.writing")
-    try:
-        _interruptibly(warehouse, lambda: _write(warehouse, query, format_, beside))
-        beside.replace(out)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}).") from error
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(out) as path:
+        _interruptibly(warehouse, lambda: _write(warehouse, query, format_, path))
 
 
 def _interruptibly(warehouse: Warehouse, answer: Callable[[], None]) -> None:
@@ -162,93 +154,73 @@ def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
 
 def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
     names = [column[0] for column in result.description or []]
-    if format_ == "table":
-        rows = result.fetchmany(MOST_TABLE_ROWS + 1)
-        print_table(names, rows[:MOST_TABLE_ROWS], file=file)
-        if len(rows) > MOST_TABLE_ROWS:
-            print(f"the first {MOST_TABLE_ROWS} rows; --format csv prints all", file=sys.stderr)
-    elif format_ == "markdown":
-        write_markdown(names, _rows(result), file)
-    elif format_ == "csv":
-        write_csv(names, _rows(result), file)
-    elif format_ == "jsonl":
-        file.writelines(f"{json_text(row)}\n" for row in _objects(names, result))
+    is_json = [str(column[1]) == "JSON" for column in result.description or []]
+    fetched = chain.from_iterable(iter(lambda: result.fetchmany(FETCHED), []))
+    if format_ in WRITERS:
+        most = MOST_TABLE_ROWS if format_ == "table" else None
+        WRITERS[format_](names, islice(fetched, most), file=file)
+        if most and next(fetched, None) is not None:
+            print(f"the first {most} rows; --format csv prints all", file=sys.stderr)
+        return
+    objects = (
+        {
+            name: parsed(value) if nested and value is not None else value
+            for name, nested, value in zip(names, is_json, row, strict=True)
+        }
+        for row in fetched
+    )
+    if format_ == "jsonl":
+        file.writelines(f"{json_text(row)}\n" for row in objects)
     else:
         file.write("[")
-        for number, row in enumerate(_objects(names, result)):
+        for number, row in enumerate(objects):
             file.write((",\n" if number else "\n") + json_text(row))
         file.write("\n]\n")
 
 
-def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    while rows := result.fetchmany(FETCHED):
-        yield from rows
-
-
-def _objects(names: list[str], result: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
-    is_json = [str(column[1]) == "JSON" for column in result.description or []]
-    for row in _rows(result):
-        yield {
-            name: parsed(value) if nested and value is not None else value
-            for name, nested, value in zip(names, is_json, row, strict=True)
-        }
-
-
 def _prompt(warehouse: Warehouse, path: Path) -> None:
-    """Read queries and print their rows until the person leaves."""
     _remember()
     click.echo(f"{path}, read-only.  {PROMPT_HELP}")
-    while (query := _typed()) is not None:
-        if query in (".exit", ".quit", "exit", "quit"):
-            return
+    lines: list[str] = []
+    while True:
+        query = ""
         try:
+            lines.append(input("  ...> " if lines else "blade> "))
+            text = "\n".join(lines).strip()
+            if lines[-1].strip() and not (text.endswith(";") or text[0] == "." or text in WORDS):
+                continue
+            lines, query = [], text.removesuffix(";").strip()
+            if query.removeprefix(".") in ("exit", "quit"):
+                return
             if query in (".schema", ".tables"):
                 _print_schema(warehouse)
             elif query in (".help", "help", "?"):
                 click.echo(PROMPT_HELP)
             elif query:
                 _answer(warehouse, query, "table", None)
+        except EOFError:
+            click.echo()
+            return
         except UsageError as error:
             click.echo(f"{neutral(str(error))}\n{neutral(error.hint)}", err=True)
         except (KeyboardInterrupt, RuntimeError) as error:
             if not is_interrupt(error):
                 raise
-            click.echo("interrupted", err=True)
-
-
-def _typed() -> str | None:
-    """The lines of one query; None at the end of input."""
-    lines: list[str] = []
-    while True:
-        try:
-            line = input("blade> " if not lines else "  ...> ")
-        except EOFError:
-            click.echo()
-            return None
-        except KeyboardInterrupt:
-            click.echo()
-            return ""
-        lines.append(line)
-        text = "\n".join(lines).strip()
-        is_command = text.startswith(".") or text in ("exit", "quit", "help", "?")
-        if not line.strip() or text.endswith(";") or is_command:
-            return text.removesuffix(";").strip()
+            lines = []
+            click.echo("interrupted" if query else "", err=True)
 
 
 def _remember() -> None:
     """Line editing and a history file, where the platform has readline."""
-    try:
-        import atexit
-        import readline
-    except ImportError:
-        return
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     history = state / "blade" / "history"
     try:
+        import readline
+
         history.parent.mkdir(parents=True, exist_ok=True)
         history.touch()
         readline.read_history_file(history)
-    except OSError:
+    except (ImportError, OSError):
         return
     readline.set_history_length(LONGEST_HISTORY)
     atexit.register(readline.write_history_file, history)

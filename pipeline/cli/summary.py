@@ -11,11 +11,9 @@ from typing import Any
 import click
 
 from pipeline import report
-from pipeline.cli.lookup import Row, rows
-from pipeline.cli.options import DEFAULT_OUT
-from pipeline.cli.paragraphs import heading, labelled
-from pipeline.cli.tables import percent, print_table
-from pipeline.cli.voice import PLAIN
+from pipeline.cli.compare_page import PLAIN
+from pipeline.cli.lookup import Row, rows, where
+from pipeline.cli.page import heading, labelled, percent, print_table
 from pipeline.report import findings, sidecar, wording
 from pipeline.report.figures import Row as Finding
 from pipeline.run import Analysis
@@ -44,8 +42,12 @@ LONGEST_NAME = 100
 COMPARED = """
     from comparisons
     where is_lead and delta is not null
-    order by not is_named, n_common_tasks desc, benchmark, pair_no
-    limit ?
+    qualify
+        row_number() over (
+            order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
+        ) <= ?
+        or verdict_holm = 'regressed'
+    order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
 """
 INVENTORY = """
     select kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
@@ -80,23 +82,21 @@ def print_summary(analysis: Analysis) -> None:
     for comparison in compared:
         if (comparison["base"], comparison["candidate"]) not in said:
             click.echo(_changed(comparison))
-    path = shlex.quote(str(analysis.warehouse))
-    where = "" if analysis.out == DEFAULT_OUT else f" --warehouse {neutral(path)}"
-    print_findings(ranked, where)
-    _print_warnings(analysis, where)
+    rest = neutral(where(analysis.warehouse))
+    print_findings(ranked, rest)
+    _print_warnings(analysis, rest)
     click.echo(f"wrote {neutral(str(analysis.out))}/{'  '.join(WRITTEN)}")
     asked = [*(["compare"] if compared else []), "failures", "health", "sql --schema"]
-    click.echo("next  " + "  ·  ".join(f"blade {name}{where}" for name in asked))
+    click.echo("next  " + "  ·  ".join(f"blade {name}{rest}" for name in asked))
 
 
 def _changed(row: Row) -> str:
-    """What changed from a base to a candidate, on one line."""
     is_rate = row["metric"] == "pass_at_1"
     said = wording.points if is_rate else wording.signed
     names = " against ".join(one_line(row[side], LONGEST_NAME) for side in ("candidate", "base"))
     low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
     span = "" if low is None else f" ({said(low)} to {said(high)})"
-    verdict = f", {row['verdict']}" if row["verdict"] else ""
+    verdict = f", {row['verdict_holm']}" if row["verdict_holm"] else ""
     unit = "pass@1, points" if is_rate else "mean reward"
     return f"{names}: {said(row['delta'])}{span} {unit}{verdict}"
 
@@ -116,73 +116,67 @@ def print_json(analysis: Analysis) -> None:
 
 def _row(run: Mapping[str, Any]) -> list[Any]:
     low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
+    interval = "n/a" if low is None else f"{percent(low)} to {percent(high)}"
+    reward = "n/a" if run["mean_reward"] is None else round(run["mean_reward"], 4)
     return [
-        run["run_id"],
-        run["n_tasks"],
-        run["n_rollouts"],
-        percent(run["coverage"]),
-        percent(run["pass_at_1"]),
-        "n/a" if low is None else f"{percent(low)} to {percent(high)}",
+        *(run[name] for name in ("run_id", "n_tasks", "n_rollouts")),
+        *(percent(run["coverage"]), percent(run["pass_at_1"]), interval),
         f"{run['k']}{RAGGED}" if run["is_ragged"] else run["k"],
-        percent(run["pass_at_k_unbiased"]),
-        percent(run["pass_hat_k"]),
-        "n/a" if run["mean_reward"] is None else round(run["mean_reward"], 4),
-        _bar([(mark, run[name]) for name, mark in BAR.items()]),
+        *(percent(run["pass_at_k_unbiased"]), percent(run["pass_hat_k"]), reward),
+        _bar([run[name] for name in BAR]),
     ]
 
 
-def _bar(parts: list[tuple[str, int | None]]) -> str:
+def _bar(counts: list[int]) -> str:
     """Marks in proportion; by largest remainder, so that they always fill the bar."""
-    counts = [count or 0 for _, count in parts]
-    total = sum(counts)
-    if not total or any(count is None for _, count in parts):
+    if None in counts or not sum(counts):
         return "n/a"
+    total = sum(counts)
     widths = [BAR_WIDTH * count // total for count in counts]
     by_remainder = sorted(
         range(len(counts)), key=lambda place: (-(BAR_WIDTH * counts[place] % total), place)
     )
     for place in by_remainder[: BAR_WIDTH - sum(widths)]:
         widths[place] += 1
-    return "".join(mark * width for (mark, _), width in zip(parts, widths, strict=True))
+    return "".join(mark * width for mark, width in zip(BAR.values(), widths, strict=True))
 
 
-def _print_warnings(analysis: Analysis, where: str) -> None:
-    """On stderr: a program that reads stdout need not skip them. `where` completes a command."""
+def _print_warnings(analysis: Analysis, rest: str) -> None:
+    """On stderr: a program that reads stdout need not skip them. `rest` completes a command."""
     sys.stdout.flush()
     for warning in analysis.warnings[:MOST_WARNINGS]:
         click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
         if warning.hint:
-            rest = where if warning.hint.startswith("blade ") else ""
-            click.echo(f"    {one_line(warning.hint, WIDEST)}{rest}", err=True)
-    left_out = len(analysis.warnings) - MOST_WARNINGS
-    if left_out > 0:
+            end = rest if warning.hint.startswith("blade ") else ""
+            click.echo(f"    {one_line(warning.hint, WIDEST)}{end}", err=True)
+    if (left_out := len(analysis.warnings) - MOST_WARNINGS) > 0:
         click.echo(f"! and {left_out} more, all of them in the report", err=True)
 
 
-def print_findings(ranked: Sequence[Finding], where: str) -> None:
-    """The first of them; `where` completes a command."""
+def print_findings(ranked: Sequence[Finding], rest: str) -> None:
+    """The first of them; `rest` completes a command."""
     if not ranked:
         return
     click.echo(heading("What matters most"))
     for number, row in enumerate(ranked[:MOST_FINDINGS], start=1):
         click.echo(labelled(f"{number}.", findings.sentence(row, PLAIN)))
-        words = finding_command(row)
-        if words:
-            click.echo(f"    blade {neutral(shlex.join(words))}{where}")
+        if words := finding_command(row):
+            click.echo(f"    blade {neutral(shlex.join(words))}{rest}")
     click.echo()
 
 
 def finding_command(row: Finding) -> list[str]:
     """What to run to see more of a finding; nothing where its sentence says what to do."""
     name, example = row.run_id, row.example
-    if row.kind == "change":
-        return ["compare", row.base, name]
-    if row.kind == "reported":
-        return ["sql", DIFFERING]
-    if row.kind in ("unscored", "missing", "unhealthy", "unknown"):
-        return ["health", name]
-    if row.kind == "unsettled":
-        return []
+    match row.kind:
+        case "change":
+            return ["compare", row.base, name]
+        case "reported":
+            return ["sql", DIFFERING]
+        case "unscored" | "missing" | "unhealthy" | "unknown":
+            return ["health", name]
+        case "unsettled":
+            return []
     if row.kind == "intervention" or not isinstance(example, str):
         return ["failures", name]
     return ["why", EVENT.sub("", example)]
@@ -192,9 +186,7 @@ def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:
     """All of them, for a program."""
     return [
         {
-            "kind": row.kind,
-            "run_id": row.run_id,
-            "stake": row.stake.value,
+            **{name: row.values[name] for name in ("kind", "run_id", "stake")},
             "sentence": findings.sentence(row, PLAIN),
             "example": row.values["example"],
         }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.progress import analyzed
+from pipeline.cli.options import PATH, analyzed, json_option
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
 from pipeline.package.layout import ROLLOUTS, Package, existing_package
@@ -39,14 +39,12 @@ TITLES = {
     "--phase",
     type=click.Choice([ALL, *PHASES[:3]]),
     default=ALL,
-    show_default=True,
     help="What to check; all ends with the readiness checklist.",
 )
 @click.option(
     "--min-anchor-facts",
     type=click.IntRange(min=1),
     default=8,
-    show_default=True,
     help="How many distinct, concrete anchor facts each golden report needs.",
 )
 @click.option(
@@ -76,8 +74,10 @@ def validate(
     if as_json:
         click.echo(json_text(rules.as_json(checks, items, phase), indent=2))
     else:
-        _print(checks, items, phase)
-    if any(each.status == FAIL for each in checks) or (phase == ALL and not rules.is_ready(items)):
+        _print(checks)
+        if phase == ALL:
+            _print_readiness(items)
+    if rules.count(checks, FAIL) or (phase == ALL and not rules.is_ready(items)):
         raise click.exceptions.Exit(1)
 
 
@@ -92,32 +92,23 @@ def _checks(
             leaks = rules.leaks(found.folder, private)
         except BladeError as error:
             click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
+    asked = partial(rules.validate, found, phases=phases, leaks=leaks, least_facts=least_facts)
+    if not found.rollouts:
+        return asked(None, reason="no rollout file")
     with ExitStack() as stack:
-        warehouse, out, reason = None, None, "no rollout file"
-        if found.rollouts:
-            try:
-                # The folder of the rollouts; of a benchmark's data the rollout files alone.
-                is_ours = found.results.name == ROLLOUTS
-                results = (found.results,) if is_ours else found.rollouts
-                made = stack.enter_context(analyzed(*results))
-                warehouse, out = stack.enter_context(open_warehouse(made.warehouse)), made.out
-            except BladeError as error:
-                reason = str(error)
-        known = rules.gather(warehouse, *rules.written(out)) if warehouse and out else None
-        return rules.validate(
-            found,
-            known,
-            phases=phases,
-            reason=reason,
-            contradictions=rules.findings(found, warehouse)
-            if warehouse and "golden" in phases
-            else None,
-            leaks=leaks,
-            least_facts=least_facts,
-        )
+        try:
+            # The folder of the rollouts; of a benchmark's data the rollout files alone.
+            is_ours = found.results.name == ROLLOUTS
+            made = stack.enter_context(analyzed(*([found.results] if is_ours else found.rollouts)))
+            opened = stack.enter_context(open_warehouse(made.warehouse))
+        except BladeError as error:
+            return asked(None, reason=str(error))
+        known = rules.gather(opened, *rules.written(made.out))
+        contradictions = rules.findings(found, opened) if "golden" in phases else None
+        return asked(known, contradictions=contradictions)
 
 
-def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
+def _print(checks: Sequence[Check]) -> None:
     shown = ""
     for each, following in pairwise([*checks, None]):
         assert each is not None
@@ -127,7 +118,7 @@ def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
         click.echo(neutral(f"[{each.status}] {each.check}: {each.message}"))
         # Of several alike the last explains them all.
         if following is None or _advice(following) != _advice(each):
-            for title, words in zip(("means", "fix"), _advice(each)[1:], strict=True):
+            for title, words in (("means", each.meaning), ("fix", each.fix)):
                 if words:
                     click.echo(neutral(f"       {title}: {words}"))
     counts = [f"{rules.count(checks, PASS)} passed", f"{rules.count(checks, FAIL)} failed"]
@@ -135,8 +126,6 @@ def _print(checks: Sequence[Check], items: Sequence[Item], phase: str) -> None:
         if n_checks := rules.count(checks, status):
             counts.append(f"{n_checks} {word}")
     click.echo(f"\n{', '.join(counts)}")
-    if phase == ALL:
-        _print_readiness(items)
 
 
 def _advice(check: Check) -> tuple[str, str, str]:

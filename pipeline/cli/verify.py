@@ -7,23 +7,18 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.progress import shown_progress
-from pipeline.package.sanitize import log
-from pipeline.package.verify import sidecar as sidecars
-from pipeline.package.verify import verify as verified
-from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, Finding
-from pipeline.package.verify.source import against
-from pipeline.package.verify.summary import summary, summary_line
-from pipeline.run import part
+from pipeline.cli.options import PATH, json_option, shown_progress
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import open_warehouse
 
-LONGEST = 200
+if TYPE_CHECKING:
+    from pipeline.package.verify.finding import Finding
+
 MOST_UNVERIFIABLE = 20
 
 
@@ -48,6 +43,13 @@ def verify(
       blade verify golden_reports/aster-8b_golden_report.md
       blade verify report.md --results results/ --json
     """
+    from pipeline.package.sanitize import log
+    from pipeline.package.verify import sidecar as sidecars
+    from pipeline.package.verify import verify as verified
+    from pipeline.package.verify.source import against
+    from pipeline.package.verify.summary import summary, summary_line
+    from pipeline.run import part
+
     held = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
     text = _text(report)
     with ExitStack() as stack:
@@ -86,28 +88,24 @@ def _text(path: Path) -> str:
 
 def _print(findings: list[Finding], paths: Mapping[str, str]) -> None:
     """Everything a person has to act on: contradictions first, then what nothing speaks for."""
-    wrong = [finding for finding in findings if finding.status == CONTRADICTED]
+
+    def where(finding: Finding) -> str:
+        return f"{one_line(paths.get(finding.file, finding.file))}:{finding.line}"
+
+    wrong = [finding for finding in findings if finding.status == "contradicted"]
     for finding in wrong:
-        click.echo(f"{_where(finding, paths)}: contradicted ({finding.check})")
-        click.echo(f"  says      {_line(finding.claim)}")
-        click.echo(f"  expected  {_line(finding.expected or 'something else')}")
-        click.echo(f"  source    {_line(finding.source)}")
+        click.echo(f"{where(finding)}: contradicted ({finding.check})")
+        click.echo(f"  says      {one_line(finding.claim)}")
+        click.echo(f"  expected  {one_line(finding.expected or 'something else')}")
+        click.echo(f"  source    {one_line(finding.source)}")
         click.echo(f"  fix       {finding.fix}")
-    unknown = [finding for finding in findings if finding.status == UNVERIFIABLE]
+    unknown = [finding for finding in findings if finding.status == "unverifiable"]
     if unknown:
         click.echo("Unverifiable:")
     for finding in unknown[:MOST_UNVERIFIABLE]:
-        where = _where(finding, paths)
-        click.echo(f"  {where}  {_line(finding.claim)}  ({_line(finding.source)})")
+        source = f"({one_line(finding.source)})"
+        click.echo(f"  {where(finding)}  {one_line(finding.claim)}  {source}")
     if len(unknown) > MOST_UNVERIFIABLE:
         click.echo(f"  and {len(unknown) - MOST_UNVERIFIABLE:,} more; --json lists all")
     if wrong or unknown:
         click.echo()
-
-
-def _where(finding: Finding, paths: Mapping[str, str]) -> str:
-    return f"{_line(paths.get(finding.file, finding.file))}:{finding.line}"
-
-
-def _line(text: str) -> str:
-    return neutral(one_line(text, LONGEST))

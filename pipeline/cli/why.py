@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pipeline.citation import Citation, bounded_name, parse
+from pipeline.cli.compare_page import SIDES, contrasted
 from pipeline.cli.lookup import (
     Row,
     bounded,
@@ -18,28 +18,26 @@ from pipeline.cli.lookup import (
     command,
     grouped,
     known_run,
-    listed,
     rows,
     short,
 )
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.paragraphs import (
+from pipeline.cli.page import (
     LONGEST_COMMAND,
     LONGEST_TEXT,
     block,
+    counted,
     facts,
     flat,
     heading,
-    inline,
-    joined,
     labelled,
     phrase,
+    print_table,
     row,
+    sentence,
 )
-from pipeline.cli.tables import print_table
-from pipeline.errors import UsageError
-from pipeline.report.wording import PARTINGS
-from pipeline.text import json_text
+from pipeline.errors import UsageError, listed
+from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 MOST_ATTEMPTS = 32
@@ -48,7 +46,6 @@ MOST_TOOLS = 20
 MOST_ERRORS = 5
 MOST_ARGUMENTS = 6
 MOST_QUESTION_LINES = 16
-SIDES = ("failing", "passing")
 # What was said of an attempt by what judged or ran it, and under which name.
 SAYERS = {
     "verifier_text": "verifier",
@@ -149,26 +146,30 @@ MODES = """
     ) using (rollout_index, evidence_seq)
     order by rollout_index, is_primary desc, severity desc, mode
 """
-# The attempt that was cited, else the closest pair of the task. `arguments` are places yet.
+# The attempt that was cited, else the closest pair of the task, with what both call there.
 CONTRAST = """
+    with calls as (
+        select rollout_index, seq, arguments from events
+        where run_id = $1 and task_id = $2 and kind = 'tool_call'
+    )
     select
         $1 || '/' || $2 || ':' || rollout_index || coalesce('#' || seq, '') as failing,
         $1 || '/' || $2 || ':' || passing_index || coalesce('#' || passing_seq, '') as passing,
         difference,
         failing_event, failing_chars as failing_event_chars,
         passing_event, passing_chars as passing_event_chars,
-        [[rollout_index, seq], [passing_index, passing_seq]] as arguments,
+        [failing_call.arguments, passing_call.arguments] as arguments,
         n_calls, n_passing_calls, n_common, n_common_first,
         coalesce(tools_only_failing, []) as tools_only_failing,
         coalesce(tools_only_passing, []) as tools_only_passing,
         differences, is_closest, count(*) over () as n_contrasts
-    from contrasts where run_id = $1 and task_id = $2
+    from contrasts
+    left join calls as failing_call using (rollout_index, seq)
+    left join calls as passing_call
+        on (passing_call.rollout_index, passing_call.seq) = (passing_index, passing_seq)
+    where run_id = $1 and task_id = $2
     order by rollout_index is distinct from $3, is_closest desc, rollout_index
     limit 1
-"""
-ARGUMENTS = """
-    select arguments from events
-    where run_id = ? and task_id = ? and rollout_index = ? and seq = ? and kind = 'tool_call'
 """
 SUSPICIONS = """
     select * exclude (run_id, task_id) from suspicions where run_id = $1 and task_id = $2
@@ -219,7 +220,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
             click.echo(line)
     click.echo()
     for line in story["next"]:
-        click.echo(f"next  {inline(line, LONGEST_COMMAND)}")
+        click.echo(f"next  {one_line(line, LONGEST_COMMAND)}")
 
 
 def _find(warehouse: Warehouse, text: str) -> Row:
@@ -227,8 +228,8 @@ def _find(warehouse: Warehouse, text: str) -> Row:
     run_id, _, task_id = text.partition("/")
     task_id = bounded_name(task_id)
     if not (run_id and task_id):
-        hints = [f"For example: blade why {inline(task)}" for task in column(warehouse, EXAMPLE)]
-        raise UsageError(f"{inline(text)} is not RUN/TASK.", hint="".join(hints))
+        hints = [f"For example: blade why {one_line(task)}" for task in column(warehouse, EXAMPLE)]
+        raise UsageError(f"{one_line(text)} is not RUN/TASK.", hint="".join(hints))
     benchmark = known_run(warehouse, run_id)["benchmark"]
     asked = {"run_id": run_id, "task_id": task_id, "rollout_index": None, "benchmark": benchmark}
     if column(warehouse, IS_TASK, run_id, task_id, benchmark):
@@ -238,12 +239,12 @@ def _find(warehouse: Warehouse, text: str) -> Row:
         query = "select task_id from task_outcomes where run_id = ? order by all"
         tasks = column(warehouse, query, run_id)
         hint = f"Tasks of the run: {listed(tasks)}" if tasks else "The run has no tasks."
-        raise UsageError(f"{inline(text)}: no such task in this run.", hint=hint)
+        raise UsageError(f"{one_line(text)}: no such task in this run.", hint=hint)
     query = "select rollout_index from rollout_features where run_id = ? and task_id = ? order by 1"
     repeats = column(warehouse, query, run_id, citation.task_id)
     if citation.rollout_index not in repeats:
         hint = f"There are these repeats of this task: {listed(repeats)}"
-        cited = inline(str(Citation(*citation.rollout, None)))
+        cited = one_line(str(Citation(*citation.rollout, None)))
         raise UsageError(f"{cited}: no such attempt.", hint=hint if repeats else "It has none.")
     return {**asked, "task_id": citation.task_id, "rollout_index": citation.rollout_index}
 
@@ -290,7 +291,6 @@ def _cut(row: Row) -> Row:
 
 
 def _attempt(attempt: Row, modes: list[Row]) -> Row:
-    """An attempt with what was said of it, its modes and their evidence."""
     said = {name: attempt.pop(name) for name in SAYERS}
     return {
         **attempt,
@@ -304,20 +304,17 @@ def _contrast(warehouse: Warehouse, asked: Row) -> Row | None:
     """A failing attempt and the closest passing one: what differs first, and what stands there."""
     key = (asked["run_id"], asked["task_id"])
     for found in rows(warehouse, CONTRAST, *key, asked["rollout_index"]):
-        is_call = found["difference"] == "arguments"
-        places = found["arguments"] if is_call else ()
-        calls = [_call(column(warehouse, ARGUMENTS, *key, *place)) for place in places]
-        return {**_cut(found), "arguments": _differing(*calls) if is_call else []}
+        calls = map(_call, found["arguments"]) if found["difference"] == "arguments" else ({}, {})
+        return {**_cut(found), "arguments": _differing(*calls)}
     return None
 
 
-def _call(found: list[str]) -> dict[str, str]:
+def _call(arguments: str | None) -> dict[str, str]:
     """The arguments of a call by name, each as JSON; none where they are no object."""
     try:
-        read: Any = json.loads(found[0]) if found else None
-    except (TypeError, ValueError, RecursionError):
+        return {name: json_text(each) for name, each in json.loads(arguments or "").items()}
+    except (AttributeError, ValueError, RecursionError):
         return {}
-    return {name: json_text(each) for name, each in read.items()} if isinstance(read, dict) else {}
 
 
 def _differing(failing: dict[str, str], passing: dict[str, str]) -> list[Row]:
@@ -379,11 +376,10 @@ def _place(mode: Row) -> str:
 
 
 def _print_runs(story: Row) -> None:
-    """The question, and how all runs fare on it."""
-    benchmark, runs, question = inline(story["benchmark"]), story["runs"], story["question"]
-    name = click.style(inline(f"{story['run_id']}/{story['task_id']}"), bold=True)
+    benchmark, runs, question = one_line(story["benchmark"]), story["runs"], story["question"]
+    name = click.style(one_line(f"{story['run_id']}/{story['task_id']}"), bold=True)
     click.echo(f"{name}  benchmark {benchmark}")
-    if slices := joined(f"{name}={value}" for name, value in story["slices"].items()):
+    if slices := _joined(f"{name}={value}" for name, value in story["slices"].items()):
         click.echo(labelled("slices", slices))
     click.echo(heading("question"))
     is_held = question and question["text"].strip()
@@ -422,9 +418,9 @@ def _run_note(run: Row) -> str:
         and "what passes is not settled: say pass_threshold in blade.toml",
         run["is_same_question"] is False and "asks another question under this name",
         run["note"] and (f"{run['rule']}: " if run["is_suggested"] else "") + flat(run["note"]),
-        is_label and inline(run["label_source"]),
-        is_label and run["said_by"] and f"said by {inline(run['said_by'])}",
-        is_label and run["evidence"] and f"cites {joined(run['evidence'])}",
+        is_label and one_line(run["label_source"]),
+        is_label and run["said_by"] and f"said by {one_line(run['said_by'])}",
+        is_label and run["evidence"] and f"cites {_joined(run['evidence'])}",
         is_label and f"the rules suggest {run['suggested_cause']}{rule}",
         by="; ",
     )
@@ -432,7 +428,7 @@ def _run_note(run: Row) -> str:
 
 def _attempts_of(story: Row) -> Iterator[str]:
     shown = story["attempts"]
-    yield heading(f"attempts of {inline(story['run_id'])}")
+    yield heading(f"attempts of {one_line(story['run_id'])}")
     if not shown:
         yield "  none was expected or recorded"
     for attempt in shown:
@@ -446,22 +442,22 @@ def _attempts_of(story: Row) -> Iterator[str]:
 def _attempt_lines(attempt: Row) -> Iterator[str]:
     is_lost = attempt["failure_class"] and attempt["outcome"] == "failed attempt"
     said = phrase(
-        attempt["verdict"] + (f" ({inline(attempt['failure_class'])})" if is_lost else ""),
+        attempt["verdict"] + (f" ({one_line(attempt['failure_class'])})" if is_lost else ""),
         attempt["reward"] is not None and f"reward {attempt['reward']:g}",
         attempt["answer"] and f"answer {flat(attempt['answer'], SHOWN_ANSWER)}",
-        attempt["last_stage"] and f"last stage: {inline(attempt['last_stage'])}",
+        attempt["last_stage"] and f"last stage: {one_line(attempt['last_stage'])}",
         attempt["n_checks"] and f"checks {attempt['n_checks_passed']} of {attempt['n_checks']}",
     )
-    yield labelled(inline(attempt["citation"]), said)
+    yield labelled(one_line(attempt["citation"]), said)
     snippet = None
     if mode := attempt["primary"]:
         snippet = mode["snippet"]
         cause = "" if mode["cause"] == "UNEXPLAINED" else f" ({mode['cause']})"
-        yield row("mode", f"{inline(mode['mode'])}{cause}: {_text(mode['title'])}")
-        place, tool = _place(mode), inline(mode["tool"] or "")
+        yield row("mode", f"{one_line(mode['mode'])}{cause}: {sentence(mode['title'])}")
+        place, tool = _place(mode), one_line(mode["tool"] or "")
         if place or snippet:
             yield row("evidence", phrase(place, tool, flat(snippet, SHOWN_SNIPPET), by=" "))
-    others = (phrase(inline(other["mode"]), _place(other), by=" ") for other in attempt["others"])
+    others = (phrase(one_line(other["mode"]), _place(other), by=" ") for other in attempt["others"])
     yield from facts(
         ("also", ", ".join(others)),
         *(
@@ -473,7 +469,6 @@ def _attempt_lines(attempt: Row) -> Iterator[str]:
 
 
 def _contrast_of(story: Row) -> Iterator[str]:
-    """Where a failing attempt diverges from the closest pass."""
     found = story["contrast"]
     if not found:
         return
@@ -484,21 +479,15 @@ def _contrast_of(story: Row) -> Iterator[str]:
     shared += f", {found['n_common_first']} of them before they part"
     # Which arguments differ says more than how long calls begin.
     limit = SHOWN_CALL if found["arguments"] else LONGEST_TEXT
-    yield from facts(
-        ("in common", (found["n_calls"] or found["n_passing_calls"]) and shared),
-        ("then", PARTINGS[found["difference"]]),
-        ("failing", inline(found["failing"])),
-        ("", flat(found["failing_event"], limit)),
-        ("passing", inline(found["passing"])),
-        ("", flat(found["passing_event"], limit)),
-    )
+    has_calls = found["n_calls"] or found["n_passing_calls"]
+    yield from contrasted(found, shared if has_calls else "", limit)
     for argument in found["arguments"]:
         one, other = (flat(argument[side]) or "not given" for side in SIDES)
-        yield row("argument", f"{inline(argument['name'])}: {one} | {other}")
+        yield row("argument", f"{one_line(argument['name'])}: {one} | {other}")
     for side in SIDES:
-        if tools := joined(found[f"tools_only_{side}"]):
+        if tools := _joined(found[f"tools_only_{side}"]):
             yield row("tools", f"only {side}: {tools}")
-    yield from facts(("also", _text(found["differences"])))
+    yield from facts(("also", sentence(found["differences"])))
 
 
 def _signs_of(story: Row) -> Iterator[str]:
@@ -506,52 +495,44 @@ def _signs_of(story: Row) -> Iterator[str]:
     if story["suspicions"]:
         yield heading("suspicions") + ": perhaps not the model but the task, data or infrastructure"
     for found in story["suspicions"]:
-        counted = f"{found['n_with']} of {found['n_failing']} attempts that did not pass"
-        said = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {counted}"
-        yield from facts((found["cause"], said), ("", joined(found["evidence"] or [])))
+        share = f"{found['n_with']} of {found['n_failing']} attempts that did not pass"
+        said = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {share}"
+        yield from facts((found["cause"], said), ("", _joined(found["evidence"] or [])))
     if story["error_signatures"]:
         yield heading("errors of this task") + ", without their numbers, paths and ids"
     for found in story["error_signatures"]:
         times = "once" if found["n_events"] == 1 else f"{found['n_events']:,} times"
         passed = f", {found['n_passed']} of them passed" if found["n_passed"] else ""
-        said = f"{_text(found['signature'])} ({inline(found['example'])})"
-        yield row(found["source"], f"{said}, {times} in {_attempts(found['n_rollouts'])}{passed}")
+        said = f"{sentence(found['signature'])} ({one_line(found['example'])}), {times}"
+        yield row(found["source"], f"{said} in {counted(found['n_rollouts'], 'attempt')}{passed}")
 
 
 def _dive_of(story: Row) -> Iterator[str]:
-    """What a task that never passes has to say."""
     dive = story["dive"]
     if not dive:
         return
     checks = f"{dive['n_checks_passed']} of {dive['n_checks']} checks"
     actions = f"{dive['n_matched_actions']} of {dive['n_expected_actions']} expected actions"
     best = phrase(
-        dive["best_rollout"] and inline(dive["best_rollout"]),
+        dive["best_rollout"] and one_line(dive["best_rollout"]),
         dive["best_reward"] is not None and f"reward {dive['best_reward']:g}",
         dive["n_checks"] and checks,
         dive["n_expected_actions"] and actions,
     )
     at_last = f" in {dive['n_at_last_stage']} of {dive['n_scored']}"
-    passing = ", ".join(inline(name) for name in dive["passing_runs"])
+    passing = ", ".join(one_line(name) for name in dive["passing_runs"])
+    error = sentence(dive["error_signature"])
     yield heading("never passed in this run")
     yield from facts(
-        ("mostly", dive["mode"] and f"{dive['mode']} in {_attempts(dive['n_with_mode'])}"),
-        ("stops at", dive["last_stage"] and inline(dive["last_stage"]) + at_last),
-        ("all call", joined(dive["shared_tools"])),
-        (
-            "error",
-            dive["error_signature"]
-            and f"{_text(dive['error_signature'])}, in {_attempts(dive['n_with_error'])}",
-        ),
-        ("all answer", _text(dive["shared_answer"])),
+        ("mostly", dive["mode"] and f"{dive['mode']} in {counted(dive['n_with_mode'], 'attempt')}"),
+        ("stops at", dive["last_stage"] and one_line(dive["last_stage"]) + at_last),
+        ("all call", _joined(dive["shared_tools"])),
+        ("error", error and f"{error}, in {counted(dive['n_with_error'], 'attempt')}"),
+        ("all answer", sentence(dive["shared_answer"])),
         ("best", best),
         ("elsewhere", f"passed by {passing}" if passing else "no other run passes it"),
     )
 
 
-def _text(text: str | None) -> str:
-    return inline(text or "", LONGEST_TEXT)
-
-
-def _attempts(count: int) -> str:
-    return "1 attempt" if count == 1 else f"{count:,} attempts"
+def _joined(names: Iterable[str]) -> str:
+    return sentence(", ".join(names))

@@ -20,6 +20,7 @@ from pipeline.artifact import (
     SIDECAR_SUFFIXES,
     Artifact,
     Kind,
+    printable,
 )
 from pipeline.citation import LONGEST_NAME, bounded_name
 from pipeline.errors import InputError, UsageError
@@ -126,7 +127,7 @@ def _walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
     by_path: dict[Path, Found] = {}
     for path in absolute:
         for file in _files(path, skipped):
-            name = _printable(os.path.relpath(file, parent).replace(os.sep, "/"))
+            name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
             by_path.setdefault(file.resolve(), Found(file.resolve(), name))
     return sorted(by_path.values(), key=lambda found: found.name)
 
@@ -179,7 +180,6 @@ def _with_sidecars(path: Path) -> Iterator[Path]:
 
 
 def _is_our_output(folder: Path) -> bool:
-    """The folder holds what an analysis wrote."""
     try:
         manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -195,11 +195,6 @@ def _split_name(name: str) -> tuple[str, str]:
             base = base[: -len(packed)]
     stem, dot, ending = base.rpartition(".")
     return (stem, f".{ending.lower()}") if dot and stem else (base, "")
-
-
-def _printable(name: str) -> str:
-    """File names may hold bytes that are not UTF-8; tables and reports cannot."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _kind_of(file: Found, *, is_named: bool = False) -> Kind:

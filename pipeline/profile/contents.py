@@ -112,7 +112,6 @@ def beside(inputs: list[Path]) -> Path | None:
 
 
 def _baselines(entry: Entry, example: str) -> tuple[str, ...]:
-    """One run's name, or a list of them, one per benchmark."""
     names = entry.items() if isinstance(entry.value, list) else [entry]
     return tuple(dict.fromkeys(toml.text(name, "a run's name", example) for name in names))
 
@@ -138,7 +137,6 @@ def _slices(entry: Entry, example: str) -> tuple[str, ...]:
 
 
 def _tasks(entry: Entry, example: str) -> int | tuple[str, ...]:
-    """How many there are, or which."""
     if not isinstance(entry.value, list):
         expected = "a count from 1 to {} or a list of task ids"
         return toml.integer(entry, MOST_TASKS, example, expected)
@@ -195,6 +193,14 @@ def _evidence(entry: Entry) -> str:
     return entry.value
 
 
+def _complete_mode(_entry: Entry, values: dict[str, Any]) -> None:
+    """A mode without a title is called by its name."""
+    values["title"] = values["title"] or values["mode"].replace("_", " ").lower()
+    values["cause"] = values["cause"] or UNEXPLAINED
+    values["severity"] = values["severity"] or DEFAULT_SEVERITY
+    values["is_words"] = values.pop("signal") == "words"
+
+
 PREDICATE = (toml.text, "a SQL predicate")
 CONTRACT = Contract(
     noun="profile",
@@ -233,6 +239,7 @@ CONTRACT = Contract(
             each="failure mode",
             called="this failure mode",
             required=("mode", "when"),
+            check=_complete_mode,
             once=(("mode",), 'failure_mode names "{}" twice.', ""),
         ),
     },
@@ -255,28 +262,12 @@ def read(path: Path, *, name: str | None = None) -> Profile:
         expected_task_ids=tasks if is_named else None,
         expected_repeats=values["expected"]["repeats"],
         funnel=tuple(Stage(**stage) for stage in values["funnel"]),
-        failure_modes=_failure_modes(values["failure_mode"]),
+        failure_modes=tuple(FailureMode(**mode) for mode in values["failure_mode"]),
     )
 
 
 @cache
 def built_in() -> tuple[FailureMode, ...]:
     """The modes of every benchmark, written as a profile would write them."""
-    return _failure_modes(toml.read(BUILT_IN, BUILT_IN.name, CONTRACT)["failure_mode"])
-
-
-def _failure_modes(tables: list[dict[str, Any]]) -> tuple[FailureMode, ...]:
-    """A mode without a title is called by its name."""
-    return tuple(
-        FailureMode(
-            mode=table["mode"],
-            title=table["title"] or table["mode"].replace("_", " ").lower(),
-            when=table["when"],
-            cause=table["cause"] or UNEXPLAINED,
-            severity=table["severity"] or DEFAULT_SEVERITY,
-            intervention=table["intervention"],
-            evidence=table["evidence"],
-            is_words=table["signal"] == "words",
-        )
-        for table in tables
-    )
+    tables = toml.read(BUILT_IN, BUILT_IN.name, CONTRACT)["failure_mode"]
+    return tuple(FailureMode(**mode) for mode in tables)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from pipeline.profile.contents import Profile
@@ -94,8 +93,7 @@ def _suggestion(db: duckdb.DuckDBPyConnection, path: str) -> str:
     known = _keys(db, json_path(prefix[:-1])) if parents else []
     if not known:
         prefix, known = "", _keys(db, "$")
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-    meant = f"Did you mean {prefix}{close[0]}? " if close else ""
+    meant = did_you_mean(name, known, cutoff=0.5, prefix=prefix)
     listed = ", ".join(f"{prefix}{key}" for key in known[:MOST_LISTED])
     more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
     return (

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import product
 from typing import Any
 
-from pipeline.profile.policy import Criterion, Waiver
-from pipeline.profile.policy import Policy as Policy
+from pipeline.profile.policy import Criterion, Policy
 from pipeline.profile.policy import read as read
 
 # Seventeen digits tell any two floats apart.
 DIGITS = (4, 6, 9, 12, 17)
 MOST_NAMES = 12
+EFFECTS = {"blocking": "it blocks", "tracked": "tracked, a warning only"}
 Range = tuple[float, float]
+Row = dict[str, Any]
+# The coverage and the clean rate of a run by name; None is unknown.
+Quality = dict[str, float | None]
 
 
 class Verdict(StrEnum):
@@ -65,14 +68,6 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Quality:
-    """How complete and how clean a run is; None is unknown."""
-
-    coverage: float | None = None
-    clean_rate: float | None = None
-
-
-@dataclass(frozen=True)
 class Compared:
     """A candidate beside its base: each metric over all common tasks, and without the waived ones.
 
@@ -83,97 +78,67 @@ class Compared:
     candidate: str
     every_task: tuple[Measured, ...]
     unwaived: tuple[Measured, ...] = ()
-    base_quality: Quality = Quality()
-    candidate_quality: Quality = Quality()
+    base_quality: Quality = field(default_factory=dict)
+    candidate_quality: Quality = field(default_factory=dict)
     common_tasks: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What was measured, the verdict on it, and why."""
-
-    measured: Measured
-    verdict: Verdict
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """A criterion judged without the waived tasks, which decides, and with them."""
-
-    criterion: Criterion
-    deciding: Finding
-    with_waived: Finding
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict that counts."""
-        return self.deciding.verdict
-
-    @property
-    def is_waiver_decisive(self) -> bool:
-        """Is it another verdict where nothing is waived."""
-        return self.verdict != self.with_waived.verdict
-
-
-@dataclass(frozen=True)
-class Gate:
-    """The verdict on one candidate, and all that led to it."""
-
-    policy: Policy
-    compared: Compared
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    judgements: tuple[Judgement, ...]
-    absent_waivers: tuple[Waiver, ...] = ()
-
-    @property
-    def exit_code(self) -> int:
-        """0 where the candidate may go on, 1 where it may not."""
-        return 0 if self.verdict in (Verdict.PASS, Verdict.WARN) else 1
-
-
-def decide(policy: Policy, compared: Compared) -> Gate:
-    """What the policy says of a candidate."""
-    unmet = tuple(_unmet(policy, compared))
+def decide(policy: Policy, compared: Compared) -> Row:
+    """What the policy says of a candidate, and all that led to it, as JSON has it."""
+    unmet = list(_unmet(policy, compared))
     # With nothing waived there is but one set of tasks.
     deciding = compared.unwaived if policy.waivers else compared.every_task
-    judgements = tuple(
-        Judgement(
-            criterion,
-            deciding=_finding(criterion, policy, deciding, unmet),
-            with_waived=_finding(criterion, policy, compared.every_task, unmet),
-        )
-        for criterion in policy.criteria
-    )
-    absent = tuple(w for w in policy.waivers if w.task_id not in compared.common_tasks)
-    reasons = (*_reasons(judgements), *unmet, *_waiver_reasons(judgements, absent))
+    metrics = []
+    for each in policy.criteria:
+        judged, whole = (_judged(each, policy, on, unmet) for on in (deciding, compared.every_task))
+        with_waived = whole if policy.waivers else None
+        asked = {**asdict(each), "threshold": each.threshold}
+        metrics.append({**asked, **judged, "with_waived": with_waived})
+    waived = [
+        {**asdict(each), "is_common": each.task_id in compared.common_tasks}
+        for each in policy.waivers
+    ]
+    reasons = [*_reasons(metrics), *unmet, *_waiver_reasons(metrics, waived)]
     # What is tracked, and waivers that matter or are for nothing, warn.
-    blocking = [each.verdict for each in judgements if each.criterion.is_blocking]
-    verdict = _worst([Verdict.WARN if reasons else Verdict.PASS, *blocking])
-    return Gate(policy, compared, verdict, reasons, judgements, absent)
+    blocking = [each["verdict"] for each in metrics if each["level"] == "blocking"]
+    verdict = worst([Verdict.WARN if reasons else Verdict.PASS, *blocking])
+    return {
+        "base": compared.base,
+        "candidate": compared.candidate,
+        "policy": policy.name,
+        "verdict": verdict,
+        "exit_code": 0 if verdict in (Verdict.PASS, Verdict.WARN) else 1,
+        "reasons": reasons,
+        "metrics": metrics,
+        "require": asdict(policy.require),
+        "quality": {"base": compared.base_quality, "candidate": compared.candidate_quality},
+        "waived": waived,
+    }
 
 
-def worst(gates: Iterable[Gate]) -> Verdict:
-    """The verdict on several candidates, all of which must pass; of none nothing is known."""
-    return _worst([gate.verdict for gate in gates])
-
-
-def _worst(verdicts: Sequence[Verdict]) -> Verdict:
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on several, all of which must pass; of none nothing is known."""
     return max(verdicts, key=list(Verdict).index, default=Verdict.INCONCLUSIVE)
 
 
-def _finding(
-    criterion: Criterion, policy: Policy, given: tuple[Measured, ...], unmet: tuple[str, ...]
-) -> Finding:
+def _judged(
+    criterion: Criterion, policy: Policy, given: Iterable[Measured], unmet: Sequence[str]
+) -> Row:
     by_metric = {measured.metric: measured for measured in given}
     measured = by_metric.get(criterion.metric, Measured(criterion.metric))
+    verdict, reasons = _verdict(criterion, measured)
     least = policy.require.min_common_tasks
     if least is not None and (measured.n_tasks is None or measured.n_tasks < least):
         few = f"it stands on {_tasks(measured.n_tasks)}, required are at least {least:,}"
-        unmet = (few, *unmet)
-    verdict, reasons = _verdict(criterion, measured)
-    return Finding(measured, Verdict.INCONCLUSIVE if unmet else verdict, (*reasons, *unmet))
+        unmet = [few, *unmet]
+    return {
+        "verdict": Verdict.INCONCLUSIVE if unmet else verdict,
+        "reasons": [*reasons, *unmet],
+        "n_tasks": measured.n_tasks,
+        "delta": measured.change,
+        "ci_new_tasks": measured.interval,
+        "bounds": measured.bounds,
+    }
 
 
 def _verdict(criterion: Criterion, measured: Measured) -> tuple[Verdict, list[str]]:
@@ -211,39 +176,42 @@ def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
 
 
 def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
-    """What the policy requires of both runs and does not find."""
     for name in ("coverage", "clean_rate"):
         least = getattr(policy.require, f"min_{name}")
         for run, quality in (
             (compared.base, compared.base_quality),
             (compared.candidate, compared.candidate_quality),
         ):
-            value = _finite(getattr(quality, name))
+            value = _finite(quality.get(name))
             if least is not None and (value is None or value < least):
                 known = "unknown" if value is None else _apart(value, least, ",")
                 what = f"the {name.replace('_', ' ')} of {run}"
                 yield f"{what} is {known}, required is at least {least:,.15g}"
 
 
-def _reasons(judgements: Sequence[Judgement]) -> Iterator[str]:
+def _reasons(metrics: Sequence[Row]) -> Iterator[str]:
     """Which metrics stand in the way, the gravest first."""
-    for is_blocking, verdict in product((True, False), (Verdict.FAIL, Verdict.INCONCLUSIVE)):
-        effect = "it blocks" if is_blocking else "tracked, a warning only"
-        for each in judgements:
-            if (each.criterion.is_blocking, each.verdict) == (is_blocking, verdict):
-                yield f"{asked(each.criterion)}: {verdict} ({effect})"
+    for level, verdict in product(EFFECTS, (Verdict.FAIL, Verdict.INCONCLUSIVE)):
+        for each in metrics:
+            if (each["level"], each["verdict"]) == (level, verdict):
+                yield f"{asked(each)}: {verdict} ({EFFECTS[level]})"
 
 
-def _waiver_reasons(judgements: Sequence[Judgement], absent: Sequence[Waiver]) -> Iterator[str]:
+def _waiver_reasons(metrics: Sequence[Row], waived: Sequence[Row]) -> Iterator[str]:
     """What the waivers changed, and those that change nothing."""
-    for each in judgements:
-        if each.is_waiver_decisive:
-            without = f"{asked(each.criterion)}: {each.verdict} without the waived tasks"
-            yield f"{without}, {each.with_waived.verdict} with them"
-    if absent:
-        names = ", ".join(waiver.task_id for waiver in absent[:MOST_NAMES])
+    for each in metrics:
+        if is_waiver_decisive(each):
+            without = f"{asked(each)}: {each['verdict']} without the waived tasks"
+            yield f"{without}, {each['with_waived']['verdict']} with them"
+    if absent := [each["task_id"] for each in waived if not each["is_common"]]:
         more = f" and {len(absent) - MOST_NAMES:,} more" if len(absent) > MOST_NAMES else ""
-        yield f"waived, but not among the common tasks: {names}{more}"
+        yield f"waived, but not among the common tasks: {', '.join(absent[:MOST_NAMES])}{more}"
+
+
+def is_waiver_decisive(metric: Row) -> bool:
+    """Is it another verdict where nothing is waived."""
+    whole = metric["with_waived"]
+    return whole is not None and whole["verdict"] != metric["verdict"]
 
 
 def _finite(value: float | None) -> float | None:
@@ -255,15 +223,15 @@ def _range(first: float | None, second: float | None) -> Range | None:
     return None if first is None or second is None else (first, second)
 
 
-def asked(criterion: Criterion) -> str:
+def asked(metric: Row) -> str:
     """What a policy asks, by metric and rule: one metric may have both rules."""
-    return f"{criterion.metric} {criterion.rule}"
+    return f"{metric['metric']} {metric['rule']}"
 
 
-def required(criterion: Criterion) -> str:
+def required(metric: Row) -> str:
     """What the change must be."""
-    side = "above" if criterion.direction == "higher" else "below"
-    return f"{side} {_exact(criterion.threshold)}"
+    side = "above" if metric["direction"] == "higher" else "below"
+    return f"{side} {_exact(metric['threshold'])}"
 
 
 def change(value: float, threshold: float) -> str:
@@ -300,46 +268,3 @@ def _apart(value: float, threshold: float, form: str) -> str:
         if side(float(said.replace(",", ""))) == side(value):
             break
     return said if value else "0"
-
-
-def as_row(gate: Gate) -> dict[str, Any]:
-    """The gate as JSON has it; null is undefined."""
-    policy, compared = gate.policy, gate.compared
-    return {
-        "base": compared.base,
-        "candidate": compared.candidate,
-        "policy": policy.name,
-        "verdict": str(gate.verdict),
-        "exit_code": gate.exit_code,
-        "reasons": list(gate.reasons),
-        "metrics": [
-            {
-                **asdict(judgement.criterion),
-                "threshold": judgement.criterion.threshold,
-                **_finding_row(judgement.deciding),
-                "with_waived": _finding_row(judgement.with_waived) if policy.waivers else None,
-            }
-            for judgement in gate.judgements
-        ],
-        "require": asdict(policy.require),
-        "quality": {
-            "base": asdict(compared.base_quality),
-            "candidate": asdict(compared.candidate_quality),
-        },
-        "waived": [
-            {**asdict(waiver), "is_common": waiver not in gate.absent_waivers}
-            for waiver in policy.waivers
-        ],
-    }
-
-
-def _finding_row(finding: Finding) -> dict[str, Any]:
-    measured = finding.measured
-    return {
-        "verdict": str(finding.verdict),
-        "reasons": list(finding.reasons),
-        "n_tasks": measured.n_tasks,
-        "delta": measured.change,
-        "ci_new_tasks": measured.interval,
-        "bounds": measured.bounds,
-    }

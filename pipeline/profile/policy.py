@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import toml
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, did_you_mean
 from pipeline.toml import Contract, Entry, Table, shown
 
 # What a policy may ask of, with the better way; those of K repeats come for every K as well.
@@ -35,18 +34,16 @@ METRIC_EXAMPLE = 'metric = "pass_at_1"'
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a policy asks of one metric: `margin` is in its unit, `direction` the better way."""
+    """What a policy asks of one metric: `margin` is in its unit, `direction` the better way.
+
+    The release waits for a blocking one; a tracked one only warns.
+    """
 
     metric: str
     rule: str = "non-inferior"
     margin: float = PASS_RATE_MARGIN
     direction: str = "higher"
     level: str = "blocking"
-
-    @property
-    def is_blocking(self) -> bool:
-        """Does the release wait for it? A tracked one only warns."""
-        return self.level == "blocking"
 
     @property
     def sign(self) -> int:
@@ -92,10 +89,9 @@ def _metric(entry: Entry, example: str) -> str:
     metric = toml.text(entry, "the name of a metric", example)
     if metric not in METRICS and not PASS_RATE.fullmatch(metric):
         known = sorted(METRICS)
-        close = difflib.get_close_matches(metric[:40], known, n=1, cutoff=0.5)
-        hint = f"Metrics: {', '.join(known)}, and pass_at_2, pass_hat_2 and so on."
-        meant = f" Did you mean {close[0]}?" if close else ""
-        raise entry.error(f"{shown(metric)} is not a metric.", hint=f"{hint}{meant}")
+        hint = f"Metrics: {', '.join(known)}, and pass_at_2, pass_hat_2 and so on. "
+        hint += did_you_mean(metric, known, cutoff=0.5)
+        raise entry.error(f"{shown(metric)} is not a metric.", hint=hint.strip())
     return metric
 
 

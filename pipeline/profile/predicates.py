@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import duckdb
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, did_you_mean
 from pipeline.profile.askable import FUNCTIONS, NAMED, ZONED_TYPES
 from pipeline.profile.contents import FailureMode, Stage
 from pipeline.toml import shown
@@ -131,9 +130,9 @@ def _refuse_parts(
             case "COLUMN_REF":
                 name = node["column_names"][0]
                 if name.lower() not in known:
-                    hint = f"A predicate may use: {', '.join(sorted(columns))}."
-                    hint += _meant(name, columns)
-                    raise _refused(f'column "{name}" does not exist.', hint)
+                    hint = f"A predicate may use: {', '.join(sorted(columns))}. "
+                    hint += did_you_mean(name.lower(), columns, cutoff=0.75)
+                    raise _refused(f'column "{name}" does not exist.', hint.strip())
             case "FUNCTION":
                 _refuse_function(db, node)
             case "LAMBDA" if node["syntax_type"] == "LAMBDA_KEYWORD":
@@ -177,17 +176,12 @@ def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> Non
     if name not in FUNCTIONS:
         query = "select count(*) from duckdb_functions() where lower(function_name) = ?"
         if db.execute(query, [name]).fetchall() == [(0,)]:
-            hint = f"{CALLABLE}{_meant(name, NAMED)}"
-            raise _refused(f"function {name} does not exist.", hint)
+            hint = f"{CALLABLE} {did_you_mean(name, NAMED, cutoff=0.75)}"
+            raise _refused(f"function {name} does not exist.", hint.strip())
         message = f"function {name} may not be used: only what follows from a row alone."
         raise _refused(message, CALLABLE)
     if node["filter"] or node["distinct"] or node["order_bys"]["orders"] or node["export_state"]:
         raise _refused(f"{name} is no aggregate: no distinct, order by or filter.")
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name.lower(), list(known), n=1, cutoff=0.75)
-    return f" Did you mean {close[0]}?" if close else ""
 
 
 def _sentence(text: str) -> str:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import duckdb
-import pyarrow as pa
 
 from pipeline.profile.askable import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
 from pipeline.profile.contents import FIXED_STAGES, PREDICATES, FailureMode, Profile, built_in
 from pipeline.profile.fields import json_path
-from pipeline.relation import Relation
+from pipeline.relation import Relation, create_table
 
 KEY = ("run_id", "task_id", "rollout_index")
 SETTINGS = (
@@ -42,16 +38,18 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
         *paths,
         *(profile.slices is not None, n_tasks, names is not None, profile.expected_repeats),
     )
-    _create(db, "settings", SETTINGS, [settings])
+    create_table(db, "raw.settings", SETTINGS, [settings])
     slices = [(name, json_path(name)) for name in profile.slices or ()]
-    _create(db, "slice_fields", "name varchar, path varchar", slices)
-    _create(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
-    _create(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
+    create_table(db, "raw.slice_fields", "name varchar, path varchar", slices)
+    create_table(db, "raw.expected_tasks", "task_id varchar", [(name,) for name in names or ()])
+    create_table(db, "raw.baselines", "run_id varchar", [(name,) for name in profile.baselines])
     funnel = [
         (number, stage, not profile.funnel and stage in OPTIONAL)
         for number, stage in enumerate(stages(profile), start=1)
     ]
-    _create(db, "funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel)
+    create_table(
+        db, "raw.funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel
+    )
     own = own_rules(profile)
     listed = [
         (
@@ -60,19 +58,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
         )
         for number, rule in enumerate(rules(profile), start=1)
     ]
-    _create(db, "failure_rules", RULES, listed)
-
-
-def _create(
-    db: duckdb.DuckDBPyConnection, table: str, columns: str, rows: Sequence[tuple[Any, ...]]
-) -> None:
-    db.execute(f"create table raw.{table} ({columns})")
-    if rows:
-        # A statement per row takes a millisecond each, and a million tasks may be expected.
-        given = {str(place): list(column) for place, column in enumerate(zip(*rows, strict=True))}
-        db.register("given", pa.table(given))
-        db.execute(f"insert into raw.{table} from given")
-        db.unregister("given")
+    create_table(db, "raw.failure_rules", RULES, listed)
 
 
 def stages(profile: Profile) -> dict[str, str]:

@@ -12,6 +12,8 @@ from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
 from pipeline.report.tables import OF_PAIRS, Source, rows
 
+STANDING = ("regressed", "improved", "")
+
 
 @dataclass(frozen=True)
 class Ledger:
@@ -103,9 +105,32 @@ class Comparison:
         return str(self.lead.row.values["benchmark"])
 
     @property
+    def standing(self) -> str:
+        """Which way it is decided, with all candidates allowed for; empty where it is not."""
+        said = self.lead.row.values["verdict_holm"]
+        return said if said in STANDING else ""
+
+    @property
     def is_named(self) -> bool:
         """Whether the base was named, so that there is a verdict."""
         return bool(self.lead.row.values["is_named"])
+
+
+def leading(found: Iterable[Comparison], most: int | None = None) -> list[Comparison]:
+    """Those with a verdict first, what is decided before what is not, then by tasks in common.
+
+    Of so many only the first; a regression is never left out.
+    """
+    ranked = sorted(
+        found,
+        key=lambda each: (
+            not each.is_named,
+            STANDING.index(each.standing),
+            -each.lead.row.values["n_common_tasks"],
+        ),
+    )
+    kept = len(ranked) if most is None else most
+    return ranked[:kept] + [each for each in ranked[kept:] if each.standing == "regressed"]
 
 
 @dataclass(frozen=True)

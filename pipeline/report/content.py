@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.figures import Row
@@ -21,6 +23,8 @@ from pipeline.report.tables import (
     Source,
     rows,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -121,18 +125,33 @@ class Content:
             return self.inventory[:1]
         return [run.run_inventory[0] for run in self.runs if run.run_inventory]
 
-    @property
-    def leading_comparisons(self) -> list[Comparison]:
-        """Those with a verdict first, then those with most tasks in common."""
-        return sorted(
-            self.comparisons,
-            key=lambda each: (not each.is_named, -each.lead.row.values["n_common_tasks"]),
-        )
-
     def each(self) -> Iterator[Content]:
-        """The same for each run alone."""
+        """The same for each run alone; every row is looked at once, however many runs there are."""
+        findings, inputs, notices = (
+            _by_name(self.findings, lambda row: [row.values["run_id"]]),
+            _by_name(self.inputs, lambda row: row.values["run_ids"] or []),
+            _by_name(self.notices, lambda notice: [notice["subject"]]),
+        )
+        series = _by_name(self.series, lambda row: [row.values["run_id"]])
+        for rows_of in _by_name(self.series, lambda row: [row.values["series"]]).values():
+            if len({row.values["run_id"] for row in rows_of}) > 1:
+                series.update((row.values["run_id"], []) for row in rows_of)
+        places = {id(notice): place for place, notice in enumerate(self.notices)}
+        compared = _by_name(self.comparisons, lambda each: [each.base, each.candidate])
         for run in self.runs:
-            yield self.only([run.run_id])
+            name, own = run.run_id, inputs[run.run_id]
+            subjects = dict.fromkeys((name, run.benchmark, *(row.values["path"] for row in own)))
+            told = [notice for subject in subjects for notice in notices[subject]]
+            narrow = replace(
+                self,
+                runs=[run],
+                findings=findings[name],
+                comparisons=compared[name],
+                series=series[name],
+                inputs=own,
+                notices=sorted(told, key=lambda notice: places[id(notice)]),
+            )
+            yield narrow.only([name])
 
     def only(self, run_ids: Sequence[str]) -> Content:
         """These runs, what is said of them alone, the files they were read from and notices."""
@@ -167,6 +186,15 @@ class Content:
         for run in self.runs:
             runs.setdefault(run.benchmark, set()).add(run.run_id)
         return {name for name, own in runs.items() if len(own) > 1 and own <= names}
+
+
+def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[str, list[T]]:
+    """Each under every name it has, in its order."""
+    grouped: dict[str, list[T]] = defaultdict(list)
+    for one in found:
+        for name in names(one):
+            grouped[name].append(one)
+    return grouped
 
 
 def _own_findings(found: list[Row], names: Set[str]) -> list[Row]:

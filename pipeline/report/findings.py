@@ -34,10 +34,15 @@ def _recorded(figure: Figure, voice: Voice) -> str:
     return f"{voice.count(figure)} recorded"
 
 
+UNSETTLED = {
+    "others": ", those of other runs beyond 0 and 1",
+    "continuous": ", most of them high and hardly one 1",
+}
+
+
 def _unsettled(row: Row, voice: Voice) -> str:
     # What passes is settled for a benchmark, whichever run goes beyond 0 and 1.
-    is_within = (row.low.value or 0) >= 0 and (row.high.value or 0) <= 1
-    others = ", those of other runs beyond 0 and 1" if is_within else ""
+    others = UNSETTLED.get(row.subject, "") if isinstance(row.subject, str) else ""
     return (
         f"What passes is not settled for {voice.name(row.run_id)}: its {voice.count(row.n_total)} "
         f"rewards go from {voice.number(row.low)} to {voice.number(row.high)}{others}, so a "

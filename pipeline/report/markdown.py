@@ -94,7 +94,7 @@ def document(
 def comparison_page(found: list[Comparison]) -> str:
     """The section on comparisons alone, for what was asked on the spot."""
     template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
-    told = SimpleNamespace(comparisons=found, leading_comparisons=found, series=[])
+    told = SimpleNamespace(comparisons=found, series=[])
     # What was asked on the spot stands in no warehouse, and is nobody's report yet.
     unmarked = dict.fromkeys(marks.GLOBALS, lambda *_, **__: "")
     page = template.render(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.report.comparisons import Change, Comparison
+from pipeline.report.comparisons import Change, Comparison, leading
 from pipeline.report.figures import Figure, Row
 
 
@@ -88,5 +88,9 @@ def _figure(row: Row, column: str) -> Figure:
     return found
 
 
-FILTERS: Mapping[str, Callable[..., Any]] = {"largest": largest, "leaders": leaders}
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "largest": largest,
+    "leaders": leaders,
+    "leading": leading,
+}
 GLOBALS: Mapping[str, Callable[..., Any]] = {"is_apart": is_apart}

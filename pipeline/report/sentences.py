@@ -12,7 +12,7 @@ METRICS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
 TESTS = {
     "signs of tasks": "flipping the signs of task differences",
     "signs of groups": "flipping the signs of groups of tasks",
-    "rollouts within tasks": "exchanging rollouts within tasks",
+    "t of tasks' differences": "Student's t of task differences, since repeats differ",
 }
 EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
 # Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
@@ -84,7 +84,8 @@ def headline(comparison: Comparison, voice: Voice) -> str:
 
 def _moved(change: Change, voice: Voice) -> str:
     row = change.row
-    parts = [verdict(change, voice)] if isinstance(row.verdict, str) else []
+    told = verdict(change, voice, is_corrected=True)
+    parts = [told] if told else []
     if row.ci_new_tasks_low.value is not None:
         span = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
         parts.append(f"95% interval for new tasks {span}")
@@ -122,14 +123,22 @@ def _mainly(change: Change, voice: Voice) -> str:
     return said
 
 
-def verdict(change: Change, voice: Voice) -> str:
-    """The verdict in words; none where no base was named."""
+def verdict(change: Change, voice: Voice, *, is_corrected: bool = False) -> str:
+    """The verdict in words, corrected for all candidates; none where no base was named."""
     row = change.row
-    if not isinstance(row.verdict, str):
+    said = row.verdict_holm if is_corrected else row.verdict
+    if not isinstance(said, str):
         return ""
-    if row.verdict == "no change beyond margin":
-        return f"no change beyond {voice.change(change, row.margin).lstrip('+')}"
-    return row.verdict
+    if row.could_reverse:
+        n = (row.n_base_only.value or 0) + (row.n_candidate_only.value or 0)
+        tasks = "the task that only one run has" if n == 1 else "the tasks that only one run has"
+        return f"{said}: {tasks} could reverse it"
+    told = said
+    if said == "no change":
+        told = f"no change beyond {voice.change(change, row.margin).lstrip('+')}"
+    if said != row.verdict_holm:
+        told += f" by itself, {row.verdict_holm} among all candidates"
+    return told
 
 
 def _change(change: Change, voice: Voice) -> str:
@@ -166,6 +175,8 @@ def _same_tasks(change: Change, voice: Voice) -> str:
         "not told apart": "on these tasks the runs cannot be told apart",
     }
     found = words.get(row.on_these_tasks) if isinstance(row.on_these_tasks, str) else None
+    if found is not None and row.on_these_tasks_counted_as_fail != row.on_these_tasks:
+        found += ", which missing rows as failures would not show"
     if row.ci_same_tasks_low.value is not None:
         span = voice.span(change, row.ci_same_tasks_low, row.ci_same_tasks_high)
         seen = _detectable(change, row.mde_same_tasks, voice)
@@ -196,19 +207,28 @@ def _missing(change: Change, voice: Voice) -> str:
         told += f" ({span}, which the verdict goes by)"
     told += f"; {voice.span(change, row.bound_low, row.bound_high)} whatever they would have been"
     if not row.is_expected_known:
-        told += ", were every task as full as the run's fullest: nothing says what was expected"
+        told += ", had every task the usual repeats: nothing says what was expected"
     return told
 
 
 def _chance(change: Change, voice: Voice) -> str:
     row = change.row
-    if row.p_value.value is None:
-        return ""
-    how = "exactly" if row.n_draws.value is None else f"from {voice.count(row.n_draws)} draws"
-    told = f"p = {voice.chance(row.p_value)} by {TESTS[row.test]}, {how}"
-    if row.p_holm.value is not None and row.p_holm.value != row.p_value.value:
-        told += f"; {voice.chance(row.p_holm)} by Holm, over all candidates"
-    return told
+    told = []
+    if row.p_mean.value is not None:
+        mean = f"p = {voice.chance(row.p_mean)} if their mean did not change, by {TESTS[row.test]}"
+        if row.p_holm.value is not None and row.p_holm.value != row.p_mean.value:
+            mean += f" ({voice.chance(row.p_holm)} by Holm, over all candidates)"
+        told.append(mean + _drawn(row.n_draws, voice))
+    if row.p_any.value is not None:
+        dealt = (
+            f"p = {voice.chance(row.p_any)} if no task changed, by exchanging rollouts within tasks"
+        )
+        told.append(dealt + _drawn(row.n_draws_any, voice))
+    return "; ".join(told)
+
+
+def _drawn(n_draws: Figure, voice: Voice) -> str:
+    return "" if n_draws.value is None else f", from {voice.count(n_draws)} draws"
 
 
 def _pairing(change: Change, voice: Voice) -> str:

@@ -112,8 +112,12 @@ SMALLEST_CHANCE = 0.0001
 
 
 def points(rate: float) -> str:
-    """A difference of rates in points, with its sign; rounded as ledgers are."""
-    return f"{round(1000 * rate) / 10 + 0.0:+.1f}"
+    """A difference of rates in points, with its sign; rounded as ledgers are, never to no side."""
+    for scale, digits in ((10, 1), (100, 2), (1000, 3)):
+        rounded = round(100 * scale * rate) / scale + 0.0
+        if rounded:
+            return f"{rounded:+.{digits}f}"
+    return "+0.0"
 
 
 def signed(number: float) -> str:

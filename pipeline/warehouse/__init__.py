@@ -1,10 +1,15 @@
 """sql/ -> the schemas of one DuckDB file: built beside and renamed, then opened read-only."""
 
-from pipeline.warehouse.assertions import Notice, run_checks
 from pipeline.warehouse.build import build, half_of_memory, leftovers, let_go
 from pipeline.warehouse.overlay import ask_again
-from pipeline.warehouse.reader import Warehouse, open_warehouse
-from pipeline.warehouse.relations import create_macros, create_relations
+from pipeline.warehouse.reader import Warehouse, of_this_version, open_warehouse
+from pipeline.warehouse.relations import (
+    Notice,
+    create_macros,
+    create_relations,
+    order_views,
+    run_checks,
+)
 
 __all__ = [
     "Notice",
@@ -16,6 +21,8 @@ __all__ = [
     "half_of_memory",
     "leftovers",
     "let_go",
+    "of_this_version",
     "open_warehouse",
+    "order_views",
     "run_checks",
 ]

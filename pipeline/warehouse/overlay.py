@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipeline.errors import InputError
 from pipeline.relation import Relation
-from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down
-from pipeline.warehouse.relations import create_macros, create_relation, relations
+from pipeline.warehouse.build import SCHEMAS
+from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down, of_this_version
+from pipeline.warehouse.relations import (
+    create_from,
+    create_macros,
+    create_relation,
+    needed,
+    relations,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMAS = ("raw", "staging", "report", "assertions")
 RAW_REFERENCE = re.compile(r"\b(?:from|join)\s+(raw\.\w+)")
 
 
@@ -40,19 +45,13 @@ def ask_again(
     """
     every = {relation.name: relation for relation in relations(sql_dir, made)}
     db = attached(path)
-    try:
+    with of_this_version(path):
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
         create_macros(db, sql_dir)
         _create_raw_tables(db, {**given, **(amended or {})})
         affected = _affected(every, {*given, *emptied}, kept)
         _create(db, every, affected, given=given, emptied=emptied, wanted=wanted)
-    except (duckdb.CatalogException, duckdb.BinderException) as error:
-        db.close()
-        raise InputError(
-            f"{path}: does not hold what this version of blade asks of it.",
-            hint="Analyze the results again.",
-        ) from error
     lock_down(db)
     return Warehouse(db)
 
@@ -67,13 +66,13 @@ def _create(
     wanted: Sequence[str],
 ) -> None:
     """What is affected anew; of the rest a view on the warehouse, where that is read at all."""
-    needed = _closure(every, wanted, within=affected)
+    chosen = needed(every.values(), wanted, within=affected)
     db.execute("begin")
     for name, relation in every.items():
-        if name not in needed:
+        if name not in chosen:
             continue
         if name in given:
-            _create_given(db, name, given[name])
+            create_from(db, name, given[name])
         elif name in emptied:
             db.execute(f"create table {name} as from {CATALOG}.{name} limit 0")
         elif name in affected:
@@ -102,24 +101,6 @@ def _create_raw_tables(db: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Tab
     for (name,) in db.execute(query, [CATALOG]).fetchall():
         table = f"raw.{name}"
         if table in given:
-            _create_given(db, table, given[table])
+            create_from(db, table, given[table])
         else:
             db.execute(f"create view {table} as from {CATALOG}.{table}")
-
-
-def _create_given(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
-    db.register("given", rows)
-    db.execute(f"create table {name} as from given")
-    db.unregister("given")
-
-
-def _closure(every: Mapping[str, Relation], wanted: Sequence[str], *, within: Set[str]) -> set[str]:
-    """The relations wanted, and all that those of them read that are made anew."""
-    needed: set[str] = set()
-    todo = list(wanted)
-    while todo:
-        name = todo.pop()
-        if name not in needed:
-            needed.add(name)
-            todo += every[name].reads if name in within else []
-    return needed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from pipeline.errors import InputError, UsageError
+from pipeline.errors import InputError, UsageError, did_you_mean
 
 if TYPE_CHECKING:
     import polars
@@ -115,8 +114,7 @@ class Warehouse:
             f"where table_schema = 'main' and table_catalog = '{CATALOG}'"
         ).fetchall()
         known = sorted(name for (name,) in rows)
-        close = difflib.get_close_matches(missing[1].strip('"'), known, n=1, cutoff=0.5)
-        meant = f"Did you mean {close[0]}? " if close else ""
+        meant = did_you_mean(missing[1].strip('"'), known, cutoff=0.5)
         return f"{meant}Relations: {', '.join(known)}"
 
 
@@ -126,6 +124,21 @@ def open_warehouse(path: str | Path) -> Warehouse:
     connection.execute(f"use {CATALOG}; detach memory")
     lock_down(connection)
     return Warehouse(connection)
+
+
+@contextmanager
+def of_this_version(path: Path) -> Iterator[None]:
+    """The questions are ours: where one has no answer, the warehouse is not of this version."""
+    try:
+        yield
+    except (UsageError, duckdb.Error) as error:
+        unknown = (duckdb.CatalogException, duckdb.BinderException)
+        if not isinstance(error, unknown) and not isinstance(error.__cause__, unknown):
+            raise
+        raise InputError(
+            f"{path}: does not hold what this version of blade asks of it.",
+            hint="Analyze the results again.",
+        ) from error
 
 
 def attached(path: Path) -> duckdb.DuckDBPyConnection:

@@ -1,21 +1,31 @@
-"""One select per file, the file's name the relation's: created in the order of what they read."""
+"""One select per file, the file's name the relation's: created in the order of what they read.
+
+Assertions are relations too: what must not happen, and what a reader should know.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 
+from pipeline.errors import BladeError
 from pipeline.relation import Computed, Relation
 from pipeline.warehouse import shapes
+from pipeline.warehouse.reader import Warehouse
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|kind|needs): )?(.*)")
-# A stored table of staging, and the public view that joins its texts: both lie sorted.
+# A stored table of staging that lies sorted, and the public view that joins its texts.
 TWINS = ("rollouts", "tasks", "task_prompts")
 
 
@@ -76,8 +86,8 @@ def create_relations(
     """
     every = relations(sql_dir, made)
     if wanted:
-        needed = _needed(every, wanted)
-        every = [relation for relation in every if relation.name in needed]
+        chosen = needed(every, wanted)
+        every = [relation for relation in every if relation.name in chosen]
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
     known = shapes.known(sql_dir, every)
@@ -86,7 +96,8 @@ def create_relations(
     for relation in every:
         try:
             columns = known.get(relation.name)
-            if columns is not None and any(_is_empty(db, name) for name in relation.needs):
+            needs = [f"from {name} limit 1" for name in relation.needs]
+            if columns is not None and not all(db.execute(each).fetchall() for each in needs):
                 db.execute(f"create table {relation.name} ({columns})")
                 _comment(db, relation, "table")
             else:
@@ -99,33 +110,48 @@ def create_relations(
     db.execute("commit")
 
 
-def _is_empty(db: duckdb.DuckDBPyConnection, name: str) -> bool:
-    return not db.execute(f"from {name} limit 1").fetchall()
-
-
-def _needed(every: Iterable[Relation], wanted: Collection[str]) -> set[str]:
-    """These relations and all that they read, at any remove."""
+def needed(
+    every: Iterable[Relation], wanted: Iterable[str], *, within: Collection[str] | None = None
+) -> set[str]:
+    """The relations wanted and all that they read, at any remove; of those `within` at most."""
     reads = {relation.name: relation.reads for relation in every}
-    needed: set[str] = set()
+    found: set[str] = set()
     waiting = list(wanted)
     while waiting:
         name = waiting.pop()
-        if name not in needed:
-            needed.add(name)
-            waiting += reads[name]
-    return needed
+        if name not in found:
+            found.add(name)
+            waiting += reads[name] if within is None or name in within else []
+    return found
 
 
 def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
     """One relation, with its purpose as the comment that a schema shows."""
     kind = "table" if relation.is_table else "view"
     if isinstance(relation, Computed):
-        db.register("computed", relation.compute(db.sql(relation.query).to_arrow_table()))
-        db.execute(f"create table {relation.name} as from computed")
-        db.unregister("computed")
+        rows = db.sql(relation.query).to_arrow_table()
+        create_from(db, relation.name, relation.compute(rows))
     else:
         db.execute(f"create {kind} {relation.name} as {_sorted(relation)}")
     _comment(db, relation, kind)
+
+
+def create_from(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
+    """A table of rows as Arrow has them."""
+    db.register("given", rows)
+    db.execute(f"create table {name} as from given")
+    db.unregister("given")
+
+
+def order_views(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
+    """Views of texts get their order last: a query that joins them would sort every text."""
+    made = db.execute("select view_name from duckdb_views() where schema_name = 'main'").fetchall()
+    for name in TWINS:
+        if (name,) in made:
+            text = (sql_dir / f"intake/{name}.sql").read_text(encoding="utf-8")
+            relation = parse(f"main.{name}", text)
+            db.execute(f"create or replace view {relation.name} as {_by_grain(relation)}")
+            _comment(db, relation, "view")
 
 
 def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> None:
@@ -135,6 +161,32 @@ def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> No
 
 def _sorted(relation: Relation) -> str:
     schema, _, name = relation.name.partition(".")
-    if name in TWINS or (relation.is_table and schema == "main"):
-        return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
-    return relation.query
+    is_sorted = relation.is_table and (schema == "main" or name in TWINS)
+    return _by_grain(relation) if is_sorted else relation.query
+
+
+def _by_grain(relation: Relation) -> str:
+    return f"select * from (\n{relation.query}\n) order by {', '.join(relation.grain)}"
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to know of these results: what, in which run or file, and what to run next."""
+
+    check: str
+    subject: str
+    message: str
+    hint: str
+
+
+def run_checks(db: duckdb.DuckDBPyConnection | Warehouse) -> list[Notice]:
+    """Raise where `assertions.fail` has rows; return the rows of `assertions.warn` in order."""
+    query = "select check_name, subject, message, hint from assertions.{} order by all"
+    broken = db.execute(query.format("fail")).fetchall()
+    if broken:
+        check, subject, message, _ = broken[0]
+        raise BladeError(
+            f"{subject}: {message} ({check}, {len(broken)} rows). This is a bug in blade.",
+            hint="Please report it with the file; the previous output is untouched.",
+        )
+    return [Notice(*row) for row in db.execute(query.format("warn")).fetchall()]

@@ -40,6 +40,51 @@ warn_failures_unexpected as (
     anti join staging.attempts using (run_id, task_id, rollout_index)
     group by run_id
 ),
+-- Fields whose tasks fare alike, where nothing says which tasks belong together: the intervals for
+-- new tasks take each task for one of its own. Degrees of difficulty are meant to differ.
+grouped_tasks as (
+    select
+        benchmark,
+        run_id,
+        slices.name,
+        slices.value,
+        count(*) as n_tasks,
+        steady_sum(coalesce(pass_rate, mean_reward)) as total,
+        steady_sum(coalesce(pass_rate, mean_reward) ** 2) as square_total
+    from main.task_outcomes
+    inner join staging.task_slices as slices using (benchmark, task_id)
+    where
+        n_scored > 0
+        and (select group_path is null from raw.settings)
+        and regexp_matches(slices.name, '^[A-Za-z0-9_.-]+$')
+        and not regexp_matches(lower(slices.name), 'difficulty|level|split|tier')
+    group by all
+),
+-- How much more groups differ than tasks of one group do: the F of an analysis of variance.
+likenesses as (
+    select
+        benchmark,
+        run_id,
+        name,
+        count(*) as n_groups,
+        steady_sum(total * total / n_tasks) as between,
+        (between - steady_sum(total) ** 2 / sum(n_tasks)) / (n_groups - 1)
+            / nullif((steady_sum(square_total) - between) / (sum(n_tasks) - n_groups), 0) as f_ratio
+    from grouped_tasks
+    group by benchmark, run_id, name
+    having count(*) between 5 and 20 and sum(n_tasks) >= 3 * count(*)
+),
+warn_groups_unnamed as (
+    select
+        benchmark as subject,
+        'tasks of one ' || name || ' fare alike (' || n_groups || ' values, F = ' || round(f_ratio, 1)
+            || ' in ' || run_id || '): if they are related, intervals for new tasks are too narrow'
+            as message,
+        'Where they belong together, say so in blade.toml: fields.group = "' || name || '"' as hint
+    from likenesses
+    where f_ratio >= 4
+    qualify row_number() over (partition by benchmark order by f_ratio desc, run_id, name) = 1
+),
 -- Runs whose rows name more than one model.
 warn_mixed_models as (
     select
@@ -49,15 +94,16 @@ warn_mixed_models as (
     from main.runs
     where n_models > 1
 ),
--- Benchmarks whose rewards leave 0..1: what passes must be said, it is not guessed.
+-- Benchmarks whose rewards leave 0..1, or are a scale of their own: what passes must be said, it is not guessed.
 warn_pass_unsettled as (
     select
         benchmark as subject,
         'rewards go from ' || lowest || ' to ' || highest
+            || if(is_continuous, ', most of them high and hardly one 1', '')
             || ', so what passes is not settled; pass figures are left empty' as message,
         'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
             || highest as hint
-    from (select distinct benchmark, lowest, highest, pass_threshold from staging.run_benchmarks)
+    from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
     where pass_threshold is null
 ),
 -- Files with lines that could not be used.
@@ -152,6 +198,8 @@ union all by name
 select 'warn_expected_fewer' as check_name, * from warn_expected_fewer
 union all by name
 select 'warn_failures_unexpected' as check_name, * from warn_failures_unexpected
+union all by name
+select 'warn_groups_unnamed' as check_name, * from warn_groups_unnamed
 union all by name
 select 'warn_mixed_models' as check_name, * from warn_mixed_models
 union all by name

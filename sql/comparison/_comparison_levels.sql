@@ -8,9 +8,17 @@ with task_values as (
         *,
         case when is_common then base_variance end as base_own_variance,
         case when is_common then candidate_variance end as candidate_own_variance,
+        base_lowest_variance + candidate_lowest_variance as counted_variance,
         case when is_paired then candidate_lowest - base_lowest end as counted_change,
         case when is_paired then candidate_lowest - base_highest end as lowest_change,
-        case when is_paired then candidate_highest - base_lowest end as highest_change
+        case when is_paired then candidate_highest - base_lowest end as highest_change,
+        -- A whole task that one run lacks, failed or passed.
+        if(pairing = 'base only' and is_bounded, 0, candidate_lowest)
+            - if(pairing = 'candidate only' and is_bounded, 0, base_lowest) as possible_change,
+        if(pairing = 'base only' and is_bounded, 0, candidate_lowest)
+            - if(pairing = 'candidate only' and is_bounded, 1, base_highest) as least_possible,
+        if(pairing = 'base only' and is_bounded, 1, candidate_highest)
+            - if(pairing = 'candidate only' and is_bounded, 0, base_lowest) as most_possible
     from staging.comparison_values
 ),
 levels as materialized (
@@ -49,6 +57,21 @@ levels as materialized (
         case when count(highest_change) = n_paired_tasks then
             steady_sum(highest_change) / nullif(n_paired_tasks, 0)
         end as bound_high,
+        count(*) filter (where is_possible) as n_possible_tasks,
+        case when count(*) filter (where is_possible and possible_change is null) = 0 then
+            steady_sum(case when is_possible then possible_change end) / nullif(n_possible_tasks, 0)
+        end as delta_possible,
+        case when delta_possible is not null then
+            steady_sum(case when is_possible then least_possible end) / nullif(n_possible_tasks, 0)
+        end as possible_low,
+        case when delta_possible is not null then
+            steady_sum(case when is_possible then most_possible end) / nullif(n_possible_tasks, 0)
+        end as possible_high,
+        -- With what is missing as failures, of tasks that had repeats.
+        case when count(case when is_paired then counted_variance end) = n_paired_tasks then
+            sqrt(steady_sum(case when is_paired then counted_variance end))
+                / nullif(n_paired_tasks, 0)
+        end as se_same_counted_as_fail,
         not coalesce(bool_or(not is_bounded), false) as is_bounded
     from task_values
     group by base, candidate, metric
@@ -58,38 +81,50 @@ groups as (
         base,
         candidate,
         metric,
-        count(*) filter (where is_common) > 0 as is_common,
-        steady_sum(difference(change, delta)) as deviation,
-        steady_sum(difference(counted_change, delta_counted_as_fail)) as counted_deviation,
+        n_common_tasks,
+        n_paired_tasks,
+        n_possible_tasks,
+        count(*) filter (where is_common) as n_common,
+        count(*) filter (where is_paired) as n_paired,
+        count(*) as n_possible,
+        steady_sum(difference(change, delta)) ** 2 as square,
+        steady_sum(difference(counted_change, delta_counted_as_fail)) ** 2 as counted_square,
+        steady_sum(difference(possible_change, delta_possible)) ** 2 as possible_square,
         steady_sum(case when is_common then
             coalesce(base_variance, base_within) + coalesce(candidate_variance, candidate_within)
         end) as sampling_variance
     from task_values
     inner join levels using (base, candidate, metric)
-    where is_paired
-    group by base, candidate, metric, task_group
+    where is_possible
+    group by
+        base,
+        candidate,
+        metric,
+        task_group,
+        n_common_tasks,
+        n_paired_tasks,
+        n_possible_tasks
 ),
 spreads as (
     select
         base,
         candidate,
         metric,
-        count(*) filter (where is_common) as n_groups,
-        count(*) as n_counted_groups,
-        steady_sum(deviation * deviation) as deviations,
-        steady_sum(counted_deviation * counted_deviation) as counted_deviations,
-        steady_sum(sampling_variance) as sampling_variance
+        count(*) filter (where n_common > 0) as n_groups,
+        count(*) filter (where n_paired > 0) as n_counted_groups,
+        count(*) as n_possible_groups,
+        clustered_error(square, n_common, n_common_tasks) as se_new_tasks,
+        clustered_error(counted_square, n_paired, n_paired_tasks) as se_counted_as_fail,
+        clustered_error(possible_square, n_possible, n_possible_tasks) as se_possible,
+        clustered_degrees(n_common, if(n_common > 0, 1, 0), n_common_tasks) as degrees,
+        clustered_degrees(n_paired, if(n_paired > 0, 1, 0), n_paired_tasks) as counted_degrees,
+        clustered_degrees(n_possible, 1, n_possible_tasks) as possible_degrees,
+        sqrt(steady_sum(sampling_variance)) / nullif(n_common_tasks, 0) as se_same_tasks
     from groups
-    group by all
+    group by base, candidate, metric, n_common_tasks, n_paired_tasks, n_possible_tasks
 )
 select
     levels.*,
-    n_groups,
-    n_counted_groups,
-    sqrt(n_groups / nullif(n_groups - 1, 0) * deviations) / nullif(n_common_tasks, 0)
-        as se_new_tasks,
-    sqrt(sampling_variance) / nullif(n_common_tasks, 0) as se_same_tasks,
-    sqrt(n_counted_groups / nullif(n_counted_groups - 1, 0) * counted_deviations)
-        / nullif(n_paired_tasks, 0) as se_counted_as_fail
+    spreads.* exclude (base, candidate, metric)
 from levels
 left join spreads using (base, candidate, metric)

@@ -25,8 +25,17 @@ select
     unnest([bases.highest_pass_rate, bases.highest_reward]) as base_highest,
     unnest([candidates.lowest_pass_rate, candidates.lowest_reward]) as candidate_lowest,
     unnest([candidates.highest_pass_rate, candidates.highest_reward]) as candidate_highest,
-    unnest([true, bases.is_bounded and candidates.is_bounded]) as is_bounded
+    unnest([bases.lowest_pass_variance, bases.lowest_reward_variance]) as base_lowest_variance,
+    unnest([candidates.lowest_pass_variance, candidates.lowest_reward_variance])
+        as candidate_lowest_variance,
+    -- A task that one run lacks may have been lost whole, unless something says what it expected.
+    tasks.is_paired
+        or (tasks.pairing = 'base only' and candidate_runs.n_expected is null)
+        or (tasks.pairing = 'candidate only' and base_runs.n_expected is null) as is_possible,
+    unnest([true, bases.is_bounded is not false and candidates.is_bounded is not false]) as is_bounded
 from main.comparison_tasks as tasks
+inner join main.runs as base_runs on base_runs.run_id = tasks.base
+inner join main.runs as candidate_runs on candidate_runs.run_id = tasks.candidate
 left join staging.task_sides as bases
     on bases.run_id = tasks.base
     and bases.task_id = tasks.task_id

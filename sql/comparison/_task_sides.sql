@@ -21,7 +21,7 @@ counted as (
         task_id,
         count(*) as n_attempts,
         list(reward order by reward) filter (where reward is not null) as rewards,
-        coalesce(bool_or(reward not in (0, 1)), false) as is_graded,
+        coalesce(bool_or(is_partial_reward(reward)), false) as is_graded,
         -- To look at: of several that did alike the first.
         arg_min(rollout_index, (-reward, rollout_index)) filter (where is_scored) as best_index,
         arg_min(rollout_index, (reward, rollout_index)) filter (where is_scored) as worst_index
@@ -29,19 +29,29 @@ counted as (
     semi join compared using (run_id)
     group by all
 ),
--- Where nothing says what was expected, every task may have had as many repeats as the fullest.
+-- Where nothing says what was expected, every task should have had as many repeats as nearly all
+-- have: a stray second attempt at one does not make the others' missing. Where that is no one number,
+-- some were lost, and any may have had as many as the fullest.
+norms as (
+    select
+        run_id,
+        if(
+            max(n_tasks) >= 0.9 * sum(n_tasks), arg_max(n_attempts, (n_tasks, n_attempts)), max(n_attempts)
+        ) as n_usual
+    from (select run_id, n_attempts, count(*) as n_tasks from counted group by all) as repeats
+    group by all
+),
 sized as (
     select
         counted.* replace (
-            case
-                when runs.n_expected is null
-                    then max(counted.n_attempts) over (partition by counted.run_id)
-                else counted.n_attempts
-            end as n_attempts
+            if(runs.n_expected is null, greatest(counted.n_attempts, norms.n_usual), counted.n_attempts)
+                as n_attempts
         ),
         coalesce(list_sum(counted.rewards), 0) as total_reward,
+        coalesce(list_sum([reward * reward for reward in counted.rewards]), 0) as total_square,
         benchmarks.lowest >= -1e-9 and benchmarks.highest <= 1 + 1e-9 as is_bounded
     from counted
+    inner join norms using (run_id)
     inner join main.runs using (run_id)
     inner join staging.run_benchmarks as benchmarks using (run_id)
 )
@@ -79,6 +89,10 @@ select
         (sized.total_reward + (sized.n_attempts - outcomes.n_scored))
             / nullif(sized.n_attempts, 0)
     end as highest_reward,
+    lowest_pass_rate * (1 - lowest_pass_rate) / nullif(sized.n_attempts - 1, 0)
+        as lowest_pass_variance,
+    greatest(sized.total_square / sized.n_attempts - lowest_reward * lowest_reward, 0)
+        / nullif(sized.n_attempts - 1, 0) as lowest_reward_variance,
     sized.is_bounded,
     sized.is_graded
 from sized

@@ -30,3 +30,4 @@ whole as (
 from staging.measure_changes
 union all by name
 select *, candidate_value - base_value as delta from whole
+order by base, candidate, metric

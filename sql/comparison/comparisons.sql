@@ -14,17 +14,6 @@ with pairings as (
         count(*) filter (where is_paired and not is_common) as n_not_scored
     from main.comparison_tasks
     group by all
-),
-tested as (
-    select
-        tests.*,
-        coalesce(bool_or(tests.is_graded) over (partition by base, candidate), false)
-            as is_any_graded,
-        bases.pass_threshold is not null and candidates.pass_threshold is not null as is_settled,
-        bases.n_expected is not null and candidates.n_expected is not null as is_expected_known
-    from staging.comparison_tests as tests
-    inner join main.runs as bases on bases.run_id = tests.base
-    inner join main.runs as candidates on candidates.run_id = tests.candidate
 )
 select
     base,
@@ -33,7 +22,7 @@ select
     benchmark,
     pair_no,
     is_named,
-    (metric = 'mean_reward') = (is_any_graded or not is_settled) as is_lead,
+    is_lead,
     n_base_tasks,
     n_candidate_tasks,
     n_common_tasks,
@@ -55,11 +44,18 @@ select
     ci_new_tasks_high,
     ci_same_tasks_low,
     ci_same_tasks_high,
-    p_value,
+    p_mean,
+    p_any,
     -- Only where any of several candidates may win.
     case when is_named then p_holm end as p_holm,
-    test,
+    case
+        when p_mean is null then null
+        when p_signs is null then 't of tasks'' differences'
+        when n_groups < n_common_tasks then 'signs of groups'
+        else 'signs of tasks'
+    end as test,
     n_draws,
+    n_draws_any,
     mde_new_tasks,
     mde_same_tasks,
     delta_counted_as_fail,
@@ -69,20 +65,30 @@ select
     bound_high,
     is_expected_known,
     case when is_named then verdict end as verdict,
+    case when is_named then verdict_holm end as verdict_holm,
+    -- With all comparisons allowed for, whether or not a base was named.
+    verdict_holm in ('improved', 'regressed') as is_changed,
+    could_reverse,
     margin,
     case
         when ci_same_tasks_low > 0 then 'higher'
         when ci_same_tasks_high < 0 then 'lower'
         when ci_same_tasks_low is not null then 'not told apart'
         -- Without repeats nothing says how these tasks would fare again.
-        when se_same_tasks is null or test <> 'rollouts within tasks' then null
-        when p_value < 0.05 and delta > 0 then 'higher'
-        when p_value < 0.05 and delta < 0 then 'lower'
-        when p_value is not null then 'not told apart'
+        when se_same_tasks is null then null
+        when p_any <= 0.05 and delta > 0 then 'higher'
+        when p_any <= 0.05 and delta < 0 then 'lower'
+        when p_any is not null then 'not told apart'
     end as on_these_tasks,
+    case
+        when delta_counted_as_fail = delta and bound_low = bound_high then on_these_tasks
+        when ci_same_counted_as_fail_low > 0 then 'higher'
+        when ci_same_counted_as_fail_high < 0 then 'lower'
+        when ci_same_counted_as_fail_low is not null then 'not told apart'
+    end as on_these_tasks_counted_as_fail,
     n_gains,
     n_losses,
     n_mixed_tasks
-from tested
+from staging.comparison_tests
 inner join pairings using (base, candidate)
 where is_settled or metric = 'mean_reward'

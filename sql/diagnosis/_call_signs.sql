@@ -1,4 +1,5 @@
 -- What a rollout's calls show: how they end, the changes its task expects, habits of passes, guesses.
+-- Of a rollout without calls, of whose task none are known, there is no row.
 -- grain: record_id
 -- kind: table
 with rollouts as (
@@ -166,27 +167,40 @@ calls as (
 ),
 counts as (
     select
-        record_id,
-        cast(histogram(tool) as map(varchar, bigint)) as calls_by_tool,
-        count(*) - count(distinct call) as n_repeated_calls,
-        count(*) filter (where result_seq is null) as n_unanswered_calls,
-        count(*) filter (where is_malformed) as n_malformed_calls,
-        count(*) filter (where is_counted) as n_counted_calls,
-        count(*) filter (where is_unknown_tool) as n_unknown_tool_calls,
-        arg_max(signature, seq) filter (where is_error) as error_signature,
-        list_max(list_transform(
-            regexp_extract_all(string_agg(if(is_error, 'e', '.'), '' order by seq), 'e+'),
-            lambda streak: length(streak)
-        )) as longest_error_streak,
-        arg_max(is_error, seq) as ends_in_error,
-        arg_max_null(if(is_error or result_seq is null, call, null), seq) as failing_end,
-        max(seq) as last_call_seq,
-        max(result_seq) as last_result_seq,
-        coalesce(max(seq) filter (where is_counted), 0) as last_counted_seq,
+        * exclude (in_order),
+        case
+            when n_errors > 0 then list_max(list_transform(
+                regexp_extract_all(
+                    array_to_string(
+                        list_transform(in_order, lambda call: if(call.is_error, 'e', '.')), ''
+                    ),
+                    'e+'
+                ),
+                lambda streak: length(streak)
+            ))
+        end as longest_error_streak,
         -- All calls under one number: equal for equal calls with equal ends.
-        hash(list(hash(call, is_error) order by seq)) as calls_key
-    from calls
-    group by all
+        hash(list_transform(in_order, lambda call: call.key)) as calls_key
+    from (
+        select
+            record_id,
+            cast(histogram(tool) as map(varchar, bigint)) as calls_by_tool,
+            count(*) - count(distinct call) as n_repeated_calls,
+            count(*) filter (where result_seq is null) as n_unanswered_calls,
+            count(*) filter (where is_malformed) as n_malformed_calls,
+            count(*) filter (where is_counted) as n_counted_calls,
+            count(*) filter (where is_unknown_tool) as n_unknown_tool_calls,
+            count(*) filter (where is_error) as n_errors,
+            arg_max(signature, seq) filter (where is_error) as error_signature,
+            arg_max(is_error, seq) as ends_in_error,
+            arg_max_null(if(is_error or result_seq is null, call, null), seq) as failing_end,
+            max(seq) as last_call_seq,
+            max(result_seq) as last_result_seq,
+            coalesce(max(seq) filter (where is_counted), 0) as last_counted_seq,
+            list({key: hash(call, is_error), is_error: is_error} order by seq) as in_order
+        from calls
+        group by all
+    )
 ),
 -- What came before the last call that counts was got over.
 finals as (
@@ -365,7 +379,7 @@ guesses as (
 )
 select
     record_id,
-    counts.* exclude (record_id, failing_end, last_call_seq, last_counted_seq),
+    counts.* exclude (record_id, n_errors, failing_end, last_call_seq, last_counted_seq),
     finals.* exclude (record_id),
     n_expected_actions,
     case when n_expected_actions is not null then coalesce(n_matched_actions, 0) end
@@ -383,3 +397,4 @@ left join expected_counts using (run_id, task_id)
 left join actions using (record_id)
 left join missing_signs using (record_id)
 left join guesses using (record_id)
+where coalesce(counts.record_id, missing_signs.record_id, n_expected_actions) is not null

@@ -2,27 +2,98 @@
 -- grain: record_id, seq
 -- kind: table
 -- needs: raw.events where kind = 'tool_call'
-with
--- Arguments are long: what is asked of them is asked here, and keys tell calls apart.
-events as (
+with events as (
     select
         record_id,
         cast(seq as bigint) as seq,
         kind = 'tool_result' as is_result,
         case when call_id <> '' then hash(call_id) end as id_key,
-        coalesce(is_error, false) as is_error,
+        coalesce(is_error, false) as is_error
+    from raw.events
+    inner join staging.rollout_keys using (record_id)
+    where kind in ('tool_call', 'tool_result')
+),
+-- An id that a call and a result share pairs them; what has none pairs in order.
+shared as (
+    select record_id, id_key
+    from events
+    where id_key is not null
+    group by all
+    having min(is_result) <> max(is_result)
+),
+identified as (
+    select
+        events.*,
+        shared.id_key as pair_key
+    from events
+    left join shared using (record_id, id_key)
+),
+-- Ids are used again by some agents: the second call of an id has the second result.
+numbered as (
+    select
+        *,
+        row_number() over (partition by record_id, is_result, pair_key order by seq) as pair_no
+    from identified
+),
+answers as (
+    select
+        calls.record_id,
+        calls.seq,
+        results.seq as result_seq,
+        coalesce(results.is_error, false) as is_error
+    from numbered as calls
+    -- What stands before a call does not answer it.
+    left join numbered as results
+        on results.record_id = calls.record_id
+        and results.pair_key is not distinct from calls.pair_key
+        and results.pair_no = calls.pair_no
+        and results.seq > calls.seq
+        and results.is_result
+    where not calls.is_result
+),
+messages as (
+    select
+        record_id,
+        seq,
+        error_message(text) as message
+    from raw.events
+    where kind = 'tool_result' and is_error
+),
+arguments as (
+    select
+        record_id,
+        cast(seq as bigint) as seq,
         coalesce(tool, '') as tool,
-        case when not is_result then hash(arguments) end as arguments_key,
+        arguments,
+        coalesce(regexp_matches(arguments, '^\s*\{') and json_valid(arguments), false) as is_object
+    from raw.events
+    where kind = 'tool_call'
+),
+-- Arguments are long: what is asked of them is asked here, and keys tell calls apart.
+calls as (
+    select
+        record_id,
+        seq,
+        tool,
+        hash(arguments) as arguments_key,
         -- The order of keys and the spacing of arguments do not matter.
-        case
-            when not is_result
-                then hash(coalesce(tool, ''), coalesce(try(json_normalize(arguments)), arguments))
-        end as call_key,
-        is_malformed(arguments) as is_malformed,
-        case
-            when regexp_matches(arguments, '^\s*\{') and json_valid(arguments)
-                then json_keys(arguments)
-        end as argument_names,
+        hash(tool, coalesce(try(json_normalize(arguments)), arguments)) as call_key,
+        -- No JSON object; some calls have no arguments at all. The reader lets commas before a closing
+        -- bracket pass, which no tool's does: they are looked for outside of strings.
+        coalesce(
+            case
+                when is_object then
+                    regexp_matches(arguments, ',\s*[\]}]')
+                    and regexp_matches(
+                        regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
+                    )
+                else
+                    regexp_matches(arguments, '\S')
+                    and not regexp_matches(arguments, '^\s*null\s*$')
+            end,
+            false
+        ) as is_malformed,
+        case when is_object then json_keys(arguments) end as argument_names,
         -- Whom the call is about.
         case
             when contains(arguments, '@') then list_distinct(list_filter(
@@ -32,49 +103,17 @@ events as (
                 lambda address: length(address) <= 100
             ))
         end as addresses
-    from raw.events
-    inner join staging.rollout_keys using (record_id)
-    where kind in ('tool_call', 'tool_result')
-),
--- An id that a call and a result share pairs them; what has none pairs in order.
-identified as (
-    select
-        *,
-        case when min(is_result) over by_id <> max(is_result) over by_id then id_key end as pair_key
-    from events
-    window by_id as (partition by record_id, id_key)
-),
--- Ids are used again by some agents: the second call of an id has the second result.
-numbered as (
-    select
-        *,
-        row_number() over (partition by record_id, is_result, pair_key order by seq) as pair_no
-    from identified
-),
-messages as (
-    select
-        record_id,
-        seq,
-        error_message(text) as message
-    from raw.events
-    where kind = 'tool_result' and is_error
+    from arguments
 )
 select
-    calls.* exclude (is_result, id_key, pair_key, pair_no, is_error),
-    results.seq as result_seq,
-    coalesce(results.is_error, false) as is_error,
+    calls.*,
+    answers.result_seq,
+    answers.is_error,
     left(messages.message, 300) as message,
     error_signature(messages.message) as signature,
     is_unknown_tool(messages.message, calls.tool) as is_unknown_tool
-from numbered as calls
--- What stands before a call does not answer it.
-left join numbered as results
-    on results.record_id = calls.record_id
-    and results.pair_key is not distinct from calls.pair_key
-    and results.pair_no = calls.pair_no
-    and results.seq > calls.seq
-    and results.is_result
+from calls
+inner join answers using (record_id, seq)
 left join messages
     on messages.record_id = calls.record_id
-    and messages.seq = results.seq
-where not calls.is_result
+    and messages.seq = answers.result_seq

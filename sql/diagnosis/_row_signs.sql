@@ -1,4 +1,4 @@
--- What a rollout's row says beside its reward: the verifier's fields, the model's error, the last words.
+-- What a rollout's row says beside its reward, where it says anything: the verifier's fields, last words.
 -- grain: record_id
 -- kind: table
 with read as (
@@ -43,85 +43,124 @@ with read as (
     left join staging.records using (record_id)
 ),
 -- In lists of lists, since a macro is written out wherever it stands, and planning that takes longer
--- than reading a small run.
+-- than reading a small run. Most rows have few of these fields: what none of them has is not asked.
 asked as (
     select
         * exclude (error, field),
-        list_transform(
-            [
+        case
+            when coalesce(
+                field.failure_reason, field.error_message, field.error_type, field.error_kind,
+                field.agent_error_kind, field.error_mode, field.error, field.reason, field.notes,
+                field.verifier_error, field.evaluation_error, field.verification_error,
+                field.grader_error, field.judge_error, field.eval_error,
+                field.sandbox_error, field.container_error, field.environment_error, error
+            ) is not null then list_transform(
                 [
-                    field.failure_reason, field.error_message, field.error_type, field.error_kind,
-                    field.agent_error_kind, field.error_mode, field.error, field.reason, field.notes
+                    [
+                        field.failure_reason, field.error_message, field.error_type,
+                        field.error_kind, field.agent_error_kind, field.error_mode, field.error,
+                        field.reason, field.notes
+                    ],
+                    [
+                        field.verifier_error, field.evaluation_error, field.verification_error,
+                        field.grader_error, field.judge_error, field.eval_error
+                    ],
+                    [field.sandbox_error, field.container_error, field.environment_error],
+                    -- The error of the model's call is an object or a text.
+                    list_append(json_extract(error, ['$.message', '$.code', '$.type']), error)
                 ],
-                [
-                    field.verifier_error, field.evaluation_error, field.verification_error,
-                    field.grader_error, field.judge_error, field.eval_error
-                ],
-                [field.sandbox_error, field.container_error, field.environment_error],
-                -- The error of the model's call is an object or a text.
-                list_append(json_extract(error, ['$.message', '$.code', '$.type']), error)
-            ],
-            lambda found: first_telling(found)
-        ) as said,
-        list_transform(
-            [
-                [field.invalid_judge_response, field.eval_timed_out, field.judge_timed_out],
-                [
-                    field.agent_timed_out, field.agent_timeout_error, field.timed_out,
-                    field.is_timeout
-                ],
-                [field.context_length_exceeded_error, field.memory_limit_exceeded_error],
-                [field.parse_failed, field.no_answer, field.extraction_failed]
-            ],
-            lambda found: list_contains(
-                list_transform(found, lambda value: json_as_text(value)), 'true'
+                lambda found: first_telling(found)
             )
-        ) as is_true,
+        end as said,
+        case
+            when coalesce(
+                field.invalid_judge_response, field.eval_timed_out, field.judge_timed_out,
+                field.agent_timed_out, field.agent_timeout_error, field.timed_out, field.is_timeout,
+                field.context_length_exceeded_error, field.memory_limit_exceeded_error,
+                field.parse_failed, field.no_answer, field.extraction_failed
+            ) is null then [false, false, false, false]
+            else list_transform(
+                [
+                    [field.invalid_judge_response, field.eval_timed_out, field.judge_timed_out],
+                    [
+                        field.agent_timed_out, field.agent_timeout_error, field.timed_out,
+                        field.is_timeout
+                    ],
+                    [field.context_length_exceeded_error, field.memory_limit_exceeded_error],
+                    [field.parse_failed, field.no_answer, field.extraction_failed]
+                ],
+                lambda found: list_contains(
+                    list_transform(found, lambda value: json_as_text(value)), 'true'
+                )
+            )
+        end as is_true,
         cast(field.extraction_successful as varchar) = 'false' as is_unsuccessful,
         -- What the right answer is, under the names inputs give it.
-        list_filter(
-            list_transform(
-                [
-                    field.expected_answer, field.ground_truth, field.reference_answer,
-                    field.correct_answer, field.answer_key, field.gold_answer, field.gold,
-                    field.target, field.label, field.solution, field.answer
-                ],
-                lambda value: json_as_text(value)
-            ),
-            lambda text: regexp_matches(text, '\S')
-        )[1] as reference,
-        list_filter(
-            list_transform(
-                [
-                    field.exit_code, field.returncode, field.return_code, field.container_exit_code
-                ],
-                lambda value: json_as_integer(value)
-            ),
-            lambda code: code is not null
-        )[1] as exit_code,
+        case
+            when coalesce(
+                field.expected_answer, field.ground_truth, field.reference_answer,
+                field.correct_answer, field.answer_key, field.gold_answer, field.gold,
+                field.target, field.label, field.solution, field.answer
+            ) is not null then list_filter(
+                list_transform(
+                    [
+                        field.expected_answer, field.ground_truth, field.reference_answer,
+                        field.correct_answer, field.answer_key, field.gold_answer, field.gold,
+                        field.target, field.label, field.solution, field.answer
+                    ],
+                    lambda value: json_as_text(value)
+                ),
+                lambda text: regexp_matches(text, '\S')
+            )[1]
+        end as reference,
+        case
+            when coalesce(
+                field.exit_code, field.returncode, field.return_code, field.container_exit_code
+            ) is not null then list_filter(
+                list_transform(
+                    [
+                        field.exit_code, field.returncode, field.return_code,
+                        field.container_exit_code
+                    ],
+                    lambda value: json_as_integer(value)
+                ),
+                lambda code: code is not null
+            )[1]
+        end as exit_code,
         -- Pairs of what passed and what there was.
-        list_transform(
-            [
-                field.num_failed,
-                field.num_passed, field.num_total,
-                field.num_steps_passed, field.num_steps_total,
-                field.num_tests_passed, field.num_tests,
-                field.tests_passed, field.tests_total
-            ],
-            lambda value: json_as_index(value)
-        ) as n,
-        -- The ends of what its own checks printed, where their figures stand.
-        array_to_string(
-            list_transform(
+        case
+            when coalesce(
+                field.num_failed, field.num_passed, field.num_steps_passed, field.num_tests_passed,
+                field.tests_passed
+            ) is not null then list_transform(
                 [
-                    field.test_output, field.test_log, field.verifier_output, field.eval_output,
-                    field.container_stdout, field.container_stderr, field.stdout, field.stderr,
-                    field.output, field.log
+                    field.num_failed,
+                    field.num_passed, field.num_total,
+                    field.num_steps_passed, field.num_steps_total,
+                    field.num_tests_passed, field.num_tests,
+                    field.tests_passed, field.tests_total
                 ],
-                lambda value: right(json_as_text(value), 4000)
-            ),
-            e'\n'
-        ) as log
+                lambda value: json_as_index(value)
+            )
+        end as n,
+        -- The ends of what its own checks printed, where their figures stand.
+        case
+            when coalesce(
+                field.test_output, field.test_log, field.verifier_output, field.eval_output,
+                field.container_stdout, field.container_stderr, field.stdout, field.stderr,
+                field.output, field.log
+            ) is not null then array_to_string(
+                list_transform(
+                    [
+                        field.test_output, field.test_log, field.verifier_output,
+                        field.eval_output, field.container_stdout, field.container_stderr,
+                        field.stdout, field.stderr, field.output, field.log
+                    ],
+                    lambda value: right(json_as_text(value), 4000)
+                ),
+                e'\n'
+            )
+        end as log
     from read
 ),
 signs as (
@@ -142,8 +181,7 @@ signs as (
         ) as is_overrun,
         is_true[4] or coalesce(is_unsuccessful, false) as is_unparsed,
         reference,
-        list_transform([answer, reference], lambda text: comparable(text)) as plain,
-        list_transform([answer, reference], lambda text: as_words(text)) as words,
+        case when reference is not null then as_words(answer) end as answer_words,
         -- From its counts, or the last figures of its log: PASS=4 FAIL=6, or 4 passed, 6 failed.
         coalesce(
             n[2], n[4], n[6], n[8],
@@ -173,9 +211,10 @@ select
     case when n_failed is not null then n_passed end as n_checks_passed,
     case when n_passed is not null then n_failed end as n_checks_failed,
     left(reference, 400) as reference,
-    plain[1] = plain[2] as is_reference,
+    case when reference is not null then comparable(answer) = comparable(reference) end
+        as is_reference,
     -- A single character is within too much.
-    length(words[1]) >= 4 and strpos(words[2], words[1]) > 0 as is_within_reference,
+    length(answer_words) >= 4 and strpos(as_words(reference), answer_words) > 0 as is_within_reference,
     case
         when is_unparsed then true
         -- A field that should hold the answer is null. Below the top the names mean other things.
@@ -199,3 +238,12 @@ select
     ) as is_raw_call,
     admits_failure(right(final_text, 600)) as admits_failure
 from signs
+where
+    is_timed_out
+    or is_overrun
+    or is_unparsed
+    or answer is null
+    or coalesce(
+        verifier_text, verifier_error, sandbox_error, model_error, reference,
+        exit_code::varchar, n_passed::varchar, n_failed::varchar, final_text_seq::varchar
+    ) is not null

@@ -52,9 +52,20 @@ rates as (
         part,
         run_id,
         sum(n_tasks) as n_tasks,
-        sorted_sum(n_passed / nullif(n_scored, 0)) as total_rate
+        sorted_sum(n_passed / nullif(n_scored, 0)) as total_rate,
+        count(*) over (partition by benchmark, run_id) as n_parts
     from counted
-    group by all
+    group by benchmark, part, run_id
+),
+-- Where all runs of a part have no other, its two best will do: one of them is another run.
+bests as (
+    select benchmark, part, run_id, total_rate
+    from rates
+    qualify
+        max(n_parts) over (partition by benchmark, part) > 1
+        or row_number() over (
+            partition by benchmark, part order by total_rate / nullif(n_tasks, 0) desc, run_id
+        ) <= 2
 ),
 pairs as (
     select
@@ -64,7 +75,7 @@ pairs as (
         sorted_sum(rates.total_rate) as total_rate,
         sorted_sum(others.total_rate) as total_reference_rate
     from rates
-    inner join rates as others using (benchmark, part)
+    inner join bests as others using (benchmark, part)
     where rates.run_id <> others.run_id
     group by all
 ),

@@ -51,7 +51,7 @@ behaviours as (
     from staging.rollouts
     left join staging.final_texts using (record_id)
     inner join staging.run_benchmarks using (run_id)
-    inner join staging.call_signs using (record_id)
+    left join staging.call_signs using (record_id)
     semi join (
         select
             benchmark,

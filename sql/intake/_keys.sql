@@ -175,7 +175,7 @@ last_given as (
     group by all
 ),
 -- Rows without a repeat number are ranked by what they say, so that their order does not matter.
-keyed as (
+keyed as materialized (
     from moved where rollout_index is not null
     union all
     select moved.* replace (
@@ -187,13 +187,20 @@ keyed as (
     left join last_given using (run_id, task_id, role)
     where rollout_index is null
 ),
--- Ids ascend by file, in path order, and by line.
-ranked as (
-    select
-        * exclude (content_hash),
-        row_number() over same_key as rank,
-        case when count(*) over same_key > 1 then first_value(record_id) over same_key end as winner_id
+shared as (
+    select role, run_id, task_id, rollout_index
     from keyed
+    group by all
+    having count(*) > 1
+),
+-- Of rows that share a key one counts. Ids ascend by file, in path order, and by line.
+contested as (
+    select
+        record_id,
+        row_number() over same_key as rank,
+        first_value(record_id) over same_key as winner_id
+    from keyed
+    semi join shared using (role, run_id, task_id, rollout_index)
     window same_key as (
         partition by role, run_id, task_id, rollout_index
         order by attempt_index desc nulls last, record_id
@@ -201,7 +208,9 @@ ranked as (
     )
 )
 select
-    ranked.* exclude (winner_id),
+    keyed.* exclude (content_hash),
+    coalesce(contested.rank, 1) as rank,
     files.path || ':' || winner_id % 1099511627776 as winner
-from ranked
-left join raw.files on files.file_no = ranked.winner_id // 1099511627776
+from keyed
+left join contested using (record_id)
+left join raw.files on files.file_no = contested.winner_id // 1099511627776

@@ -23,25 +23,37 @@ tasks as (
     inner join staging.records using (record_id)
     where keys.role in ('rollout', 'input')
 ),
+-- Of runs that tried exactly the same tasks the first stands for all: pairs of runs may be many.
 sizes as (
-    select run_id, count(*) as n_tasks
-    from tasks
-    group by all
+    select
+        *,
+        min(run_id) over (partition by n_tasks, token_sum, token_xor) as first_run
+    from (
+        select
+            run_id,
+            count(*) as n_tasks,
+            sum(hash(token)) as token_sum,
+            bit_xor(hash(token)) as token_xor
+        from tasks
+        group by all
+    )
 ),
-pairs as (
-    select tasks.run_id, others.run_id as other_run, count(*) as n_shared
+firsts as (
+    select tasks.run_id, tasks.token, sizes.n_tasks
     from tasks
-    inner join tasks as others using (token)
-    where tasks.run_id < others.run_id
-    group by all
+    inner join sizes using (run_id)
+    where run_id = first_run
 ),
 -- Runs belong together that share half of the smaller one's tasks, or a package.
 related as (
-    select pairs.run_id, pairs.other_run
-    from pairs
-    inner join sizes using (run_id)
-    inner join sizes as other_sizes on other_sizes.run_id = pairs.other_run
-    where 2 * pairs.n_shared >= least(sizes.n_tasks, other_sizes.n_tasks)
+    select firsts.run_id, others.run_id as other_run
+    from firsts
+    inner join firsts as others using (token)
+    where firsts.run_id < others.run_id
+    group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
+    having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
+    union all
+    select run_id, first_run as other_run from sizes
     union all
     select run_id, min(run_id) over (partition by package) as other_run
     from named
@@ -132,6 +144,9 @@ rows_read as (
         keys.run_id,
         min(records.reward) as lowest,
         max(records.reward) as highest,
+        count(records.reward) as n_rewards,
+        count(*) filter (records.reward >= 1 - 1e-9) as n_full,
+        count(*) filter (records.reward >= 0.5) as n_high,
         bool_or(contains(records.outline, 'c')) as has_call
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
@@ -143,6 +158,12 @@ facts as (
         coalesce(bounded_name(settings.benchmark), benchmarks.benchmark) as benchmark,
         min(rows_read.lowest) over by_benchmark as lowest,
         max(rows_read.highest) over by_benchmark as highest,
+        -- Nearly as good, and hardly ever full marks: a scale of its own, not passes and failures.
+        coalesce(
+            20 * sum(rows_read.n_full) over by_benchmark < sum(rows_read.n_rewards) over by_benchmark
+            and 2 * sum(rows_read.n_high) over by_benchmark > sum(rows_read.n_rewards) over by_benchmark,
+            false
+        ) as is_continuous,
         -- Trying is calling a tool where any rollout of the benchmark does, else answering.
         coalesce(bool_or(rows_read.has_call) over by_benchmark, false) as is_tool_call
     from runs
@@ -153,10 +174,11 @@ facts as (
 )
 select
     facts.*,
-    -- The reward from which a rollout passes; null where rewards leave 0..1 and nothing says.
+    -- The reward from which a rollout passes; null where rewards leave 0..1, or most are high and
+    -- hardly one is 1, and nothing says.
     case
         when settings.pass_threshold is not null then settings.pass_threshold
-        when facts.lowest < -1e-9 or facts.highest > 1 + 1e-9 then null
+        when facts.lowest < -1e-9 or facts.highest > 1 + 1e-9 or facts.is_continuous then null
         else 1.0
     end as pass_threshold
 from facts

@@ -187,7 +187,7 @@ majorities as (
 shares as (
     select
         by_task.* exclude (scores, record_ids),
-        list_bool_or(list_transform(scores, lambda score: score not in (0, 1))) as is_graded,
+        list_bool_or(list_transform(scores, lambda score: is_partial_reward(score))) as is_graded,
         -- Repeats beyond the first k are left out: which they are depends on their order.
         len(scores) > k as is_cut,
         kind <> 'majority' or most_votes > 0 as is_answered,

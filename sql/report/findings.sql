@@ -11,19 +11,13 @@ with compared as (
 comparisons as (
     select
         *,
-        coalesce(verdict in ('improved', 'regressed'), true) as is_decided,
         row_number() over (
             partition by benchmark, case when is_named then candidate else '' end
-            order by abs(delta) desc, pair_no
+            order by is_changed desc, abs(delta) desc, pair_no
         ) as rank
     from compared
     -- Of twenty pairs that nobody asked about one looks changed by chance: all are tests of one.
-    where
-        delta is not null
-        and (
-            is_named
-            or ((ci_new_tasks_low > 0 or ci_new_tasks_high < 0) and p_value * n_pairs <= 0.05)
-        )
+    where delta is not null and (is_named or is_changed)
 ),
 examples as (
     select base, candidate, metric, is_gain, candidate_example
@@ -36,14 +30,14 @@ changes as (
         comparisons.candidate as run_id,
         'change' as kind,
         comparisons.metric,
-        comparisons.is_decided,
+        comparisons.is_changed as is_decided,
         -- Rewards without bounds do not go beyond the scale of all others.
         case
-            when comparisons.is_decided then least(abs(comparisons.delta), 1)
+            when comparisons.is_changed then least(abs(comparisons.delta), 1)
             else 0
         end as stake,
         comparisons.base,
-        comparisons.verdict,
+        comparisons.verdict_holm as verdict,
         comparisons.delta as value,
         comparisons.ci_new_tasks_low as low,
         comparisons.ci_new_tasks_high as high,
@@ -73,6 +67,8 @@ unsettled as (
     select
         run_id,
         'unsettled' as kind,
+        case when is_unsettled_by_others then 'others' when is_continuous then 'continuous' end
+            as subject,
         true as is_overturning,
         1 as stake,
         min_reward as low,

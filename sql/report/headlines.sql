@@ -11,8 +11,11 @@ select
     repeats.most_repeats > 1 as has_lost_repeats,
     metrics.k_min < metrics.k_max as is_ragged,
     metrics.n_scored > 0 and metrics.pass_threshold is null as is_unsettled,
-    metrics.pass_threshold is null and metrics.min_reward >= 0 and metrics.max_reward <= 1
-        as is_unsettled_by_others,
+    metrics.pass_threshold is null
+        and metrics.min_reward >= 0
+        and metrics.max_reward <= 1
+        and not benchmarks.is_continuous as is_unsettled_by_others,
+    coalesce(metrics.pass_threshold is null and benchmarks.is_continuous, false) as is_continuous,
     runs.n_expected is null as is_expected_unknown,
     metrics.n_scored_tasks = 1 as is_single_task,
     coalesce(metrics.n_unexpected, 0) > 0 as has_unexpected,
@@ -28,6 +31,7 @@ select
 from main.run_metrics as metrics
 inner join main.runs using (run_id)
 inner join staging.run_order using (run_id)
+inner join staging.run_benchmarks as benchmarks using (run_id)
 left join (
     select run_id, greatest(max(n_rollouts), coalesce(max(n_expected), 0)) as most_repeats
     from main.task_outcomes

@@ -40,17 +40,23 @@ groups as (
 -- A task without a group is a group of its own.
 spread as (
     select
-        * exclude (task_group, n_alike, deviation_sum, square_sum, sampling_sum),
-        cast(sum(case when task_group is null then n_alike else 1 end) as bigint) as n_groups,
-        sorted_sum(case when task_group is null then square_sum else deviation_sum * deviation_sum end)
-            as square_sum,
+        * exclude (n_units, n_own, square, sampling_sum),
+        cast(sum(n_units) as bigint) as n_groups,
+        clustered_error(square, n_own, n_tasks) as se_new_tasks,
+        clustered_degrees(n_own, n_units, n_tasks) as degrees,
         sorted_sum(sampling_sum) as sampling_sum
-    from groups
+    from (
+        select
+            * exclude (task_group, n_alike, deviation_sum, square_sum),
+            if(task_group is null, n_alike, 1) as n_units,
+            if(task_group is null, 1, n_alike) as n_own,
+            if(task_group is null, square_sum, deviation_sum * deviation_sum) as square
+        from groups
+    ) as units
     group by all
 )
 select
-    spread.* exclude (square_sum, sampling_sum),
-    sqrt(n_groups / nullif(n_groups - 1, 0) * square_sum) / n_tasks as se_new_tasks,
+    spread.* exclude (sampling_sum),
     sqrt(sampling_sum) / n_tasks as se_same_tasks,
     metric in ('pass_at', 'pass_hat')
         or (benchmarks.lowest >= -1e-9 and benchmarks.highest <= 1 + 1e-9) as is_bounded

@@ -57,10 +57,13 @@ select
     case when pass_threshold is not null then n_passed end as n_passed,
     case when pass_threshold is not null then total_rate / nullif(sums.n_tasks, 0) end as pass_at_1,
     case when pass_threshold is not null then n_passed / nullif(n_counted, 0) end as rollout_pass_rate,
-    case when pass_threshold is not null then total_worst_rate / nullif(n_all_tasks, 0) end
-        as pass_at_1_worst,
-    case when pass_threshold is not null then total_best_rate / nullif(n_all_tasks, 0) end
-        as pass_at_1_best
+    -- Where nothing says what was expected, nothing bounds what is missing.
+    case when pass_threshold is not null and n_expected is not null then
+        total_worst_rate / nullif(n_all_tasks, 0)
+    end as pass_at_1_worst,
+    case when pass_threshold is not null and n_expected is not null then
+        total_best_rate / nullif(n_all_tasks, 0)
+    end as pass_at_1_best
 from sums
 inner join main.runs using (run_id)
 order by run_id, policy

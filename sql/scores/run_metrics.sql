@@ -11,7 +11,7 @@ attempts as (
         count(*) filter (is_scored) as n_scored,
         count(*) filter (is_scored and is_expected) as n_expected_scored,
         count(*) filter (is_pass) as n_passed,
-        count(*) filter (abs(reward) > 1e-9 and abs(reward - 1) > 1e-9) as n_graded,
+        count(*) filter (is_partial_reward(reward)) as n_graded,
         count(*) filter (outcome = 'unscored') as n_unscored,
         count(*) filter (outcome = 'failed attempt') as n_failed_attempts,
         count(*) filter (outcome = 'missing') as n_missing

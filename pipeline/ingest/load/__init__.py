@@ -8,8 +8,9 @@ import pyarrow as pa
 from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.ingest.formats import gym
 from pipeline.ingest.load import records, sidecars
-from pipeline.ingest.load.lines import FileTally, append
+from pipeline.ingest.load.lines import FileTally
 from pipeline.ingest.load.records import Read
+from pipeline.relation import create_table
 from pipeline.settings import Settings
 
 FILES = (
@@ -28,7 +29,7 @@ def artifacts(
     read: Read = lambda _read, _all: None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse."""
-    db.execute(f"create table raw.rejects ({REJECTS})")
+    create_table(db, "raw.rejects", REJECTS)
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
     by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
@@ -37,8 +38,7 @@ def artifacts(
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     sidecars.load_documents(db, [file for file in numbered if file[0] not in tallies], tallies)
     _write_files(db, numbered, tallies)
-    db.execute("create table raw.id_fields (rank int, name varchar)")
-    append(db, "raw.id_fields", list(enumerate(gym.id_names())))
+    create_table(db, "raw.id_fields", "rank int, name varchar", list(enumerate(gym.id_names())))
 
 
 def labels_alone(artifact: Artifact, file_no: int, *, max_line_bytes: int) -> dict[str, pa.Table]:
@@ -64,8 +64,6 @@ def _write_files(
         counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
         named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
         rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
-    db.execute(f"create table raw.files ({FILES})")
-    append(db, "raw.files", rows)
-    db.execute("create table raw.places (file_no int, depth int, name varchar)")
+    create_table(db, "raw.files", FILES, rows)
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
-    append(db, "raw.places", places)
+    create_table(db, "raw.places", "file_no int, depth int, name varchar", places)

@@ -1,4 +1,4 @@
-"""Files -> record batches of lines, with exact line numbers and hashes; rows -> tables."""
+"""Files -> record batches of lines, with exact line numbers and hashes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -60,7 +59,7 @@ def read_blocks(
                 stream = pa.CompressedInputStream(raw, artifact.compression)
             while True:
                 start = room()
-                buffer = bytearray(start + BLOCK_BYTES)
+                buffer = bytearray(start + _block_bytes(artifact, raw))
                 view = memoryview(buffer)
                 got = _fill(stream, view[start:], is_packed=artifact.compression is not None)
                 if not got:
@@ -68,9 +67,20 @@ def read_blocks(
                 if artifact.compression is None:
                     digest.update(view[start : start + got])
                 yield buffer, start, start + got
-        tally.sha256 = digest.hexdigest() if artifact.compression is None else _sha256(artifact)
+        if artifact.compression is not None:
+            with artifact.path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256")
+        tally.sha256 = digest.hexdigest()
     except OSError as error:
-        tally.damage = _without_path(error)
+        # The system's own words: messages must not carry a path of this machine.
+        tally.damage = os.strerror(error.errno) if error.errno else str(error)
+
+
+def _block_bytes(artifact: Artifact, raw: pa.NativeFile) -> int:
+    """No more than is left of a file: many are small, and a block is long to clear."""
+    if artifact.compression is not None:
+        return BLOCK_BYTES
+    return min(BLOCK_BYTES, max(int(raw.size() - raw.tell()), PACKED_BYTES))
 
 
 def _fill(stream: Any, view: memoryview, *, is_packed: bool) -> int:
@@ -89,16 +99,6 @@ def _fill(stream: Any, view: memoryview, *, is_packed: bool) -> int:
             return got
         got += piece
     return got
-
-
-def _sha256(artifact: Artifact) -> str:
-    with artifact.path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _without_path(error: OSError) -> str:
-    """The system's own words: messages must not carry a path of this machine."""
-    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def batches(
@@ -135,7 +135,8 @@ def batches(
         yield from numbered(carry, np.array([0]), np.array([len(carry)]))
     if tally.damage is not None:
         tally.n_lines += 1
-        yield _fault(record_id(file_no, tally.n_lines), tally.damage)
+        columns = [[record_id(file_no, tally.n_lines)], [""], [tally.damage]]
+        yield pa.record_batch(columns, schema=LINES)
 
 
 def _newlines(buffer: bytearray, start: int, end: int) -> Any:
@@ -170,7 +171,8 @@ def _batch(
         lines = pa.StringArray.from_buffers(
             len(starts), pa.py_buffer(offsets), pa.py_buffer(buffer)
         )
-        if _is_utf8(lines) and not _starts_with_bom(view, first_id, starts):
+        has_bom = _line_no(first_id) == 1 and bytes(view[starts[0] : starts[0] + 3]) == BOM
+        if _is_utf8(lines) and not has_bom:
             nulls = pa.nulls(len(starts), pa.string())
             yield pa.record_batch([pa.array(ids), lines, nulls], schema=LINES)
             return
@@ -205,27 +207,9 @@ def _line_no(identity: int) -> int:
     return identity & ((1 << LINE_BITS) - 1)
 
 
-def _starts_with_bom(view: memoryview, first_id: int, starts: Any) -> bool:
-    return _line_no(first_id) == 1 and bytes(view[starts[0] : starts[0] + 3]) == BOM
-
-
 def _is_utf8(lines: pa.StringArray) -> bool:
     try:
         lines.validate(full=True)
     except pa.ArrowInvalid:
         return False
     return True
-
-
-def _fault(identity: int, reason: str) -> pa.RecordBatch:
-    return pa.record_batch([[identity], pa.array([""]), pa.array([reason])], schema=LINES)
-
-
-def append(db: duckdb.DuckDBPyConnection, table: str, rows: list[tuple[Any, ...]]) -> None:
-    """Insert rows by position; values are cast to the table's own types."""
-    if not rows:
-        return
-    columns = {str(number): list(column) for number, column in enumerate(zip(*rows, strict=True))}
-    db.register("appended", pa.table(columns))
-    db.execute(f"insert into {table} from appended")
-    db.unregister("appended")

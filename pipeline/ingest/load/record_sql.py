@@ -27,7 +27,6 @@ TEXTS = ("verifier", "prompt", "system_prompt")
 # Recorded by few, and then as long as the row: apart from what every reader needs.
 BULKY = ("trajectory", "model_call_capture", "agent_observations")
 SHORT = (*(column.name for column in gym.COLUMNS if column.name not in BULKY), *DERIVED)
-BOOLEANS = ("has_reward", "has_response")
 # Between the values of a record: JSON text holds no bare control character.
 SEPARATOR = "chr(30)"
 
@@ -88,13 +87,13 @@ def create_records() -> str:
     """
 
 
-def insert_events(fields: list[str], *, is_exact: bool) -> str:
+def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool) -> str:
     """Lines -> raw.events, each row's record first.
 
     `fields` are expected beyond the format's own: a row that has no others is read in one parse,
-    any other row in one more. `is_exact` is for lines that were made regular in Python.
+    any other row in one more. Of `orders` of fields it is known that they hold no others.
+    `is_exact` is for lines that were made regular in Python.
     """
-    known = _texts((*gym.OWNED_FIELDS, *fields))
     kinds = " ".join(f"when '{kind}' then '{event}'" for kind, event in gym.EVENT_KINDS.items())
     values = _values(fields)
     return f"""
@@ -112,8 +111,7 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
             select
                 *,
                 fault is null
-                and coalesce(list_has_all({known}, keys), false)
-                and len(list_distinct(keys)) = len(keys)
+                and {_has_no_others(fields, orders)}
                 and regexp_matches(line, '^\\s*\\{{') as is_known,
                 json_as_text(row._ng_task_index) is not null as has_task,
                 row.response.output as output,
@@ -192,6 +190,16 @@ def insert_events(fields: list[str], *, is_exact: bool) -> str:
             {", ".join(f"case when kind = 'record' then {name} end" for name in ("record", *TEXTS))}
         from kinds
     """
+
+
+def _has_no_others(fields: list[str], orders: list[list[str]]) -> str:
+    """Has a row only fields that are known, each once? Orders met before need no look at each."""
+    known = _texts((*gym.OWNED_FIELDS, *fields))
+    others = (
+        f"coalesce(list_has_all({known}, keys), false) and len(list_distinct(keys)) = len(keys)"
+    )
+    met = ", ".join(map(_texts, orders))
+    return f"case when list_contains([{met}], keys) then true else {others} end" if met else others
 
 
 def _whole_item(*, is_exact: bool) -> str:

@@ -17,10 +17,10 @@ from pipeline.ingest.load.lines import (
     LINES,
     SNIPPET_BYTES,
     FileTally,
-    append,
     batches,
     read_blocks,
 )
+from pipeline.relation import append
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
@@ -28,8 +28,10 @@ Read = Callable[[int, int], None]  # bytes just read, bytes in all
 FETCH_ROWS = 1024
 # Smaller files are read the general way: a look ahead would cost more than it saves.
 LARGE_FILE = 8 << 20
+TOGETHER_BYTES, MOST_TOGETHER = 1 << 20, 500
 SNIFFED_ROWS = 20
 MOST_FIELDS = 200
+MOST_ORDERS = 8
 
 
 def load(
@@ -50,18 +52,37 @@ def load(
                 yield batch
                 read(batch.nbytes, n_bytes)
 
-    fields = _known_fields([artifact for _, artifact in files])
+    begun = [keys for _, artifact in files for keys in _first_keys(artifact)]
+    fields = _known_fields(begun)
+    orders = _known_orders(begun, fields)
     db.execute(record_sql.EVENTS)
-    stream = pa.RecordBatchReader.from_batches(LINES, lines())
-    _run(db, stream, record_sql.insert_events(fields, is_exact=False))
+    stream = pa.RecordBatchReader.from_batches(LINES, _together(lines()))
+    _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
     _settle_irregular(db, tallies)
     db.execute(record_sql.create_records())
+
+
+def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Small batches as one: patterns are compiled for each, which takes milliseconds."""
+    waiting: list[pa.RecordBatch] = []
+    n_bytes = 0
+    for batch in batches:
+        waiting.append(batch)
+        n_bytes += batch.nbytes
+        if n_bytes >= TOGETHER_BYTES or len(waiting) >= MOST_TOGETHER:
+            yield pa.concat_batches(waiting) if len(waiting) > 1 else batch
+            waiting, n_bytes = [], 0
+    if waiting:
+        yield pa.concat_batches(waiting)
 
 
 def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTally]) -> None:
     """Read the irregular lines again, exactly: each is repaired, a reject, or blank after all."""
     db.execute("create temp table repaired (record_id bigint, line varchar, fault varchar)")
-    waiting = _second_connection(db).execute("""
+    # To read a result bit by bit while writing: one connection holds one open result.
+    (name,) = db.execute("select current_database()").fetchall()[0]
+    waiting = db.cursor().execute(f"""
+        use "{name}";
         select record_id, text, arguments from raw.events where seq < 0 order by record_id
     """)
     while rows := waiting.fetchmany(FETCH_ROWS):
@@ -82,7 +103,7 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
         append(db, "raw.rejects", rejects)
     db.execute("delete from raw.events where seq < 0")
     if db.execute("from repaired limit 1").fetchall():
-        _run(db, db.table("repaired"), record_sql.insert_events([], is_exact=True))
+        _run(db, db.table("repaired"), record_sql.insert_events([], [], is_exact=True))
         # A repaired row that still cannot be read is a reject, never lost.
         db.execute(f"""
             insert into raw.rejects
@@ -90,12 +111,6 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
             from raw.events where seq < 0;
             delete from raw.events where seq < 0;
         """)
-
-
-def _second_connection(db: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """To read a result bit by bit while writing: one connection holds one open result."""
-    (name,) = db.execute("select current_database()").fetchall()[0]
-    return db.cursor().execute(f'use "{name}"')
 
 
 def _run(
@@ -111,25 +126,33 @@ def _run(
         db.unregister("lines")
 
 
-def _known_fields(artifacts: list[Artifact]) -> list[str]:
+def _known_fields(begun: list[list[str]]) -> list[str]:
     """Fields beyond the format's own that large files begin with.
 
     Names that differ only in case, or are none, make no struct and are left out.
     """
-    found = {name for artifact in artifacts for name in _first_fields(artifact)}
+    found = {name for keys in begun for name in keys} - set(gym.OWNED_FIELDS)
     names = sorted(name for name in found if name and not gym.LONE_SURROGATE.search(name))
     folded = [name.casefold() for name in (*gym.OWNED_FIELDS, *names)]
     return [name for name in names if folded.count(name.casefold()) == 1][:MOST_FIELDS]
 
 
-def _first_fields(artifact: Artifact) -> set[str]:
+def _known_orders(begun: list[list[str]], fields: list[str]) -> list[list[str]]:
+    """The orders of known fields that rows of large files begin with: most others have them too."""
+    known = {*gym.OWNED_FIELDS, *fields}
+    orders = dict.fromkeys(tuple(keys) for keys in begun if keys and known.issuperset(keys))
+    return [list(keys) for keys in orders][:MOST_ORDERS]
+
+
+def _first_keys(artifact: Artifact) -> list[list[str]]:
+    """The fields of the first rows of a large file."""
     if artifact.path.stat().st_size < LARGE_FILE:
-        return set()
+        return []
     lines: list[bytes] = []
     for buffer, start, end in read_blocks(artifact, FileTally(), room=lambda: 0):
         lines = bytes(memoryview(buffer)[start:end]).split(b"\n", SNIFFED_ROWS)[:-1]
         break
-    return {name for line in lines for name in _keys(line)} - set(gym.OWNED_FIELDS)
+    return [_keys(line) for line in lines]
 
 
 def _keys(line: bytes) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import defaultdict
 from typing import Any
 
 import duckdb
@@ -11,15 +11,16 @@ import pyarrow as pa
 from pipeline.artifact import SETTING_KINDS, Artifact, Kind
 from pipeline.citation import Citation
 from pipeline.ingest.formats import config, labels, metrics
-from pipeline.ingest.formats.labels import Label
 from pipeline.ingest.load.lines import (
     SNIPPET_BYTES,
     FileTally,
-    append,
     batches,
     read_blocks,
     record_id,
 )
+from pipeline.relation import append, create_table
+
+Rows = defaultdict[str, list[tuple[Any, ...]]]  # what has been read so far, by table
 
 # A larger file is listed with its size and not opened: model weights may lie beside the results.
 LARGEST_DOCUMENT = 128 << 20
@@ -42,34 +43,22 @@ LABEL_TABLES = {
 }
 
 
-@dataclass
-class Rows:
-    """What has been read so far, by table."""
-
-    figures: list[tuple[Any, ...]] = field(default_factory=list)
-    notes: list[tuple[Any, ...]] = field(default_factory=list)
-    config_values: list[tuple[Any, ...]] = field(default_factory=list)
-    metric_rows: list[tuple[Any, ...]] = field(default_factory=list)
-    rejects: list[tuple[Any, ...]] = field(default_factory=list)
-
-
 def load_documents(
     db: duckdb.DuckDBPyConnection, files: list[tuple[int, Artifact]], tallies: dict[int, FileTally]
 ) -> None:
     """Read every other artifact; what cannot be read is a reject, never an error."""
-    rows = Rows()
+    rows: Rows = defaultdict(list)
     for file_no, artifact in files:
         tally = tallies.setdefault(file_no, FileTally())
         content = _content(artifact, tally)
         if tally.damage is not None:
             tally.n_lines += 1
-            rows.rejects.append((record_id(file_no, tally.n_lines), tally.damage, ""))
+            rows["rejects"].append((record_id(file_no, tally.n_lines), tally.damage, ""))
         elif content is not None:
             _read(rows, file_no, artifact.kind, content)
     for table, columns in DOCUMENT_TABLES.items():
-        db.execute(f"create table raw.{table} ({columns})")
-        append(db, f"raw.{table}", getattr(rows, table))
-    append(db, "raw.rejects", rows.rejects)
+        create_table(db, f"raw.{table}", columns, rows[table])
+    append(db, "raw.rejects", rows["rejects"])
 
 
 def _content(artifact: Artifact, tally: FileTally) -> bytes | None:
@@ -91,10 +80,10 @@ def _content(artifact: Artifact, tally: FileTally) -> bytes | None:
 def _read(rows: Rows, file_no: int, kind: Kind, content: bytes) -> None:
     text = content.decode("utf-8", "replace")
     if kind is Kind.NOTES:
-        rows.notes.append((file_no, text[:LARGEST_NOTE]))
+        rows["notes"].append((file_no, text[:LARGEST_NOTE]))
     elif kind in SETTING_KINDS:
         found = config.checkpoint(text) if kind is Kind.CHECKPOINT else config.settings(text)
-        rows.config_values += [(file_no, name, value) for name, value in found.items()]
+        rows["config_values"] += [(file_no, name, value) for name, value in found.items()]
     elif kind is Kind.REWARD_PROFILE:
         _read_profile(rows, file_no, text)
     elif kind in (Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS):
@@ -106,10 +95,12 @@ def _read_aggregate(rows: Rows, file_no: int, text: str) -> None:
         document = metrics.parse(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
-        rows.rejects.append((record_id(file_no, line), f"not JSON: {error}", text[:SNIPPET_BYTES]))
+        rows["rejects"].append(
+            (record_id(file_no, line), f"not JSON: {error}", text[:SNIPPET_BYTES])
+        )
         return
     for figure in metrics.aggregate_figures(document):
-        rows.figures.append((file_no, *vars(figure).values()))
+        rows["figures"].append((file_no, *vars(figure).values()))
 
 
 def _read_profile(rows: Rows, file_no: int, text: str) -> None:
@@ -123,12 +114,12 @@ def _read_profile(rows: Rows, file_no: int, text: str) -> None:
                 raise ValueError("not a JSON object")
         except (ValueError, RecursionError) as error:
             snippet = line.strip()[:SNIPPET_BYTES]
-            rows.rejects.append((record_id(file_no, line_no), f"not JSON: {error}", snippet))
+            rows["rejects"].append((record_id(file_no, line_no), f"not JSON: {error}", snippet))
             continue
         for figure in metrics.profile_figures(row, position):
-            rows.figures.append((file_no, *vars(figure).values()))
+            rows["figures"].append((file_no, *vars(figure).values()))
         position += 1
-    rows.metric_rows.append((file_no, position))
+    rows["metric_rows"].append((file_no, position))
 
 
 def load_labels(
@@ -140,7 +131,7 @@ def load_labels(
 ) -> None:
     """Every line becomes a label, a reject or blank."""
     for table, columns in LABEL_TABLES.items():
-        db.execute(f"create table raw.{table} ({columns})")
+        create_table(db, f"raw.{table}", columns)
     for file_no, artifact in files:
         tally = tallies[file_no] = FileTally()
         for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
@@ -148,40 +139,27 @@ def load_labels(
 
 
 def _load_batch(db: duckdb.DuckDBPyConnection, batch: pa.RecordBatch, tally: FileTally) -> None:
-    found: list[tuple[Any, ...]] = []
-    mentions: list[tuple[Any, ...]] = []
-    rejects: list[tuple[Any, ...]] = []
+    rows: Rows = defaultdict(list)
     for label_id, line, fault in zip(*batch.to_pydict().values(), strict=True):
         snippet = line.strip()[:SNIPPET_BYTES]
         if fault is not None:
-            rejects.append((label_id, fault, snippet))
+            rows["rejects"].append((label_id, fault, snippet))
         elif not snippet:
             tally.n_blank += 1
         else:
             try:
                 label = labels.read(line)
             except (ValueError, RecursionError) as error:
-                rejects.append((label_id, str(error), snippet))
+                rows["rejects"].append((label_id, str(error), snippet))
                 continue
-            found.append(_row(label_id, label, snippet))
-            mentions += _mentions(label_id, label)
-    append(db, "raw.labels", found)
-    append(db, "raw.label_mentions", mentions)
-    append(db, "raw.rejects", rejects)
-
-
-def _row(label_id: int, label: Label, snippet: str) -> tuple[Any, ...]:
-    said = (label.run_id, label.task_id, label.cause, label.intervention, label.note, label.said_by)
-    return (label_id, *said, [str(cited) for cited in label.evidence], snippet)
-
-
-def _mentions(label_id: int, label: Label) -> list[tuple[Any, ...]]:
-    own = (label_id, 0, None, label.run_id, label.task_id, None, None)
-    cited = [
-        (label_id, place, str(citation), *_parts(citation))
-        for place, citation in enumerate(label.evidence, start=1)
-    ]
-    return [own, *cited]
+            *said, evidence = vars(label).values()
+            rows["labels"].append((label_id, *said, [str(cited) for cited in evidence], snippet))
+            own = (label_id, 0, None, label.run_id, label.task_id, None, None)
+            rows["label_mentions"].append(own)
+            for place, cited in enumerate(evidence, start=1):
+                rows["label_mentions"].append((label_id, place, str(cited), *_parts(cited)))
+    for table in ("labels", "label_mentions", "rejects"):
+        append(db, f"raw.{table}", rows[table])
 
 
 def _parts(citation: Citation) -> tuple[Any, ...]:

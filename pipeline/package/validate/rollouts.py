@@ -270,7 +270,8 @@ def _varying(files: Sequence[RowFile]) -> Iterator[Check]:
     constant = [file for file in scored if file.least == file.most]
     for file in constant:
         told = f"{file.path}: every one of {file.n_scored:,} rewards is {file.most:g}"
-        found = VARIES.warned if file.most in (0, 1) else VARIES.failed
+        is_binary = file.most is not None and min(abs(file.most), abs(file.most - 1)) <= 1e-9
+        found = VARIES.warned if is_binary else VARIES.failed
         yield found(told, file=file.path)
     if scored and not constant:
         yield VARIES.passed(f"in {counted(len(scored), 'file')}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipeline.report.comparisons import Comparison
+from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content, RunContent
 from pipeline.report.figures import Row
 
@@ -37,12 +37,12 @@ class Benchmark:
 def benchmarks(content: Content) -> list[Benchmark]:
     """Each benchmark with its first runs and leading comparisons; what was decided stands first."""
     compared: dict[str, list[Comparison]] = {}
-    for each in content.leading_comparisons:
+    for each in content.comparisons:
         compared.setdefault(each.benchmark, []).append(each)
     found = [_benchmark(content, name, compared.get(name, [])) for name in content.benchmarks]
     most = MOST_COMPARISONS if len(found) == 1 else 1
     return [
-        replace(each, comparisons=each.comparisons[:most])
+        replace(each, comparisons=leading(each.comparisons, most))
         for each in sorted(
             found,
             key=lambda each: (
