@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ SHAPE = "RUN/TASK:ROLLOUT[#SEQ]"
 PATTERN = re.compile(
     r"(?P<run>[^/]+)/(?P<task>.*):(?P<index>[0-9]{1,100})(?:#(?P<seq>[0-9]{1,100}))?", re.DOTALL
 )
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,19 @@ class Citation:
         return f"{self.run_id}/{self.task_id}:{self.rollout_index}{event}"
 
 
+def bounded_name(name: str) -> str:
+    """The key of a name: of a long one the beginning and a hash, as the macro of sql/ has it."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    digest = hashlib.md5(name.encode(errors="replace"), usedforsecurity=False).hexdigest()
+    return f"{name[:182]}… {digest[:16]}"
+
+
 def parse(text: str) -> Citation | None:
-    """The citation that a text is; none where it is not one."""
+    """The citation that a text is; none where it is not one. Its task may be written in full."""
     match = PATTERN.fullmatch(text)
     if match is None:
         return None
     seq = match["seq"]
-    return Citation(match["run"], match["task"], int(match["index"]), int(seq) if seq else None)
+    task = bounded_name(match["task"])
+    return Citation(match["run"], task, int(match["index"]), int(seq) if seq else None)

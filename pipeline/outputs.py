@@ -31,6 +31,11 @@ def prepared(out: Path) -> Iterator[Path]:
         shutil.rmtree(beside, ignore_errors=True)
 
 
+def leftovers(out: Path) -> list[str]:
+    """What an analysis that was killed left; the next one removes it."""
+    return [BESIDE] if (out / BESIDE).exists() else []
+
+
 def write(beside: Path, out: Path, texts: Mapping[str, str]) -> None:
     """Each text to its path below the folder, once it is sure that it can be moved from there."""
     for name in texts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -54,10 +54,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Progress:
-    """Whom an analysis tells how far it is: each stage as it begins, and the bytes as it reads."""
+    """Whom an analysis tells how far it is: each stage as it begins, and the bytes as it reads.
+
+    A note is to be read afterwards too.
+    """
 
     stage: Callable[[str], None] = lambda _words: None
     read: Read = lambda _read, _all: None
+    note: Callable[[str], None] = lambda _words: None
 
 
 SILENT = Progress()
@@ -168,8 +172,14 @@ def _build(
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
     texts: dict[str, str] = {}
-    with outputs.prepared(settings.out) as beside:
-        with _building(settings.out / WAREHOUSE_NAME, found, settings) as db:
+    path = settings.out / WAREHOUSE_NAME
+    left = [*warehouse.leftovers(path), *outputs.leftovers(settings.out)]
+    with ExitStack() as stack:
+        with _building(path, found, settings) as db:
+            # Only now is it sure that nobody else is writing here.
+            beside = stack.enter_context(outputs.prepared(settings.out))
+            if left:
+                progress.note(f"removed what a killed analysis left: {', '.join(left)}")
             _fill(db, found, chosen, settings, progress, wanted=wanted)
             if has_pages:
                 progress.stage("checking them")

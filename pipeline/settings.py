@@ -5,8 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+
+def data_folder(name: str) -> Path:
+    """A folder of data files: in an installed package inside it, in the repository beside it."""
+    package = Path(__file__).resolve().parent
+    inside = package / name
+    return inside if inside.is_dir() else package.parent / name
+
+
 DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024
-SQL_DIR = Path(__file__).resolve().parent.parent / "sql"
+SQL_DIR = data_folder("sql")
 WAREHOUSE_NAME = "warehouse.duckdb"
 MANIFEST_NAME = "manifest.json"
 

@@ -12,12 +12,13 @@ create or replace macro json_as_text(value) as
         else value::varchar
     end;
 
--- A JSON number; null for anything else, true and "1.0" included, and for what is not finite.
+-- A JSON number; null for anything else, true and "1.0" included, and for what measures nothing: not
+-- finite, or beyond 1e50, whose fourth power and the sums of it are still finite. Below 1e-50 it is 0.
 create or replace macro json_as_number(value) as
     case
-        when regexp_matches(value, '^-?[0-9]')
-            and isfinite(try_cast(value::varchar as double))
-            then try_cast(value::varchar as double)
+        when not regexp_matches(value, '^-?[0-9]') then null
+        when abs(try_cast(value::varchar as double)) < 1e-50 then 0
+        when abs(try_cast(value::varchar as double)) <= 1e50 then try_cast(value::varchar as double)
     end;
 
 -- A JSON number, or true and false as 1 and 0: what a verifier may have measured.
@@ -200,9 +201,10 @@ create or replace macro as_json(text) as text::json;
 create or replace macro safe_name(name) as
     regexp_replace(name, '[^A-Za-z0-9._-]+', '-', 'g');
 
--- A name that is a key, or printed with every figure: of a very long one the beginning and a hash.
+-- A name that is a key, a folder, or printed with every figure: of one longer than 200 characters the
+-- beginning and a hash. pipeline/citation.py has the same rule, so that a full name finds its key.
 create or replace macro bounded_name(name) as
-    case when length(name) > 500 then left(name, 480) || '… ' || left(md5(name), 16) else name end;
+    case when length(name) > 200 then left(name, 182) || '… ' || left(md5(name), 16) else name end;
 
 -- A name and a value as they stand in a JSON object: a number bare, anything else as a string.
 create or replace macro json_pair(name, value) as

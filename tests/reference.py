@@ -153,13 +153,10 @@ def _attempt(row: Row) -> float:
 
 
 def number(value: Any) -> float | None:
-    """A JSON number that a double can hold; true and "1.0" are none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    """A JSON number up to 1e50, and 0 below 1e-50; true and "1.0" are none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or abs(value) > 1e50:
         return None
-    try:
-        return float(value)
-    except OverflowError:
-        return None
+    return 0.0 if abs(value) < 1e-50 else float(value)
 
 
 def integer(value: Any) -> int | None:

@@ -20,6 +20,7 @@ import duckdb
 import pyarrow.parquet
 import pytest
 
+from pipeline.ingest import discover
 from tests.conftest import ROOT
 from tests.lean import without_pages
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
@@ -71,6 +72,28 @@ def test_a_folder_without_rollouts_cannot_be_used(
     said = call("analyze", write(folder, files), "--out", tmp_path / "out")
     _refused(said, 3, f"{folder}: ", *parts)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("some_script.py", 'import json\n\nROW = {"reward": 1.0}\nprint(json.dumps(ROW))\n'),
+        ("table.csv", "task,reward\n1,1.0\n"),
+        ("numbers.jsonl", "1\n[2]\n"),
+        ("empty", ""),
+    ],
+)
+def test_a_file_that_holds_no_results_cannot_be_used(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    """Exit code 3 and what was looked for; the same rows in a file of any name are read."""
+    path = write(tmp_path, {name: content}) / name
+    said = call("analyze", path, "--out", tmp_path / "out")
+    _refused(said, 3, f"{name}: no rollouts found", "say: other", "Looked for", "JSON object")
+    assert not (tmp_path / "out").exists()
+    path.write_text(lines([rollout(0, 0)]), encoding="utf-8")
+    (found,) = discover.artifacts((path,))
+    assert found.kind == "rollouts"
 
 
 def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -12,12 +13,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import pipeline
+from pipeline.citation import bounded_name
 from pipeline.report import filters, marks
 from pipeline.report.figures import Row
 from pipeline.report.html import body, evidence, texts
 from pipeline.text import ACTIVE, one_line
 from tests import browser, hostile, markdown_read, results
-from tests.results import analyzed, failure, rollout
+from tests.results import analyzed, call, failure, rollout
 from tests.test_html import ATTRIBUTES, TAGS, Read, read
 
 FORGED = re.compile(r"<!--(blade:runs|blade-chart:funnel)\?run_id=forged|<!-- curate: forged")
@@ -188,7 +191,7 @@ BIG = "y" * 10_000_000
 
 
 def test_names_are_bounded(tmp_path: Path) -> None:
-    """What is a key and longer than a page can hold keeps its beginning, and stays apart."""
+    """What is a key keeps the beginning of a long name, and stays apart: 200 characters at most."""
     long = "n" * 1000
     rows = [
         rollout(
@@ -216,12 +219,53 @@ def test_names_are_bounded(tmp_path: Path) -> None:
         select max(length(run_id)), max(length(task_id)), max(length(model)), max(length(agent))
         from rollouts
     """
-    assert found.rows(lengths) == [(207, 498, 498, 498)]
+    assert found.rows(lengths) == [(199, 200, 200, 200)]
     assert found.one("select count(distinct task_id) from rollouts") == 4
     assert found.one("select count(distinct run_id) from rollouts") == 2
-    assert found.one("select max(length(failure_class)) from failures") == 498
-    assert found.column("select distinct length(component) from reward_components") == [498]
-    assert found.column("select distinct length(slice_value) from slice_metrics") == [498]
+    assert found.one("select max(length(failure_class)) from failures") == 200
+    assert found.column("select distinct length(component) from reward_components") == [200]
+    assert found.column("select distinct length(slice_value) from slice_metrics") == [200]
+
+
+def test_a_long_name_finds_its_key(tmp_path: Path) -> None:
+    """Ids of 100 kB: labels, figures, a profile and a person may name them in full."""
+    tasks = [f"{'n' * 100_000}{task}" for task in "ab"]
+    rows = [rollout(None, 0, task_id=task, reward=float(task[-1] == "a")) for task in tasks]
+    group = {"_ng_task_index": tasks[0], "mean/reward": 1.0}
+    folder = "f" * 150
+    files = {
+        f"{folder}/{folder}/x_rollouts.jsonl": rows,
+        f"{folder}/x_rollouts.jsonl": rows,
+        f"{folder}/x_rollouts_aggregate_metrics.json": json.dumps({"group_level_metrics": [group]}),
+        "labels.jsonl": [
+            {
+                "run": f"{folder}-x",
+                "task": tasks[1],
+                "cause": "BI",
+                "evidence": f"{folder}-x/{tasks[1]}:0",
+            }
+        ],
+        "blade.toml": f'benchmark = "{"b" * 100_000}"\n\n[expected]\ntasks = {json.dumps(tasks)}\n',
+    }
+    found = analyzed(tmp_path, files)
+    runs = found.column("select run_id from runs order by length(run_id)")
+    assert runs[0] == f"{folder}-x" and len(runs[1]) == 199
+    assert sorted(path.name for path in (found.path.parent / "runs").iterdir()) == sorted(runs)
+    assert found.rows("select distinct length(benchmark), n_expected from runs") == [(200, 2)]
+    assert found.column("select count(*) from rejects") == [0]
+    assert found.one("select cause from labels") == "BI"
+    assert found.rows("select status, ours from reported_checks") == [("equal", 1.0)]
+    keys = found.column("select task_id from tasks order by all")
+    assert keys == sorted(bounded_name(task) for task in tasks)
+    with pipeline.open_warehouse(found.path) as opened:
+        same = opened.execute("select bounded_name(?)", [tasks[0]]).fetchone()
+    assert same == (bounded_name(tasks[0]),)
+    # Nothing is lost: the row keeps the whole id, and it finds the key.
+    whole = "select distinct verifier->>'task_id' from rollouts order by all"
+    assert found.column(whole) == tasks
+    for command, asked in (("show", f"{runs[0]}/{tasks[0]}:0"), ("why", f"{runs[0]}/{tasks[1]}")):
+        said = call(command, asked, "--warehouse", found.path)
+        assert said.code == 0 and len(said.stdout) < 200_000, said.stderr
 
 
 def _long_rows() -> list[results.Row]:
@@ -283,5 +327,5 @@ def test_ten_megabytes_of_an_agent(tmp_path: Path) -> None:
     """It becomes the name of a run, and of a folder."""
     rows = [rollout(0, 0, agent=BIG), rollout(0, 0, agent="b")]
     out = analyzed(tmp_path, {"a_rollouts.jsonl": rows}).path.parent
-    assert sorted(len(path.name) for path in (out / "runs").iterdir()) == [4, 200]
+    assert sorted(len(path.name) for path in (out / "runs").iterdir()) == [4, 199]
     assert max(path.stat().st_size for path in out.rglob("*.[mhj]*")) < 1_000_000

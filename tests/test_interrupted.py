@@ -14,7 +14,7 @@ import pytest
 
 import pipeline
 from pipeline import run as flow
-from tests.results import BLADE, Results, analyzed, blade, rollout, write
+from tests.results import BLADE, Results, analyzed, blade, call, rollout, write
 
 # Whole analyses, most of them in processes that are killed.
 pytestmark = pytest.mark.slow
@@ -119,6 +119,22 @@ def test_an_interrupted_analysis_ends_cleanly(big: Path, out: Path) -> None:
     assert not [stderr for stderr in said if "Traceback" in stderr]
 
 
+def test_a_terminated_analysis_ends_cleanly(big: Path, out: Path) -> None:
+    """SIGTERM at any moment: exit code 143, a word on stderr, nothing of it left behind."""
+    before = _contents(out)
+    for delay in (0.0, 0.2, 0.5):
+        running = _started(big, out)
+        time.sleep(delay)
+        running.send_signal(signal.SIGTERM)
+        stdout, stderr = running.communicate(timeout=30)
+        assert running.returncode == 143
+        assert stdout == ""
+        assert stderr.endswith("blade: terminated; earlier output is as it was.\n")
+        assert "Traceback" not in stderr
+        assert _contents(out) == before
+        assert _listing(out) == OUTPUT
+
+
 @pytest.mark.parametrize("which", ["first", "second"])
 def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path, which: str) -> None:
     """The second is refused with what to do; the first goes on and finishes."""
@@ -160,13 +176,17 @@ def test_a_failed_build_leaves_the_old_output(
 
 
 def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> None:
-    """Half a database, its log and its spill folder do not stop the next analysis."""
+    """Half a database, its log, spill and texts do not stop the next analysis, which names them."""
     (out / BUILDING).write_bytes(b"half a database" * 1000)
     (out / f"{BUILDING}.wal").write_bytes(b"half a log")
     (out / ".warehouse.duckdb.spill").mkdir()
     (out / ".warehouse.duckdb.spill" / "block.tmp").write_bytes(b"x")
+    (out / ".texts.building").mkdir()
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
-    pipeline.analyze(results, out=out)
+    said = call("analyze", results, "--out", out)
+    names = f"{BUILDING}, {BUILDING}.wal, .warehouse.duckdb.spill, .texts.building"
+    assert f"removed what a killed analysis left: {names}\n" in said.stderr
+    assert "removed" not in call("analyze", results, "--out", out).stderr
     assert _listing(out) == OUTPUT
     assert _runs(out) == ["new"]
 

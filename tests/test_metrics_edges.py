@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from tests import metrics_reference as reference
 from tests import reference_run, results, uncertainty_reference
@@ -411,3 +413,56 @@ def test_related_tasks(tmp_path: Path) -> None:
 
 def named(group: str | None) -> dict[str, str]:
     return {} if group is None else {"repo": group}
+
+
+# As they stand in a row, and the score that each is.
+SCORES: dict[str, float | None] = {
+    **{"1": 1.0, "0": 0.0, "-0.0": 0.0, "0.5": 0.5, "-3e7": -3e7, "1e49": 1e49, "1e50": 1e50},
+    **{"12345678901234567890": 12345678901234567890.0, "5e-324": 0.0, "-1e-310": 0.0},
+    **dict.fromkeys(("1e51", "1e305", "-1e308", "1e308", "1e400", "-1e400"), None),
+    **dict.fromkeys(("NaN", "Infinity", "-Infinity", "1" + 400 * "0", "-" + 400 * "9"), None),
+    **dict.fromkeys(('"1.0"', '"N/A"', '"inf"', '""', "true", "false", "null", "[1]", "{}"), None),
+}
+WRITTEN = st.lists(st.sampled_from(list(SCORES)), min_size=4, max_size=4)
+
+
+@pytest.mark.slow
+@given(WRITTEN, WRITTEN, st.sampled_from((None, 1.0, 1e40)))
+@example(["1e308", "-1e308", "1e305", "1e308"], ["1e305", "1e308", "1e308", "0"], None)
+@example(["1e50", "0", "1e50", "1"], ["0", "1e50", "-3e7", "1e49"], 1.0)
+@example(["5e-324", "0", "0", "-1e-310"], ["0", "5e-324", "5e-324", "0"], None)
+@settings(max_examples=5)
+def test_any_reward_is_a_row(
+    tmp_path_factory: pytest.TempPathFactory,
+    base: list[str],
+    candidate: list[str],
+    threshold: float | None,
+) -> None:
+    """Whatever is written as a reward, it is a score or its row unscored; every page is made."""
+    files = {f"{run}_rollouts.jsonl": _written(rewards) for run, rewards in _runs(base, candidate)}
+    for run, rewards in _runs(base, candidate):
+        files[f"{run}_rollouts_aggregate_metrics.json"] = f'{{"mean/reward": {rewards[0]}}}'
+    folder = tmp_path_factory.mktemp("rewards")
+    found = results.analyzed(folder, files, baselines="a", pass_threshold=threshold)
+    recorded = found.rows("select run_id, reward, is_scored from rollouts order by all")
+    expected = [(run, SCORES[told]) for run, rewards in _runs(base, candidate) for told in rewards]
+    assert sorted(recorded, key=str) == sorted(
+        ((run, score, score is not None) for run, score in expected), key=str
+    )
+    sidecar = (found.path.parent / "metrics.json").read_text(encoding="utf-8")
+    assert "NaN" not in sidecar and "Infinity" not in sidecar
+
+
+def _runs(base: list[str], candidate: list[str]) -> list[tuple[str, list[str]]]:
+    return [("a", base), ("b", candidate)]
+
+
+def _written(rewards: list[str]) -> str:
+    """Two tasks, two repeats each: the rewards as they were written, also as parts and seconds."""
+    rows = [
+        rollout(place // 2, place % 2, reward="@", reward_components={"x": "@"}, total_run_time="@")
+        for place in range(len(rewards))
+    ]
+    return "".join(
+        results.lines([row]).replace('"@"', told) for row, told in zip(rows, rewards, strict=True)
+    )

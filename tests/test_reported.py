@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import statistics
 from collections import Counter
 from functools import partial
 from pathlib import Path
@@ -276,16 +278,98 @@ def test_figures_of_other_tasks(tmp_path: Path) -> None:
     ]
 
 
-def test_rejected_lines_excuse_a_difference(tmp_path: Path) -> None:
-    """With a line of the file gone, a figure of all of them cannot be ours."""
-    text = json.dumps(rollout(0, 0)) + "\n" + '{"_ng_task_index": 1, "rew\n'
-    figures = {"mean/reward": 0.5, "max/reward": 1.0}
-    files = {f"{STEM}.jsonl": text, f"{STEM}_aggregate_metrics.json": aggregate(figures)}
-    rejected = "lines of the rollout file were rejected"
-    assert verdicts(analyzed(tmp_path, files)) == {
-        "mean/reward": (1.0, "not comparable", rejected),
-        "max/reward": (1.0, "equal", None),
+BROKEN = '{"_ng_task_index": 1, "rew\n'
+REJECTED = "lines of the rollout file were rejected"
+IN_PART = "rejected lines explain only part of it"
+
+
+def test_rejected_lines_excuse_what_they_can_explain(tmp_path: Path) -> None:
+    """One line of five is gone: it moves a mean over four by a quarter of its range, no more."""
+    rows = [rollout(task, 0, reward=0.0, size=task + 1) for task in range(4)]
+    inputs = [asked(task, 0) for task in range(5)]
+    figures = {
+        "mean/reward": 0.2,
+        "max/reward": 1.0,
+        "min/reward": 0.0,
+        "std/reward": 0.9,
+        "median/size": 4.0,
+        "mean/size": 4.5,
+        "max/size": 9.0,
+        "pass@1/accuracy": 50.0,
+        "num_rollouts": 5,
+        "missing_num_rollouts": 0,
+        "expected_num_rollouts": 6,
     }
+    files = {
+        f"{STEM}.jsonl": results.lines(rows) + BROKEN,
+        f"{STEM}_materialized_inputs.jsonl": inputs,
+        f"{STEM}_aggregate_metrics.json": aggregate(figures),
+    }
+    found = analyzed(tmp_path, files)
+    columns = "metric, ours, status, reason, round(explained_rate, 6)"
+    assert found.rows(f"select {columns} from reported_checks order by metric") == [
+        ("expected_num_rollouts", 5.0, "differs", "no reason found", 0.0),
+        ("max/reward", 0.0, "not comparable", REJECTED, 1.0),
+        # Sizes up to twice the largest that was read could be.
+        ("max/size", 4.0, "differs", IN_PART, 0.8),
+        ("mean/reward", 0.0, "not comparable", REJECTED, 1.0),
+        ("mean/size", 2.5, "not comparable", REJECTED, 1.0),
+        # Of 1, 2, 3, 4 and one more the third is 3 at most; another in place of one leaves 4.
+        ("median/size", 2.5, "not comparable", REJECTED, 1.0),
+        ("min/reward", 0.0, "equal", None, None),
+        ("missing_num_rollouts", 1.0, "not comparable", REJECTED, 1.0),
+        ("num_rollouts", 4.0, "not comparable", REJECTED, 1.0),
+        ("pass@1/accuracy", 0.0, "differs", IN_PART, 0.5),
+        # The square of the deviation can grow by 1 / 3.
+        ("std/reward", 0.0, "differs", IN_PART, round((1 / 3) ** 0.5 / 0.9, 6)),
+    ]
+
+
+def test_a_rejected_line_is_no_excuse_for_all(tmp_path: Path) -> None:
+    """One line of a thousand cannot make 0.5 of 0.25, though the count of rollouts is off too."""
+    rows = [rollout(task, 0, reward=float(task % 4 == 0)) for task in range(1000)]
+    figures = {"mean/reward": 0.5, "num_rollouts": 1001, "pass@1/accuracy": 50.0}
+    found = analyzed(
+        tmp_path,
+        {
+            f"{STEM}.jsonl": results.lines(rows) + BROKEN,
+            f"{STEM}_aggregate_metrics.json": aggregate(figures),
+        },
+    )
+    columns = "metric, status, round(explained_rate, 6)"
+    assert found.rows(f"select {columns} from reported_checks order by metric") == [
+        ("mean/reward", "differs", 0.004),
+        ("num_rollouts", "not comparable", 1.0),
+        ("pass@1/accuracy", "differs", 0.004),
+    ]
+
+
+def test_figures_of_all_lines_never_differ(tmp_path: Path) -> None:
+    """Whichever lines are broken afterwards, figures made of all of them stay explained."""
+    rng = random.Random(7)
+    files: dict[str, Any] = {}
+    for number in range(12):
+        drawn = [
+            (task, index, rng.choice((0.0, 0.5, 1.0)), rng.randint(5, 9))
+            for task in range(rng.randint(2, 5))
+            for index in range(rng.randint(1, 3))
+        ]
+        rows = [
+            rollout(task, index, reward=reward, size=size) for task, index, reward, size in drawn
+        ]
+        written = [json.dumps(row) for row in rows]
+        for place in rng.sample(range(len(rows)), rng.randint(1, len(rows) - 1)):
+            written[place] = written[place][:-2]
+        figures: dict[str, float] = {"num_rollouts": len(rows)}
+        for name, values in (("reward", [d[2] for d in drawn]), ("size", [d[3] for d in drawn])):
+            for statistic in ("mean", "median", "max", "min", "stdev"):
+                told = getattr(statistics, statistic, None) or {"max": max, "min": min}[statistic]
+                figures[f"{statistic.removesuffix('ev')}/{name}"] = told(values)
+        files[f"r{number}_rollouts.jsonl"] = "\n".join(written)
+        files[f"r{number}_rollouts_aggregate_metrics.json"] = aggregate(figures)
+    found = analyzed(tmp_path, files)
+    assert found.rows("from reported_checks where status = 'differs'") == []
+    assert found.one("select count(*) from reported_checks where explained_rate = 1") > 30
 
 
 def test_means_of_a_group_of_rows(tmp_path: Path) -> None:

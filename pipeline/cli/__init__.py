@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import signal
 import sys
+import threading
 
 import click
 
@@ -13,7 +15,7 @@ from pipeline import __version__
 from pipeline.errors import BladeError, InputError, is_interrupt
 from pipeline.text import neutral, one_line
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 LONGEST_NAME = 100
 ANALYSIS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
@@ -84,7 +86,29 @@ def blade() -> None:
 
 
 def main() -> None:
-    """Run the command; our own errors become a message and an exit code, bugs a traceback."""
+    """Run the command; SIGTERM ends it as an error would: nothing half-made stays behind."""
+    stops: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        # Once is enough: a second one must not stop the cleaning up.
+        stops.append(number)
+        if len(stops) == 1:
+            raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, stop)
+    try:
+        _run()
+    except BaseException:
+        # The engine wraps it in an error of its own when it strikes inside a query.
+        if not stops:
+            raise
+        click.echo("blade: terminated; earlier output is as it was.", err=True)
+        sys.exit(TERMINATED)
+
+
+def _run() -> None:
+    """Our own errors become a message and an exit code, bugs a traceback."""
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its escape, not a crash.
         if isinstance(stream, io.TextIOWrapper):

@@ -75,7 +75,10 @@ def shown_progress() -> Iterator[Progress]:
 
     if not sys.stderr.isatty():
         # Lines without times: the same analysis says the same.
-        yield Progress(stage=lambda words: click.echo(neutral(words), err=True))
+        def echo(words: str) -> None:
+            click.echo(neutral(words), err=True)
+
+        yield Progress(stage=echo, note=echo)
         return
     from rich import progress as drawn
     from rich.console import Console, Group
@@ -94,5 +97,10 @@ def shown_progress() -> Iterator[Progress]:
     def read(n_read: int, n_all: int) -> None:
         reading.update(bar, advance=n_read, total=n_all, visible=True)
 
-    with Live(Group(stages, reading), console=Console(stderr=True), transient=True):
-        yield Progress(stage, read)
+    console = Console(stderr=True)
+
+    def note(words: str) -> None:
+        console.print(neutral(words), markup=False, highlight=False)
+
+    with Live(Group(stages, reading), console=console, transient=True):
+        yield Progress(stage, read, note)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.citation import Citation, parse
+from pipeline.citation import Citation, bounded_name, parse
 from pipeline.cli.compare_page import SIDES, contrasted
 from pipeline.cli.lookup import (
     Row,
@@ -226,6 +226,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
 def _find(warehouse: Warehouse, text: str) -> Row:
     """Task ids may hold slashes and colons: a task of that name goes before a citation."""
     run_id, _, task_id = text.partition("/")
+    task_id = bounded_name(task_id)
     if not (run_id and task_id):
         hints = [f"For example: blade why {one_line(task)}" for task in column(warehouse, EXAMPLE)]
         raise UsageError(f"{one_line(text)} is not RUN/TASK.", hint="".join(hints))

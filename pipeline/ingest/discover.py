@@ -22,6 +22,7 @@ from pipeline.artifact import (
     Kind,
     printable,
 )
+from pipeline.citation import LONGEST_NAME, bounded_name
 from pipeline.errors import InputError, UsageError
 from pipeline.settings import MANIFEST_NAME
 
@@ -101,9 +102,14 @@ def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]
     counts = Counter(kind for _, kind in kinds)
     listing = ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts))
     held = f"{len(kinds)} file{'s' * (len(kinds) > 1)} ({listing})" if kinds else "no files"
+    if all(path.is_file() for path in inputs):
+        held = f"its name and first {SNIFF_ROWS} lines say: {', '.join(sorted(counts))}"
+    else:
+        held = f"it holds {held}"
     raise InputError(
-        f"{where}: no rollouts found; it holds {held}.",
-        hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name.",
+        f"{where}: no rollouts found; {held}.",
+        hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name, "
+        f"where one of its first {SNIFF_ROWS} lines is a JSON object.",
     )
 
 
@@ -192,7 +198,7 @@ def _split_name(name: str) -> tuple[str, str]:
 
 
 def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
-    """The kind of a file; one that the caller named outright is rollouts unless a sidecar."""
+    """The kind of a file; one that the caller named outright is rollouts where it has rows."""
     stem, ending = _split_name(file.name)
     if ending in (".jsonl", ".json"):
         for suffix, kind in SIDECAR_SUFFIXES.items():
@@ -202,11 +208,26 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     for pattern, kind in NAME_RULES:
         if re.search(pattern, lowered):
             return Kind.ROLLOUTS if is_named and ending == ".jsonl" else kind
-    if ending == ".jsonl" or is_named:
-        *folders, name = lowered.split("/")
-        is_said = "rollout" in name or folders[-1:] == ["rollouts"]
-        return Kind.ROLLOUTS if is_named or is_said else _sniff(file)
+    if is_named and _has_rows(file, is_jsonl=ending == ".jsonl"):
+        return Kind.ROLLOUTS
+    if ending == ".jsonl":
+        return Kind.ROLLOUTS if _says_rollouts(file.name) else _sniff(file)
     return Kind.OTHER
+
+
+def _says_rollouts(name: str) -> bool:
+    folders = name.lower().split("/")[:-1]
+    return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
+
+
+def _has_rows(file: Found, *, is_jsonl: bool) -> bool:
+    """Whether a file may hold results: an object among its first lines, or nothing at all yet."""
+    head = _first_bytes(file)
+    first = head.split(b"\n")[:SNIFF_ROWS]
+    if len(head) >= SNIFF_BYTES and first[-1].lstrip()[:1] == b"{" and len(first) < SNIFF_ROWS:
+        return True  # a row longer than what was read
+    objects = (line for line in first if line.lstrip()[:1] == b"{")
+    return any(_object(line) for line in objects) or (is_jsonl and not head.strip())
 
 
 def _sniff(file: Found) -> Kind:
@@ -328,7 +349,7 @@ def _unique_names(families: set[Family], given: dict[Family, str], root: str) ->
         taken = {name.casefold() for name in names.values()}
         name = _name(family, 99, root)
         number = next(n for n in range(2, 10**9) if f"{name}-{n}".casefold() not in taken)
-        names[family] = f"{name}-{number}"
+        names[family] = _safe_name(f"{name}-{number}")
     return names
 
 
@@ -340,13 +361,18 @@ def _name(family: Family, depth: int, root: str) -> str:
     telling = _telling_folders(f"{family.folder}/", root)
     wanted = depth - len(parts)
     parts = [*(telling[-wanted:] if wanted > 0 else []), *(parts or [])] or [stem]
-    # Names come from untrusted files and become folders.
-    return UNSAFE_IN_NAME.sub("-", "-".join(parts)).strip("-").lstrip(".") or "run"
+    return _safe_name("-".join(parts))
 
 
 def _telling_folders(name: str, root: str) -> list[str]:
     folders = (root, *name.split("/")[:-1])
     return [part for part in folders if part and part.lower() not in GENERIC_NAMES]
+
+
+def _safe_name(text: str) -> str:
+    """Names come from untrusted files and become folders."""
+    safe = UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
+    return UNSAFE_IN_NAME.sub("-", bounded_name(safe))
 
 
 def _root_name(kinds: list[tuple[Found, Kind]]) -> str:
@@ -375,9 +401,10 @@ def _names_given(
     """The names set by the caller: each must fit one run, and no two may be alike."""
     given: dict[Family, str] = {}
     for name, path in run_names:
-        if not VALID_NAME.fullmatch(name):
+        if not VALID_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
             raise UsageError(
-                f"--run {name}={path}: a run's name may hold letters, digits, '.', '_' and '-'."
+                f"--run {name[:LONGEST_NAME]}={path}: a run's name may hold letters, digits, '.', "
+                f"'_' and '-', {LONGEST_NAME} at most."
             )
         if name.casefold() in {other.casefold() for other in given.values()}:
             raise UsageError(f"--run {name}={path}: another run is called {name} already.")

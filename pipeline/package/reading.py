@@ -11,11 +11,15 @@ from functools import lru_cache
 from urllib.parse import parse_qsl
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 # A mark's parts are percent-encoded: none holds what ends it.
 MARK = re.compile(r"<!--blade:(?P<relation>[^?#<>]+)\?(?P<key>[^#<>]*)#(?P<column>[^#<>]+)-->")
 CURATE = re.compile(r"<!--\s*curate:")
+# Characters of one paragraph, item or cell: ten times as many as any that we write has.
+LONGEST_BLOCK = 20_000
+MOST_LINES = 15_000
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ class Reading:
     sections: tuple[Section, ...]
     # The places that still wait for a person's judgement: line and words.
     curations: tuple[tuple[int, str], ...]
+    # What is too long to be read as text, and was left out: line and number of characters.
+    unread: tuple[tuple[int, int], ...] = ()
 
     @property
     def blocks(self) -> Iterator[Block]:
@@ -129,7 +135,9 @@ def read(text: str) -> Reading:
     heading, level = Block("heading", 1, ""), 0
     path: tuple[str, ...] = ()
     parts: list[Block | Table] = []
-    for part, depth in [*_parts(_parser().parse(text)), (Block("heading", 1, ""), 1)]:
+    read_to = _end_of_line(text, MOST_LINES)
+    tokens = _parser().parse(text[:read_to])
+    for part, depth in [*_parts(tokens), (Block("heading", 1, ""), 1)]:
         if not (depth and isinstance(part, Block)):
             parts.append(part)
             continue
@@ -137,7 +145,26 @@ def read(text: str) -> Reading:
             sections.append(Section(heading.text, level, heading.line, path, tuple(parts), heading))
         path = (*path[: depth - 2], part.text) if depth > 1 else ()
         heading, level, parts = part, depth, []
-    return Reading(tuple(sections), tuple(_curations(text)))
+    beyond = [(MOST_LINES + 1, len(text) - read_to)] if text[read_to:].strip() else []
+    return Reading(tuple(sections), tuple(_curations(text)), (*_unread(tokens), *beyond))
+
+
+def _end_of_line(text: str, number: int) -> int:
+    """Where a line ends, or the text where it has fewer."""
+    end = 0
+    for _ in range(number):
+        end = text.find("\n", end) + 1
+        if not end:
+            return len(text)
+    return end
+
+
+def _unread(tokens: list[Token]) -> Iterator[tuple[int, int]]:
+    line = 1
+    for token in tokens:
+        line = _line(token) if token.map else line
+        if token.type == "inline" and len(token.content) > LONGEST_BLOCK:
+            yield line, len(token.content)
 
 
 def _parts(tokens: list[Token]) -> Iterator[tuple[Block | Table, int]]:
@@ -241,4 +268,15 @@ def is_within(spans: Sequence[tuple[int, int]], offset: int) -> bool:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": True}).enable("table")
+    parser.core.ruler.at("inline", _inline)
+    return parser
+
+
+def _inline(state: StateCore) -> None:
+    """The parser's own rule, but for what no person wrote: markup may take long to tell apart."""
+    for token in state.tokens:
+        if token.type == "inline":
+            token.children = []
+            if len(token.content) <= LONGEST_BLOCK:
+                state.md.inline.parse(token.content, state.md, state.env, token.children)

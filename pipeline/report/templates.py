@@ -11,8 +11,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from pipeline.report import filters, marks, openings, phrases
 from pipeline.report.figures import Figure, Row
+from pipeline.settings import data_folder
 
-OURS = Path(__file__).resolve().parent.parent.parent / "report_templates"
+OURS = data_folder("report_templates")
 
 # What writes a line of Markdown; a page has the same, as HTML.
 FILTERS = {**filters.FILTERS, **phrases.FILTERS, **openings.FILTERS}

@@ -33,15 +33,19 @@ def build(
     is_small: bool = True,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to an empty warehouse; on leaving without an error it replaces `path`."""
-    building = path.with_name(f".{path.name}.building")
-    spill = path.with_name(f".{path.name}.spill")
+    building, _, spill = _beside(path)
     with _alone(path.parent):
-        _clear(building, spill)
+        _clear(path)
         try:
             config = _config(memory_limit or half_of_memory(), threads, spill)
             yield from _built(path, building, config, is_small=is_small)
         finally:
-            _clear(building, spill)
+            _clear(path)
+
+
+def leftovers(path: Path) -> list[str]:
+    """What a build that was killed left beside `path`; the next one removes it."""
+    return [beside.name for beside in _beside(path) if beside.exists()]
 
 
 def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
@@ -80,10 +84,18 @@ def _built(
         db.close()
 
 
-def _clear(building: Path, spill: Path) -> None:
+def _beside(path: Path) -> tuple[Path, Path, Path]:
+    """The new file, its log, and the folder for what does not fit into memory."""
+    building = path.with_name(f".{path.name}.building")
+    log = building.with_name(f"{building.name}.wal")
+    return building, log, path.with_name(f".{path.name}.spill")
+
+
+def _clear(path: Path) -> None:
     """Remove what a build leaves behind when it fails, or left when it was killed."""
+    building, log, spill = _beside(path)
     building.unlink(missing_ok=True)
-    building.with_name(f"{building.name}.wal").unlink(missing_ok=True)
+    log.unlink(missing_ok=True)
     shutil.rmtree(spill, ignore_errors=True)
 
 

@@ -72,10 +72,10 @@ named as materialized (
             json_field(records.ids, id_fields.name),
             records.task_hash
         -- What names no stage, as inputs do, is where a task begins.
-        )) || case
+        ) || case
             when runs.first_stage is null then ''
             else '-stage' || coalesce(records.stage_index, runs.first_stage)
-        end as task_id,
+        end) as task_id,
         case
             when coalesce(records.task_index, indexed.task_index) is not null then 'index'
             else coalesce(id_fields.name, 'content')
@@ -115,8 +115,10 @@ tasks as (
     select
         named.* exclude (task_id, prompt_sha, has_prompt),
         rekeyed.run_id is not null as is_rekeyed,
-        case when is_rekeyed and chunk is not null then 'chunk' || chunk || '-' else '' end
-            || named.task_id as task_id
+        bounded_name(
+            case when is_rekeyed and chunk is not null then 'chunk' || chunk || '-' else '' end
+            || named.task_id
+        ) as task_id
     from named
     left join rekeyed using (run_id)
 ),

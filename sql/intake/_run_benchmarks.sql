@@ -134,8 +134,9 @@ wanted as (
 benchmarks as (
     select
         group_id,
-        name || case when count(*) over (partition by name) > 1 then '-' || group_id else '' end
-            as benchmark
+        bounded_name(
+            name || case when count(*) over (partition by name) > 1 then '-' || group_id else '' end
+        ) as benchmark
     from wanted
 ),
 rows_read as (
@@ -154,7 +155,7 @@ rows_read as (
 facts as (
     select
         runs.run_id,
-        coalesce(settings.benchmark, benchmarks.benchmark) as benchmark,
+        coalesce(bounded_name(settings.benchmark), benchmarks.benchmark) as benchmark,
         min(rows_read.lowest) over by_benchmark as lowest,
         max(rows_read.highest) over by_benchmark as highest,
         -- Nearly as good, and hardly ever full marks: a scale of its own, not passes and failures.

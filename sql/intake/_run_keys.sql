@@ -27,10 +27,8 @@ candidates as (
         run_name,
         case when has_several then coalesce(agent, '') else '' end as agent_key,
         case when has_several then agent else only_agent end as agent,
-        -- It becomes the name of a folder.
         case
-            when has_several then left(run_name || coalesce('--' || safe_name(agent), ''), 200)
-            else run_name
+            when has_several then run_name || coalesce('--' || safe_name(agent), '') else run_name
         end as wanted
     from counted
 )
@@ -38,9 +36,12 @@ select
     run_name,
     agent_key,
     agent,
-    case
-        when row_number() over (partition by lower(wanted) order by run_name, agent_key) = 1
-            then wanted
-        else wanted || '-' || left(md5(run_name || agent_key), 6)
-    end as run_id
+    -- It becomes the name of a folder.
+    safe_name(bounded_name(
+        case
+            when row_number() over (partition by lower(wanted) order by run_name, agent_key) = 1
+                then wanted
+            else wanted || '-' || left(md5(run_name || agent_key), 6)
+        end
+    )) as run_id
 from candidates

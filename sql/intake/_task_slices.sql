@@ -101,7 +101,7 @@ profiled as (
     select
         benchmark,
         task_id,
-        slice_fields.name,
+        bounded_name(slice_fields.name) as name,
         bounded_name(json_as_text(
             row_field(verifier, records.reward_components, slice_fields.path)
         )) as value

@@ -53,7 +53,7 @@ settings as (
 ),
 -- The tasks each run should hold by the profile, where no input rows say it.
 profiled as (
-    select runs.run_id, expected_tasks.task_id
+    select runs.run_id, bounded_name(expected_tasks.task_id) as task_id
     from staging.run_benchmarks as runs
     anti join asked using (run_id)
     cross join raw.expected_tasks

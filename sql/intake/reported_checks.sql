@@ -253,6 +253,9 @@ readings as (
     select
         compounds.scope,
         compounds.field,
+        count(*) as n_numbers,
+        min(numbers.value) as lowest,
+        max(numbers.value) as highest,
         fsum(numbers.value order by numbers.value) / count(*) as mean
     from compounds
     inner join texts using (scope)
@@ -278,8 +281,28 @@ slices as (
         scope,
         field,
         count(*) as n_readings,
+        min(n_numbers) as n_numbers,
+        min(lowest) as lowest,
+        max(highest) as highest,
         case when min(mean) = max(mean) then min(mean) end as mean
     from readings
+    group by all
+),
+-- Between what a number of a field would lie whose row was rejected: 0 and 1 where all that were read
+-- do, else up to twice as far from 0.
+ranges as (
+    select
+        scope,
+        field,
+        case when min(lowest) >= 0 then 0.0 else least(-1, 2 * min(lowest)) end as lowest,
+        case when max(highest) <= 1 then 1.0 else 2 * max(highest) end as highest
+    from (
+        select scope, field, value as lowest, value as highest
+        from numbers
+        union all
+        select scope, field, lowest, highest
+        from slices
+    ) as seen
     group by all
 ),
 -- The numbers of each reported field, by scope and by task.
@@ -308,6 +331,10 @@ valued as (
         coalesce(passes.is_graded, false) as is_graded,
         coalesce(passes.is_cut, false) as is_cut,
         coalesce(counts.n_rollouts, 0) as n_rollouts,
+        counts.n_expected,
+        statistics.sorted,
+        -- What a mean is the mean of: numbers, or tasks.
+        coalesce(statistics.n_numbers, slices.n_numbers, len(passes.shares)) as n_averaged,
         case
             when figures.kind = 'statistic' then case statistic
                 when 'mean' then coalesce(
@@ -366,10 +393,70 @@ rejected as (
         and coalesce(scopes.chunk, files.chunk, -1) = coalesce(files.chunk, -1)
     group by all
 ),
+-- How far the rejected lines of a scope could take a figure: each may be a row more, or stand in for
+-- another one, and so move a sum by no more than the range of its field.
+reached as (
+    select
+        valued.*,
+        rejected.n_rejects,
+        ranges.highest - ranges.lowest as width,
+        -- What one of them is worth to a mean, in percent where the figure is.
+        case when kind = 'pass' then 100.0 when k is not null then 100 * width else width end
+            / n_averaged as step,
+        case
+            when kind = 'count' then case metric
+                when 'num_rollouts' then [ours, ours + n_rejects]
+                when 'missing_num_rollouts' then [ours - n_rejects, ours]
+                when 'reward_profile_completion_pct' then [ours, ours + 100.0 * n_rejects / n_expected]
+                else [ours, ours]
+            end
+            when k is not null or statistic = 'mean'
+                then [ours - n_rejects * step, ours + n_rejects * step]
+            when statistic = 'median' and n_rejects < n_averaged // 2
+                then [sorted[(n_averaged + 1) // 2 - n_rejects], sorted[n_averaged // 2 + 1 + n_rejects]]
+            when statistic = 'std' then [
+                sqrt(
+                    greatest(0, ours ** 2 * (n_averaged - 1) - n_rejects * width ** 2)
+                    / (n_averaged - 1 + n_rejects)
+                ),
+                sqrt(ours ** 2 + n_rejects * width ** 2 / nullif(n_averaged - 1, 0))
+            ]
+        end as moved,
+        -- The highest and the lowest number may themselves have been rejected.
+        case
+            when kind = 'count' then [0, 'inf'::double]
+            when kind = 'pass' then [0.0, 100.0]
+            when k is not null then [100 * lowest, 100 * highest]
+            when statistic = 'std' then [0, width]
+            else [lowest, highest]
+        end as possible,
+        greatest(coalesce(moved[1], possible[1]), possible[1]) as least_reached,
+        least(coalesce(moved[2], possible[2]), possible[2]) as most_reached,
+        -- What part of the difference the rejected lines could explain.
+        case
+            when is_equal or n_rejects is null then null
+            when reported < ours
+                then least(1, greatest(0, ours - least_reached) / (ours - reported) * (1 + 1e-9))
+            else least(1, greatest(0, most_reached - ours) / (reported - ours) * (1 + 1e-9))
+        end as explained_rate
+    from valued
+    left join rejected using (scope)
+    left join ranges using (scope, field)
+),
+-- Files that count other rollouts than ours, or have tasks that we have not, beyond what was rejected.
+foreign_files as (
+    select run_id, source_file
+    from reached
+    group by all
+    having
+        bool_or(metric = 'num_rollouts' and not is_equal and coalesce(explained_rate, 0) < 1)
+        or count(distinct task_id) filter (where task_id is not null and n_rollouts = 0)
+            > coalesce(max(n_rejects), 0)
+),
 -- Why a reported figure may be other than ours: why we have none, or what explains a difference.
 reasoned as (
     select
-        valued.*,
+        reached.*,
         case
             when ours is not null and reported is not null then is_equal
             -- No values, or the deviation of one: both say that there is no number.
@@ -396,18 +483,14 @@ reasoned as (
             when kind = 'pass' and runs.pass_threshold <> 1
                 then 'defined otherwise: only a reward of 1 passes'
             when kind in ('average', 'majority') and is_cut then 'order-dependent'
-            when rejected.n_rejects > 0 then 'lines of the rollout file were rejected'
-            -- A file that counts other rollouts than ours, or has tasks that we have not.
-            when
-                kind <> 'count'
-                and bool_or(
-                    (metric = 'num_rollouts' and not is_equal) or (task_id is not null and n_rollouts = 0)
-                ) over (partition by run_id, source_file)
+            when explained_rate >= 1 then 'lines of the rollout file were rejected'
+            when kind <> 'count' and foreign_files.run_id is not null
                 then 'rows of the file are not those it was computed from'
         end as excuse
-    from valued
+    from reached
     inner join staging.run_benchmarks as runs using (run_id)
-    left join rejected using (scope)
+    left join foreign_files
+        on foreign_files.run_id = reached.run_id and foreign_files.source_file = reached.source_file
 )
 select
     run_id,
@@ -421,6 +504,14 @@ select
         when coalesce(obstacle, excuse) is not null then 'not comparable'
         else 'differs'
     end as status,
-    case when not is_same then coalesce(obstacle, excuse, 'no reason found') end as reason,
+    case
+        when not is_same then coalesce(
+            obstacle,
+            excuse,
+            case when explained_rate > 0 then 'rejected lines explain only part of it' end,
+            'no reason found'
+        )
+    end as reason,
+    explained_rate,
     source_file
 from reasoned

@@ -20,7 +20,7 @@ figures as (
     inner join raw.files using (file_no)
     inner join run_keys
         on run_keys.run_name = files.run_name
-        and (run_keys.is_only or run_keys.agent_key = coalesce(figures.agent, ''))
+        and (run_keys.is_only or run_keys.agent_key = coalesce(bounded_name(figures.agent), ''))
 ),
 -- A task that was asked and has no rollout has no row in a profile.
 tasks as (
@@ -45,8 +45,8 @@ places as (
 )
 select
     figures.run_id,
-    figures.agent,
-    case
+    bounded_name(figures.agent) as agent,
+    bounded_name(case
         when
             figures.task is not null
             and figures.chunk is not null
@@ -55,8 +55,8 @@ select
         -- A row beyond the tasks we know is still none of the whole run.
         when figures.position is not null
             then coalesce(figures.task, places.task_id, '#' || figures.place)
-    end as task_id,
-    figures.metric,
+    end) as task_id,
+    bounded_name(figures.metric) as metric,
     figures.value,
     figures.source_kind,
     figures.source_file

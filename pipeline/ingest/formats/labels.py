@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline import citation
-from pipeline.citation import Citation
+from pipeline.citation import Citation, bounded_name
 from pipeline.ingest.formats import gym
 
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
@@ -35,7 +35,7 @@ def read(line: str) -> Label:
     row = json.loads(gym.regular(line))
     return Label(
         run_id=_key(row, "run", str),
-        task_id=_key(row, "task", str, int),
+        task_id=bounded_name(_key(row, "task", str, int)),
         cause=_cause(row),
         intervention=_intervention(row),
         note=_text(row, "note"),

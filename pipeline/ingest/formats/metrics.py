@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 # Fields of an entry that hold no figures; `sample` is a whole input row.
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
 SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
+LARGEST_FIGURE = 1e50
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,9 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, floa
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}/")
         else:
-            is_finite = value is not None and math.isfinite(value)
-            yield prefix + name, float(value) if is_finite else None
+            # As rows are read: beyond that no number was measured, and sums would overflow.
+            is_figure = value is not None and abs(value) <= LARGEST_FIGURE
+            yield prefix + name, float(value) if is_figure else None
 
 
 def _agent(entry: dict[str, Any]) -> str | None:

@@ -98,17 +98,18 @@ def _apart(text: str, policy: Policy, rules: Sequence[Rule], readings: int) -> I
 
 
 def _meaning(match: re.Match[str]) -> str:
+    if match.lastgroup == "odd":
+        return _odd(match[0])
     if match["decimal"]:
         return chr(int(match["decimal"]))
     if code := match["hex"] or match["percent"] or match["unicode"]:
         return chr(int(code, 16))
     if match["entity"]:
         return ENTITIES.get(match["entity"], match[0])
-    if match["mark"]:
-        return match["mark"]
-    return _odd(match["odd"])
+    return match["mark"]
 
 
+@lru_cache(maxsize=4096)
 def _odd(character: str) -> str:
     """Nothing where it cannot be seen, a plain letter where it looks like one."""
     if unicodedata.category(character) in ("Cf", "Mn"):

@@ -10,6 +10,7 @@ from pipeline.package.sanitize import names
 from pipeline.package.sanitize.values import Place, Policy
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+MAY_BE_IP = re.compile(r"\[*[0-9A-Fa-f:.]{2,45}(?:%[^\s\[\]]{1,40})?\]*")
 # Read from the `://` on, and backwards for the scheme.
 REST = re.compile(r"://(?P<rest>[^\s<>\"'`|^{}\\]+)")
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}\Z")
@@ -19,6 +20,7 @@ AUTHORITY = re.compile(
 # Nobody's account: how git is spoken to.
 GIT = re.compile(r"(?i)git@(?:ssh\.)?(?:github|gitlab|bitbucket)\.(?:com|org)")
 CLOSING = {")": "(", "]": "["}
+TRAILING = ".,;:!?*_~)]"
 NETWORK = re.compile(
     r"(?i)(?:https?|wss?|s?ftps?|ssh|git|grpcs?|tcp|udp|rediss?|postgres(?:ql)?|mysql|mariadb|mongodb"
     r"|amqps?|kafka|nats|ldaps?|smb|nfs|etcd|ray|rtsp|clickhouse|memcached|elasticsearch|zookeeper|mqtt)"
@@ -91,13 +93,19 @@ def urls(text: str, policy: Policy) -> Iterator[Place]:
 
 def _trimmed(rest: str) -> str:
     """Without the punctuation of the sentence around it."""
-    while rest:
-        last = rest[-1]
-        is_unmatched = last in CLOSING and rest.count(last) > rest.count(CLOSING[last])
-        if last not in ".,;:!?*_~" and not is_unmatched:
+    if rest[-1] not in TRAILING:
+        return rest
+    counts = {mark: rest.count(mark) for mark in "()[]"}
+    end = len(rest)
+    while end:
+        last = rest[end - 1]
+        is_unmatched = last in CLOSING and counts[last] > counts[CLOSING[last]]
+        if not is_unmatched and (last in CLOSING or last not in TRAILING):
             break
-        rest = rest[:-1]
-    return rest
+        if is_unmatched:
+            counts[last] -= 1
+        end -= 1
+    return rest[:end]
 
 
 def _is_private(scheme: str, rest: str, policy: Policy) -> bool:
@@ -193,6 +201,9 @@ def is_allowed_ip(address: IPAddress, policy: Policy) -> bool:
 
 
 def _ip(host: str) -> IPAddress | None:
+    # Most hosts are names: an error for each would take longer than all else.
+    if not MAY_BE_IP.fullmatch(host):
+        return None
     try:
         return ipaddress.ip_address(host.strip("[]"))
     except ValueError:

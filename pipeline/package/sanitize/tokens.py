@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from pipeline.package.sanitize.values import Place
 
@@ -13,8 +14,8 @@ SHAPES = {
         "akia asia abia acca agpa aida aroa anpa anva a3t".split(),
         r"(?:A3T[A-Z0-9]|A[A-Z]{3})[A-Z0-9]{16}(?![A-Za-z0-9])",
     ),
-    **dict.fromkeys("ghp_ gho_ ghu_ ghs_ ghr_".split(), r"gh[pousr]_[A-Za-z0-9]{30,255}"),
-    "github_pat_": r"github_pat_[A-Za-z0-9_]{22,255}",
+    **dict.fromkeys("ghp_ gho_ ghu_ ghs_ ghr_".split(), r"gh[pousr]_[A-Za-z0-9]{30,}"),
+    "github_pat_": r"github_pat_[A-Za-z0-9_]{22,}",
     **dict.fromkeys(
         "glpat- gldt- glft- glsoat- glrt- glcbt- glimt- glptt- glagent- gloas- glsa_".split(),
         r"gl[a-z]{2,5}[-_][A-Za-z0-9_-]{20,}",
@@ -57,11 +58,10 @@ SHAPES = {
 # Any of them, in bytes; letters beyond ASCII would be an escape.
 SHAPED_SCREEN = rf"(?:{'|'.join(map(re.escape, SHAPES))})[a-z0-9_./-]{{10}}"
 PATTERNS = {prefix: re.compile(shape) for prefix, shape in SHAPES.items()}
-PRIVATE_KEY = re.compile(
-    r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----"
-    r"(?:.*?-----END (?P=label)-----|(?:\s|\\[nr]|[A-Za-z0-9+/=:,-])*)",
-    re.DOTALL,
-)
+UNENDED = re.compile(r"[A-Za-z0-9_-]+")
+KEY_HEAD = re.compile(r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?)-----")
+KEY_BODY = re.compile(r"(?:\s|\\[nr]|[A-Za-z0-9+/=:,-])*+")
+LONGEST_PRIVATE_KEY = 100_000
 AUTHORIZATION = re.compile(
     r"(?i)authorization[\"']?\s*(?:[:=]|=>)\s*[\\\"']*"
     r"(?:(?:bearer|basic|token|digest|apikey|negotiate)\s+)?(?P<value>[^\s\"'\\,;<>{}\[\]]{6,})"
@@ -73,10 +73,17 @@ def shaped_tokens(text: str) -> Iterator[Place]:
     """Tokens that their provider's prefix gives away."""
     low = lower(text)
     for prefix, pattern in PATTERNS.items():
+        # What was looked at holds no other: it ends where this one does, so no text is read twice.
+        last = 0
         for at in occurrences(low, prefix):
             # `task-` is not `sk-`.
             is_inside = at > 0 and text[at - 1].isalnum() and text[at - 1].isascii()
-            match = None if is_inside else pattern.match(text, at)
+            if is_inside or at < last:
+                continue
+            match = pattern.match(text, at)
+            # No dot behind this one is none behind what begins within it.
+            seen = match or (UNENDED.match(text, at) if prefix == "eyj" else None)
+            last = seen.end() if seen else at
             # Any slug may begin with sk-.
             if match and (prefix != "sk-" or is_mixed(match[0][3:])):
                 yield match.span()
@@ -97,11 +104,17 @@ def lower(text: str) -> str:
 
 def private_keys(text: str) -> Iterator[Place]:
     """A whole PEM block; of one that is cut off, all that could still belong to it."""
-    for match in PRIVATE_KEY.finditer(text):
-        end = match.end()
-        while text[end - 1].isspace():
-            end -= 1
-        yield match.start(), end
+    end = 0
+    # Up to where each foot was looked for and is not.
+    absent: dict[str, int] = {}
+    while match := KEY_HEAD.search(text, end):
+        foot = f"-----END {match['label']}-----"
+        last = match.end() + LONGEST_PRIVATE_KEY
+        at = text.find(foot, max(match.end(), absent.get(foot, 0) - len(foot)), last)
+        absent[foot] = last if at < 0 else 0
+        body = KEY_BODY.match(text, match.end())
+        end = at + len(foot) if at >= 0 else body.end() if body else match.end()
+        yield match.start(), match.start() + len(text[match.start() : end].rstrip())
 
 
 def authorizations(text: str) -> Iterator[Place]:
@@ -118,10 +131,10 @@ def authorizations(text: str) -> Iterator[Place]:
 
 def is_mixed(value: str) -> bool:
     """Letters and digits, not in the manner of words and years."""
-    has_digit = any(c.isdigit() for c in value)
-    return has_digit and any(c.isalpha() for c in value) and not WORDS.fullmatch(value)
+    return bool(DIGIT.search(value) and LETTER.search(value) and not WORDS.fullmatch(value))
 
 
+DIGIT, LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
 # `scikit-3-of-a-kind`, `2024-report`: parts that are words or short numbers.
 WORDS = re.compile(
     r"(?:[A-Za-z]?[a-z]{1,14}|[0-9]{1,4}|v[0-9]{1,2})(?:[-_./](?:[A-Za-z]?[a-z]{1,14}|[0-9]{1,4}|v[0-9]{1,2}))*"
@@ -144,12 +157,14 @@ KEY_WORDS = (
     *("masterkey", "signingkey", "encryptionkey", "clientkey", "x-amz-signature", "authorization"),
 )
 # From a word on: the rest of the key, the sign, the value.
-_VALUE = r"(?:[^\s\"'`<>;,&|\\]|\\(?![\"'`nrt\\]))"
-VALUE_REST = re.compile(f"{_VALUE}*")
+_VALUE = r"(?:[^\s\"'`<>;,&|\\]++|\\(?![\"'`nrt\\]))"
+VALUE_REST = re.compile(f"{_VALUE}*+")
 ASSIGNMENT = re.compile(
     r"(?P<rest>[A-Za-z0-9_-]{0,24})\\*[\"'`]?\]?[ \t]{0,8}(?::=|=>|==?|:)[ \t]{0,8}"
-    rf"(?P<open>\\*[\"'`]?)(?P<value>[^\s\"'`<>;,&|\\]{_VALUE}{{0,200}})"
+    rf"(?P<open>\\*[\"'`]?)(?P<value>(?![\\]){_VALUE}++)"
 )
+# A key, its sign and as much of a value as it takes to know whether it is a secret.
+LONGEST_ASSIGNMENT = 250
 # The same for bytes, where a space may be escaped too; counts of tokens are no secrets.
 _SIGN = r"[a-z0-9_-]*[\\\"'`]*\]?(?:\s|\\+t)*[:=][>=]?(?:\s|\\+t)*[\\\"'`]*"
 ASSIGNED_SCREEN = (
@@ -159,6 +174,8 @@ ASSIGNED_SCREEN = (
 KEY_BEGIN = re.compile(r"[A-Za-z0-9_.-]*")
 LONGEST_KEY = 60
 
+CODE = re.compile(r"[A-Za-z_][A-Za-z_.]*\(?")
+LONGEST_STAND_IN = 250
 # What stands for a secret where there is none, or names where it is kept.
 STAND_IN = re.compile(
     r"(?i)(?:\*+|\.+|x{3,}|-+|_+|none|null|nil|true|false|empty|dummy|test|fake|example|placeholder"
@@ -175,7 +192,13 @@ def assigned(text: str) -> Iterator[Place]:
     for word in KEY_WORDS:
         last = 0
         for at in occurrences(low, word):
-            match = ASSIGNMENT.match(text, at) if at >= last else None
+            end = at + LONGEST_ASSIGNMENT
+            # A secret has a digit, unless it is a password or its key is in capitals; some words
+            # begin with a sign.
+            is_plain = not word.startswith("p") and not text[at + 2].isupper()
+            if at < last or (is_plain and not DIGIT.search(text, at, end)):
+                continue
+            match = ASSIGNMENT.match(text, at, end)
             if match is None:
                 continue
             key = _before(text, at) + match["rest"]
@@ -198,19 +221,33 @@ def _before(text: str, at: int) -> str:
 
 def is_secret(key: str, value: str, *, is_quoted: bool) -> bool:
     """Whether what is assigned to this key is a secret, and not a word, a type or a variable."""
-    if len(value) < 4 or any(c.isspace() for c in value) or _is_stand_in(value):
+    kind = _kind_of_key(key)
+    is_token = kind == "token"
+    if kind is None or len(value) < 4 or (is_token and not (len(value) >= 16 and is_mixed(value))):
         return False
-    is_code = bool(re.fullmatch(r"[A-Za-z_][A-Za-z_.]*\(?", value))
-    if PASSWORD_KEY.fullmatch(key):
+    if any(c.isspace() for c in value) or _is_stand_in(value):
+        return False
+    is_code = bool(CODE.fullmatch(value))
+    if kind == "password":
         if key.lower().endswith("pwd") and value[0] in "/~.":
             return False  # the working directory
         return is_quoted or not is_code or key.isupper()
-    if SECRET_NAME.fullmatch(key):
+    if kind == "secret":
         is_long = len(value) >= 8 and any(c.isdigit() for c in value)
         return is_long or (key.isupper() and not is_code)
-    # Rows of log-probabilities have a token a word.
-    return bool(TOKEN_NAME.fullmatch(key)) and len(value) >= 16 and is_mixed(value)
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _kind_of_key(key: str) -> str | None:
+    if PASSWORD_KEY.fullmatch(key):
+        return "password"
+    if SECRET_NAME.fullmatch(key):
+        return "secret"
+    # Rows of log-probabilities have a token a word: it must be long.
+    return "token" if TOKEN_NAME.fullmatch(key) else None
 
 
 def _is_stand_in(value: str) -> bool:
-    return STAND_IN.fullmatch(value) is not None or len(set(value)) < 3
+    is_word = len(value) <= LONGEST_STAND_IN and STAND_IN.fullmatch(value) is not None
+    return is_word or len(set(value)) < 3

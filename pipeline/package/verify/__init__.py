@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package.reading import read
+from pipeline.package.reading import LONGEST_BLOCK, MOST_LINES, read
 from pipeline.package.sanitize.log import RedactionLog
 from pipeline.package.verify import (
     bound,
@@ -33,6 +33,7 @@ from pipeline.report import content
 from pipeline.report.sidecar import run_object
 
 NOTHING = "no data to hold it against"
+TOO_LONG = f"beyond {LONGEST_BLOCK:,} characters of one text or {MOST_LINES:,} lines: not read"
 
 
 def verify(
@@ -46,7 +47,8 @@ def verify(
 
     `name` is the report's path: its last part names the file, its folders may name the run.
     """
-    found = passages(read(text))
+    reading = read(text)
+    found = passages(reading)
     file = name.rpartition("/")[2]
     told: list[Finding] = []
     if source is not None:
@@ -57,6 +59,10 @@ def verify(
         told = _against_nothing(found, file)
     findings = [*ratios.check(found, file), *_blamed(list(totals.check(found, file)), told)]
     findings += told
+    findings += [
+        Finding(line, UNVERIFIABLE, f"a text of {n:,} characters", None, TOO_LONG, "length", file)
+        for line, n in reading.unread
+    ]
     findings += redactions.check(found, log, file) if log is not None else []
     findings += repeated.check(found, told, file)
     if metrics is not None and (source is not None or metrics.fault is not None):
