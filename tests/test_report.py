@@ -287,7 +287,7 @@ def test_a_comparison_asked_for_keeps_to_the_schema(demo: Path) -> None:
     leads = [each for each in told if each["is_lead"]]
     assert [(each["verdict"], each["n_common_tasks"]) for each in leads] == [
         ("improved", 25),
-        ("inconclusive", 0),
+        ("not comparable", 0),
     ]
     assert (leads[1]["pairing"]["contradicted"], leads[1]["ledgers"]) == (22, {})
 

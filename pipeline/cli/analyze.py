@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, PATH, json_option, shown_progress, templates_option
+from pipeline.cli.options import (
+    DEFAULT_OUT,
+    PATH,
+    Number,
+    json_option,
+    memory_option,
+    shown_progress,
+    templates_option,
+)
 from pipeline.errors import UsageError
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 
 LARGEST_LINE_LIMIT = 1 << 30
+MOST_THREADS = 256
 
 
 def _named(
@@ -24,13 +32,6 @@ def _named(
         if not all(value.partition("=")):
             raise click.BadParameter(f"{value!r} is not NAME=PATH")
     return tuple((name, Path(path)) for name, _, path in (each.partition("=") for each in values))
-
-
-def _size(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Refuse what the engine would not take as a size."""
-    if value and not re.fullmatch(r"[0-9]+(\.[0-9]+)? ?([KMGT]i?B)", value, re.IGNORECASE):
-        raise click.BadParameter(f"{value!r} is not a size such as 4GB")
-    return value
 
 
 @click.command()
@@ -58,7 +59,7 @@ def _size(_context: click.Context, _parameter: click.Parameter, value: str | Non
 )
 @click.option(
     "--pass-threshold",
-    type=float,
+    type=Number(),
     help="Reward from which a rollout passes.  [default: 1.0, unless rewards leave 0..1]",
 )
 @click.option(
@@ -69,15 +70,10 @@ def _size(_context: click.Context, _parameter: click.Parameter, value: str | Non
 )
 @click.option(
     "--threads",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_THREADS),
     help="Worker threads.  [default: one a core, one in all for small results]",
 )
-@click.option(
-    "--memory-limit",
-    callback=_size,
-    metavar="SIZE",
-    help="Memory for the engine, such as 4GB; beyond it spills.  [default: half of the machine's]",
-)
+@memory_option
 @templates_option
 @json_option
 def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
+from pipeline.cli.options import PATH, Number, json_option
 from pipeline.cli.page import print_table
 from pipeline.text import json_text, neutral
 
@@ -23,7 +23,7 @@ from pipeline.text import json_text, neutral
 )
 @click.option(
     "--min-spread",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     default=0.50,
     help="How far the golden report must be above the shallow one.",
 )

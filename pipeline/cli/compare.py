@@ -16,7 +16,7 @@ from pipeline import report, run
 from pipeline.cli import compare_gate, compare_series
 from pipeline.cli.compare_page import print_comparisons
 from pipeline.cli.lookup import column, known_run, run_names
-from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, analyzed, json_option
+from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, Number, analyzed, json_option
 from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.report import Comparison
 from pipeline.text import json_text, one_line
@@ -40,7 +40,7 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(min=0),
+    type=Number(min=0),
     default=0.02,
     help="A change smaller than this is none: 0.02 is two points of pass@1.",
 )

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pipeline.cli.lookup import Row, known_run, rows, where
-from pipeline.cli.options import json_option, warehouse_option
+from pipeline.cli.options import Number, json_option, warehouse_option
 from pipeline.cli.page import CELL_WIDTH, print_rows, print_table
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
@@ -29,7 +29,7 @@ LEGEND = (
 @click.argument("run", required=False)
 @click.option(
     "--min-clean-rate",
-    type=click.FloatRange(0, 1),
+    type=Number(0, 1),
     help="Exit with 1 where a run's clean rate is lower, or undefined.",
 )
 @json_option

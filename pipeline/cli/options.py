@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +24,33 @@ DEFAULT_OUT = Path("blade_out")
 DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
 PATH = click.Path(path_type=Path)
 
+
+class Number(click.FloatRange):
+    """A number within limits; "nan" is within none."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Refuse what no comparison holds for."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return float(number)
+
+
+def _size(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse what the engine would not take as a size."""
+    if value and not re.fullmatch(r"[0-9]+(\.[0-9]+)? ?([KMGT]i?B)", value, re.IGNORECASE):
+        raise click.BadParameter(f"{value!r} is not a size such as 4GB")
+    return value
+
+
+memory_option = click.option(
+    "--memory-limit",
+    callback=_size,
+    metavar="SIZE",
+    help="Memory for the engine, such as 4GB.  [default: half of the machine's]",
+)
 warehouse_option = click.option(
     "--warehouse",
     type=PATH,

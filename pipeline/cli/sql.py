@@ -5,16 +5,17 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from itertools import chain, islice
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import TextIO
 
 import click
 import duckdb
 
-from pipeline.cli.options import PATH, replacing, warehouse_option
+from pipeline.cli.options import PATH, Number, memory_option, replacing, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.text import json_text, neutral, parsed
@@ -65,6 +66,14 @@ SCHEMA_QUERY = """
 )
 @click.option("--out", type=PATH, help="Write the rows to a file instead.")
 @click.option("--schema", is_flag=True, help="List relations, columns and what they are for.")
+@click.option(
+    "--timeout",
+    type=Number(min=0, min_open=True, max=1e6),
+    default=60.0,
+    show_default=True,
+    help="End a query that takes longer, in seconds.",
+)
+@memory_option
 def sql(
     query: str | None,
     file: Path | None,
@@ -72,6 +81,8 @@ def sql(
     format_: str | None,
     out: Path | None,
     schema: bool,
+    timeout: float,
+    memory_limit: str | None,
 ) -> None:
     """Run QUERY on the warehouse and print its rows; without one, open a prompt.
 
@@ -87,15 +98,15 @@ def sql(
     format_ = format_ or ENDINGS.get(out.suffix.lower() if out else "", "table")
     if format_ == "parquet" and out is None:
         raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
-    with open_warehouse(warehouse) as opened:
+    with open_warehouse(warehouse, memory_limit=memory_limit) as opened:
         if schema and format_ == "table" and out is None:
             _print_schema(opened)
         elif schema:
-            _answer(opened, SCHEMA_QUERY, format_, out)
+            _answer(opened, SCHEMA_QUERY, format_, out, timeout)
         elif query is None and file is None and sys.stdin.isatty():
-            _prompt(opened, warehouse)
+            _prompt(opened, warehouse, timeout)
         else:
-            _answer(opened, query if query is not None else _read(file), format_, out)
+            _answer(opened, query if query is not None else _read(file), format_, out, timeout)
 
 
 def _read(file: Path | None) -> str:
@@ -118,27 +129,43 @@ def _print_schema(warehouse: Warehouse) -> None:
         print(f"    {column:<20} {type_.lower()}")
 
 
-def _answer(warehouse: Warehouse, query: str, format_: str, out: Path | None) -> None:
+def _answer(
+    warehouse: Warehouse, query: str, format_: str, out: Path | None, timeout: float
+) -> None:
     """Run the query; print its rows, or write them to a file, whole or not at all."""
     if out is None:
-        _interruptibly(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout))
+        _in_time(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout), timeout)
         return
     with replacing(out) as path:
-        _interruptibly(warehouse, lambda: _write(warehouse, query, format_, path))
+        _in_time(warehouse, lambda: _write(warehouse, query, format_, path), timeout)
 
 
-def _interruptibly(warehouse: Warehouse, answer: Callable[[], None]) -> None:
+def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -> None:
     """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
+    started = time.monotonic()
     with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
         running = pool.submit(answer)
         try:
             while not running.done():
-                wait([running], timeout=1)
+                left = started + timeout - time.monotonic()
+                wait([running], timeout=max(min(left, 1), 0))
+                if left <= 0 and not running.done():
+                    _end(warehouse, running)
+                    raise UsageError(
+                        f"the query took longer than {timeout:g} s and was ended.",
+                        hint="Ask for less, or allow more with --timeout SECONDS.",
+                    )
         except KeyboardInterrupt:
-            warehouse.interrupt()
-            wait([running])
+            _end(warehouse, running)
             raise
         running.result()
+
+
+def _end(warehouse: Warehouse, running: Future[None]) -> None:
+    """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
+    while not running.done():
+        warehouse.interrupt()
+        wait([running], timeout=0.1)
 
 
 def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
@@ -153,7 +180,7 @@ def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
 
 
 def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
-    names = [column[0] for column in result.description or []]
+    names = _apart([column[0] for column in result.description or []])
     is_json = [str(column[1]) == "JSON" for column in result.description or []]
     fetched = chain.from_iterable(iter(lambda: result.fetchmany(FETCHED), []))
     if format_ in WRITERS:
@@ -178,7 +205,20 @@ def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> Non
         file.write("\n]\n")
 
 
-def _prompt(warehouse: Warehouse, path: Path) -> None:
+def _apart(names: list[str]) -> list[str]:
+    """Names that are there twice get a number, so that no column is lost in an object."""
+    found: dict[str, None] = {}
+    for name in names:
+        free = name
+        for number in count(2):
+            if free not in found and (free == name or free not in names):
+                break
+            free = f"{name}_{number}"
+        found[free] = None
+    return list(found)
+
+
+def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:
     _remember()
     click.echo(f"{path}, read-only.  {PROMPT_HELP}")
     lines: list[str] = []
@@ -197,7 +237,7 @@ def _prompt(warehouse: Warehouse, path: Path) -> None:
             elif query in (".help", "help", "?"):
                 click.echo(PROMPT_HELP)
             elif query:
-                _answer(warehouse, query, "table", None)
+                _answer(warehouse, query, "table", None, timeout)
         except EOFError:
             click.echo()
             return

@@ -1,8 +1,8 @@
 """sql/ -> the schemas of one DuckDB file: built beside and renamed, then opened read-only."""
 
-from pipeline.warehouse.build import build, half_of_memory, leftovers, let_go
+from pipeline.warehouse.build import build, leftovers, let_go
 from pipeline.warehouse.overlay import ask_again
-from pipeline.warehouse.reader import Warehouse, of_this_version, open_warehouse
+from pipeline.warehouse.reader import Warehouse, half_of_memory, of_this_version, open_warehouse
 from pipeline.warehouse.relations import (
     Notice,
     create_macros,

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from pipeline.errors import InputError, UsageError
+from pipeline.warehouse.reader import half_of_memory
 
 SCHEMAS = ("raw", "staging", "report", "assertions")
 # Small row groups keep the load's memory small: each thread holds one of every column.
@@ -53,11 +54,6 @@ def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> No
     with suppress(duckdb.OutOfMemoryException):  # what is in use stays
         db.execute(f"set memory_limit = '{KEPT}'")
     db.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
-
-
-def half_of_memory() -> str:
-    """Half of what the machine has."""
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2 >> 20}MiB"
 
 
 def _built(

@@ -45,6 +45,8 @@ def ask_again(
     """
     every = {relation.name: relation for relation in relations(sql_dir, made)}
     db = attached(path)
+    # Before anything of the file is asked: whoever made it may have made its views too.
+    lock_down(db)
     with of_this_version(path):
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
@@ -52,7 +54,6 @@ def ask_again(
         _create_raw_tables(db, {**given, **(amended or {})})
         affected = _affected(every, {*given, *emptied}, kept)
         _create(db, every, affected, given=given, emptied=emptied, wanted=wanted)
-    lock_down(db)
     return Warehouse(db)
 
 
@@ -65,8 +66,15 @@ def _create(
     emptied: Sequence[str],
     wanted: Sequence[str],
 ) -> None:
-    """What is affected anew; of the rest a view on the warehouse, where that is read at all."""
-    chosen = needed(every.values(), wanted, within=affected)
+    """What is affected anew, and every view: our own SQL over the tables of the warehouse alone."""
+    stored = {
+        f"{schema}.{name}"
+        for schema, name in db.execute(
+            "select schema_name, table_name from duckdb_tables() where database_name = ?", [CATALOG]
+        ).fetchall()
+    }
+    made = affected | (every.keys() - stored)
+    chosen = needed(every.values(), wanted, within=made)
     db.execute("begin")
     for name, relation in every.items():
         if name not in chosen:
@@ -74,8 +82,9 @@ def _create(
         if name in given:
             create_from(db, name, given[name])
         elif name in emptied:
-            db.execute(f"create table {name} as from {CATALOG}.{name} limit 0")
-        elif name in affected:
+            rows = f"{CATALOG}.{name}" if name in stored else f"({relation.query})"
+            db.execute(f"create table {name} as from {rows} limit 0")
+        elif name in made:
             create_relation(db, relation)
         else:
             db.execute(f"create view {name} as from {CATALOG}.{name}")

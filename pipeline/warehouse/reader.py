@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,6 +41,11 @@ LOCKED_DOWN = {
 }
 
 
+def half_of_memory() -> str:
+    """Half of what the machine has."""
+    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2 >> 20}MiB"
+
+
 class Warehouse:
     """An opened warehouse. Results are Polars frames; Arrow on request."""
 
@@ -64,7 +70,23 @@ class Warehouse:
         """Run a query and leave its rows to be fetched, as the command line does."""
         with self.explained():
             self._refuse_commands(query)
-            return self._connection.execute(query, parameters)
+            result = self._connection.execute(query, parameters)
+            types = [str(column[1]) for column in result.description or []]
+            if any("TIME ZONE" in type_ for type_ in types):
+                # Python's own values of such times need a library that few have.
+                shown = (
+                    f'#{place}::varchar as "{column[0].replace(chr(34), chr(34) * 2)}"'
+                    if "TIME ZONE" in type_
+                    else f"#{place}"
+                    for place, (column, type_) in enumerate(
+                        zip(result.description or [], types, strict=True), start=1
+                    )
+                )
+                text = query.strip().removesuffix(";")
+                result = self._connection.execute(
+                    f"select {', '.join(shown)} from ({text}\n)", parameters
+                )
+            return result
 
     def interrupt(self) -> None:
         """End the query that another thread is running."""
@@ -90,6 +112,11 @@ class Warehouse:
         statements = self._connection.extract_statements(query)
         if not statements:
             raise UsageError("the query is empty.", hint=EXAMPLE)
+        if len(statements) > 1:
+            raise UsageError(
+                f"{len(statements)} queries at once: only the last would be answered.",
+                hint="Ask one at a time.",
+            )
         for statement in statements:
             if statement.type not in QUESTIONS:
                 raise UsageError(
@@ -102,6 +129,11 @@ class Warehouse:
         """A query that fails is the caller's to mend: say what is wrong and what there is."""
         try:
             yield
+        except duckdb.OutOfMemoryException as error:
+            raise UsageError(
+                "the query needs more memory than it may take.",
+                hint="Ask for less, or allow more with --memory-limit.",
+            ) from error
         except duckdb.Error as error:
             raise UsageError(_first_paragraph(str(error)), hint=self._suggestion(error)) from error
 
@@ -118,9 +150,13 @@ class Warehouse:
         return f"{meant}Relations: {', '.join(known)}"
 
 
-def open_warehouse(path: str | Path) -> Warehouse:
-    """Open a warehouse file that `blade analyze` wrote, read-only."""
+def open_warehouse(path: str | Path, *, memory_limit: str | None = None) -> Warehouse:
+    """Open a warehouse file that `blade analyze` wrote, read-only.
+
+    A query may take half of the machine's memory, unless the limit says otherwise.
+    """
     connection = attached(Path(path))
+    connection.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
     connection.execute(f"use {CATALOG}; detach memory")
     lock_down(connection)
     return Warehouse(connection)
