@@ -143,6 +143,14 @@ select
     coalesce(attempts.n_graded, 0) > 0 as is_graded,
     tasks.min_reward,
     tasks.max_reward,
+    -- One figure for a whole batch, it seems: nothing can be told from it.
+    coalesce(
+        attempts.n_scored > 1
+        and tasks.n_scored_tasks > 1
+        and tasks.min_reward = tasks.max_reward
+        and tasks.min_reward not in (0, 1),
+        false
+    ) as has_constant_reward,
     case
         when not is_pass_known or tasks.most_repeats < 2 then null
         when is_expected_known then tasks.n_consistent_tasks / nullif(tasks.n_expected_tasks, 0)
