@@ -47,6 +47,8 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     _create(db, "slice_fields", "name varchar, path varchar", slices)
     _create(db, "expected_tasks", "task_id varchar", [(name,) for name in names or ()])
     _create(db, "baselines", "run_id varchar", [(name,) for name in profile.baselines])
+    prices = [(price.model, price.input, price.output) for price in profile.prices]
+    _create(db, "prices", "model varchar, input_price double, output_price double", prices)
     funnel = [
         (number, stage, not profile.funnel and stage in OPTIONAL)
         for number, stage in enumerate(stages(profile), start=1)

@@ -47,7 +47,22 @@ read as (
             json_field_number(verifier, 'agent_run_time'),
             json_field_number(perf, 'total_latency_ms') / 1000,
             case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
-        ) as duration_s
+        ) as duration_s,
+        -- Plain `cost` of a row may be what its task minimizes; that of its usage is money.
+        coalesce(
+            json_field_number(usage, 'cost'),
+            json_field_number(usage, 'total_cost'),
+            case when contains(verifier, 'cost') then list_filter(
+                list_transform(
+                    json_extract(
+                        verifier,
+                        ['$.total_cost_usd', '$.cost_usd', '$.total_cost', '$.response_cost']
+                    ),
+                    lambda field: json_as_number(field)
+                ),
+                lambda number: number is not null
+            )[1] end
+        ) as cost
     from records
 ),
 -- Tokens, turns and seconds of a row, from whichever field recorded them; unknown is null.
@@ -68,7 +83,8 @@ measures as (
         coalesce(outlines.n_turns, read.perf_turns) as n_turns,
         outlines.n_tool_calls,
         outlines.n_events,
-        read.duration_s
+        read.duration_s,
+        case when read.cost between 0 and 1e12 then read.cost end as cost
     from read
     left join signs as outlines using (record_id)
 ),
@@ -109,6 +125,7 @@ select
     measures.input_tokens,
     measures.output_tokens,
     measures.duration_s,
+    measures.cost,
     case
         when settings.answer_path is null then extracted_answer(records.verifier)
         else json_as_text(
