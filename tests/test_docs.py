@@ -212,6 +212,12 @@ def test_metrics_answers(
     assert answered(command, warehouse) == answer.splitlines()
 
 
+def test_plan_sample(many_example: Path) -> None:
+    """What docs/metrics.md shows of a plan is what the command prints."""
+    ((command, answer),) = re.findall(r"```\n(\$ blade plan .*)\n((?:.*\n)*?)```", METRICS)
+    assert answered(command, many_example) == answer.splitlines()
+
+
 @pytest.mark.parametrize("section", re.split(r"^### ", METRICS, flags=re.MULTILINE)[1:])
 def test_metrics_worked_out_by_hand(section: str) -> None:
     """Each figure has its edges and a query, which prints what was worked out by hand."""
