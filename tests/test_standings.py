@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from pathlib import Path
 
@@ -187,6 +188,105 @@ def test_cost_of_a_row(tmp_path: Path, usage: Row, fields: Row, cost: float | No
     found = analyzed(tmp_path, {"a_rollouts.jsonl": [row]}, needs=("rollouts", "run_metrics"))
     assert found.one("select cost from rollouts") == cost
     assert found.one("select cost_per_pass from run_metrics") == cost
+
+
+def random_runs(seed: int) -> dict[str, list[Row]]:
+    """Runs of some of the same tasks, with ragged repeats, whose rows may say their tokens."""
+    random = np.random.default_rng(seed)
+    files: dict[str, list[Row]] = {}
+    for run in range(int(random.integers(2, 6))):
+        rows = []
+        for task in range(5):
+            for index in range(int(random.integers(0, 4))):
+                row = rollout(task, index, reward=float(random.integers(2)))
+                if random.random() < 0.8:
+                    row["response"]["usage"] = {"output_tokens": int(random.integers(1, 50))}
+                rows.append(row)
+        files[f"x_{run}_rollouts.jsonl"] = rows
+    return {name: rows for name, rows in files.items() if rows}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_against_plain_python(tmp_path: Path, seed: int) -> None:
+    """Tokens, the frontier, difficulty and discrimination, worked out again from the rows."""
+    files = random_runs(seed)
+    needs = ("run_metrics", "bucket_matrix", "pass_curve")
+    found = analyzed(tmp_path, files, needs=needs, benchmark="x")
+    rates: dict[str, dict[str, float]] = {}
+    spent: dict[str, tuple[float | None, float | None]] = {}
+    for name, rows in files.items():
+        rewards: dict[str, list[float]] = {}
+        for row in rows:
+            rewards.setdefault(str(row["_ng_task_index"]), []).append(row["reward"])
+        rates[name] = {task: sum(own) / len(own) for task, own in rewards.items()}
+        known = [row for row in rows if "usage" in row["response"]]
+        tokens = sum(row["response"]["usage"]["output_tokens"] for row in known)
+        n_passed = sum(row["reward"] for row in known)
+        spent[name] = (
+            tokens / len(known) if known else None,
+            tokens / n_passed if n_passed else None,
+        )
+    score = {name: sum(own.values()) / len(own) for name, own in rates.items()}
+    query = "select run_id, tokens_per_rollout, tokens_per_pass, is_on_frontier from run_metrics"
+    for run_id, per_rollout, per_pass, is_on_frontier in found.rows(query):
+        name = f"{run_id}_rollouts.jsonl"
+        assert (per_rollout, per_pass) == pytest.approx(spent[name])
+        others = [other for other in files if other != name and spent[other][0] is not None]
+        own = (score[name], -(per_rollout or 0))
+        beaten = [(score[other], -(spent[other][0] or 0)) for other in others if spent[other][0]]
+        expected = not any(
+            other[0] >= own[0] - 1e-9 and other[1] >= own[1] and other != pytest.approx(own)
+            for other in beaten
+        )
+        assert is_on_frontier == (expected if per_rollout is not None and others else None)
+    matrix = "select task_id, difficulty, discrimination, is_dead, is_noisy from bucket_matrix"
+    for task, difficulty, discrimination, is_dead, is_noisy in found.rows(matrix):
+        runs = [name for name in files if task in rates[name]]
+        item = np.array([rates[name][task] for name in runs])
+        assert difficulty == pytest.approx(item.mean())
+        assert is_dead == ((item.max() == 0 or item.min() == 1) if len(runs) > 1 else None)
+        # A run of one task says nothing of the others.
+        runs = [name for name in runs if len(rates[name]) > 1]
+        item = np.array([rates[name][task] for name in runs])
+        rest = np.array([(sum(rates[name].values()) - rates[name][task]) for name in runs])
+        rest /= np.array([len(rates[name]) - 1 for name in runs])
+        can_tell = len(runs) > 2 and np.ptp(item) > 0 and np.ptp(rest) > 1e-9
+        expected_rest = np.corrcoef(item, rest)[0, 1] if can_tell else None
+        assert discrimination == (None if not can_tell else pytest.approx(expected_rest, abs=1e-9))
+        assert is_noisy == (None if not can_tell else discrimination < 0)
+
+
+def test_lines_of_a_report(tmp_path: Path) -> None:
+    """A report of several runs says where they stand; one run alone has nothing to stand among."""
+    files = {
+        "x_a_rollouts.jsonl": passes([2, 2, 2, 0, 2], "m"),
+        "x_b_rollouts.jsonl": passes([2, 0, 1, 0, 2], "m"),
+        "x_c_rollouts.jsonl": passes([1, 0, 0, 2, 2], "n"),
+    }
+    for rows in files.values():
+        for row in rows:
+            row["response"]["usage"] = {"input_tokens": 70, "output_tokens": 30}
+    out = analyzed(tmp_path, files).path.parent
+    several, alone = (
+        re.sub("<!--.*?-->", "", path.read_text(encoding="utf-8"))
+        for path in (out / "report.md", out / "runs" / "x_a" / "report.md")
+    )
+    among = (
+        "Rank on `x`, 95% interval by resampling the 5 tasks that all its runs scored: `x_a` 1 to",
+        "Score-cost frontier of `x`, where no other run does as well for less: "
+        "`x_a` (80.0% at 100 tokens per attempt).",
+        "1 of 5 scored tasks of `x` tell none of its runs apart",
+        "Of 4 tasks of `x` on which its runs differ, 1 discriminate negatively",
+    )
+    assert [line for line in among if line not in several] == []
+    assert [line for line in among if line in alone] == []
+    own = (
+        "2 runs share all recorded settings: the standard deviation of their scores is 0.2121, and "
+        "0.2 without what sampling of attempts explains.",
+        "A pass costs 125 tokens, failed attempts included; an attempt 100.",
+        "2 attempts at a task take 200 tokens on average, one takes 100;",
+    )
+    assert [line for line in own if line not in alone] == []
 
 
 def test_no_runs() -> None:

@@ -18,6 +18,7 @@ counted as (
         count(*) filter (where n_scored > 0 and n_passed = 0) as n_never,
         count(*) filter (where n_runs_missing > 0) as n_missing_somewhere,
         count(*) filter (where is_dead) as n_dead,
+        count(discrimination) as n_discriminating,
         count(*) filter (where is_noisy) as n_noisy,
         coalesce(
             min_by(task_id, (discrimination, task_id), 5) filter (where is_noisy), []
@@ -36,6 +37,7 @@ select
     case when not runs.is_unsettled then coalesce(counted.n_never, 0) end as n_never,
     coalesce(counted.n_missing_somewhere, 0) as n_missing_somewhere,
     coalesce(counted.n_dead, 0) as n_dead,
+    coalesce(counted.n_discriminating, 0) as n_discriminating,
     coalesce(counted.n_noisy, 0) as n_noisy,
     coalesce(counted.noisy_tasks, []) as noisy_tasks
 from runs

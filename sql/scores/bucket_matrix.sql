@@ -43,10 +43,9 @@ means as (
         task_id,
         count(*) as n_rates,
         sorted_sum(pass_rate) / count(*) as difficulty,
-        sorted_sum(rest) / count(rest) as mean_rest,
-        count(rest) >= 3
-            and max(pass_rate) - min(pass_rate) > 1e-9
-            and max(rest) - min(rest) > 1e-9 as can_tell
+        -- A run of one task says nothing of the others.
+        sorted_sum(if(rest is null, null, pass_rate)) / nullif(count(rest), 0) as mean_rate,
+        sorted_sum(rest) / nullif(count(rest), 0) as mean_rest
     from beside
     group by all
 ),
@@ -55,19 +54,23 @@ correlated as (
     select
         benchmark,
         task_id,
-        difficulty,
-        n_rates,
-        case when can_tell then round(
-            sorted_sum((pass_rate - difficulty) * (rest - mean_rest))
-            / sqrt(
-                sorted_sum((pass_rate - difficulty) * (pass_rate - difficulty))
-                * sorted_sum((rest - mean_rest) * (rest - mean_rest))
-            ),
-            12
-        ) + 0.0 end as discrimination
+        case
+            when count(*) >= 3
+                and max(pass_rate) - min(pass_rate) > 1e-9
+                and max(rest) - min(rest) > 1e-9
+                then round(
+                    sorted_sum((pass_rate - mean_rate) * (rest - mean_rest))
+                    / sqrt(
+                        sorted_sum((pass_rate - mean_rate) * (pass_rate - mean_rate))
+                        * sorted_sum((rest - mean_rest) * (rest - mean_rest))
+                    ),
+                    12
+                ) + 0.0
+        end as discrimination
     from beside
     inner join means using (benchmark, task_id)
-    group by benchmark, task_id, difficulty, n_rates, can_tell
+    where rest is not null
+    group by all
 )
 select
     benchmark,
@@ -87,12 +90,13 @@ select
     across.n_passed,
     across.best_pass_rate,
     across.worst_pass_rate,
-    correlated.difficulty,
+    means.difficulty,
     correlated.discrimination,
     -- Of one run alone nothing can be told apart.
     case when n_rates > 1 then across.best_pass_rate = 0 or across.worst_pass_rate = 1 end as is_dead,
     correlated.discrimination < 0 as is_noisy
 from across
 left join inferred using (benchmark, task_id)
+left join means using (benchmark, task_id)
 left join correlated using (benchmark, task_id)
 order by benchmark, task_id
