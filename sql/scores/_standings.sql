@@ -37,7 +37,7 @@ prompts as (
 select
     outcomes.benchmark,
     run_id,
-    alike.settings || coalesce(prompts.prompts, '') as settings,
+    md5(alike.settings || coalesce(prompts.prompts, '')) as settings,
     outcomes.task_id,
     outcomes.task_group,
     outcomes.n_scored,
