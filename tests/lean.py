@@ -30,7 +30,7 @@ DIAGNOSIS = (
 )
 
 # What every check asks, for a test of which notices there are.
-CHECKED = (*LOADED, "reported_checks", "staging.constant_rewards")
+CHECKED = (*LOADED, "reported_checks", "run_metrics")
 
 
 NO_NOTICES = "select '' as check_name, '' as subject, '' as message, '' as hint where false"

@@ -136,6 +136,31 @@ def series_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("series_example"), files, needs=needs).path
 
 
+@pytest.fixture(scope="module")
+def many_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three runs that docs/metrics.md ranks, from its table and the words below it."""
+    table = re.findall(r"^\| r(\d) \| (.*) \|$", METRICS, re.MULTILINE)
+    passed = {int(task): [int(count) for count in counts.split(" | ")] for task, counts in table}
+    runs = {"a": ("m", 100_000, 100_000), "b": ("m", 100_000, 50_000), "c": ("n", 50_000, 50_000)}
+    files: dict[str, list[Row] | str] = {
+        f"many_{run}_rollouts.jsonl": [
+            {
+                **rollout(task, index, reward=float(index < counts[place])),
+                "response": {
+                    "output": [],
+                    "model": model,
+                    "usage": {"input_tokens": n_read, "output_tokens": n_written},
+                },
+            }
+            for task, counts in passed.items()
+            for index in range(2)
+        ]
+        for place, (run, (model, n_read, n_written)) in enumerate(runs.items())
+    }
+    files["blade.toml"] = '[[price]]\nmodel = "n"\ninput = 1\noutput = 3\n'
+    return analyzed(tmp_path_factory.mktemp("many_example"), files, needs=lean.METRICS).path
+
+
 SAID = {"1": "done", "0": "not done", "cut": "so let me"}
 
 
@@ -173,13 +198,24 @@ def compared_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(("command", "answer"), queries("docs/metrics.md"))
 def test_metrics_answers(
-    command: str, answer: str, example: Path, series_example: Path, compared_example: Path
+    command: str,
+    answer: str,
+    example: Path,
+    many_example: Path,
+    series_example: Path,
+    compared_example: Path,
 ) -> None:
     """The queries of docs/metrics.md print what stands below them."""
     asked_of = {"series": series_example, "compar": compared_example, "ledger": compared_example}
     named = re.search(r" from (series|compar|ledger)", command)
-    warehouse = asked_of[named[1]] if named else example
+    warehouse = asked_of[named[1]] if named else many_example if "'many" in command else example
     assert answered(command, warehouse) == answer.splitlines()
+
+
+def test_plan_sample(many_example: Path) -> None:
+    """What docs/metrics.md shows of a plan is what the command prints."""
+    ((command, answer),) = re.findall(r"```\n(\$ blade plan .*)\n((?:.*\n)*?)```", METRICS)
+    assert answered(command, many_example) == answer.splitlines()
 
 
 @pytest.mark.parametrize("section", re.split(r"^### ", METRICS, flags=re.MULTILINE)[1:])

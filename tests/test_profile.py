@@ -18,6 +18,7 @@ from pipeline import profile
 from pipeline.errors import BladeError, InputError, UsageError
 from pipeline.profile import BUILT_IN_STAGES, Profile, Stage, check_predicates, json_path
 from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
+from pipeline.profile.contents import Price
 
 EVERYTHING = """\
 benchmark = "office_desk"
@@ -58,7 +59,7 @@ CALLABLE = (
 PREDICATE = 'For example: when = "n_tool_calls > 0"'
 TOP = (
     "Allowed at the top: baseline, benchmark, expected, failure_mode, fields, funnel, "
-    "pass_threshold, slices."
+    "pass_threshold, price, slices."
 )
 quick = settings(
     max_examples=60,
@@ -121,6 +122,7 @@ def test_an_empty_file_says_nothing(tmp_path: Path, content: str) -> None:
         ("expected = {tasks = 1, repeats = 100000}", "expected_tasks", 1),
         ("'fields'.\"rew\\u0061rd\" = 'x'", "reward", "x"),
         ("fields.group = 'Task Category'", "group", "Task Category"),
+        ("price = [{model = 'm', input = 1, output = 2.5}]", "prices", (Price("m", 1.0, 2.5),)),
         ("funnel = []", "funnel", ()),
         (
             "funnel = [\n  {stage = 'received feedback'},\n  {stage = 'x', when = 'true'},\n]",
@@ -220,6 +222,11 @@ def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> 
         ("expected.repeats = 0", "expected.repeats is 0, expected an integer from 1 to 100000."),
         ("expected.repeats = 100001",
          "expected.repeats is 100001, expected an integer from 1 to 100000."),
+        ("[[price]]\nmodel = 'm'\ninput = 1", "price[0]: this price has no output."),
+        ("[[price]]\nmodel = 'm'\ninput = -1\noutput = 1",
+         "price[0].input is -1, expected the price of a million tokens."),
+        ("price = [{model = 'm', input = 1, output = 1}, {model = 'm', input = 2, output = 2}]",
+         'price[1].model: price names "m" twice.'),
         ("funnel = 'x'", 'funnel is "x", expected a list of tables.'),
         ("\n[funnel]\nstage = 'x'", "funnel is a table, expected a list of tables."),
         ("funnel = [1]", "funnel is a list, expected a list of tables."),

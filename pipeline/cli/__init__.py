@@ -25,6 +25,7 @@ ANALYSIS = {
     "failures": "Rank the ways in which runs fail.",
     "why": "Tell why a task fails: its attempts, their evidence, its other runs.",
     "health": "Say how far the evaluation itself can be trusted.",
+    "plan": "Say how many tasks and repeats a change needs to be seen.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
 }
@@ -80,6 +81,7 @@ def blade() -> None:
       blade failures RUN
       blade why RUN/TASK
       blade health
+      blade plan RUN --change 2
       blade sql "select run_id, avg(reward) from rollouts group by all"
       blade show RUN/TASK:ROLLOUT
     """

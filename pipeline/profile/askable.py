@@ -19,7 +19,7 @@ ROLLOUT_COLUMNS = _typed(
         rollout_index n_events n_turns n_tool_calls n_tool_errors input_tokens output_tokens
         source_line record_id
     """,
-    DOUBLE="reward duration_s",
+    DOUBLE="reward duration_s cost",
     JSON="verifier",
 )
 

@@ -21,6 +21,7 @@ PACKAGED = ("rollouts", "data")
 MOST_TASKS = 10_000_000
 MOST_REPEATS = 100_000
 MOST_EXPECTED = 10_000_000
+MOST_PRICE = 1_000_000
 # Each built-in stage by the predicate that shows it.
 PREDICATES = {
     "expected": "is_expected",
@@ -73,6 +74,15 @@ class FailureMode:
 
 
 @dataclass(frozen=True)
+class Price:
+    """What a million tokens of a model cost, read and written."""
+
+    model: str
+    input: float
+    output: float
+
+
+@dataclass(frozen=True)
 class Profile:
     """A blade.toml. Field paths are as written, `name` is the file's name in messages."""
 
@@ -90,6 +100,7 @@ class Profile:
     expected_repeats: int | None = None
     funnel: tuple[Stage, ...] = ()
     failure_modes: tuple[FailureMode, ...] = ()
+    prices: tuple[Price, ...] = ()
 
 
 def beside(inputs: list[Path]) -> Path | None:
@@ -202,6 +213,7 @@ def _complete_mode(_entry: Entry, values: dict[str, Any]) -> None:
 
 
 PREDICATE = (toml.text, "a SQL predicate")
+PRICE = (toml.number, "the price of a million tokens", 0, MOST_PRICE)
 CONTRACT = Contract(
     noun="profile",
     file_name=PROFILE_NAME,
@@ -216,6 +228,9 @@ CONTRACT = Contract(
         "fields.group": (_path, 'group = "verifier_metadata.repo"'),
         "expected.tasks": (_tasks, 'tasks = 22, or tasks = ["task-1", "task-2"]'),
         "expected.repeats": (toml.integer, MOST_REPEATS, "repeats = 4"),
+        "price.model": (toml.text, "a model's name", 'model = "aster-8b"'),
+        "price.input": (*PRICE, "input = 0.15"),
+        "price.output": (*PRICE, "output = 0.6"),
         "funnel.stage": (toml.text, "a name", 'stage = "called a tool"'),
         "funnel.when": (*PREDICATE, WHEN_EXAMPLE),
         "failure_mode.mode": (_mode, 'mode = "WRONG_CURRENCY"'),
@@ -230,6 +245,12 @@ CONTRACT = Contract(
     tables={
         "fields": Table(example='fields.reward = "metrics.score"'),
         "expected": Table(example="expected.tasks = 22", check=_check_expected),
+        "price": Table(
+            each="price",
+            called="this price",
+            required=("model", "input", "output"),
+            once=(("model",), 'price names "{}" twice.', ""),
+        ),
         "funnel": Table(
             each="stage",
             check=_check_stage,
@@ -263,6 +284,7 @@ def read(path: Path, *, name: str | None = None) -> Profile:
         expected_repeats=values["expected"]["repeats"],
         funnel=tuple(Stage(**stage) for stage in values["funnel"]),
         failure_modes=tuple(FailureMode(**mode) for mode in values["failure_mode"]),
+        prices=tuple(Price(**price) for price in values["price"]),
     )
 
 

@@ -43,6 +43,9 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     create_table(db, "raw.slice_fields", "name varchar, path varchar", slices)
     create_table(db, "raw.expected_tasks", "task_id varchar", [(name,) for name in names or ()])
     create_table(db, "raw.baselines", "run_id varchar", [(name,) for name in profile.baselines])
+    prices = [(price.model, price.input, price.output) for price in profile.prices]
+    columns = "model varchar, input_price double, output_price double"
+    create_table(db, "raw.prices", columns, prices)
     funnel = [
         (number, stage, not profile.funnel and stage in OPTIONAL)
         for number, stage in enumerate(stages(profile), start=1)

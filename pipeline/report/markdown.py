@@ -28,6 +28,7 @@ LIMITS = {
     "detailed_runs": 20,
     "most_notices": 20,
     "most_slices": 40,
+    "most_standings": 8,
     "opening_benchmarks": 3,
     "most_benchmarks": 8,
     "most_modes": 12,

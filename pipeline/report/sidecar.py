@@ -41,7 +41,9 @@ def run_object(run: RunContent) -> dict[str, Any]:
         **_picked(headline, LEVELS),
         **{name: headline[column] for name, column in COUNTS.items()},
         **_picked(headline, UNCERTAINTY),
-        **{name: _by_k(run.curves, name) for name in ("pass_at", "pass_hat", "max_at", "maj_at")},
+        **_picked(headline, STANDING),
+        **{name: headline[column] for name, column in TELLING.items()},
+        **{name: _by_k(run.curves, name) for name in CURVES},
         "tasks_at": _by_k(run.curves, "n_tasks"),
         "denominators": _nested(run.policies, ("policy",), POLICY),
         "funnel": [_picked(stage.values, FUNNEL) for stage in run.funnels],
@@ -107,6 +109,13 @@ UNCERTAINTY = (
     "mean_reward_se_new_tasks mean_reward_ci_new_tasks_low mean_reward_ci_new_tasks_high "
     "within_variance between_variance se_with_twice_the_tasks se_with_twice_the_repeats".split()
 )
+# What a pass takes, and where the run stands among those of its benchmark.
+STANDING = (
+    "tokens_per_rollout tokens_per_pass cost_per_rollout cost_per_pass is_on_frontier "
+    "n_ranked_tasks rank_low rank_high p_best n_reruns rerun_sd rerun_se".split()
+)
+TELLING = {"dead_tasks": "n_dead_tasks", "noisy_tasks": "n_noisy_tasks"}
+CURVES = "pass_at pass_hat max_at maj_at tokens_at seconds_at".split()
 POLICY = (
     "n_tasks n_rollouts n_left_out n_passed pass_at_1 rollout_pass_rate pass_at_1_worst "
     "pass_at_1_best".split()

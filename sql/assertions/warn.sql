@@ -5,10 +5,11 @@ with
 warn_constant_reward as (
     select
         run_id as subject,
-        'every one of ' || n_rollouts || ' rollouts has the reward ' || reward
+        'every one of ' || n_scored || ' rollouts has the reward ' || min_reward
             || ': it looks like one figure for the whole batch' as message,
         'blade sql "select reward, count(*) from rollouts group by all"' as hint
-    from staging.constant_rewards
+    from main.run_metrics
+    where has_constant_reward
 ),
 seen as (
     select

@@ -79,8 +79,8 @@ facts as (
             [
                 {
                     rule: 'constant_reward',
-                    is_so: constant.run_id is not null,
-                    detail: cast(constant.reward as varchar)
+                    is_so: metrics.has_constant_reward,
+                    detail: cast(metrics.min_reward as varchar)
                 },
                 {
                     rule: 'conflicting_reference',
@@ -105,7 +105,7 @@ facts as (
         ), recursive := true),
         cast(null as varchar) as witness
     from staging.task_context
-    left join staging.constant_rewards as constant using (run_id)
+    inner join main.run_metrics as metrics using (run_id, benchmark)
     left join lacking using (benchmark, task_id)
     union all by name
     select

@@ -74,7 +74,7 @@ weighed as (
     left join raw.failure_rules as modes using (mode)
     left join passes using (benchmark, task_id, rule, mode)
     -- Where one figure stands for every rollout, nothing else can be told from them.
-    where rule = 'constant_reward' or run_id not in (select run_id from staging.constant_rewards)
+    where rule = 'constant_reward' or run_id in (select run_id from main.run_metrics where not has_constant_reward)
 ),
 -- Any rollout, where no failing one shows what is said of the task as a whole.
 others as (

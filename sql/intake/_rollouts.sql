@@ -32,7 +32,18 @@ read as (
         ) as input_tokens,
         coalesce(
             json_field_count(usage, 'output_tokens'), json_field_count(usage, 'completion_tokens')
-        ) as output_tokens
+        ) as output_tokens,
+        -- Plain `cost` of a row may be what its task minimizes; that of its usage is money.
+        coalesce(
+            json_field_number(usage, 'cost'),
+            json_field_number(usage, 'total_cost'),
+            case when contains(verifier, 'cost') then coalesce(
+                json_field_number(verifier, 'total_cost_usd'),
+                json_field_number(verifier, 'cost_usd'),
+                json_field_number(verifier, 'total_cost'),
+                json_field_number(verifier, 'response_cost')
+            ) end
+        ) as cost
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
     inner join raw.texts using (record_id)
@@ -56,6 +67,7 @@ select
             coalesce(status = 'incomplete', false)
             or coalesce(finish_reason in ('max_output_tokens', 'max_tokens', 'length'), false)
     end as is_truncated,
+    case when cost between 0 and 1e12 then cost end as cost,
     contains(outline, 'c') or has_text as has_output,
     case when benchmarks.is_tool_call then contains(outline, 'c') else has_text end as has_action,
     -- A tool's result, or someone else's word after the model's first.

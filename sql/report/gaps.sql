@@ -120,7 +120,7 @@ lacking as (
             lack_of('verifier', recorded.n_verifier, heads.n_rollouts),
             lack_of('scores', heads.n_unscored, heads.n_rollouts),
             lack_of('settled', case when heads.is_unsettled then heads.n_scored end, heads.n_scored),
-            lack_of('rewards', constant.n_rollouts, heads.n_scored),
+            lack_of('rewards', case when heads.has_constant_reward then heads.n_scored end, heads.n_scored),
             lack_of('labels', case when causes.n_curated = 0 then causes.n_tasks end, causes.n_tasks),
             lack_of('redacted', recorded.n_redacted, heads.n_rollouts),
             lack_of('rejects', lines.n_rejects, lines.n_lines)
@@ -130,7 +130,6 @@ lacking as (
     left join recorded using (run_id)
     left join unobserved using (run_id)
     left join causes using (run_id)
-    left join staging.constant_rewards as constant using (run_id)
     left join (select distinct run_id from main.slice_metrics) as slices using (run_id)
     left join lines using (run_id)
 ),

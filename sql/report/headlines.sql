@@ -1,6 +1,5 @@
 -- The headline row of each run, with what decides how it is worded.
 -- grain: run_id
--- kind: table
 select
     metrics.*,
     runs.agent,

@@ -1,4 +1,4 @@
--- What k attempts at a task reach, by k: any passes, all pass, the best reward, the majority.
+-- What k attempts at a task reach and take, by k: any passes, all pass, the best reward, the majority.
 -- grain: run_id, k
 with repeats as (
     select run_id, n_scored, count(*) as n_tasks, sorted_sum(max_reward) as total_max_reward
@@ -15,6 +15,28 @@ points as (
         sorted_sum(total_max_reward) as total_max_reward
     from (select *, unnest(range(1, n_scored + 1)) as k from repeats) as repeated
     group by all
+),
+-- What an attempt at each task takes, where its scored rollouts say so.
+taken as (
+    select
+        run_id,
+        task_id,
+        count(*) as n_scored,
+        sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
+            / nullif(count(coalesce(input_tokens, output_tokens)), 0) as tokens,
+        sorted_sum(duration_s) / nullif(count(duration_s), 0) as seconds
+    from staging.rollouts
+    where is_scored
+    group by all
+),
+amounts as (
+    select
+        run_id,
+        k,
+        k * sorted_sum(tokens) / nullif(count(tokens), 0) as tokens_at,
+        k * sorted_sum(seconds) / nullif(count(seconds), 0) as seconds_at
+    from (select *, unnest(range(1, n_scored + 1)) as k from taken) as repeated
+    group by run_id, k
 ),
 rewards as (
     select run_id, task_id, outcomes.n_scored, attempts.reward, count(*) as n_rollouts
@@ -64,10 +86,13 @@ select
     pass_at.value as pass_at,
     pass_hat.value as pass_hat,
     (points.total_max_reward - coalesce(shortfalls.shortfall, 0)) / points.n_tasks as max_at,
-    majorities.maj_at
+    majorities.maj_at,
+    amounts.tokens_at,
+    amounts.seconds_at
 from points
 left join (from main.estimates where metric = 'pass_at') as pass_at using (run_id, k)
 left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run_id, k)
 left join shortfalls using (run_id, k)
 left join staging.majorities using (run_id, k)
+left join amounts using (run_id, k)
 order by run_id, k

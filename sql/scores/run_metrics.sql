@@ -96,6 +96,81 @@ variances as (
     from levels
     inner join repeated using (run_id)
     group by all
+),
+-- What all recorded rollouts took whose tokens, or whose cost, are known, and their passes.
+taken as (
+    select
+        run_id,
+        sum(input_tokens) as input_tokens,
+        sum(output_tokens) as output_tokens,
+        coalesce(sum(input_tokens), 0) + coalesce(sum(output_tokens), 0) as tokens,
+        count(coalesce(input_tokens, output_tokens)) as n_with_tokens,
+        count(coalesce(input_tokens, output_tokens)) filter (is_pass) as n_passed_with_tokens,
+        sorted_sum(cost) as cost,
+        count(cost) as n_with_cost,
+        count(cost) filter (is_pass) as n_passed_with_cost
+    from staging.rollouts
+    group by all
+),
+-- Where no row says its cost, what the model's tokens cost by the profile.
+spent as (
+    select
+        run_id,
+        runs.benchmark,
+        figures.first_try.value as pass_at_1,
+        taken.n_with_tokens,
+        tokens / nullif(taken.n_with_tokens, 0) as tokens_per_rollout,
+        tokens / nullif(n_passed_with_tokens, 0) as tokens_per_pass,
+        taken.n_with_cost = 0 and prices.model is not null as is_priced,
+        if(is_priced, taken.n_with_tokens, taken.n_with_cost) as n_with_cost,
+        if(
+            is_priced,
+            (coalesce(input_tokens * input_price, 0) + coalesce(output_tokens * output_price, 0)) / 1e6,
+            cost
+        ) as total_cost,
+        total_cost / nullif(if(is_priced, taken.n_with_tokens, taken.n_with_cost), 0)
+            as cost_per_rollout,
+        total_cost / nullif(if(is_priced, n_passed_with_tokens, n_passed_with_cost), 0)
+            as cost_per_pass,
+        -- Of a benchmark whose runs do not all have a cost, tokens are what they have in common.
+        if(
+            bool_and(cost_per_rollout is not null) over (partition by runs.benchmark),
+            cost_per_rollout,
+            tokens_per_rollout
+        ) as price
+    from taken
+    inner join main.runs using (run_id)
+    left join raw.prices on prices.model = runs.model
+    left join figures using (run_id)
+),
+-- No other run is at least as good for less, nor better for as much.
+frontier as (
+    select
+        run_id,
+        pass_at_1 > max(pass_at_1) over as_cheap - 1e-9
+        and pass_at_1 > coalesce(max(pass_at_1) over cheaper, -1) + 1e-9 as is_on_frontier
+    from spent
+    where pass_at_1 is not null and price is not null
+    window
+        as_cheap as (
+            partition by benchmark order by price range between unbounded preceding and current row
+        ),
+        cheaper as (
+            partition by benchmark
+            order by price
+            range between unbounded preceding and current row exclude group
+        )
+    qualify count(*) over (partition by benchmark) > 1
+),
+-- Tasks of the run that tell no two runs of the benchmark apart, or tell them the wrong way round.
+untelling as (
+    select
+        run_id,
+        if(count(is_dead) > 0, count(*) filter (is_dead), null) as n_dead,
+        if(count(is_noisy) > 0, count(*) filter (is_noisy), null) as n_noisy
+    from main.task_outcomes
+    inner join main.bucket_matrix using (benchmark, task_id)
+    group by all
 )
 select
     runs.run_id,
@@ -143,6 +218,14 @@ select
     coalesce(attempts.n_graded, 0) > 0 as is_graded,
     tasks.min_reward,
     tasks.max_reward,
+    -- One figure for a whole batch, it seems: nothing can be told from it.
+    coalesce(
+        attempts.n_scored > 1
+        and tasks.n_scored_tasks > 1
+        and tasks.min_reward = tasks.max_reward
+        and is_partial_reward(tasks.min_reward),
+        false
+    ) as has_constant_reward,
     case
         when not is_pass_known or tasks.most_repeats < 2 then null
         when is_expected_known then tasks.n_consistent_tasks / nullif(tasks.n_expected_tasks, 0)
@@ -169,7 +252,23 @@ select
             greatest(variances.variance - variances.sampling_variance / 2, variances.variance / 2)
             / variances.n_tasks
         )
-    end as se_with_twice_the_repeats
+    end as se_with_twice_the_repeats,
+    coalesce(spent.n_with_tokens, 0) as n_with_tokens,
+    spent.tokens_per_rollout,
+    case when is_pass_known then spent.tokens_per_pass end as tokens_per_pass,
+    coalesce(spent.n_with_cost, 0) as n_with_cost,
+    spent.cost_per_rollout,
+    case when is_pass_known then spent.cost_per_pass end as cost_per_pass,
+    frontier.is_on_frontier,
+    standings.n_ranked_tasks,
+    standings.rank_low,
+    standings.rank_high,
+    standings.p_best,
+    standings.n_reruns,
+    standings.rerun_sd,
+    standings.rerun_se,
+    untelling.n_dead as n_dead_tasks,
+    untelling.n_noisy as n_noisy_tasks
 from (
     select *, pass_threshold is not null as is_pass_known, n_expected is not null as is_expected_known
     from main.runs
@@ -180,3 +279,7 @@ left join attempts using (run_id)
 left join inferred using (run_id)
 left join figures using (run_id)
 left join variances using (run_id)
+left join spent using (run_id)
+left join frontier using (run_id)
+left join staging.standings using (run_id)
+left join untelling using (run_id)
