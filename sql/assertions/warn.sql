@@ -45,8 +45,7 @@ warn_failures_unexpected as (
 -- new tasks take each task for one of its own. Degrees of difficulty are meant to differ.
 grouped_tasks as (
     select
-        benchmark,
-        run_id,
+        benchmark, run_id,
         slices.name,
         slices.value,
         count(*) as n_tasks,
@@ -64,8 +63,7 @@ grouped_tasks as (
 -- How much more groups differ than tasks of one group do: the F of an analysis of variance.
 likenesses as (
     select
-        benchmark,
-        run_id,
+        benchmark, run_id,
         name,
         count(*) as n_groups,
         steady_sum(total * total / n_tasks) as between,

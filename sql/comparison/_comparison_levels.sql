@@ -23,9 +23,7 @@ with task_values as (
 ),
 levels as materialized (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         count(base_value) as n_base_tasks,
         count(candidate_value) as n_candidate_tasks,
         count(change) as n_common_tasks,
@@ -78,9 +76,7 @@ levels as materialized (
 ),
 groups as (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         n_common_tasks,
         n_paired_tasks,
         n_possible_tasks,
@@ -107,9 +103,7 @@ groups as (
 ),
 spreads as (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         count(*) filter (where n_common > 0) as n_groups,
         count(*) filter (where n_paired > 0) as n_counted_groups,
         count(*) as n_possible_groups,

@@ -25,9 +25,7 @@ ranked as (
     from flipped
 )
 select
-    base,
-    candidate,
-    task_id,
+    base, candidate, task_id,
     side,
     -- The first comparisons of all benchmarks come first.
     row_number() over (order by pair_no, benchmark, place, side desc) as flip_no,

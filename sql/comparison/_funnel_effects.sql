@@ -22,17 +22,14 @@ stages as (
 ),
 paths as (
     select
-        base,
-        candidate,
+        base, candidate,
         list(stage_no order by step_no) as stage_nos
     from stages
     group by all
 ),
 sides as (
     select
-        base,
-        candidate,
-        task_id,
+        base, candidate, task_id,
         unnest([base, candidate]) as run_id,
         unnest([base_n_scored, candidate_n_scored]) as n_scored,
         unnest([true, false]) as is_base
@@ -42,8 +39,7 @@ sides as (
 -- How many scored rollouts of a task show the same facts, and what they were worth together.
 task_facts as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         facts.facts,
         facts.is_pass,
         count(*) as n_rollouts,
@@ -57,8 +53,7 @@ task_facts as (
 -- Rollouts that show the same facts end at the same step.
 weighed as (
     select
-        base,
-        candidate,
+        base, candidate,
         is_base,
         facts.facts,
         facts.is_pass,
@@ -93,8 +88,7 @@ steps as (
     select base, candidate, 0 as step_no, 'none' as stage from staging.run_pairs
 )
 select
-    base,
-    candidate,
+    base, candidate,
     step_no,
     steps.stage,
     coalesce(steady_sum(case when ended.is_base then ended.weight end), 0) as base_weight,

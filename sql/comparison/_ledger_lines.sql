@@ -45,9 +45,7 @@ losses as (
 ),
 sides as (
     select
-        base,
-        candidate,
-        task_id,
+        base, candidate, task_id,
         is_common,
         unnest([base, candidate]) as run_id,
         unnest([true, false]) as is_base
@@ -57,9 +55,7 @@ sides as (
 -- What is missing but not in the grid, where nothing says what was expected, has no mode.
 mode_changes as (
     select
-        base,
-        candidate,
-        task_id,
+        base, candidate, task_id,
         is_common,
         mode,
         unnest(['pass_at_1', 'mean_reward', 'pass_at_1', 'mean_reward']) as metric,
@@ -75,9 +71,7 @@ mode_changes as (
 -- ones moves its own run's mean.
 moves as (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         'dropped' as policy,
         task_id,
         unnest(['bucket transitions', 'task mix', 'task mix', 'task mix']) as ledger,
@@ -106,11 +100,7 @@ moves as (
     from task_values
     union all by name
     select
-        base,
-        candidate,
-        metric,
-        policy,
-        task_id,
+        base, candidate, metric, policy, task_id,
         'failure modes' as ledger,
         mode as line,
         difference(coalesce(base_loss, 0), coalesce(candidate_loss, 0)) as change,
@@ -125,12 +115,7 @@ moves as (
 -- and what tasks of one run only add.
 summed as (
     select
-        base,
-        candidate,
-        metric,
-        policy,
-        ledger,
-        line,
+        base, candidate, metric, policy, ledger, line,
         steady_sum(change) / coalesce(n_units, 1) as amount,
         steady_sum(change * change) as sum_of_squares,
         count(*) as n_tasks,
@@ -150,9 +135,7 @@ keys as (
 -- Every task has a place in every slice, if only among those that name none.
 sliced as (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         keys.slice_key,
         coalesce(slices.value, '') as line,
         count(base_value) as n_base,
@@ -188,9 +171,7 @@ rated as (
 -- The change of the whole score by slice: what its tasks changed, and what its share of tasks did.
 slices as (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         'slices' as ledger,
         slice_key,
         line,

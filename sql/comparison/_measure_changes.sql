@@ -7,9 +7,7 @@ with pairs as materialized (
 ),
 means as materialized (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         min(k) as k,
         count(*) as n_tasks,
         steady_sum(base_value) / count(*) as base_value,
@@ -26,9 +24,7 @@ deviations as (
 ),
 spreads as (
     select
-        base,
-        candidate,
-        metric,
+        base, candidate, metric,
         steady_sum(deviation * deviation) as square_sum
     from deviations
     group by all

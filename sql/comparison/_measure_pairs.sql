@@ -5,8 +5,7 @@ with
 -- What a compared task took, over its scored rollouts: tokens, turns, calls, seconds.
 taken as materialized (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         [
             sum(input_tokens) / nullif(count(input_tokens), 0),
             sum(output_tokens) / nullif(count(output_tokens), 0),
@@ -50,9 +49,7 @@ measured as (
     union all
     -- At the most repeats that both usually have.
     select
-        base,
-        candidate,
-        task_id,
+        base, candidate, task_id,
         unnest(['pass_at_k', 'pass_hat_k']) as metric,
         k,
         unnest([

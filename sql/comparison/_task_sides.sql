@@ -8,8 +8,7 @@ with compared as (
 -- Of several questions under one id, or of an empty one, nothing can be verified.
 questions as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         case when count(*) = 1 and bool_and(has_prompt) then min(prompt_sha) end as question
     from staging.task_prompts
     semi join compared using (run_id)
@@ -17,8 +16,7 @@ questions as (
 ),
 counted as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_attempts,
         list(reward order by reward) filter (where reward is not null) as rewards,
         coalesce(bool_or(is_partial_reward(reward)), false) as is_graded,

@@ -3,8 +3,7 @@
 -- kind: table
 -- needs: staging.run_pairs
 select
-    base,
-    candidate,
+    base, candidate,
     base_n_scored as n_base,
     candidate_n_scored as n_candidate,
     base_n_passed + candidate_n_passed as n_passed,

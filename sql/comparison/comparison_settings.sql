@@ -3,8 +3,7 @@
 -- needs: staging.run_pairs
 with prompts as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         min(system_prompt) as system_prompt
     from main.task_prompts
     group by all

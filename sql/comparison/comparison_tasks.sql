@@ -15,9 +15,7 @@ candidates as (
 -- Every task of either run, once.
 paired as (
     select
-        base,
-        candidate,
-        task_id,
+        base, candidate, task_id,
         case
             when candidates.run_id is null then 'base only'
             when bases.run_id is null then 'candidate only'
@@ -48,9 +46,7 @@ judged as (
     from paired
 )
 select
-    base,
-    candidate,
-    task_id,
+    base, candidate, task_id,
     pairs.benchmark,
     pairing,
     is_paired,

@@ -4,8 +4,7 @@
 -- needs: staging.run_pairs
 with pairings as (
     select
-        base,
-        candidate,
+        base, candidate,
         count(*) filter (where is_common and pairing = 'verified') as n_verified,
         count(*) filter (where is_common and pairing = 'unverified') as n_unverified,
         count(*) filter (where pairing = 'contradicted') as n_contradicted,
@@ -16,10 +15,7 @@ with pairings as (
     group by all
 )
 select
-    base,
-    candidate,
-    metric,
-    benchmark,
+    base, candidate, metric, benchmark,
     pair_no,
     is_named,
     is_lead,

@@ -85,12 +85,7 @@ mode_places as (
     group by all
 )
 select
-    base,
-    candidate,
-    metric,
-    policy,
-    ledger,
-    slice_key,
+    base, candidate, metric, policy, ledger, slice_key,
     line_no,
     line,
     effect,

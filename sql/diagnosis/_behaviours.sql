@@ -9,9 +9,7 @@ with rollouts as (
 -- A feature is named by what it asks of rollout_features.
 asked as (
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         is_pass,
         unnest([
             {'key': 'is_truncated', 'value': is_truncated},
@@ -51,9 +49,7 @@ tools as (
     qualify row_number() over (partition by run_id order by count(*) desc, tool) <= 30
 )
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     is_pass,
     is_so.key as feature,
     'binary' as kind,
@@ -62,9 +58,7 @@ from asked
 where is_so is not null
 union all
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     is_pass,
     number.key as feature,
     'number' as kind,
@@ -73,9 +67,7 @@ from asked
 where number is not null
 union all
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     is_pass,
     'calls ' || tool as feature,
     'binary' as kind,

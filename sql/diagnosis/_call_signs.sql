@@ -4,10 +4,7 @@
 -- kind: table
 with rollouts as (
     select
-        record_id,
-        run_id,
-        task_id,
-        benchmark,
+        record_id, run_id, task_id, benchmark,
         is_pass,
         is_scored and not is_pass as is_failure
     from staging.rollouts
@@ -16,8 +13,7 @@ with rollouts as (
 -- Tasks whose rows list the calls that solve them; an empty list says that nothing is to be changed.
 listed as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         from_json(
             case
                 when json_type(verifier, '$.expected_actions') = 'ARRAY'
@@ -28,8 +24,7 @@ listed as (
     -- One row of a task speaks for all.
     from (
         select
-            run_id,
-            task_id,
+            run_id, task_id,
             min(verifier) as verifier
         from staging.rollouts
         inner join raw.texts using (record_id)
@@ -40,9 +35,7 @@ listed as (
 ),
 expected as (
     select
-        run_id,
-        task_id,
-        benchmark,
+        run_id, task_id, benchmark,
         action.name as tool,
         coalesce(action.kwargs, action.arguments) as arguments
     from (select run_id, task_id, unnest(actions) as action from listed)
@@ -67,19 +60,13 @@ canonical as (
         )
     from (
         select
-            run_id,
-            task_id,
-            benchmark,
+            run_id, task_id, benchmark,
             tool,
             cast(arguments as varchar) as arguments
         from expected
         union all by name
         select
-            run_id,
-            task_id,
-            benchmark,
-            record_id,
-            seq,
+            run_id, task_id, benchmark, record_id, seq,
             calls.tool,
             events.arguments
         from staging.calls
@@ -134,8 +121,7 @@ changing as (
 ),
 expected_counts as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(changing.tool) as n_expected_actions
     from listed
     left join expected using (run_id, task_id)
@@ -222,8 +208,7 @@ finals as (
 -- What one pass does may be chance.
 mixed as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         count(*) filter (where is_pass) as n_passes
     from rollouts
     group by all
@@ -232,9 +217,7 @@ mixed as (
 -- The tools and arguments that a rollout uses; the tool itself is the argument ''.
 used as materialized (
     select
-        record_id,
-        benchmark,
-        task_id,
+        record_id, benchmark, task_id,
         is_pass,
         tool,
         argument,
@@ -306,8 +289,7 @@ missing_signs as (
 -- Addresses that calls are about, and those in all that the rollout had read by then.
 written as (
     select
-        record_id,
-        seq,
+        record_id, seq,
         unnest(addresses) as address,
         lower(split_part(address, '@', 1)) as name
     from staging.calls
@@ -334,8 +316,7 @@ seen as (
         min(seq) as seq
     from (
         select
-            record_id,
-            seq,
+            record_id, seq,
             unnest(list_distinct(regexp_extract_all(
                 text, '[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z0-9]'
             ))) as address

@@ -53,8 +53,7 @@ answers as (
 ),
 messages as (
     select
-        record_id,
-        seq,
+        record_id, seq,
         error_message(text) as message
     from raw.events
     where kind = 'tool_result' and is_error
@@ -72,8 +71,7 @@ arguments as (
 -- Arguments are long: what is asked of them is asked here, and keys tell calls apart.
 calls as (
     select
-        record_id,
-        seq,
+        record_id, seq,
         tool,
         hash(arguments) as arguments_key,
         -- The order of keys and the spacing of arguments do not matter.

@@ -35,9 +35,7 @@ spoken (mode, rule, is_enough) as (
 -- Rollouts of which two rows claim to be the one, with different rewards.
 duplicates as (
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         min(reward) as lowest,
         max(reward) as highest
     from staging.keys
@@ -52,8 +50,7 @@ duplicates as (
 -- Tasks that lack a field which nearly all tasks of their benchmark have.
 lacking as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         min(name) as name
     from staging.tasks
     inner join (
@@ -73,8 +70,7 @@ passes as (
 -- What holds for a task as a whole, and a rollout that shows it where one does.
 facts as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         unnest(list_filter(
             [
                 {
@@ -109,8 +105,7 @@ facts as (
     left join lacking using (benchmark, task_id)
     union all by name
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         'conflicting_duplicates' as rule,
         min(lowest) || ' and ' || max(highest) as detail,
         min(run_id || '/' || task_id || ':' || rollout_index) as witness
@@ -118,8 +113,7 @@ facts as (
     group by all
     union all by name
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         'unstable_verdict' as rule,
         min(same_as_pass) as detail,
         detail as witness
@@ -128,16 +122,14 @@ facts as (
     group by run_id, task_id
     union all by name
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         'empty_output_passed' as rule,
         detail,
         detail as witness
     from staging.task_context
     inner join (
         select
-            benchmark,
-            task_id,
+            benchmark, task_id,
             min(run_id || '/' || task_id || ':' || rollout_index) as detail
         from passes
         where not has_output
@@ -147,8 +139,7 @@ facts as (
 -- What a task's passes take at most, over all runs, and how many of them act.
 sizes as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         count(*) filter (where has_action) as n_acting,
         -- Of a pass that does not say, it could be anything.
         if(count(output_tokens) = count(*), max(output_tokens), null) as most_tokens,
@@ -263,8 +254,7 @@ passing as (
 )
 -- Two rules speak for whatever a mode says: of the others the mode does not matter.
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     rule,
     '' as mode,
     false as is_pass,
@@ -273,9 +263,7 @@ select
 from facts
 union all by name
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     rule,
     if(rule in ('profile_mode', 'dominant_mode'), failing.mode, '') as mode,
     is_scored,
@@ -294,10 +282,7 @@ select
 from failing
 union all by name
 select
-    run_id,
-    task_id,
-    rollout_index,
-    benchmark,
+    run_id, task_id, rollout_index, benchmark,
     rule,
     mode,
     true as is_pass

@@ -7,8 +7,7 @@ with evidence as materialized (
 -- Of the rules that speak for whatever a mode says, the commonest mode.
 matched as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         rule,
         mode,
         count(rollout_index) as n_with,
@@ -36,8 +35,7 @@ matched as (
 -- How many passes of a task, over all runs, show what a rule takes for a sign.
 passes as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         rule,
         mode,
         count(*) as n_passing_with
@@ -47,8 +45,7 @@ passes as (
 ),
 weighed as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         rules.rule_no,
         rule,
         coalesce(rules.cause, modes.cause) as cause,
@@ -79,8 +76,7 @@ weighed as (
 -- Any rollout, where no failing one shows what is said of the task as a whole.
 others as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         min(run_id || '/' || rollout_id) as citation
     from staging.rollouts
     semi join (from weighed where has_fact and citations = []) using (run_id, task_id)

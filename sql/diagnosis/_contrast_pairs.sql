@@ -56,8 +56,7 @@ placed as materialized (
 -- What stands where two rollouts diverge: the beginning of the event, and how long it is.
 events as materialized (
     select
-        record_id,
-        seq,
+        record_id, seq,
         case
             when kind = 'tool_call' then concat_ws(' ', tool, arguments)
             else coalesce(words, text, '')

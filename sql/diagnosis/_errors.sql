@@ -15,9 +15,7 @@ inner join staging.rollout_keys as keys using (record_id)
 where is_error
 union all by name
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     'verifier' as source,
     0 as place,
     run_id || '/' || task_id || ':' || rollout_index as citation,
@@ -28,9 +26,7 @@ inner join staging.rollout_keys using (record_id)
 where signature is not null
 union all by name
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     'failed attempt' as source,
     attempt as place,
     -- It may have no rollout to cite.

@@ -3,8 +3,7 @@
 -- kind: table
 with tasks as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_attempts,
         count(*) filter (where is_scored) as n_scored,
         count(*) filter (where is_pass) as n_passed
@@ -14,9 +13,7 @@ with tasks as (
 -- How many attempts of a task have each mode, and of how many it is the primary one.
 task_modes as (
     select
-        run_id,
-        task_id,
-        mode,
+        run_id, task_id, mode,
         intervention,
         -- Few beside all attempts: what is not among the unscored is scored.
         count(*) filter (where unscored.run_id is null) as n_matching,

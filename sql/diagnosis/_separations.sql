@@ -7,9 +7,7 @@ with
 -- number measures nothing.
 tasks as materialized (
     select
-        run_id,
-        feature,
-        task_id,
+        run_id, feature, task_id,
         kind,
         count(*) filter (where is_pass) as n_passed,
         count(*) filter (where not is_pass) as n_failed,
@@ -28,8 +26,7 @@ tasks as materialized (
 -- failures c and d.
 tallies as (
     select
-        run_id,
-        feature,
+        run_id, feature,
         n_passed,
         n_failed,
         n_with_passed as a,
@@ -68,8 +65,7 @@ means as (
 -- A number that is the same everywhere says nothing.
 averaged as (
     select
-        run_id,
-        feature,
+        run_id, feature,
         count(*) as n_tasks,
         count(*) filter (where is_informative) as n_informative,
         cast(sum(n_passed) as bigint) as n_passed,
@@ -85,8 +81,7 @@ averaged as (
 -- A feature that every rollout has, or none, says nothing. A ratio of 0 or infinity takes its
 -- interval from the tasks themselves.
 select
-    run_id,
-    feature,
+    run_id, feature,
     'binary' as kind,
     cast(sum(n_tasks) as bigint) as n_tasks,
     cast(coalesce(sum(n_tasks) filter (where is_informative), 0) as bigint) as n_informative,

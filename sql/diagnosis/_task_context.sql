@@ -3,9 +3,7 @@
 -- kind: table
 with attempts as (
     select
-        run_id,
-        task_id,
-        benchmark,
+        run_id, task_id, benchmark,
         attempts.is_recorded,
         attempts.is_scored,
         coalesce(attempts.is_pass, false) as is_pass,
@@ -30,9 +28,7 @@ with attempts as (
 ),
 here as materialized (
     select
-        run_id,
-        task_id,
-        benchmark,
+        run_id, task_id, benchmark,
         count(*) as n_attempts,
         count(*) filter (where is_scored) as n_scored,
         count(*) filter (where is_pass) as n_passed,
@@ -65,8 +61,7 @@ here as materialized (
 ),
 everywhere as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         count(*) filter (where is_verifier_error_for_all) as n_verifier_error_runs,
         min(reference) as reference
     from here
@@ -81,8 +76,7 @@ limits as (
     from here
     inner join (
         select
-            benchmark,
-            task_id,
+            benchmark, task_id,
             shared_limit,
             sum(n_seen) as n_seen,
             sum(n_within) as n_within
@@ -95,9 +89,7 @@ limits as (
 -- Where the answer lies in an environment, the same words may ask different things.
 asked as (
     select distinct
-        benchmark,
-        run_id,
-        task_id,
+        benchmark, run_id, task_id,
         request_hash,
         rollouts.prompt_sha
     from staging.rollouts

@@ -6,9 +6,7 @@ with metrics as (
 -- Where runs ask different questions under one id, only those that ask the same are compared.
 scored as (
     select
-        benchmark,
-        run_id,
-        task_id,
+        benchmark, run_id, task_id,
         n_scored,
         n_passed,
         coalesce(contradicted.question, '') as question
@@ -26,8 +24,7 @@ scored as (
 -- Tasks that the same runs scored are one part: they are in the same pairs of runs.
 parts as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         question,
         string_agg(run_id, '/' order by run_id) as part
     from scored
@@ -97,8 +94,7 @@ reference_runs as (
 -- nothing. With one attempt per task there is no other to count in its stead.
 modes as (
     select
-        run_id,
-        mode,
+        run_id, mode,
         row_number() over (partition by run_id order by n_rollouts desc, n_matched desc, mode)
             as place
     from main.failure_modes

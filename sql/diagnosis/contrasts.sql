@@ -2,9 +2,7 @@
 -- grain: run_id, task_id, rollout_index
 -- needs: staging.contrast_pairs
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     passing_index,
     is_closest,
     n_calls,

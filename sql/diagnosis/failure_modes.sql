@@ -4,9 +4,7 @@
 -- needs: main.rollout_modes
 with tasks as (
     select
-        run_id,
-        mode,
-        task_id,
+        run_id, mode, task_id,
         count(*) as n_matched,
         count(*) filter (where is_primary) as n_rollouts,
         count(rollout_id) filter (where is_primary) as n_recorded,
@@ -20,8 +18,7 @@ with tasks as (
 ),
 counted as (
     select
-        run_id,
-        mode,
+        run_id, mode,
         cast(sum(n_rollouts) as bigint) as n_rollouts,
         count(*) filter (where n_rollouts > 0) as n_tasks,
         cast(sum(n_matched) as bigint) as n_matched,
@@ -31,8 +28,7 @@ counted as (
     group by all
 )
 select
-    run_id,
-    mode,
+    run_id, mode,
     coalesce(rules.title, 'no rule explains it') as title,
     coalesce(rules.cause, 'UNEXPLAINED') as default_cause,
     rules.intervention,

@@ -7,9 +7,7 @@ with outcomes as (
 ),
 modes as (
     select
-        run_id,
-        task_id,
-        mode,
+        run_id, task_id, mode,
         count(*) as n_with_mode
     from main.rollout_modes
     semi join outcomes using (run_id, task_id)
@@ -40,8 +38,7 @@ rollouts as materialized (
 ),
 bests as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) filter (where is_best) as n_best,
         arg_min(
             {
@@ -63,8 +60,7 @@ bests as (
 -- The stage at which most rollouts stop.
 stages as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         last_stage,
         count(*) as n_at_last_stage
     from rollouts
@@ -74,8 +70,7 @@ stages as (
 -- The error that most attempts have in common; a failed attempt is not among those compared.
 errors as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         signature as error_signature,
         count(distinct rollout_index) as n_with_error
     from staging.errors
@@ -89,8 +84,7 @@ errors as (
 -- The tools that every recorded attempt calls.
 tools as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         list(tool order by tool) as shared_tools
     from (
         select run_id, task_id, tool, n_rollouts
@@ -103,8 +97,7 @@ tools as (
     group by all
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     outcomes.n_scored,
     mode,
     n_with_mode,

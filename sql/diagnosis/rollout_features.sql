@@ -41,8 +41,7 @@ checks as (
 -- one number two runs may ask different things, or expect different answers.
 behaviours as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         prompt_sha,
         record_id,
         is_pass,
@@ -72,8 +71,7 @@ verdict_twins as (
     from behaviours
     inner join (
         select
-            benchmark,
-            task_id,
+            benchmark, task_id,
             prompt_sha,
             behaviour,
             min(citation) as same_as_pass
@@ -84,9 +82,7 @@ verdict_twins as (
     where not is_pass
 )
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     context.benchmark,
     attempts.outcome,
     attempts.is_scored,

@@ -4,8 +4,7 @@
 -- needs: staging.attempts where is_pass is distinct from true
 with judged as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         sum(n_passed) as n_passed,
         sum(n_failed) as n_failed,
         sum(sum(n_passed)) over (partition by benchmark) as n_all_passed
@@ -17,8 +16,7 @@ no_signs as (
     select benchmark, rule_no
     from (
         select
-            benchmark,
-            task_id,
+            benchmark, task_id,
             rule_no,
             count(*) filter (where is_pass) as n_passed_with,
             count(*) filter (where not is_pass) as n_failed_with
@@ -44,10 +42,7 @@ no_signs as (
 ),
 modes as (
     select
-        run_id,
-        task_id,
-        rollout_index,
-        record_id,
+        run_id, task_id, rollout_index, record_id,
         coalesce(rules.mode, 'UNEXPLAINED') as mode,
         rules.predicate as rule,
         row_number() over (
@@ -73,17 +68,13 @@ modes as (
 ),
 shown as (
     select
-        record_id,
-        seq,
+        record_id, seq,
         case when kind = 'tool_call' then arguments else coalesce(words, text) end as said
     from raw.events
     semi join modes using (record_id, seq)
 )
 select
-    run_id,
-    task_id,
-    rollout_index,
-    mode,
+    run_id, task_id, rollout_index, mode,
     rule,
     is_primary,
     seq as evidence_seq,

@@ -24,8 +24,7 @@ signals as (
     ) = 1
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     outcomes.bucket,
     coalesce(labels.cause, signals.cause, 'UNEXPLAINED') as cause,
     labels.cause is null as is_suggested,

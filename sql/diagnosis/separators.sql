@@ -2,8 +2,7 @@
 -- grain: run_id, feature
 -- needs: staging.separations
 select
-    run_id,
-    feature,
+    run_id, feature,
     kind,
     n_tasks,
     n_informative,

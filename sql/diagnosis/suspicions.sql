@@ -1,8 +1,7 @@
 -- Signs that not the model but the task, its verifier, the data or the infrastructure is at fault.
 -- grain: run_id, task_id, rule
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     rule,
     cause,
     case

@@ -69,9 +69,7 @@ found as (
 ),
 shared as (
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         max(rank) as n_rows
     from staging.keys
     where role = 'rollout' and rank > 1
@@ -82,9 +80,7 @@ shared as (
 -- be told twice.
 every as (
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         finding(
             'rollout_duplicate_identity', records.source_file || ':' || records.source_line,
             shared.n_rows || ' rows share the task and the repeat',
@@ -96,9 +92,7 @@ every as (
     where keys.role = 'rollout'
     union all
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         finding(
             'rollout_infrastructure_failure', '',
             'the machinery failed, not the model, and nothing was scored',
@@ -108,9 +102,7 @@ every as (
     where not attempts.is_scored and attempts.is_infrastructure and attempts.failure_class is not null
     union all
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         finding(
             'rollout_unsafe_reward', '',
             'the run was verified again by force: its rewards are not to be trusted', null
@@ -125,9 +117,7 @@ every as (
     where found.finding is not null
 )
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     finding.check_id,
     finding.subject,
     min(finding.message) as message,

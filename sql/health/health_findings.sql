@@ -3,8 +3,7 @@
 -- kind: table
 with repeats as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_repeats,
         count(*) filter (where health <> 'unobserved') as n_computable,
         count(*) filter (where health = 'unhealthy') as n_unhealthy

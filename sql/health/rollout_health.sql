@@ -3,9 +3,7 @@
 -- kind: table
 with findings as (
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         count(*) as n_findings,
         list(distinct check_id order by check_id) as findings
     from staging.rollout_findings

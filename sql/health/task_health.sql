@@ -2,16 +2,14 @@
 -- grain: run_id, task_id
 with findings as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         list(check_id order by check_id) as findings
     from main.health_findings
     where scope = 'task'
     group by all
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     count(*) as n_rollouts,
     count(*) filter (where health = 'healthy') as n_healthy,
     count(*) filter (where health = 'unhealthy') as n_unhealthy,

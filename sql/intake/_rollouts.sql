@@ -51,9 +51,7 @@ read as (
     where role = 'rollout'
 )
 select
-    run_id,
-    task_id,
-    rollout_index,
+    run_id, task_id, rollout_index,
     task_id || ':' || rollout_index as rollout_id,
     reward,
     reward is not null as is_scored,
@@ -67,7 +65,6 @@ select
             coalesce(status = 'incomplete', false)
             or coalesce(finish_reason in ('max_output_tokens', 'max_tokens', 'length'), false)
     end as is_truncated,
-    case when cost between 0 and 1e12 then cost end as cost,
     contains(outline, 'c') or has_text as has_output,
     case when benchmarks.is_tool_call then contains(outline, 'c') else has_text end as has_action,
     -- A tool's result, or someone else's word after the model's first.
@@ -96,6 +93,7 @@ select
         json_field_number(perf, 'total_latency_ms') / 1000,
         case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
     ) as duration_s,
+    case when cost between 0 and 1e12 then cost end as cost,
     case
         when settings.answer_path is null then extracted_answer(verifier)
         else json_as_text(row_field(verifier, reward_components, settings.answer_path))

@@ -55,8 +55,7 @@ pieces as (
 ),
 numbered as (
     select
-        benchmark,
-        run_id,
+        benchmark, run_id,
         place,
         json_as_number(numbers[place]) as step,
         array_to_string(

@@ -32,8 +32,7 @@ asked as (
     where questions.role = 'rollout' or recorded.task_id is null
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     prompt_sha,
     min(benchmark) as benchmark,
     -- Their hashes are equal, and so are their prompts; instructions may still differ.

@@ -30,8 +30,7 @@ entries as (
         from rows_read
         union all
         select
-            benchmark,
-            task_id,
+            benchmark, task_id,
             unnest(['verifier_metadata.', 'metadata.']) as parent,
             unnest([json_fields(fields['verifier_metadata']), json_fields(fields['metadata'])])
         from rows_read
@@ -99,8 +98,7 @@ chosen as (
 -- The slices a profile asks for.
 profiled as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         bounded_name(slice_fields.name) as name,
         bounded_name(json_as_text(
             row_field(verifier, records.reward_components, slice_fields.path)
@@ -116,8 +114,7 @@ semi join chosen using (benchmark, name)
 union all
 -- What a task's rows say differently belongs to the attempt, not to the task.
 select
-    benchmark,
-    task_id,
+    benchmark, task_id,
     name,
     case when count(distinct value) = 1 then min(value) else '(varies)' end as value
 from profiled

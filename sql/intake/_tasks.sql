@@ -3,8 +3,7 @@
 -- kind: table
 with counted as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         prompt_sha,
         min(prompt_record) as prompt_record,
         sum(n_rows) as n_rows
@@ -23,8 +22,7 @@ ranked as (
 ),
 slices as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         map_from_entries(list(struct_pack(key := name, value := value) order by name)) as slices
     from staging.task_slices
     group by all

@@ -81,8 +81,7 @@ slots as (
         semi join profiled using (run_id, task_id)
         union all
         select
-            run_id,
-            task_id,
+            run_id, task_id,
             unnest(range(0, coalesce(settings.n_expected_repeats, 1))) as rollout_index,
             1 as priority
         from profiled

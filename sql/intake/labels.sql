@@ -9,8 +9,7 @@ with labels as (
     inner join raw.files on files.file_no = labels.record_id // 1099511627776
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     cause,
     intervention,
     note,

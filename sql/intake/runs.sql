@@ -48,8 +48,7 @@ repeats as (
         end as n_repeats
     from (
         select
-            run_id,
-            task_id,
+            run_id, task_id,
             count(*) filter (is_expected) as n_expected,
             count(*) filter (not is_expected) as n_recorded
         from (

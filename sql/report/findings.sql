@@ -175,8 +175,7 @@ unhealthy_found as (
 ),
 checks as (
     select
-        run_id,
-        check_id,
+        run_id, check_id,
         count(*) as n_rollouts,
         arg_min(example, (length(example), example)) as example
     from unhealthy_found
@@ -216,8 +215,7 @@ attempts as (
 -- Of several signs of one task the one that most attempts bear; weak signs hold for few of them.
 suspected as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         arg_min(cause, (-n_with, cause, rule)) as cause,
         -- Other runs may bear witness; what is cited is of this one.
         arg_min(

@@ -9,12 +9,7 @@ with lines as (
 ),
 rest as (
     select
-        base,
-        candidate,
-        metric,
-        policy,
-        ledger,
-        slice_key,
+        base, candidate, metric, policy, ledger, slice_key,
         0 as line_no,
         min(explains) as explains,
         count(*) as n_others,
@@ -29,12 +24,7 @@ rest as (
 ),
 together as (
     select
-        base,
-        candidate,
-        metric,
-        policy,
-        ledger,
-        slice_key,
+        base, candidate, metric, policy, ledger, slice_key,
         line_no,
         line,
         effect,

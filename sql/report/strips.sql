@@ -9,8 +9,7 @@ with outcomes as (
 -- p passed, f failed, r has a reward while what passes is not settled, u has none, m is missing.
 marked as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_attempts,
         string_agg(
             case
@@ -29,8 +28,7 @@ marked as (
 -- From what has no score and what no run solves to what every run does.
 tasks as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         row_number() over (
             partition by benchmark
             order by

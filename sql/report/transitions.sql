@@ -3,8 +3,7 @@
 -- needs: staging.run_pairs
 with moved as (
     select
-        base,
-        candidate,
+        base, candidate,
         base_bucket as bucket_before,
         candidate_bucket as bucket_after,
         count(*) as n_tasks,
@@ -15,8 +14,7 @@ with moved as (
 ),
 sizes as (
     select
-        base,
-        candidate,
+        base, candidate,
         sum(n_tasks) as n_common_tasks
     from moved
     group by all

@@ -3,9 +3,7 @@
 -- kind: table
 with grid as (
     select
-        run_id,
-        task_id,
-        rollout_index,
+        run_id, task_id, rollout_index,
         expected.run_id is not null as is_expected,
         rollouts.run_id is not null as is_recorded,
         coalesce(rollouts.is_scored, false) as is_scored,

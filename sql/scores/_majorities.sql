@@ -8,8 +8,7 @@ with scored as (
 -- No answer is an answer too, and a wrong one.
 counted as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         answer,
         count(*) as n_votes,
         count(*) filter (is_pass and answer is not null) as n_right
@@ -19,8 +18,7 @@ counted as (
 ),
 ballots as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         string_agg(n_votes || ':' || n_right, ' ' order by n_votes, n_right) as ballot
     from counted
     group by all

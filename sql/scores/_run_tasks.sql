@@ -3,9 +3,7 @@
 -- kind: table
 with questions as (
     select
-        benchmark,
-        task_id,
-        run_id,
+        benchmark, task_id, run_id,
         -- The question that most of the run's rows hold.
         arg_min(prompt_sha, (-n_rows, prompt_sha)) as prompt_sha,
         -- Of several that one run asks for a task none can be compared with another run's.
@@ -42,8 +40,7 @@ groups as (
     group by run_benchmarks.benchmark, keys.task_id
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     groups.task_group,
     questions.prompt_sha,
     contradicted.question,

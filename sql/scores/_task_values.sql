@@ -19,9 +19,7 @@ scored as (
 -- How many tasks have so many passes of so many repeats: all that pass@k depends on.
 tallies as (
     select
-        run_id,
-        slice_key,
-        slice_value,
+        run_id, slice_key, slice_value,
         task_group,
         n_scored,
         n_passed,
@@ -75,9 +73,7 @@ select
 from drawn
 union all by name
 select
-    run_id,
-    slice_key,
-    slice_value,
+    run_id, slice_key, slice_value,
     'mean_reward' as metric,
     1 as k,
     task_group,

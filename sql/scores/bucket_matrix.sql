@@ -9,8 +9,7 @@ with inferred as (
 ),
 across as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         map_from_entries(list(struct_pack(key := run_id, value := bucket) order by run_id)) as buckets,
         count(*) as n_runs,
         count(*) filter (bucket = 'missing') as n_runs_missing,
@@ -25,8 +24,7 @@ across as (
 -- Each task's pass rate in a run, beside the run's mean over its other tasks.
 beside as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         pass_rate,
         (sum_of_rates - pass_rate) / nullif(n_tasks - 1, 0) as rest
     from main.task_outcomes
@@ -39,8 +37,7 @@ beside as (
 ),
 means as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         count(*) as n_rates,
         sorted_sum(pass_rate) / count(*) as difficulty,
         -- A run of one task says nothing of the others.
@@ -52,8 +49,7 @@ means as (
 -- Pearson's over runs. What rounding leaves of a correlation of 0 has no sign.
 correlated as (
     select
-        benchmark,
-        task_id,
+        benchmark, task_id,
         case
             when count(*) >= 3
                 and max(pass_rate) - min(pass_rate) > 1e-9
@@ -73,8 +69,7 @@ correlated as (
     group by all
 )
 select
-    benchmark,
-    task_id,
+    benchmark, task_id,
     across.buckets,
     case
         when across.n_runs_missing > 0 then 'missing'

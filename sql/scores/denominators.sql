@@ -2,8 +2,7 @@
 -- grain: run_id, policy
 with counted as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_attempts,
         count(*) filter (is_scored) as n_scored,
         count(*) filter (is_pass) as n_passed,
@@ -35,8 +34,7 @@ merged as (
 ),
 sums as (
     select
-        run_id,
-        policy,
+        run_id, policy,
         cast(coalesce(sum(n_tasks) filter (n_counted > 0), 0) as bigint) as n_tasks,
         cast(sum(n_tasks) as bigint) as n_all_tasks,
         cast(sum(n_tasks * n_counted) as bigint) as n_counted,
@@ -49,8 +47,7 @@ sums as (
     group by all
 )
 select
-    run_id,
-    policy,
+    run_id, policy,
     sums.n_tasks,
     n_counted as n_rollouts,
     n_left_out,

@@ -1,9 +1,7 @@
 -- Every headline figure with both uncertainties: new tasks like these; these tasks, sampled again.
 -- grain: run_id, metric, k
 select
-    run_id,
-    metric,
-    k,
+    run_id, metric, k,
     value,
     n_tasks,
     n_mixed_tasks,

@@ -9,8 +9,7 @@ with repeats as (
 -- A task counts at every k up to its number of scored repeats.
 points as (
     select
-        run_id,
-        k,
+        run_id, k,
         cast(sum(n_tasks) as bigint) as n_tasks,
         sorted_sum(total_max_reward) as total_max_reward
     from (select *, unnest(range(1, n_scored + 1)) as k from repeats) as repeated
@@ -19,8 +18,7 @@ points as (
 -- What an attempt at each task takes, where its scored rollouts say so.
 taken as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_scored,
         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
             / nullif(count(coalesce(input_tokens, output_tokens)), 0) as tokens,
@@ -31,8 +29,7 @@ taken as (
 ),
 amounts as (
     select
-        run_id,
-        k,
+        run_id, k,
         k * sorted_sum(tokens) / nullif(count(tokens), 0) as tokens_at,
         k * sorted_sum(seconds) / nullif(count(seconds), 0) as seconds_at
     from (select *, unnest(range(1, n_scored + 1)) as k from taken) as repeated
@@ -80,8 +77,7 @@ shortfalls as (
     group by all
 )
 select
-    run_id,
-    k,
+    run_id, k,
     points.n_tasks,
     pass_at.value as pass_at,
     pass_hat.value as pass_hat,

@@ -15,8 +15,7 @@ firsts as (
     group by run_id, repeats.n_scored
 )
 select
-    run_id,
-    k,
+    run_id, k,
     n_tasks,
     firsts.pass_at_1,
     pass_at,

@@ -3,8 +3,7 @@
 -- kind: table
 with counted as (
     select
-        run_id,
-        task_id,
+        run_id, task_id,
         count(*) as n_attempts,
         count(*) filter (is_expected) as n_expected,
         count(*) filter (is_recorded) as n_rollouts,
@@ -17,8 +16,7 @@ with counted as (
     group by all
 )
 select
-    run_id,
-    task_id,
+    run_id, task_id,
     runs.benchmark,
     case when runs.n_expected is not null then counted.n_expected end as n_expected,
     counted.n_rollouts,
