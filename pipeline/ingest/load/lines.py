@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,7 @@ def read_blocks(
     Yields (buffer, start, end). The hash is of the file as it lies on disk.
     """
     digest = hashlib.sha256()
+    n_read = 0
     try:
         with pa.OSFile(os.fsencode(artifact.path)) as raw:
             tally.n_bytes = raw.size()
@@ -61,12 +64,21 @@ def read_blocks(
                 start = room()
                 buffer = bytearray(start + _block_bytes(artifact, raw))
                 view = memoryview(buffer)
-                got = _fill(stream, view[start:], is_packed=artifact.compression is not None)
-                if not got:
-                    break
+                got, error = _fill(stream, view[start:], is_packed=artifact.compression is not None)
                 if artifact.compression is None:
                     digest.update(view[start : start + got])
-                yield buffer, start, start + got
+                if got:
+                    n_read += got
+                    yield buffer, start, start + got
+                # After an error a packed stream starts over, and would never end.
+                if error is not None:
+                    if artifact.compression == "gzip":
+                        for piece in _salvaged(artifact.path, n_read):
+                            start = room()
+                            yield bytearray(start) + piece, start, start + len(piece)
+                    raise error
+                if not got:
+                    break
         if artifact.compression is not None:
             with artifact.path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
@@ -83,22 +95,43 @@ def _block_bytes(artifact: Artifact, raw: pa.NativeFile) -> int:
     return min(BLOCK_BYTES, max(int(raw.size() - raw.tell()), PACKED_BYTES))
 
 
-def _fill(stream: Any, view: memoryview, *, is_packed: bool) -> int:
+def _fill(stream: Any, view: memoryview, *, is_packed: bool) -> tuple[int, OSError | None]:
     """Bytes read into the view; a packed file bit by bit, so that damage costs only its end."""
     if not is_packed:
-        return int(stream.readinto(view))
-    got = 0
-    while got < len(view):
+        return int(stream.readinto(view)), None
+    got, piece = 0, 1
+    while piece and got < len(view):
         try:
             piece = stream.readinto(view[got : got + PACKED_BYTES])
-        except OSError:
-            if got:
-                return got
-            raise
-        if not piece:
-            return got
+        except OSError as error:
+            return got, error
         got += piece
-    return got
+    return got, None
+
+
+def _salvaged(path: Path, n_known: int) -> Iterator[bytes]:
+    """What a damaged file holds beyond so many bytes, up to the damage, byte by byte at the end."""
+    decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    with path.open("rb") as file:
+        while packed := file.read(PACKED_BYTES):
+            at_once, before = True, decoder.copy()
+            place = 0
+            while place < len(packed):
+                part = packed[place:] if at_once else packed[place : place + 1]
+                try:
+                    found = decoder.decompress(part)
+                except zlib.error:
+                    if not at_once:
+                        return
+                    at_once, decoder = False, before.copy()
+                    continue
+                place += len(part) - len(decoder.unused_data)
+                if found[n_known:]:
+                    yield found[n_known:]
+                n_known = max(n_known - len(found), 0)
+                if decoder.eof:
+                    decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+                    before = decoder.copy()
 
 
 def batches(
