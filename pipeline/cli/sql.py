@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import chain, count, islice
@@ -142,13 +141,13 @@ def _answer(
 
 def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -> None:
     """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
-    started = time.monotonic()
+    left = timeout
     with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
         running = pool.submit(answer)
         try:
             while not running.done():
-                left = started + timeout - time.monotonic()
-                wait([running], timeout=max(min(left, 1), 0))
+                wait([running], timeout=min(left, 1))
+                left -= 1
                 if left <= 0 and not running.done():
                     _end(warehouse, running)
                     raise UsageError(

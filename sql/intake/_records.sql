@@ -41,10 +41,10 @@ select
     records.reward_components,
     records.mask_sample,
     json_as_text(records.skills_hash) as skills_hash,
-    bounded_name(coalesce(
+    coalesce(
         model_name(json_as_text(records.response_model)),
         model_name(json_as_text(records.request_model))
-    )) as model,
+    ) as model,
     lower(json_as_text(records.response_status)) as status,
     coalesce(
         json_as_text(records.incomplete_reason),
