@@ -186,12 +186,13 @@ create or replace macro tool_failed(text, spec) as
         else text_failed(left(text, 400))
     end;
 
--- A model's name; null for the placeholders that servers and simulators write in its place.
+-- A model's name; null for the placeholders that servers and simulators write in its place. It may be
+-- a long path, and is no key: only what is longer than paths are is cut.
 create or replace macro model_name(name) as
     case
         when lower(trim(name)) not in
             ('', 'model', 'policy_model', 'synthetic', 'none', 'null', 'unknown')
-            then trim(name)
+            then case when length(name) > 500 then bounded_name(trim(name)) else trim(name) end
     end;
 
 -- Text that is JSON already, as a JSON value.

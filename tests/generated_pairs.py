@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from tests.comparison_reference import Side
+from tests.generated_runs import is_scale
 from tests.reference_run import Key, Rollout, Run
 from tests.results import Row, asked
 
@@ -73,7 +74,10 @@ def pair(random: Random, name: str, settings: Settings, *, kind: str | None = No
         writer.fill(n_repeats=random.choice((1, 2, 3)) if writer.fixed else N_EVEN.get(kind))
         sides.append(writer)
     is_bounded = all(writer.is_bounded() for writer in sides)
-    threshold = (1.0 if is_bounded else None) if settings.threshold is None else settings.threshold
+    scored = [row for writer in sides for row in writer.rollouts.values()]
+    threshold = settings.threshold
+    if threshold is None and is_bounded and not is_scale(scored):
+        threshold = 1.0
     groups = {task: own["family"] for task, own in fields.items() if "family" in own}
     base, candidate = (writer.side(threshold, groups, is_bounded=is_bounded) for writer in sides)
     return Written(

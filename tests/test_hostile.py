@@ -219,7 +219,7 @@ def test_names_are_bounded(tmp_path: Path) -> None:
         select max(length(run_id)), max(length(task_id)), max(length(model)), max(length(agent))
         from rollouts
     """
-    assert found.rows(lengths) == [(199, 200, 1000, 200)]
+    assert found.rows(lengths) == [(199, 200, 200, 200)]
     assert found.one("select count(distinct task_id) from rollouts") == 4
     assert found.one("select count(distinct run_id) from rollouts") == 2
     assert found.one("select max(length(failure_class)) from failures") == 200

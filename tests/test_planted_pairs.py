@@ -86,7 +86,7 @@ def test_nothing_planted_is_not_called(told: dict[str, Row]) -> None:
 @pytest.mark.parametrize("name", ["half_the_repeats", "fewer"])
 def test_repeats_differ(name: str, told: dict[str, Row]) -> None:
     """Eight repeats against four: rollouts change places within tasks."""
-    assert told[name]["test"] == "rollouts within tasks"
+    assert told[name]["test"] == "t of tasks' differences"
 
 
 @pytest.mark.parametrize("name", LOST)

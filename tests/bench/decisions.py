@@ -207,23 +207,25 @@ def _usual(scored: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def coverage(n_tasks: int, k: int, rates: Rates, *, is_graded: bool = False) -> float:
+def coverage(
+    n_tasks: int, k: int, rates: Rates, *, is_graded: bool = False, n_trials: int = N_TRIALS
+) -> float:
     """How often the interval of a run holds the true figure of new tasks."""
-    random = np.random.default_rng([n_tasks, k, N_TRIALS])
+    random = np.random.default_rng([n_tasks, k, n_trials])
     truth = float(rates(random, (1_000_000,)).mean())
-    rate = rates(random, (N_TRIALS, n_tasks))
+    rate = rates(random, (n_trials, n_tasks))
     scores = random.binomial(k, rate) / k
     if is_graded:
         scores = random.beta(rate * 4 + 1e-9, (1 - rate) * 4 + 1e-9, (k, *rate.shape)).mean(axis=0)
-    n = np.full(N_TRIALS, float(n_tasks))
+    n = np.full(n_trials, float(n_tasks))
     se = scores.std(axis=1, ddof=1) / np.sqrt(n)
     low, high = stats.new_tasks_interval(
-        scores.mean(axis=1), se, n, n - 1, is_bounded=np.full(N_TRIALS, True)
+        scores.mean(axis=1), se, n, n - 1, is_bounded=np.full(n_trials, True)
     )
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
-def power(n_tasks: int, k: int) -> float:
+def power(n_tasks: int, k: int, n_trials: int = N_TRIALS) -> float:
     """How often a planted change of the size that is said to be seen four times in five is seen."""
     planted = 0.0
     # What is printed hangs on the change itself.
@@ -231,9 +233,8 @@ def power(n_tasks: int, k: int) -> float:
         typical = simulated(n_tasks, (k, k), planted=planted, seed=7, n_pairs=200)
         se, degrees = (typical.rows()[name].to_numpy() for name in ("se_new_tasks", "degrees"))
         planted = float(np.median(stats.detectable(se, degrees)))
-    return float(
-        (simulated(n_tasks, (k, k), planted=planted, seed=8).verdicts() == "improved").mean()
-    )
+    pairs = simulated(n_tasks, (k, k), planted=planted, seed=8, n_pairs=n_trials)
+    return float((pairs.verdicts() == "improved").mean())
 
 
 @dataclass(frozen=True)
@@ -252,6 +253,12 @@ class Line:
         """Whether what was seen is within what may be."""
         return self.least <= self.observed <= self.most
 
+    @property
+    def is_near(self) -> bool:
+        """Whether it is, but for what so few trials may err by."""
+        slack = 3 * np.sqrt(self.observed * (1 - self.observed) / self.n_trials)
+        return bool(self.least - slack <= self.observed <= self.most + slack)
+
     def __str__(self) -> str:
         nominal = f"{self.least:.0%} to {self.most:.0%}"
         mark = "" if self.holds else "  !"
@@ -259,30 +266,33 @@ class Line:
         return f"{told}   {nominal}{mark}"
 
 
-def lines() -> Iterator[Line]:
+def lines(n_trials: int = N_TRIALS, n_losses: int = N_LOSSES) -> Iterator[Line]:
     """Every claim of docs/metrics.md that only a simulation can hold."""
     shapes = [(n, k) for n in (10, 20, 50) for k in (1, 4, 8)]
     kinds = {f"rate {rate}": constant(rate) for rate in (0.02, 0.1, 0.5, 0.9, 0.98)}
     kinds |= {"uniform rates": uniform, "5% hard tasks": few_hard}
     for name, rates in kinds.items():
         for graded in (False, True):
-            worst = min((coverage(n, k, rates, is_graded=graded), n, k) for n, k in shapes)
+            worst = min(
+                (coverage(n, k, rates, is_graded=graded, n_trials=n_trials), n, k)
+                for n, k in shapes
+            )
             claim = f"interval holds the truth{', graded' if graded else ''}: the worst"
             setting = f"{worst[1]} x {worst[2]}, {name}"
-            yield Line(claim, setting, N_TRIALS, worst[0], 0.93, 1)
+            yield Line(claim, setting, n_trials, worst[0], 0.93, 1)
     equal = [(n, (k, k), uniform) for n in (100, 300) for k in (5, 8)]
     unequal = [(100, (8, 1), constant(rate)) for rate in (0.02, 0.5, 0.95)]
     for n, repeats, rates in [*equal, (100, (8, 4), uniform), *unequal]:
         name = f"{n} x {repeats[0]} / {repeats[1]}"
         if rates is not uniform:
             name += f", rate {rates(np.random.default_rng(), (1,))[0]}"
-        pairs = simulated(n, repeats, rates=rates, seed=1)
-        yield Line("a change is called, equal runs", name, N_TRIALS, pairs.fired(), 0, 0.06)
+        pairs = simulated(n, repeats, rates=rates, seed=1, n_pairs=n_trials)
+        yield Line("a change is called, equal runs", name, n_trials, pairs.fired(), 0, 0.06)
     for n, repeats, _ in equal:
-        pairs = simulated(n, repeats, uneven=UNEVEN, seed=2)
+        pairs = simulated(n, repeats, uneven=UNEVEN, seed=2, n_pairs=n_trials)
         name = f"{n} x {repeats[0]} / {repeats[1]}"
-        yield Line("a change is called, uneven effects", name, N_TRIALS, pairs.fired(), 0, 0.07)
-    n_folders = N_TRIALS // 4
+        yield Line("a change is called, uneven effects", name, n_trials, pairs.fired(), 0, 0.07)
+    n_folders = n_trials // 4
     for n_candidates, claim, most in (
         (19, "19 equal candidates: any is called", 0.07),
         (190, "20 runs, no base, 190 pairs: any is called", 0.06),
@@ -297,20 +307,20 @@ def lines() -> Iterator[Line]:
         observed = float(np.isin(said, CALLED).any(axis=1).mean())
         yield Line(claim, "100 x 4", folders, observed, 0, most)
     for n, k in ((50, 4), (100, 8), (300, 4)):
-        observed = power(n, k)
+        observed = power(n, k, n_trials)
         yield Line(
-            "a change of the printed size is seen", f"{n} x {k}", N_TRIALS, observed, 0.75, 0.85
+            "a change of the printed size is seen", f"{n} x {k}", n_trials, observed, 0.75, 0.85
         )
     for whole in (False, True):
         for is_known in (True, False):
             for n, k, rates in ((100, 8, uniform), (300, 5, uniform), (100, 8, constant(0.5))):
-                pairs = simulated(n, (k, k), rates=rates, seed=5, n_pairs=N_LOSSES)
+                pairs = simulated(n, (k, k), rates=rates, seed=5, n_pairs=n_losses)
                 lost = lossy(pairs, whole=whole, is_expected_known=is_known)
                 observed = float((lost.verdicts() == "improved").mean())
                 claim = f"improved, {LOST:.0%} of failing {'tasks' if whole else 'rows'} lost"
                 name = "" if rates is uniform else ", rate 0.5"
                 inputs = "inputs" if is_known else "no inputs"
-                yield Line(claim, f"{n} x {k}{name}, {inputs}", N_LOSSES, observed, 0, 0.03)
+                yield Line(claim, f"{n} x {k}{name}, {inputs}", n_losses, observed, 0, 0.03)
 
 
 def all_pairs(n_folders: int, n_runs: int = 20) -> Pairs:
