@@ -28,6 +28,7 @@ def damaged(kind: str) -> bytes:
     return bytes(packed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["check", "size", "junk", "member"])
 def test_a_damaged_end_costs_no_row(tmp_path: Path, kind: str) -> None:
     """The damage is one reject with its reason."""

@@ -15,6 +15,7 @@ def test_equal_runs_are_seldom_told_apart(repeats: tuple[int, int]) -> None:
     assert simulated(100, repeats, n_pairs=400).fired() <= 0.08
 
 
+@pytest.mark.slow
 def test_losing_failures_is_no_improvement() -> None:
     """Rows or whole tasks, whether or not anything says what was expected."""
     pairs = simulated(100, (8, 8), n_pairs=400, seed=5)
@@ -35,6 +36,7 @@ def test_the_interval_alone_would_not_do() -> None:
     assert pairs.fired() <= 0.06
 
 
+@pytest.mark.slow
 def test_many_equal_candidates() -> None:
     """Of nineteen some look changed in a quarter of folders; with all allowed for, hardly ever."""
     pairs = simulated(100, (4, 4), n_pairs=60, n_candidates=19, seed=3)

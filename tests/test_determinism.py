@@ -180,6 +180,7 @@ def test_order_changes_nothing_on_the_corpus(corpus: Path, tmp_path: Path) -> No
     }
 
 
+@pytest.mark.slow
 def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     """Files written in another order, rows shuffled: only hashes and line numbers differ."""
     folder = in_another_order(DEMO, tmp_path / "shuffled")

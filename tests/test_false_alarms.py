@@ -48,6 +48,7 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return random.integers(6, 9, n), random.integers(3, 9, n), np.round(random.random(n), 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 2500])
 def test_false_alarm_rate_is_simulation(n: int) -> None:
     """It is what simulating every rollout gives, with few alike tasks and with many."""
@@ -86,6 +87,7 @@ def test_tasks_in_any_order() -> None:
     assert false_alarms.rerun_false_alarm_rate(*again, **few) == rerun
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [80, 3000])
 def test_rerun(n: int) -> None:
     """Rollouts of two runs of one model, dealt out at random, set off the 5% rule in about 5%."""

@@ -256,6 +256,7 @@ def test_order_changes_nothing(tmp_path: Path) -> None:
         assert first.rows(query) == other.rows(query) != []
 
 
+@pytest.mark.slow
 def test_hostile_text(tmp_path: Path) -> None:
     """Notes are kept to a bound, and what a label says is inert wherever it is printed."""
     long = EVIL + "x" * labels.LONGEST_TEXT

@@ -160,6 +160,7 @@ def test_every_figure_of_odd_runs_too(mixed: Path) -> None:
     assert check_figures(mixed) > 300
 
 
+@pytest.mark.slow
 @needs_corpus
 def test_every_figure_on_the_corpus(corpus: Path) -> None:
     """And on real results."""
@@ -292,6 +293,7 @@ def test_a_comparison_asked_for_keeps_to_the_schema(demo: Path) -> None:
     assert (leads[1]["pairing"]["contradicted"], leads[1]["ledgers"]) == (22, {})
 
 
+@pytest.mark.slow
 @needs_corpus
 def test_the_sidecar_of_the_corpus_keeps_to_its_schema(corpus: Path) -> None:
     """With comparisons of graded rewards, and of a single task."""

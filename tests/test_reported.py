@@ -49,6 +49,7 @@ def tally(warehouse: Path, where: str = "true") -> Counter[tuple[str, str | None
         return Counter((status, reason) for status, reason in rows.fetchall())
 
 
+@pytest.mark.slow
 @needs_corpus
 def test_every_statistic_of_the_corpus_recomputes(corpus: Path) -> None:
     """All are equal to 1e-9: of runs and agents, of slices of structeval, and of tasks."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import duckdb
+import pytest
 
 import pipeline
 from pipeline.profile import Profile
@@ -130,6 +131,7 @@ def test_weight() -> None:
     assert macros.count("create or replace macro") <= 60
 
 
+@pytest.mark.slow
 def test_needs_hold(tmp_path: Path, demo: Path) -> None:
     """A relation has no row where what it needs has none, also where its query is planned."""
     row = {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}

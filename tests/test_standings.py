@@ -128,6 +128,7 @@ def test_runs_of_a_benchmark(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_names_and_order_change_nothing(tmp_path: Path) -> None:
     """What is drawn depends on tasks and scores, not on names of runs or the order of rows."""
     counts = ([2, 0, 1, 2, 0, 1], [1, 1, 0, 2, 2, 1], [0, 2, 2, 1, 0, 0])
@@ -168,6 +169,7 @@ def test_settings_tell_reruns(tmp_path: Path) -> None:
     assert found.rows("select count(n_reruns) from run_metrics") == [(0,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("usage", "fields", "cost"),
     [
@@ -206,6 +208,7 @@ def random_runs(seed: int) -> dict[str, list[Row]]:
     return {name: rows for name, rows in files.items() if rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_against_plain_python(tmp_path: Path, seed: int) -> None:
     """Tokens, the frontier, difficulty and discrimination, worked out again from the rows."""
@@ -256,6 +259,7 @@ def test_against_plain_python(tmp_path: Path, seed: int) -> None:
         assert is_noisy == (None if not can_tell else discrimination < 0)
 
 
+@pytest.mark.slow
 def test_lines_of_a_report(tmp_path: Path) -> None:
     """A report of several runs says where they stand; one run alone has nothing to stand among."""
     files = {

@@ -58,6 +58,7 @@ def test_lost_repeats_may_have_been_anything(tmp_path: Path) -> None:
     assert high == pytest.approx((0.5 + 0.25) / 3)
 
 
+@pytest.mark.slow
 def test_tasks_of_one_run_can_undo_a_verdict(tmp_path: Path) -> None:
     """Forty tasks gained; more that the base passed are gone, perhaps lost for failing."""
     base = run_of([[0.0]] * 40 + [[1.0]] * 45)
@@ -97,6 +98,7 @@ def test_several_candidates_are_allowed_for(tmp_path: Path) -> None:
     assert row[3:] == (pytest.approx(2 / 2**7), pytest.approx(5 * 2 / 2**7))
 
 
+@pytest.mark.slow
 def test_a_regression_is_never_left_out(tmp_path: Path) -> None:
     """Of seven candidates the one that fell is named in every summary, before what is open."""
     base = run_of([[1.0]] * 40)
@@ -188,6 +190,7 @@ def test_a_scale_of_its_own_has_no_failures(tmp_path: Path) -> None:
     assert some.one("select pass_threshold from runs") == 1
 
 
+@pytest.mark.slow
 def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
     """Ten repositories, half of them hard: the notice gives the line; with it there is none."""
     rows = [
@@ -236,6 +239,7 @@ def test_borderline_bounds_keep_their_side() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_json_has_both_tests(tmp_path: Path) -> None:
     """`p_value` is `p_mean`; both are named."""
     found = analyzed(
