@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup analyze test test-slow lint golden bench clean
+.PHONY: help setup analyze test test-all lint golden bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,8 +29,8 @@ analyze: $(READY) ## analyze RESULTS (a folder or file) into OUT
 test: $(READY) ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
 
-test-slow: $(READY) ## run the slow tests
-	$(BIN)/python -m pytest -m slow -n auto --maxprocesses 4 --dist loadfile
+test-all: $(READY) ## run every test, the slow ones too
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .

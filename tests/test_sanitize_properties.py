@@ -169,7 +169,7 @@ def test_many_folders(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(seeds)
 def test_much_prose(seed: int) -> None:
     """The same of very many texts."""
@@ -177,7 +177,7 @@ def test_much_prose(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(seeds)
 def test_many_rows(seed: int) -> None:
     """The same of very many rows."""
