@@ -30,27 +30,39 @@ NOISE = pa.schema(
 def funnel_effects(ends: pa.Table) -> pa.Table:
     """What each step of the funnel gave to a change, and what rewards of those who end there."""
     rows: list[dict[str, Any]] = []
-    for (base, candidate), own in groupby(
-        ends.to_pylist(), key=lambda end: (end["base"], end["candidate"])
+    # Of very many small runs most pairs are alike.
+    known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for pair, own in groupby(
+        ends.to_pylist(),
+        key=lambda end: {"base": end.pop("base"), "candidate": end.pop("candidate")},
     ):
         steps = list(own)
-        names = [step["stage"] for step in steps]
-        for metric in ("pass_at_1", "mean_reward"):
-            if metric == "pass_at_1" and names[-1] != "passed":
-                continue
-            amounts, rest = shapley_steps(
-                *(_rates(steps, side) for side in ("base", "candidate")),
-                *(_endings(steps, side, metric) for side in ("base", "candidate")),
-            )
-            effects = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
-            effects += zip(names, ["reward"] * len(rest), rest, strict=True)
-            rows += [
-                {"base": base, "candidate": candidate, "metric": metric}
-                | {"line": line, "effect": effect, "amount": float(value)}
-                for line, effect, value in effects
-                if effect == "step" or value != 0
-            ]
+        key = tuple(value for step in steps for value in step.values())
+        if key not in known:
+            known[key] = _effects(steps)
+        rows += [{**pair, **effect} for effect in known[key]]
     return pa.Table.from_pylist(rows, schema=EFFECTS)
+
+
+def _effects(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines of one pair, by metric."""
+    found: list[dict[str, Any]] = []
+    names = [step["stage"] for step in steps]
+    for metric in ("pass_at_1", "mean_reward"):
+        if metric == "pass_at_1" and names[-1] != "passed":
+            continue
+        amounts, rest = shapley_steps(
+            *(_rates(steps, side) for side in ("base", "candidate")),
+            *(_endings(steps, side, metric) for side in ("base", "candidate")),
+        )
+        effects = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
+        effects += zip(names, ["reward"] * len(rest), rest, strict=True)
+        found += [
+            {"metric": metric, "line": line, "effect": effect, "amount": float(value)}
+            for line, effect, value in effects
+            if effect == "step" or value != 0
+        ]
+    return found
 
 
 def _rates(steps: list[dict[str, Any]], side: str) -> Numbers:
@@ -75,17 +87,19 @@ def _endings(steps: list[dict[str, Any]], side: str, metric: str) -> Numbers:
 def transition_noise(tallies: pa.Table) -> pa.Table:
     """How many tasks would go from bucket to bucket if both runs were one model's."""
     rows: list[dict[str, Any]] = []
+    names = ("n_base", "n_candidate", "n_passed")
+    known: dict[tuple[Any, ...], tuple[Numbers, Numbers]] = {}
     for (base, candidate), own in groupby(
         tallies.to_pylist(), key=lambda tally: (tally["base"], tally["candidate"])
     ):
         alike = list(own)
         n_alike = [tally["n_tasks"] for tally in alike]
-        counts, amounts = expected_transitions(
-            *(
-                np.repeat([tally[name] for tally in alike], n_alike)
-                for name in ("n_base", "n_candidate", "n_passed")
+        key = tuple(tally[name] for tally in alike for name in (*names, "n_tasks"))
+        if key not in known:
+            known[key] = expected_transitions(
+                *(np.repeat([tally[name] for tally in alike], n_alike) for name in names)
             )
-        )
+        counts, amounts = known[key]
         n_all = sum(n_alike)
         rows += [
             {"base": base, "candidate": candidate, "line": f"{before} to {after}"}
