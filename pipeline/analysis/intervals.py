@@ -82,7 +82,8 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         verdicts["could_reverse"].append(bool(n) and first != held)
     found = added(rows, **figures)
     for name, values in verdicts.items():
-        found = found.append_column(name, pa.array(values))
+        kind = pa.bool_() if name == "could_reverse" else pa.string()
+        found = found.append_column(name, pa.array(values, kind))
     return found
 
 
