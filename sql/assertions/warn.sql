@@ -101,7 +101,7 @@ warn_pass_unsettled as (
             || if(is_continuous, ', most of them high and hardly one 1', '')
             || ', so what passes is not settled; pass figures are left empty' as message,
         'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
-            || highest as hint
+            || if(is_continuous, 0.9, highest) as hint
     from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
     where pass_threshold is null
 ),
