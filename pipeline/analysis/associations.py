@@ -70,6 +70,8 @@ def associations(signs: pa.Table) -> pa.Table:
     scale: Numbers = 100 * share
     found = added(
         signs,
+        risk_low=difference - half,
+        risk_high=difference + half,
         points=scale * difference,
         ci_low=scale * (difference - half),
         ci_high=scale * (difference + half),
