@@ -16,7 +16,7 @@ ENOUGH_PASSES = 10
 ENOUGH_FAILURES = 3
 
 
-def sign_tests(signs: pa.Table) -> pa.Table:
+def mode_tests(signs: pa.Table) -> pa.Table:
     """The signs, with p (one-sided, exact, task by task), q within their benchmark, and who counts."""
     is_description = np.asarray(signs["is_description"].to_pylist(), dtype=bool)
     is_always = np.asarray(signs["is_always"].to_pylist(), dtype=bool)
@@ -67,17 +67,18 @@ def associations(signs: pa.Table) -> pa.Table:
     difference, error = numbers(signs["risk_difference"]), numbers(signs["standard_error"])
     share, n_tasks = numbers(signs["share"]), numbers(signs["n_tasks"])
     half = t_quantile(n_tasks - 1, n_tasks > 1) * error
+    low, high = np.maximum(difference - half, -1), np.minimum(difference + half, 1)
     scale: Numbers = 100 * share
     found = added(
         signs,
-        risk_low=difference - half,
-        risk_high=difference + half,
+        risk_low=low,
+        risk_high=high,
         points=scale * difference,
-        ci_low=scale * (difference - half),
-        ci_high=scale * (difference + half),
+        ci_low=scale * low,
+        ci_high=scale * high,
     )
     return found.drop_columns(["standard_error"])
 
 
-SIGN_TESTS = computed("staging.sign_tests", sign_tests)
+MODE_TESTS = computed("main.mode_tests", mode_tests)
 ASSOCIATIONS = computed("main.associations", associations)

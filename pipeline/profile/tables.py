@@ -89,10 +89,17 @@ def stages(profile: Profile) -> dict[str, str]:
 
 
 def stage_facts(profile: Profile) -> Relation:
-    """One digit per stage for every rollout: 1 where its predicate holds, else or unknown 0."""
+    """One digit per stage for every rollout: 1 where its predicate holds, else 0.
+
+    Where no transcript was recorded and the predicate cannot tell, it is a question mark.
+    """
     # A predicate that fails on a value, such as a cast, does not hold.
     predicates = stages(profile).values()
-    digits = [f"case when try(({when})) then '1' else '0' end" for when in predicates]
+    digits = [
+        f"case when try(({when})) then '1' "
+        f"when is_recorded and n_events is null and try(({when})) is null then '?' else '0' end"
+        for when in predicates
+    ]
     # Only a profile's own stages ask for texts, which take a join.
     source, left_out = (
         ("main.rollouts", KEY) if profile.funnel else ("staging.rollouts", (*KEY, *LONG_COLUMNS))

@@ -1,7 +1,7 @@
 -- How much less often attempts with a sign pass than those without it at the same tasks.
 -- grain: run_id, sign
 -- kind: table
--- needs: staging.sign_tests
+-- needs: main.mode_tests
 with tasks as (
     select
         run_id, task_id,
@@ -85,7 +85,7 @@ from summed
 inner join totals using (run_id)
 inner join (
     select benchmark, sign, source, p_value, q_value
-    from staging.sign_tests
+    from main.mode_tests
     where is_counted and not is_description
 ) as tests using (benchmark, sign)
 where n_tasks > 1

@@ -24,24 +24,32 @@ totals as (
     from failing
     group by all
 ),
-recorded as (
+labelled as (
     select
-        run_id,
+        *,
         case
             when mode in ('UNGRADED', 'UNSCORED_REWARD', 'JUDGE_FAILED') then 'ungraded'
             when mode = 'CUT_OFF' then 'cut off'
             when mode like '%=%' and source = 'record' and cause = 'TI' then 'ungraded'
             when mode like '%=%' and source = 'record' and cause = 'BI' then 'cut off'
             when cause = 'IR' or mode in ('UNREADABLE_ROW', 'FAILED_ATTEMPT') then 'infrastructure'
-        end as topic,
-        mode as subject,
+        end as topic
+    from failing
+    where not is_description
+),
+-- Limits differ; what was not graded, or lost, is one thing to do.
+recorded as (
+    select
+        run_id,
+        topic,
+        if(topic = 'cut off', mode, '') as limit_mode,
+        array_to_string(list(distinct mode order by mode), ', ') as subject,
         count(*) as n_rollouts,
         count(distinct task_id) as n_tasks,
         min_by(citation, (task_id, rollout_index), 2) filter (where citation is not null) as citations
-    from failing
-    where not is_description
+    from labelled
+    where topic is not null
     group by all
-    having topic is not null
 ),
 suspected as (
     select
@@ -80,7 +88,8 @@ associated as (
     inner join staging.signs using (run_id, sign)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     -- Cut-offs and what was never graded have a place of their own.
-    anti join recorded on recorded.run_id = associations.run_id and recorded.subject = sign
+    anti join labelled
+        on labelled.run_id = associations.run_id and labelled.mode = sign and labelled.topic is not null
     where ci_low > 0 and q_value < 0.05
     group by all
 ),
@@ -103,7 +112,7 @@ never as (
     having n_tasks > 1
 ),
 found as (
-    select *, if(topic = 'ungraded', 1, 2) as kind from recorded
+    select * exclude (limit_mode), if(topic = 'ungraded', 1, 2) as kind from recorded
     union all by name
     select *, 1 as kind from suspected
     union all by name
@@ -111,7 +120,7 @@ found as (
     union all by name
     select *, 4 as kind
     from never
-    anti join recorded using (run_id, subject)
+    anti join (select run_id, mode as subject from labelled where topic is not null) using (run_id, subject)
 )
 select
     run_id,

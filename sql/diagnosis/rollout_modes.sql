@@ -36,7 +36,7 @@ with modes as (
         select signs.* exclude (is_description), tests.is_description, tests.n_signed_failed
         from staging.signs
         -- An attempt that has no verdict is in no test, and needs none.
-        left join staging.sign_tests as tests using (benchmark, sign, source)
+        left join main.mode_tests as tests using (benchmark, sign, source)
         where coalesce(tests.is_counted, signs.is_always)
     ) as signs using (run_id, task_id, rollout_index)
     left join raw.failure_rules as rules using (rule_no)
