@@ -233,7 +233,7 @@ def test_every_metric_is_defined(demo: Path) -> None:
     """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
     relations = (
         "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
-        "selection_value ablation mode_value interventions separators series series_tasks "
+        "selection_value ablation mode_tests associations separators series series_tasks "
         "series_counts comparisons comparison_metrics ledger"
     )
     plain = re.compile(
