@@ -275,7 +275,7 @@ select
     case when not attempts.is_pass then coalesce(signs.verifier_error, ungraded.reason) end as ungraded_by,
     -- Nothing was generated, and nobody looked.
     coalesce(
-        records.outline = '' and not attempts.is_pass and rollouts.output_tokens is null
+        records.outline = '' and not attempts.is_pass and coalesce(rollouts.output_tokens, 0) = 0
         and coalesce(
             json_field_count(records.usage, 'output_tokens'),
             json_field_count(records.usage, 'completion_tokens')
