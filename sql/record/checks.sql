@@ -18,7 +18,8 @@ names_of_fields as materialized (
         parent,
         list_contains(containers, lower(regexp_extract(rtrim(parent, '.'), '[^.]*$'))) as is_in_container,
         list_contains(containers, lower(name)) as is_container,
-        regexp_matches(name, endings) as is_named_check,
+        regexp_matches(name, endings)
+            and name not in (select word from raw.record_words where role = 'ruled') as is_named_check,
         regexp_matches(name, components) as is_component
     from (select distinct name, parent from staging.record_entries)
     cross join words
