@@ -1,7 +1,8 @@
 """Rollouts that show each failure mode, that nearly do, and that pass though they look alike.
 
-A sign of the trajectory counts only where passes show that it separates: every benchmark has a dozen
-plain passes beside its cases. Passes that bear a sign stand in a second one, where it must not count.
+A sign of the trajectory counts only where passes show that it separates: every benchmark has a
+dozen plain passes beside its cases. Passes that bear a sign stand in a second one, where it must
+not count.
 """
 
 from __future__ import annotations
@@ -231,10 +232,13 @@ TOOLS = [
     ),
     Case(
         "NEAR_MISS",
-        [no(*CLEAN, tests={"opens": True, "saves": True, "near": False})],
+        [
+            no(*CLEAN, tests={"opens": True, "saves": True, "near": False}),
+            no(*CLEAN, tests={"opens": False, "saves": True, "near": True}),
+        ],
         [
             [no(*CLEAN, tests={"opens": True, "saves": False, "near": False})],
-            [no(*CLEAN, tests={"opens": True, "near": False})],
+            [no(*CLEAN, tests={"opens": True, "saves": False})],
         ],
         [ok(*CLEAN, tests={"opens": True, "saves": True, "near": True})],
     ),
@@ -262,10 +266,7 @@ READ: Step = ("get_user", {"id": 7}, "Uma")
 
 # Tasks list what solves them: reading counts for nothing.
 ACTS = [
-    # Passes that use the tools as expected, so that they are known to matter.
-    Case(
-        "NO_ACTION", [no("Done.", **BOTH)], [], [ok(did("book", 1), did("cancel", 2), **BOTH)] * 9
-    ),
+    Case("NO_ACTION", [no("Done.", **BOTH)], [], [ok("Done.", **BOTH)]),
     Case(
         "GAVE_UP",
         [no(READ, "Please call again.", **BOOK)],
@@ -360,7 +361,7 @@ ANSWERS = [
     Case("EMPTY_OUTPUT", [no(""), no(" \n")], [[no("0")], [no(response=SPENT)]], [ok("")]),
     Case(
         "NOT_REACHED",
-        [no(response=UNSPENT)],
+        [no(response=UNSPENT), no(response={"usage": {"input_tokens": 0, "output_tokens": 0}})],
         # Something came of it, or nobody says what it took.
         [[no(response=SPENT)], [no("0", response=UNSPENT)], [no()]],
         [ok(response=UNSPENT)],
@@ -397,9 +398,10 @@ PLAIN = {
 }
 
 
-def padded(rows: list[Row], plain: Row, *, n: int = 12) -> list[Row]:
+def padded(name: str, rows: list[Row], plain: Row) -> list[Row]:
     """The rows, and passes of other tasks, enough to tell that no pass bears a sign."""
-    return rows + [rollout(900 + task, 0, **{**plain, "ask": f"pad {task}"}) for task in range(n)]
+    more = [rollout(900 + task, 0, **{**plain, "ask": f"{name} {task}"}) for task in range(12)]
+    return rows + more
 
 
 def rows(benchmark: str, *roles: str) -> tuple[list[Row], dict[str, tuple[str, str]]]:
@@ -415,4 +417,4 @@ def rows(benchmark: str, *roles: str) -> tuple[list[Row], dict[str, tuple[str, s
                 for index, attempt in enumerate(attempts):
                     asked = f"{attempt.get('ask', 'Please.')} {benchmark} {roles} {task}"
                     found.append(rollout(task, index, **{**attempt, "ask": asked}))
-    return padded(found, PLAIN[benchmark]), tasks
+    return padded(f"{benchmark} {roles}", found, PLAIN[benchmark]), tasks

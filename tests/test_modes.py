@@ -14,7 +14,7 @@ import pytest
 from pipeline.profile.contents import built_in
 from tests import mode_cases
 from tests.conftest import needs_corpus
-from tests.mode_cases import CLEAN, SPENT, answers, no, ok, padded
+from tests.mode_cases import CLEAN, LOOKED, SPENT, answers, no, ok, padded
 from tests.results import Results, Row, analyzed, asked, failure, rollout
 
 MODES = (
@@ -116,7 +116,7 @@ def test_without_a_transcript_nothing_is_said_of_it(name: str, cases: Results) -
     found = {mode for given in modes_of(cases, run).values() for mode in given}
     told = {m for m in found if "=" not in m and RULES.get(m) and RULES[m].source == "trajectory"}
     assert told <= OF_FIELDS and "UNEXPLAINED" in found
-    assert not found & {"EMPTY_OUTPUT", "NO_ACTION", "NOT_REACHED"}
+    assert not found & {"EMPTY_OUTPUT", "NO_ACTION"}
     features = cases.rows(f"""
         select distinct has_output, has_action, n_turns, n_tool_calls, n_tool_errors, ends_in_error,
             is_refusal, n_matched_actions, n_repeated_calls
@@ -225,33 +225,27 @@ def test_twin_prompts(others: Results) -> None:
 
 def fields() -> list[Row]:
     """What rows say of how they ended; each field varies between repeats of some task."""
-    said: list[Row] = [
-        # A terminal reason needs three failures, whoever passes with it.
-        *[no(*CLEAN, end_status="agent_timeout")] * 3,
-        ok(*CLEAN, end_status="agent_timeout"),
-        *[no(*CLEAN, end_status="oom_killed")] * 2,
-        # Four failures to no pass of the same task; and as many of each.
-        *[no(*CLEAN, gate="strict")] * 4,
-        *[ok(*CLEAN, gate="loose")] * 4,
-        no(*CLEAN, tone="dry"),
-        *[ok(*CLEAN, tone="dry")] * 2,
-        no(*CLEAN, tone="wet"),
+    said: list[list[Row]] = [
+        # A terminal reason needs three failures where a pass has it, too.
+        [{"end_status": "agent_timeout"}] * 3,
+        [{"end_status": end, "reward": 1.0} for end in ("agent_timeout", "oom_killed")],
+        [{"end_status": "oom_killed"}] * 2,
+        # Five failures to no pass of the same task; one passes at another.
+        [*[{"gate": "strict"}] * 5, *[{"gate": "loose", "reward": 1.0}] * 5],
+        [{"gate": "strict", "reward": 1.0}],
+        [{"tone": "dry"}, *[{"tone": "dry", "reward": 1.0}] * 2, {"tone": "wet"}],
         # Nobody passes with it: the verifier's own words.
-        no(*CLEAN, gate="closed", tone="wry"),
-        ok(*CLEAN, gate="strict", tone="wry"),
+        [{"gate": "closed"}],
+        # One check fails in three tasks, another in two.
+        *[[{"tests": {"lint": False, "own": task > 0, "runs": True}}] for task in range(3)],
+        [{"tests": {"lint": True, "own": False, "runs": True}}],
     ]
-    tasks = [0] * 6 + [1] * 8 + [2] * 4 + [3] * 2
     rows = [
-        rollout(task, index, **{**row, "ask": f"fields {task}"})
-        for index, (task, row) in enumerate(zip(tasks, said, strict=True))
+        rollout(task, index, **{**no(LOOKED, f"{task} {index}"), **given, "ask": f"fields {task}"})
+        for task, attempts in enumerate(said)
+        for index, given in enumerate(attempts)
     ]
-    # One check fails in three tasks, another in one.
-    rows += [
-        rollout(task, 0, **no(*CLEAN, tests={"lint": False, "own": task != 4, "runs": True}))
-        for task in (4, 5, 6)
-    ]
-    plain = ok(*CLEAN, tests={"lint": True, "own": True, "runs": True})
-    return padded(rows, plain)
+    return padded("fields", rows, ok(*CLEAN, tests={"lint": True, "own": True, "runs": True}))
 
 
 def test_modes_of_the_record(others: Results) -> None:
@@ -259,33 +253,35 @@ def test_modes_of_the_record(others: Results) -> None:
     found = Counter(primaries(others, "fields").values())
     assert found == {
         "end_status=agent_timeout": 3,
-        "gate=strict": 4,
+        "gate=strict": 5,
         "gate=closed": 1,
+        "tone=wet": 1,
         "check=lint": 3,
+        "NEAR_MISS": 1,
         # Two failures are too few for a reason, and a tone that passes share is none.
-        "UNEXPLAINED": 4,
+        "UNEXPLAINED": 3,
     }
     tests = others.rows("""
-        select sign, source, is_always, is_description, is_counted from mode_tests
-        where benchmark = 'fields' and sign like '%=%' order by sign
+        select sign, source, is_always, is_description, is_counted, round(p_value, 6)
+        from mode_tests where benchmark = 'fields' and sign like '%=%' order by sign
     """)
     assert tests == [
-        ("check=lint", "check", False, False, True),
-        ("end_status=agent_timeout", "record", True, False, True),
-        ("end_status=oom_killed", "record", True, False, False),
-        ("gate=closed", "record", False, True, True),
-        ("gate=loose", "record", False, False, False),
-        ("gate=strict", "record", False, False, True),
-        ("tone=dry", "record", False, False, False),
-        ("tone=wet", "record", False, True, True),
-        ("tone=wry", "record", False, False, False),
+        ("check=lint", "check", False, True, True, None),
+        ("end_status=agent_timeout", "record", True, False, True, None),
+        ("end_status=oom_killed", "record", True, False, False, None),
+        ("gate=closed", "record", False, True, True, None),
+        ("gate=loose", "record", False, False, False, 1),
+        # Of the 252 ways to place five signs all are failures in one.
+        ("gate=strict", "record", False, False, True, round(1 / 252, 6)),
+        ("tone=dry", "record", False, False, False, 1),
+        ("tone=wet", "record", False, True, True, None),
     ]
-    causes = others.rows("""
+    shown = others.rows("""
         select distinct mode, cause, snippet from rollout_modes
         where run_id = 'fields' and mode in ('end_status=agent_timeout', 'check=lint')
-            and (task_id = '4' or mode like 'end%') order by all
+            and task_id in ('0', '7') order by all
     """)
-    assert causes == [
+    assert shown == [
         ("check=lint", "UNEXPLAINED", "2 of 3 checks failed: lint, own"),
         ("end_status=agent_timeout", "BI", "agent_timeout"),
     ]
@@ -322,7 +318,7 @@ def check_modes(path: Path) -> Counter[str]:
 
 
 def place(row: dict[str, Any]) -> tuple[int, int]:
-    """The record first, then a profile, fields, checks, the trajectory, what describes; the worst."""
+    """The record first, a profile, fields, checks, the trajectory, what describes; the worst."""
     rule = RULES.get(row["mode"])
     is_ruled = row["rule"] is not None
     if row["mode"] == "UNEXPLAINED":
@@ -400,7 +396,7 @@ def test_long_texts(tmp_path: Path) -> None:
         rollout(0, 0, **no(call, call, call)),
         rollout(1, 0, **no(f"I can't help with that. {wide} <tool_call>", notes=wide[:100_000])),
     ]
-    found = diagnosed(tmp_path, {"a_rollouts.jsonl": padded(rows, ok(*CLEAN))})
+    found = diagnosed(tmp_path, {"a_rollouts.jsonl": padded("long", rows, ok(*CLEAN))})
     shown = found.rows("""
         select mode, evidence_seq, length(snippet), n_characters from rollout_modes
         where is_primary order by task_id
