@@ -63,9 +63,7 @@ def _commoner(mode: str, rate: float) -> Drawn:
 PASS_RATE = 1 - sum(RATES.values())
 REGRESSED, IMPROVED = ("regressed",), ("improved",)
 PLANTED = {
-    "truncated": Planted(
-        _commoner("CUT_OFF", 0.12), "failure modes", "CUT_OFF", -0.12, REGRESSED
-    ),
+    "truncated": Planted(_commoner("CUT_OFF", 0.12), "failure modes", "CUT_OFF", -0.12, REGRESSED),
     "undeclared_tool": Planted(
         _commoner("UNDECLARED_TOOL", 0.12), "failure modes", "UNDECLARED_TOOL", -0.12, REGRESSED
     ),

@@ -55,6 +55,7 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
         intervention = "verifier repair"
         evidence = "final_text"
         signal = "words"
+        always = true
 
         [[failure_mode]]
         when = "n_tool_errors > 3"
@@ -70,6 +71,9 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
             severity=70,
             intervention="verifier repair",
             evidence="final_text",
+            source="profile",
+            is_always=True,
+            is_description=False,
             is_words=True,
         ),
         FailureMode(
@@ -80,6 +84,9 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
             severity=50,
             intervention=None,
             evidence=None,
+            source="profile",
+            is_always=False,
+            is_description=False,
             is_words=False,
         ),
     )

@@ -199,8 +199,11 @@ def test_attempts_without_a_verdict(others: Results) -> None:
 
 
 def twins() -> list[Row]:
-    """Two tasks that ask the same and expect another answer; two that expect the same."""
-    return [
+    """Two tasks that ask the same and expect another answer; two that expect the same.
+
+    Here a tone is the task's, whatever it is in another benchmark.
+    """
+    rows = [
         rollout(0, 0, **no("7", **answers("7", "8")), ask="How many?"),
         rollout(0, 1, **no("9", **answers("9", "8")), ask="How many?"),
         rollout(0, 2, **ok("8", **answers("8", "8")), ask="How many?"),
@@ -209,6 +212,7 @@ def twins() -> list[Row]:
         rollout(2, 0, **no("7", **answers("7", "8")), ask="And now?"),
         rollout(3, 0, **ok("8", **answers("8", "8")), ask="And now?"),
     ]
+    return [{**row, "tone": "wet" if row["_ng_task_index"] > 1 else "dry"} for row in rows]
 
 
 def test_twin_prompts(others: Results) -> None:
