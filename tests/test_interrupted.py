@@ -28,7 +28,7 @@ OUTPUT = [
     "runs",
     "warehouse.duckdb",
 ]
-BUILDING = ".warehouse.duckdb.building"
+BUILDING = ".blade/new/warehouse.duckdb"
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def _started(results: Path, out: Path) -> subprocess.Popen[str]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and running.poll() is None:
         # Its size may still be that of an empty database when the rows are in its log.
-        if sum(path.stat().st_size for path in out.glob(f"{BUILDING}*")) > 100_000:
+        if sum(path.stat().st_size for path in out.glob(BUILDING)) > 100_000:
             return running
         time.sleep(0.01)
     running.kill()
@@ -93,7 +93,7 @@ def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> Non
     running.send_signal(signal.SIGKILL)
     running.communicate()
     assert running.returncode == -signal.SIGKILL
-    assert any(name.startswith(BUILDING) for name in _listing(out))
+    assert (out / BUILDING).exists()
     assert {name: (out / name).read_bytes() for name in before} == before
     assert _runs(out) == ["old"]
 
@@ -129,7 +129,7 @@ def test_a_terminated_analysis_ends_cleanly(big: Path, out: Path) -> None:
         stdout, stderr = running.communicate(timeout=30)
         assert running.returncode == 143
         assert stdout == ""
-        assert stderr.endswith("blade: terminated; earlier output is as it was.\n")
+        assert stderr.endswith("blade: terminated; nothing is left half-written.\n")
         assert "Traceback" not in stderr
         assert _contents(out) == before
         assert _listing(out) == OUTPUT
@@ -176,16 +176,11 @@ def test_a_failed_build_leaves_the_old_output(
 
 
 def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> None:
-    """Half a database, its log, spill and texts do not stop the next analysis, which names them."""
-    (out / BUILDING).write_bytes(b"half a database" * 1000)
-    (out / f"{BUILDING}.wal").write_bytes(b"half a log")
-    (out / ".warehouse.duckdb.spill").mkdir()
-    (out / ".warehouse.duckdb.spill" / "block.tmp").write_bytes(b"x")
-    (out / ".texts.building").mkdir()
+    """Half a database, spill and texts do not stop the next analysis, which says so."""
+    write(out / ".blade", {"new/warehouse.duckdb": b"half" * 1000, "spill/block.tmp": b"x"})
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
     said = call("analyze", results, "--out", out)
-    names = f"{BUILDING}, {BUILDING}.wal, .warehouse.duckdb.spill, .texts.building"
-    assert f"removed what a killed analysis left: {names}\n" in said.stderr
+    assert "removed what a killed analysis left: .blade\n" in said.stderr
     assert "removed" not in call("analyze", results, "--out", out).stderr
     assert _listing(out) == OUTPUT
     assert _runs(out) == ["new"]
