@@ -50,7 +50,7 @@ def build(
         db.execute("use memory; detach warehouse")
     except duckdb.IOException as error:
         raise InputError(
-            f"{path.parent}: {str(error).partition(chr(10))[0]}",
+            f"{path.parent}: cannot be written ({' '.join(str(error).split())}).",
             hint="Make room there, or choose another place with --out or TMPDIR.",
         ) from error
     finally:
