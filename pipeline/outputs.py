@@ -169,6 +169,10 @@ def _sync(paths: Iterable[Path]) -> None:
         opened = os.open(path, os.O_RDONLY)
         try:
             os.fsync(opened)
+        except OSError as error:
+            # Not every file system does this for folders.
+            if error.errno != errno.EINVAL:
+                raise
         finally:
             os.close(opened)
 
