@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -171,34 +171,27 @@ def _build(
     has_pages: bool,
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
-    texts: dict[str, str] = {}
-    path = settings.out / WAREHOUSE_NAME
-    left = [*warehouse.leftovers(path), *outputs.leftovers(settings.out)]
-    with ExitStack() as stack:
-        with _building(path, found, settings) as db:
-            # Only now is it sure that nobody else is writing here.
-            beside = stack.enter_context(outputs.prepared(settings.out))
-            if left:
-                progress.note(f"removed what a killed analysis left: {', '.join(left)}")
-            _fill(db, found, chosen, settings, progress, wanted=wanted)
-            if has_pages:
-                progress.stage("checking them")
-            warnings = [] if wanted else warehouse.run_checks(db)
-            provenance.write_notices(db, warnings)
-            if has_pages:
-                progress.stage("writing the report")
-                texts = _with_room(
-                    db,
-                    settings,
-                    lambda: report.texts(db, report.collect(db), folder=settings.templates),
-                )
-                texts[MANIFEST_NAME] = provenance.manifest(
-                    db, chosen, settings, texts, templates=report.replaced(settings.templates)
-                )
-                outputs.write(beside, settings.out, texts)
-            warehouse.order_views(db, SQL_DIR)
+    with (
+        outputs.replaced(settings.out, note=progress.note) as beside,
+        _building(beside / WAREHOUSE_NAME, found, settings) as db,
+    ):
+        _fill(db, found, chosen, settings, progress, wanted=wanted)
         if has_pages:
-            outputs.put_in_place(beside, settings.out, texts)
+            progress.stage("checking them")
+        warnings = [] if wanted else warehouse.run_checks(db)
+        provenance.write_notices(db, warnings)
+        if has_pages:
+            progress.stage("writing the report")
+            texts = _with_room(
+                db,
+                settings,
+                lambda: report.texts(db, report.collect(db), folder=settings.templates),
+            )
+            texts[MANIFEST_NAME] = provenance.manifest(
+                db, chosen, settings, texts, templates=report.replaced(settings.templates)
+            )
+            outputs.write(beside, texts)
+        warehouse.order_views(db, SQL_DIR)
     return Analysis(settings.out, tuple(warnings))
 
 

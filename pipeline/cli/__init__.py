@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import importlib
 import io
+import os
 import signal
 import sys
 import threading
+from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -15,8 +18,9 @@ from pipeline import __version__
 from pipeline.errors import BladeError, InputError, is_interrupt
 from pipeline.text import neutral, one_line
 
-INTERRUPTED, TERMINATED = 130, 143
+INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 LONGEST_NAME = 100
+MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
 ANALYSIS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "report": "Render the report again: some runs, some sections, other templates.",
@@ -57,6 +61,13 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"pipeline.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """The library would end with 1 where nobody reads on: as if something did not hold."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            sys.exit(PIPE_CLOSED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The lists of commands from the tables above, without importing any."""
@@ -99,38 +110,86 @@ def main() -> None:
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
+    sys.excepthook = _end_by_bug
     try:
         _run()
     except BaseException:
         # The engine wraps it in an error of its own when it strikes inside a query.
         if not stops:
             raise
-        click.echo("blade: terminated; earlier output is as it was.", err=True)
+        _say("terminated; nothing is left half-written.")
         sys.exit(TERMINATED)
 
 
 def _run() -> None:
-    """Our own errors become a message and an exit code, bugs a traceback."""
+    """Our own errors, and what the system refuses, become a message and an exit code."""
+    try:
+        _open_streams()
+        try:
+            code = blade(standalone_mode=False)
+        finally:
+            sys.stdout.flush()
+        sys.exit(code or 0)
+    except BladeError as error:
+        _say(str(error), error.hint)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        with suppress(OSError):
+            error.show()
+        sys.exit(error.exit_code)
+    except OSError as error:
+        _let_go()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(PIPE_CLOSED)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        # Whoever writes a file says which.
+        where = error.filename or ("stdout" if is_full else "")
+        words = f"{one_line(str(where), LONGEST_NAME)}: " if where else ""
+        _say(f"{words}{error.strerror or error}.", MAKE_ROOM if is_full else "")
+        sys.exit(InputError.exit_code)
+    except (Exception, KeyboardInterrupt) as error:
+        if not isinstance(error, click.Abort) and not is_interrupt(error):
+            raise
+        _say("interrupted; nothing is left half-written.")
+        sys.exit(INTERRUPTED)
+
+
+def _say(words: str, hint: str = "") -> None:
+    """On stderr; where that is closed or full there is nobody to tell."""
+    with suppress(OSError):
+        click.echo(f"blade: {neutral(words)}", err=True)
+        if hint:
+            click.echo(f"       {neutral(hint)}", err=True)
+
+
+def _open_streams() -> None:
+    """A file that is opened must not get the number of a stream that is closed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    is_closed = sys.stdout is None
+    sys.stdin = sys.stdin or os.fdopen(0)
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
+    if is_closed:
+        hint = "Open it, for example with: > answer.txt"
+        raise InputError("stdout is closed: there is nowhere to print to.", hint=hint)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its escape, not a crash.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    try:
-        blade()
-    except BladeError as error:
-        click.echo(f"blade: {neutral(str(error))}", err=True)
-        if error.hint:
-            click.echo(f"       {neutral(error.hint)}", err=True)
-        sys.exit(error.exit_code)
-    except OSError as error:
-        # Whatever is asked of such a name fails, in many places.
-        if error.errno != errno.ENAMETOOLONG:
-            raise
-        name = one_line(str(error.filename), LONGEST_NAME)
-        click.echo(f"blade: {name}: too long for the name of a file.", err=True)
-        sys.exit(InputError.exit_code)
-    except Exception as error:
-        if not is_interrupt(error):
-            raise
-        click.echo("blade: interrupted; earlier output is as it was.", err=True)
-        sys.exit(INTERRUPTED)
+
+
+def _let_go() -> None:
+    """What a stream still holds back goes nowhere, so that nothing fails once more at the end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _end_by_bug(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """A bug keeps its traceback; 1 would say that something was checked and does not hold."""
+    sys.__excepthook__(kind, error, trace)
+    sys.exit(InputError.exit_code)

@@ -86,15 +86,18 @@ def is_replaceable(path: Path, file: File) -> bool:
 
 def written(folder: Path, steps: Sequence[Step], *, folders: Sequence[str], link: bool) -> None:
     """Make the folders, then write what is new; each file beside and moved into place."""
+    path = folder
     try:
-        for name in folders:
-            (folder / name).mkdir(parents=True, exist_ok=True)
+        for path in (folder / name for name in folders):
+            path.mkdir(parents=True, exist_ok=True)
         for step in steps:
             if step.standing in (Standing.NEW, Standing.REPLACED):
-                _write(folder / step.file.name, step.file.content, link=link)
+                path = folder / step.file.name
+                _write(path, step.file.content, link=link)
     except OSError as error:
+        # The error of a copy may name what is copied.
         raise InputError(
-            f"{error.filename or folder}: cannot be written ({error.strerror}).",
+            f"{path}: cannot be written ({error.strerror}).",
             hint="What was written before it is whole; make room or choose another folder, "
             "and run it again.",
         ) from error
