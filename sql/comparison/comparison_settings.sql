@@ -30,42 +30,69 @@ verifier_fields as (
     from named
     group by all
 ),
-runs as (
+settings as (
     select
         runs.run_id,
-        [
+        unnest([
+            'benchmark', 'model', 'checkpoint', 'agent', 'pass threshold', 'repeats', 'skills',
+            'verification', 'verifier fields'
+        ]) as setting,
+        unnest([
             runs.benchmark,
             -- A model that nothing names has the name of its run.
-            nullif(runs.model, runs.run_id),
+            case when runs.has_model then runs.model end,
             runs.checkpoint,
             runs.agent,
             runs.pass_threshold::varchar,
             runs.n_repeats::varchar,
-            runs.sampling::varchar,
-            runs.limits::varchar,
             runs.skills_hash,
+            case when runs.is_unsafe then 'forced' end,
             fields.names
-        ] as said
+        ]) as value
     from main.runs
     left join verifier_fields as fields using (run_id)
-),
-differing as (
+    union all
+    -- Rows and configs may write one number in two ways: 1 and 1.0.
     select
-        pairs.base,
-        pairs.candidate,
-        unnest([
-            'benchmark', 'model', 'checkpoint', 'agent', 'pass threshold', 'repeats', 'sampling',
-            'limits', 'skills', 'verifier fields'
-        ]) as setting,
-        unnest(bases.said) as base_value,
-        unnest(candidates.said) as candidate_value
-    from staging.run_pairs as pairs
-    inner join runs as bases on bases.run_id = pairs.base
-    inner join runs as candidates on candidates.run_id = pairs.candidate
+        run_id,
+        entry.key as setting,
+        case
+            when try_cast(entry.value ->> '$' as double) = try_cast(entry.value ->> '$' as bigint)
+                then try_cast(entry.value ->> '$' as bigint)::varchar
+            else entry.value ->> '$'
+        end as value
+    from (
+        select
+            run_id,
+            unnest(map_entries(json_fields(sampling)) || map_entries(json_fields(limits))) as entry
+        from main.runs
+    ) as entries
 )
-select *, cast(null as bigint) as n_tasks
-from differing
-where base_value is distinct from candidate_value
+select
+    pairs.base,
+    pairs.candidate,
+    settings.setting,
+    max(settings.value) filter (settings.run_id = pairs.base) as base_value,
+    max(settings.value) filter (settings.run_id = pairs.candidate) as candidate_value,
+    cast(null as bigint) as n_tasks
+from staging.run_pairs as pairs
+inner join settings on settings.run_id in (pairs.base, pairs.candidate)
+group by all
+having
+    base_value is distinct from candidate_value
+    -- Who can say that they do not differ?
+    or (settings.setting = 'model' and base_value is null)
+union all
+select
+    base,
+    candidate,
+    'questions' as setting,
+    cast(null as varchar) as base_value,
+    cast(null as varchar) as candidate_value,
+    count(*) as n_tasks
+from main.comparison_tasks
+where pairing = 'contradicted'
+group by all
 union all
 select
     tasks.base,

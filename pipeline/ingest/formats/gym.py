@@ -47,6 +47,7 @@ COLUMNS = (
     Column("request_temperature", "responses_create_params.temperature"),
     Column("request_top_p", "responses_create_params.top_p"),
     Column("request_max_output_tokens", "responses_create_params.max_output_tokens"),
+    Column("request_effort", "responses_create_params.reasoning.effort"),
     Column("perf", "ng_perf"),
     Column("trajectory", "ng_trajectory"),
     Column("model_call_capture", "ng_model_call_capture"),
