@@ -2,32 +2,23 @@
 -- grain: base, candidate, setting
 -- needs: staging.run_pairs
 with prompts as (
-    select
-        run_id, task_id,
-        min(system_prompt) as system_prompt
+    select run_id, task_id, min(system_prompt) as system_prompt
     from main.task_prompts
     group by all
 ),
--- One rollout a task, and no more tasks than tell.
-sampled as (
-    select run_id, record_id
-    from staging.rollout_keys
-    semi join staging.task_sides using (run_id)
-    qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
-),
-named as (
-    select
-        sampled.run_id,
-        left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
-    from sampled
-    inner join raw.texts using (record_id)
-),
--- The fields that a compared run's verifier writes, as some of its rollouts show them.
+-- The fields that a compared run's verifier writes, as one rollout a task shows them, of 100 tasks.
 verifier_fields as (
-    select
-        run_id,
-        string_agg(distinct name, ', ' order by name) as names
-    from named
+    select run_id, string_agg(distinct name, ', ' order by name) as names
+    from (
+        select run_id, left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
+        from (
+            select run_id, record_id
+            from staging.rollout_keys
+            semi join staging.task_sides using (run_id)
+            qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
+        ) as sampled
+        inner join raw.texts using (record_id)
+    ) as named
     group by all
 ),
 settings as (
@@ -84,29 +75,18 @@ having
     or (settings.setting = 'model' and base_value is null)
 union all
 select
-    base,
-    candidate,
-    'questions' as setting,
-    cast(null as varchar) as base_value,
-    cast(null as varchar) as candidate_value,
-    count(*) as n_tasks
-from main.comparison_tasks
-where pairing = 'contradicted'
-group by all
-union all
-select
     tasks.base,
     tasks.candidate,
-    'system prompt' as setting,
-    min(left(bases.system_prompt, 200)) as base_value,
-    min(left(candidates.system_prompt, 200)) as candidate_value,
+    if(tasks.is_paired, 'system prompt', 'questions') as setting,
+    min(left(bases.system_prompt, 200)) filter (tasks.is_paired) as base_value,
+    min(left(candidates.system_prompt, 200)) filter (tasks.is_paired) as candidate_value,
     count(*) as n_tasks
 from main.comparison_tasks as tasks
-inner join prompts as bases
-    on bases.run_id = tasks.base
-    and bases.task_id = tasks.task_id
-inner join prompts as candidates
+left join prompts as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
+left join prompts as candidates
     on candidates.run_id = tasks.candidate
     and candidates.task_id = tasks.task_id
-where tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt
-group by tasks.base, tasks.candidate
+where
+    tasks.pairing = 'contradicted'
+    or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
+group by all
