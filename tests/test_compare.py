@@ -119,12 +119,44 @@ def test_base_alone(say: Say) -> None:
     assert outcome.stdout.index("REGRESSED") < outcome.stdout.index("IMPROVED")
 
 
+def test_what_runs_differ_in_is_named(tmp_path: Path) -> None:
+    """Models that the rows name, though their runs are called after them, and each setting."""
+    request = {"input": [{"role": "user", "content": "What is it?"}]}
+    efforts = {"aster": ("low", 1.0), "birch": ("high", 1)}
+    files = {
+        f"{model}_rollouts.jsonl": [
+            rollout(
+                0,
+                0,
+                model=model,
+                responses_create_params={
+                    **request,
+                    "temperature": temperature,
+                    "reasoning": {"effort": effort},
+                },
+            )
+        ]
+        for model, (effort, temperature) in efforts.items()
+    }
+    files |= {"aster_config.yaml": "top_k: 40\n", "birch_config.yaml": "top_k: 20\n"}  # type: ignore[dict-item]
+    with without_pages():
+        results = analyzed(tmp_path, files)
+    text = words(call("compare", "aster", "birch", "--warehouse", results.path).stdout)
+    assert (
+        "these runs differ in model (aster against birch), reasoning_effort (low against high), "
+        "top_k (40 against 20) " in text
+    )
+
+
 def test_base_and_candidate(say: Say) -> None:
     """The verdict, the change with its intervals, the tasks, and why, add up."""
     outcome = say("base", "better")
     text = words(outcome.stdout)
     assert outcome.code == 0
-    assert "better against base these runs differ in nothing that is recorded of them" in text
+    assert (
+        "better against base no recorded configuration difference; neither run records its model"
+        in text
+    )
     assert "IMPROVED pass@1 change +35.0 points on 30 tasks of both, from 50.0% to 85.0%" in text
     assert "on these tasks the candidate is higher" in text
     assert "30 ask the same question in both" in text

@@ -83,6 +83,17 @@ class Comparison:
     flips: list[Row]
 
     @property
+    def differing(self) -> list[Row]:
+        """The settings in which the runs are known to differ."""
+        sides = ("base_value", "candidate_value", "n_tasks")
+        return [row for row in self.settings if any(row.values[side] is not None for side in sides)]
+
+    @property
+    def has_no_model(self) -> bool:
+        """Whether neither run records its model: it may differ as well."""
+        return len(self.differing) < len(self.settings)
+
+    @property
     def lead(self) -> Change:
         """The change that is told first."""
         return self.changes[0]

@@ -1,4 +1,4 @@
--- The benchmark of each run: as given, else its package, else what its runs' names share.
+-- The benchmark of each run: as given, else its package, else that of the runs it shares tasks with.
 -- What passes and what trying means holds for all runs of a benchmark.
 -- grain: run_id
 -- kind: table
@@ -8,20 +8,45 @@ with recursive named as (
     inner join raw.files using (run_name)
     group by all
 ),
--- A task by its question, by its id where no question was recorded.
-tasks as (
-    select distinct
-        keys.run_id,
-        case
-            when records.has_prompt then 'prompt ' || records.prompt_sha
-            -- An index alone says little: it only counts between files of one folder.
-            when keys.task_id_source = 'index'
-                then 'index ' || regexp_replace(records.source_file, '[^/]*$', '') || keys.task_id
-            else 'id ' || keys.task_id
-        end as token
+asked as materialized (
+    select keys.run_id, keys.task_id, records.has_prompt, records.prompt_sha, records.ids
     from staging.keys
     inner join staging.records using (record_id)
     where keys.role in ('rollout', 'input')
+),
+-- Where no question was recorded, the first explicit id that tells all tasks of a run apart. An index
+-- says nothing of a task, and nor does an id that only counts.
+id_fields as (
+    select run_id, name
+    from (
+        select run_id, task_id, unnest(map_entries(json_fields(ids))) as entry
+        from asked
+        where not has_prompt
+    ) as offered
+    inner join raw.id_fields on id_fields.name = entry.key
+    inner join (
+        select run_id, count(distinct task_id) as n_tasks from asked where not has_prompt group by all
+    ) as bare using (run_id)
+    group by run_id, name, rank, n_tasks
+    having
+        count(distinct task_id) = n_tasks
+        and count(distinct json_as_text(entry.value)) = n_tasks
+        and not bool_and(coalesce(
+            try_cast(json_as_text(entry.value) as bigint) between 0 and 2 * n_tasks - 1, false
+        ))
+    qualify row_number() over (partition by run_id order by rank) = 1
+),
+-- A task by its question, by its explicit id where no question was recorded; else it is the run's own.
+tasks as (
+    select distinct
+        run_id,
+        task_id,
+        case
+            when has_prompt then 'prompt ' || prompt_sha
+            else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
+        end as token
+    from asked
+    left join id_fields using (run_id)
 ),
 -- Of runs that tried exactly the same tasks the first stands for all: pairs of runs may be many.
 sizes as (
@@ -31,15 +56,16 @@ sizes as (
     from (
         select
             run_id,
-            count(*) as n_tasks,
-            sum(hash(token)) as token_sum,
-            bit_xor(hash(token)) as token_xor
+            -- Several tasks may ask one question, and the repeats of a task several.
+            least(count(distinct token), count(distinct task_id)) as n_tasks,
+            sum(distinct hash(token)) as token_sum,
+            bit_xor(distinct hash(token)) as token_xor
         from tasks
         group by all
     )
 ),
 firsts as (
-    select tasks.run_id, tasks.token, sizes.n_tasks
+    select distinct tasks.run_id, tasks.token, sizes.n_tasks
     from tasks
     inner join sizes using (run_id)
     where run_id = first_run
@@ -130,14 +156,20 @@ wanted as (
     left join words using (group_id)
     left join folders using (group_id)
 ),
--- Unrelated runs of one folder may want one name; the benchmark is a key.
+-- Unrelated runs of one folder may want one name; the benchmark is a key, and a folder.
 benchmarks as (
     select
         group_id,
-        bounded_name(
-            name || case when count(*) over (partition by name) > 1 then '-' || group_id else '' end
-        ) as benchmark
-    from wanted
+        bounded_name(name || case
+            when row_number() over (partition by lower(name) order by group_id) = 1 then ''
+            else '-' || left(md5(group_id), 6)
+        end) as benchmark
+    from (
+        select
+            group_id,
+            name || if(count(*) over (partition by lower(name)) > 1, '-' || group_id, '') as name
+        from wanted
+    ) as longer
 ),
 rows_read as (
     select

@@ -47,6 +47,7 @@ COLUMNS = (
     Column("request_temperature", "responses_create_params.temperature"),
     Column("request_top_p", "responses_create_params.top_p"),
     Column("request_max_output_tokens", "responses_create_params.max_output_tokens"),
+    Column("request_effort", "responses_create_params.reasoning.effort"),
     Column("perf", "ng_perf"),
     Column("trajectory", "ng_trajectory"),
     Column("model_call_capture", "ng_model_call_capture"),
@@ -67,7 +68,7 @@ ID_FIELDS = tuple(
     "task_id problem_id instance_id uuid uid question_id id hashid task_idx example_id sample_id "
     "source_id provenance_id row_id".split()
 )
-ID_PARENTS = ("verifier_metadata", "metadata")
+ID_PARENTS = ("verifier_metadata", "metadata", "responses_create_params.metadata")
 
 # Fields that state what a right answer is: they tell questions apart that read the same.
 TRUTH_PATTERN = (
