@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pipeline import files
 from pipeline.errors import InputError
 from pipeline.settings import MANIFEST_NAME
 
@@ -81,9 +82,9 @@ def _below(out: Path, path: Path) -> list[Path]:
 def _listed(out: Path) -> set[str]:
     """What the manifest of an earlier analysis names as written, and is ours by its name."""
     try:
-        manifest = json.loads((out / MANIFEST_NAME).read_text(encoding="utf-8"))
+        manifest = json.loads(files.content(out / MANIFEST_NAME))
         return {name for name in manifest["outputs"] if OURS.fullmatch(name)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
         return set()
 
 

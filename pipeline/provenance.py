@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipeline import __version__
+from pipeline import __version__, files
 from pipeline.profile import Profile
 from pipeline.relation import create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
@@ -110,4 +110,4 @@ def manifest(
 
 
 def _hashed(path: Path) -> dict[str, str]:
-    return {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return {"path": path.name, "sha256": hashlib.sha256(files.content(path)).hexdigest()}

@@ -294,9 +294,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         told[name] = str(raised.value)
     assert told == {
         "absent": "absent: no such file.",
-        "pipe": "pipe: is not a file.",
-        ".": ".: is not a file.",
-        "large": "large: more than 1000000 bytes, too large for a profile.",
+        "pipe": "pipe: is a pipe or a device, not a file.",
+        ".": ".: is a folder.",
+        "large": "large: has more than 1,000,000 bytes.",
         "latin": "latin:2: not UTF-8 text.",
         "a\0b": "a\0b: no such file.",
     }

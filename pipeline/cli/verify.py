@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline import files
 from pipeline.cli.options import PATH, json_option, shown_progress
+from pipeline.errors import InputError
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import open_warehouse
@@ -79,7 +81,10 @@ def verify(
 
 def _text(path: Path) -> str:
     """A file's text; bytes that are not UTF-8 are shown as such and change no number."""
-    raw = path.read_bytes()
+    try:
+        raw = files.content(path)
+    except files.UnreadableError as error:
+        raise InputError(f"{path}: {error}.", hint="Check the path.") from error
     text = raw.decode("utf-8-sig", errors="replace")
     if "\ufffd" in text and "\ufffd".encode() not in raw:
         click.echo(neutral(f"{path}: some bytes are not UTF-8; they are read as \ufffd"), err=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import jinja2
 
+from pipeline import files
 from pipeline.errors import InputError
 from pipeline.report import templates
 from pipeline.text import one_line
@@ -25,7 +26,7 @@ HINT = "docs/report.md tells what a template can read and which filters there ar
 def replaced(folder: Path | None) -> list[dict[str, str]]:
     """The files that go before ours, each with its hash."""
     return [
-        {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        {"path": path.name, "sha256": hashlib.sha256(files.content(path)).hexdigest()}
         for path in ([] if folder is None else _files(folder))
     ]
 
@@ -98,8 +99,10 @@ def _refuse_unknown(path: Path) -> None:
 
 def _refuse_broken(folder: Path, path: Path) -> None:
     try:
-        path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        files.content(path).decode("utf-8")
+    except files.UnreadableError as error:
+        raise InputError(f"{path}: {error}.", hint=HINT) from error
+    except UnicodeDecodeError as error:
         raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
     if path.suffix == ".j2":
         with explained(folder):
