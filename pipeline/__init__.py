@@ -34,6 +34,7 @@ def analyze(
     baselines: str | Sequence[str] = (),
     pass_threshold: float | None = None,
     templates: str | Path | None = None,
+    follow_links: bool = False,
 ) -> Analysis:
     """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
     from pipeline.run import run
@@ -49,6 +50,7 @@ def analyze(
         baselines=(baselines,) if isinstance(baselines, str) else tuple(baselines),
         pass_threshold=pass_threshold,
         templates=None if templates is None else Path(templates),
+        follow_links=follow_links,
     )
     return run(settings)
 

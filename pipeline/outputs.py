@@ -14,11 +14,22 @@ from pathlib import Path
 
 from pipeline import files
 from pipeline.errors import InputError
-from pipeline.settings import MANIFEST_NAME
+from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
 
 BESIDE = ".texts.building"
 # Nothing else is ours to remove, even if a manifest lists it.
 OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)")
+
+
+def refuse_unusable(out: Path) -> None:
+    """Say what is in the way before anything takes time: a folder for a file, a file for one."""
+    for name, is_folder in ((WAREHOUSE_NAME, False), (BESIDE, True), ("runs", True)):
+        path = out / name
+        if path.exists() and path.is_dir() != is_folder:
+            raise InputError(
+                f"{path}: is in the way of the output.",
+                hint="Move it, or choose another folder with --out.",
+            )
 
 
 @contextmanager

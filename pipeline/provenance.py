@@ -78,7 +78,8 @@ def command(chosen: Profile, settings: Settings) -> str:
         *(("--run", f"{name}=PATH") for name, _ in settings.run_names),
     ]
     words = [word for name, value in given if value is not None for word in (name, str(value))]
-    return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words])
+    followed = ["--follow-links"] if settings.follow_links else []
+    return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words, *followed])
 
 
 def manifest(

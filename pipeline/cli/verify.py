@@ -60,7 +60,9 @@ def verify(
             # All relations, but no pages.
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="blade-"))
             with shown_progress() as progress:
-                settings = Settings(results=(held.results,), out=Path(folder) / "out")
+                out = Path(folder) / "out"
+                # A package may have been laid out with links.
+                settings = Settings(results=(held.results,), out=out, follow_links=True)
                 path = part(settings, progress=progress)
         data = None if path is None else stack.enter_context(open_warehouse(path))
         click.echo(neutral(f"held against {held.words}"), err=True)
