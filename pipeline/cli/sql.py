@@ -144,8 +144,9 @@ def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -
     """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
     left = timeout
     with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(answer)
+        running: Future[None] = Future()
         try:
+            running = pool.submit(answer)
             while not running.done():
                 wait([running], timeout=min(left, 1))
                 left -= 1
@@ -163,7 +164,7 @@ def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -
 
 def _end(warehouse: Warehouse, running: Future[None]) -> None:
     """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
-    while not running.done():
+    while not running.cancel() and not running.done():
         warehouse.interrupt()
         wait([running], timeout=0.1)
 
