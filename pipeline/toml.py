@@ -20,7 +20,8 @@ PLACE = re.compile(r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)"
 # The parser takes the square of the parts of a key: forty kilobytes of them keep it for seconds.
 MOST_PARTS = 20
 PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-LONG_KEY = re.compile(f"(?:{PART}){{{MOST_PARTS}}}")
+# From the beginning of a word only: from each letter of a long one it would take its square.
+LONG_KEY = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_PARTS}}}")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import os
 import re
 import time
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -622,3 +623,13 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     except BladeError as error:
         assert isinstance(error, UsageError | InputError)
         assert re.match(r"blade\.toml:(\d+:)? .*\.$", str(error), re.DOTALL)
+
+
+def test_a_long_word_takes_no_square_of_its_length(tmp_path: Path) -> None:
+    """Half a megabyte without a break is looked over at once."""
+    path = tmp_path / "blade.toml"
+    path.write_text(f'benchmark = "b"\n[fields]\nreward = "{"x" * 500_000}"\n')
+    started = time.process_time()
+    with suppress(BladeError):
+        profile.read(path)
+    assert time.process_time() - started < 5
