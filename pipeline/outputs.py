@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from pipeline import files
 from pipeline.errors import InputError, UsageError
-from pipeline.settings import MANIFEST_NAME
+from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
 
 ROOM, NEW, OLD, NOW = ".blade", "new", "old", "now"
 # Nothing else is ours to remove, even if a manifest lists it.
@@ -28,12 +29,23 @@ OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metr
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 
 
+def refuse_unusable(out: Path) -> None:
+    """Say what is in the way before anything takes time: a folder for a file, a file for one."""
+    for name, is_folder in ((WAREHOUSE_NAME, False), (ROOM, True), ("runs", True)):
+        path = out / name
+        if path.exists() and path.is_dir() != is_folder:
+            raise InputError(
+                f"{path}: is in the way of the output.",
+                hint="Move it, or choose another folder with --out.",
+            )
+
+
 def listed(out: Path) -> set[str]:
     """What the manifest of an earlier analysis names as written, and is ours by its name."""
     try:
-        manifest = json.loads((out / MANIFEST_NAME).read_text(encoding="utf-8"))
+        manifest = json.loads(files.content(out / MANIFEST_NAME))
         return {name for name in manifest["outputs"] if OURS.fullmatch(name)}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
         return set()
 
 

@@ -96,7 +96,13 @@ def _analyzed(
     settings: Settings, progress: Progress, *, wanted: Sequence[str] = (), has_pages: bool
 ) -> Analysis:
     """Once more on one thread where rows turn out to be very long."""
-    found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
+    outputs.refuse_unusable(settings.out)
+    found = discover.artifacts(
+        settings.results,
+        run_names=settings.run_names,
+        out=settings.out,
+        follow_links=settings.follow_links,
+    )
     chosen = _profile(settings)
     build = partial(_build, found, chosen, progress=progress, wanted=wanted, has_pages=has_pages)
     try:
@@ -272,7 +278,7 @@ def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -
 
 
 def _n_bytes(found: list[Artifact]) -> int:
-    return sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
+    return sum(artifact.n_bytes for artifact in found)
 
 
 def _size(n_bytes: int) -> str:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-import errno
-import importlib
-import io
-import os
-import signal
 import sys
-import threading
-from contextlib import suppress
-from typing import Any
 
-import click
+try:
+    import _thread
+    import errno
+    import importlib
+    import io
+    import os
+    import signal
+    import threading
+    import time
+    from contextlib import suppress
+    from types import FrameType
+    from typing import Any
 
-from pipeline import __version__
-from pipeline.errors import BladeError, InputError, is_interrupt
-from pipeline.text import neutral, one_line
+    import click
+
+    from pipeline import __version__
+    from pipeline.errors import BladeError, InputError, UsageError, is_interrupt
+    from pipeline.text import neutral, one_line
+except KeyboardInterrupt:
+    sys.exit(130)
 
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 LONGEST_NAME = 100
@@ -52,6 +59,14 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order a person meets them."""
         return list(COMMANDS)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse what no table, query or message can hold, whatever it is for."""
+        for word in args:
+            if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+                hint = "A file of such a name is read with the folder it lies in."
+                raise UsageError(f"{one_line(word, LONGEST_NAME)}: not UTF-8 text.", hint=hint)
+        return super().parse_args(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of one command."""
@@ -99,26 +114,55 @@ def blade() -> None:
 
 
 def main() -> None:
-    """Run the command; SIGTERM ends it as an error would: nothing half-made stays behind."""
+    """Run the command; Ctrl-C and SIGTERM end it as an error would: nothing half-made stays."""
     stops: list[int] = []
 
-    def stop(number: int, _frame: object) -> None:
-        # Once is enough: a second one must not stop the cleaning up.
+    def stop(number: int, frame: FrameType | None) -> None:
+        if _is_importing(frame):
+            # Libraries abort where it strikes while they are imported: a moment later, then.
+            _thread.start_new_thread(_raise_later, (number,))
+            return
         stops.append(number)
-        if len(stops) == 1:
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        # Once is enough: a second one must not stop the cleaning up.
+        if stops.count(number) == 1:
             raise SystemExit(TERMINATED)
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
+        # Where it is ignored, as in the background of a script, it stays so.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, stop)
     sys.excepthook = _end_by_bug
     try:
         _run()
-    except BaseException:
-        # The engine wraps it in an error of its own when it strikes inside a query.
-        if not stops:
+    except BaseException as error:
+        # Libraries wrap it in errors of their own; whoever ends in peace has dealt with it.
+        ended = error.code if isinstance(error, SystemExit) else 1
+        if not stops or not ended:
             raise
-        _say("terminated; nothing is left half-written.")
-        sys.exit(TERMINATED)
+        code = TERMINATED if signal.SIGTERM in stops else INTERRUPTED
+        if ended != code or code == TERMINATED:
+            how = "terminated" if code == TERMINATED else "interrupted"
+            _say(f"{how}; nothing is left half-written.")
+        sys.exit(code)
+    finally:
+        if signal.getsignal(signal.SIGINT) is stop:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _raise_later(number: int) -> None:
+    time.sleep(0.02)
+    signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _run() -> None:

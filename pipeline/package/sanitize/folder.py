@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputError, UsageError
+from pipeline.files import MOST_BYTES, TOO_LARGE
 from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.sanitize.policy import FILE_NAME as POLICY_NAME
 from pipeline.package.sanitize.values import Policy, Unchecked
@@ -131,6 +132,8 @@ def _hindrance(path: Path) -> str:
             return linked if path.is_symlink() else "a folder that is not read"
         if not stat.S_ISREG(mode):
             return "not a regular file"
+        if path.suffix.lower() == ".json" and path.stat().st_size > MOST_BYTES:
+            return f"{TOO_LARGE}, and a document is read whole"
         with path.open("rb") as file:
             head = file.read(HEAD)
     except OSError as error:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from pipeline import files
 from pipeline.errors import InputError
 from pipeline.report.marks import CURATE
 
@@ -81,7 +82,10 @@ def is_replaceable(path: Path, file: File) -> bool:
         return False
     if path.name != "SKILL.md":
         return True
-    return CURATE.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+    try:
+        return CURATE.search(files.content(path).decode("utf-8", "replace")) is not None
+    except files.UnreadableError:
+        return False
 
 
 def written(folder: Path, steps: Sequence[Step], *, folders: Sequence[str], link: bool) -> None:
@@ -120,9 +124,9 @@ def _is_skeleton(folder: Path, file: File) -> bool:
 def _is_same(path: Path, content: str | Path) -> bool:
     try:
         if isinstance(content, str):
-            return path.read_bytes() == content.encode()
+            return files.content(path) == content.encode()
         return path.samefile(content) or filecmp.cmp(path, content, shallow=False)
-    except OSError:
+    except (OSError, files.UnreadableError):
         return False
 
 
