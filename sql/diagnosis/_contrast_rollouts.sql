@@ -33,14 +33,34 @@ rollouts as (
     union all by name
     from flips
 ),
--- What comes after the last call and its result.
+tasks as (
+    select
+        task_no,
+        max(n_calls) > 0 as is_acting,
+        min(rollout_index) filter (where is_pass) as first_pass,
+        min(rollout_index) filter (where not is_pass) as first_failure
+    from rollouts
+    group by all
+),
+-- Most rollouts share an outline with many others: each is read once.
 ends as (
     select
-        rollouts.*,
+        outline,
         length(outline) as n_events,
-        regexp_extract(outline, '([^cr]*)$', 1) as ending
-    from rollouts
-    inner join staging.records using (record_id)
+        -- What comes after the last call and its result.
+        regexp_extract(outline, '([^cr]*)$', 1) as ending,
+        -- With which it stopped: its first own event after its last call, its first message where
+        -- it made none; its last event where there is no such one.
+        nullif(
+            n_events - length(ending) + least(
+                length(ending),
+                1 + length(regexp_extract(ending, if(length(ending) = n_events, '^([^m]*)', '^(u*)'), 1))
+            ),
+            0
+        ) as stop_seq,
+        -- Its last words; its last event where it said none.
+        nullif(n_events - length(regexp_extract(ending, 'm([^m]*)$', 1)), 0) as final_seq
+    from (select distinct outline from staging.records)
 )
 select
     task_no,
@@ -49,19 +69,13 @@ select
     task_id,
     rollout_index,
     flip_no,
-    max(n_calls) over (partition by task_no) > 0 as is_acting,
+    is_acting,
     is_pass,
-    rollout_index = min(rollout_index) over (partition by task_no, is_pass) as is_first,
+    rollout_index = if(is_pass, first_pass, first_failure) as is_first,
     n_calls,
-    -- With which it stopped: its first own event after its last call, its first message where
-    -- it made none; its last event where there is no such one.
-    nullif(
-        n_events - length(ending) + least(
-            length(ending),
-            1 + length(regexp_extract(ending, if(length(ending) = n_events, '^([^m]*)', '^(u*)'), 1))
-        ),
-        0
-    ) as stop_seq,
-    -- Its last words; its last event where it said none.
-    nullif(n_events - length(regexp_extract(ending, 'm([^m]*)$', 1)), 0) as final_seq
-from ends
+    stop_seq,
+    final_seq
+from rollouts
+inner join tasks using (task_no)
+inner join (select record_id, outline from staging.records) as outlined using (record_id)
+inner join ends on ends.outline is not distinct from outlined.outline
