@@ -1,6 +1,5 @@
 -- What to look into first about a run's failures, with counts, what they are of, and rollouts to open.
--- Kind 1: the score itself is wrong; 2: attempts that were cut off or lost; 3: signs whose attempts pass
--- less often on the same tasks; 4: never-pass tasks that fail alike.
+-- Kind 1: the score is wrong; 2: cut off or lost; 3: signs that go with failing; 4: never-pass tasks alike.
 -- grain: run_id, rank
 -- kind: table
 -- needs: main.rollout_modes

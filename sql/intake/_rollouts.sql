@@ -1,6 +1,5 @@
 -- One attempt of a run at a task: its reward, its size, and where its row and its texts lie.
--- What was not recorded is null: an output without items says nothing of an attempt that left tokens,
--- seconds or checks, and nothing at all where no row of the run has items.
+-- No items are no record where tokens, seconds or checks are, or where no row of the run has any.
 -- grain: run_id, task_id, rollout_index
 -- kind: table
 with

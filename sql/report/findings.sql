@@ -335,7 +335,7 @@ recommended as (
     select
         run_id,
         'recommendation' as kind,
-        topic || '	' || subject as subject,
+        topic || chr(9) || subject as subject,
         note as title,
         coalesce(points / 100, n_rollouts / nullif(2 * n_attempts, 0)) as stake,
         risk_difference as value,
