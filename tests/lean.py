@@ -27,7 +27,7 @@ DIAGNOSIS = (
     "rollout_features rollout_modes failure_modes error_signatures root_causes suspicions "
     "never_dives contrasts separators checks record_fields mode_tests associations "
     "recommendations ablation selection_value labels "
-    "health_findings rollout_health task_health run_health".split()
+    "health_findings rollout_health task_health run_health report.explained".split()
 )
 
 # What every check asks, for a test of which notices there are.

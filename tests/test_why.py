@@ -48,8 +48,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "a_rollouts.jsonl": [
             tried(0, 0, 1.0, "keep"),
             tried(0, 1, 0.0, "drop"),
-            tried(1, 0, 0.0, "keep", full, verdict="nothing was saved"),
-            tried(1, 1, 0.0, "keep", full),
+            tried(1, 0, 0.0, "keep", full, verdict="nothing was saved", timed_out=True),
+            tried(1, 1, 0.0, "keep", full, timed_out=True),
             tried(2, 0, 1.0, "keep"),
         ],
         "a_rollouts_materialized_inputs.jsonl": [
