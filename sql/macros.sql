@@ -506,3 +506,56 @@ create or replace macro is_redacted(text) as
 -- How many of how many rows of a run lack something.
 create or replace macro lack_of(gap_name, n_lacking, n_all) as
     struct_pack(gap := gap_name, n_rows := n_lacking::bigint, n_of := n_all::bigint);
+
+-- What a tool does by the first telling word of its name: 'read' or 'write'; null where none tells.
+create or replace macro tool_kind(tool, reads, writes) as
+    list_transform(
+        [regexp_extract(
+            lower(regexp_replace(left(tool, 200), '([a-z0-9])([A-Z])', '\1_\2', 'g')),
+            '(?:^|[_.:/ -])(' || reads || '|' || writes || ')(?:[_.:/ -]|$)',
+            1
+        )],
+        lambda word: case when regexp_full_match(word, reads) then 'read' when word <> '' then 'write' end
+    )[1];
+
+-- How many characters two texts have in common at their beginning; found by halving, up to 131,071.
+create or replace macro n_alike(text, other) as
+    list_reduce(
+        [65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1],
+        lambda n, step: if(left(text, n + step) = left(other, n + step), n + step, n),
+        0
+    );
+
+-- A text of at most so many characters: a longer one from shortly before it differs from another.
+create or replace macro cut_around(text, other, most) as
+    case
+        when length(text) <= most then text
+        else list_transform(
+            [greatest(n_alike(text, coalesce(other, '')) - 20, 0)],
+            lambda start: if(start > 0, '…', '') || substr(text, start + 1, most)
+        )[1]
+    end;
+
+-- The fields in which two objects differ, each value cut around what differs.
+create or replace macro argument_differences(fields, other_fields) as
+    list_transform(
+        list_filter(
+            list_sort(list_distinct(list_concat(map_keys(fields), map_keys(other_fields)))),
+            lambda name: fields[name] is distinct from other_fields[name]
+        ),
+        lambda name: {
+            name: left(name, 120),
+            one: cut_around(fields[name]::varchar, other_fields[name]::varchar, 120),
+            other: cut_around(other_fields[name]::varchar, fields[name]::varchar, 120)
+        }
+    );
+
+-- Does a command or a piece of code change files? Output that is thrown away is no file.
+create or replace macro looks_like_edit(arguments) as
+    regexp_matches(
+        regexp_replace(left(arguments, 2000), '>+\s*/dev/null', '', 'g'),
+        '(^|[^-=<>0-9&])>{1,2}\s*[\w./~$"\\]|\bsed\s+(-\w+\s+)*-i'
+        || '|\b(tee|rm|mv|cp|mkdir|touch|patch|chmod|apply_patch)\s'
+        || '|\bgit\s+(apply|commit|checkout|reset|restore|rm|mv)\b'
+        || '|\.write(_text|lines)?\(|open\([^)]{0,80}["''\\]+[wa]b?["''\\]'
+    );

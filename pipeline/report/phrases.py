@@ -26,8 +26,8 @@ from pipeline.report.filters import (
 SAME = 0.0005
 MOST_CITED = 3
 UNEXPLAINED = "UNEXPLAINED"
-# What a pass and a failure without a call in common can differ in first.
-AT_ONCE = ("tool", "arguments", "stop")
+# Where no consequential step differs.
+SAME_STEPS = ("answer", "nothing")
 
 VOICE = sentences.Voice(
     percent=pct,
@@ -107,13 +107,13 @@ def differences(told: str) -> str:
 
 
 def parted(row: Row) -> str:
-    """How a pass and a failure of one task part."""
+    """The first consequential difference between a pass and a failure of one task."""
     words = wording.PARTINGS[row.difference]
+    if row.difference in SAME_STEPS:
+        return f"{words[0].upper()}{words[1:]}."
     if row.n_common_first.value:
-        return f"The two make {many(row.n_common_first, 'call')} alike, then they part: {words}."
-    if row.difference in AT_ONCE:
-        return f"The two part at once: {words}."
-    return f"{words[0].upper()}{words[1:]}."
+        return f"The two take {many(row.n_common_first, 'consequential step')} alike, then {words}."
+    return f"At their first consequential step, {words}."
 
 
 def because(row: Row) -> str:

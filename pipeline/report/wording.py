@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
-    "tool": "they call different tools",
+    "tool": "another tool is called",
     "arguments": "the same tool is called with other arguments",
     "result": "the same call gets another result",
-    "stop": "one of them calls nothing more",
-    "answer": "no call differs and results begin alike, but the last words differ",
-    "nothing": "neither a call nor the last words differ, and results begin alike",
+    "missing": "the failing one leaves out a step that the passing one takes",
+    "extra": "the failing one takes a step that the passing one does not",
+    "answer": "their consequential steps are the same; the difference lies in the last words",
+    "nothing": "their consequential steps and last words are the same",
 }
 
 MEASURES = {

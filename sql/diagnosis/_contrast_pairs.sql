@@ -33,9 +33,11 @@ pairs as (
         failing.n_calls,
         passing.n_calls as n_passing_calls,
         coalesce(
-            matches.seq, if(matches.difference = 'stop', failing.stop_seq, failing.final_seq)
+            matches.seq, if(matches.difference = 'missing', failing.stop_seq, failing.final_seq)
         ) as seq,
-        coalesce(matches.passing_seq, passing.final_seq) as passing_seq
+        coalesce(
+            matches.passing_seq, if(matches.difference = 'extra', passing.stop_seq, passing.final_seq)
+        ) as passing_seq
     from matches
     inner join staging.contrast_rollouts as failing
         on failing.task_no = matches.task_no
@@ -53,16 +55,15 @@ placed as materialized (
             as passing_place
     from pairs
 ),
--- What stands where two rollouts diverge: the beginning of the event, and how long it is.
+-- What stands where two rollouts diverge.
 events as materialized (
     select
         record_id, seq,
+        arguments,
         case
             when kind = 'tool_call' then concat_ws(' ', tool, arguments)
             else coalesce(words, text, '')
-        end as said,
-        left(said, 300) as beginning,
-        length(said) as n_chars
+        end as said
     from raw.events
     semi join (
         select record_id, failing_place as seq from placed
@@ -79,10 +80,18 @@ select
             then 'nothing'
         else difference
     end as difference,
-    failing_events.beginning as failing_event,
-    passing_events.beginning as passing_event,
-    failing_events.n_chars as failing_chars,
-    passing_events.n_chars as passing_chars,
+    cut_around(failing_events.said, passing_events.said, 300) as failing_event,
+    cut_around(passing_events.said, failing_events.said, 300) as passing_event,
+    length(failing_events.said) as failing_chars,
+    length(passing_events.said) as passing_chars,
+    case
+        when difference = 'arguments' then list_transform(
+            argument_differences(
+                json_fields(failing_events.arguments), json_fields(passing_events.arguments)
+            ),
+            lambda each: {name: each.name, failing: each.one, passing: each.other}
+        )
+    end as arguments,
     array_to_string(
         list_transform(
             list_filter(

@@ -13,7 +13,7 @@ flips as (
         task_id,
         rollout_index,
         is_pass,
-        coalesce(n_tool_calls, 0) as n_calls
+        n_tool_calls as n_calls
     from staging.rollouts
     inner join (
         select
@@ -24,7 +24,7 @@ flips as (
             ], recursive := true)
         from staging.flip_tasks
     ) using (run_id, task_id, is_pass)
-    where is_scored
+    where is_scored and n_tool_calls is not null
     qualify row_number() over (partition by flip_no, is_pass order by rollout_index) <= 8
 ),
 -- A rollout stands once in each task that it is contrasted in.
@@ -37,6 +37,7 @@ rollouts as (
 ends as (
     select
         rollouts.*,
+        outline,
         length(outline) as n_events,
         regexp_extract(outline, '([^cr]*)$', 1) as ending
     from rollouts
@@ -53,15 +54,16 @@ select
     is_pass,
     rollout_index = min(rollout_index) over (partition by task_no, is_pass) as is_first,
     n_calls,
-    -- With which it stopped: its first own event after its last call, its first message where
-    -- it made none; its last event where there is no such one.
-    nullif(
-        n_events - length(ending) + least(
-            length(ending),
-            1 + length(regexp_extract(ending, if(length(ending) = n_events, '^([^m]*)', '^(u*)'), 1))
-        ),
-        0
-    ) as stop_seq,
-    -- Its last words; its last event where it said none.
-    nullif(n_events - length(regexp_extract(ending, 'm([^m]*)$', 1)), 0) as final_seq
+    -- Its last words after all calls.
+    case
+        when contains(ending, 'm') then n_events - length(regexp_extract(ending, 'm([^m]*)$', 1))
+    end as final_seq,
+    -- With which it stopped: its first own event after its last call, else that call; its last
+    -- words where it made none.
+    case
+        when n_calls = 0 then final_seq
+        when regexp_matches(ending, '[^u]')
+            then n_events - length(ending) + 1 + length(regexp_extract(ending, '^(u*)', 1))
+        else n_events - length(regexp_extract(outline, 'c([^c]*)$', 1))
+    end as stop_seq
 from ends
