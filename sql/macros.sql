@@ -271,7 +271,7 @@ create or replace macro subset_share(n, m, k) as
 -- Do a rollout's facts, one digit for each stage, show this one? A pass has gone through every stage,
 -- but passing makes nothing expected; a later stage alone does not make up for one.
 create or replace macro shows_stage(facts, is_pass, stage_no, stage) as
-    substring(facts, stage_no, 1) = '1' or (is_pass and stage <> 'expected');
+    substring(facts, stage_no, 1) <> '0' or (is_pass and stage <> 'expected');
 
 -- The first of some fields whose text says something: not empty, and no word for "nothing happened".
 create or replace macro first_telling(found) as

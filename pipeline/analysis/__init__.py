@@ -1,5 +1,6 @@
 """What SQL alone cannot say: relations computed in Python from the rows of others."""
 
+from pipeline.analysis.associations import ASSOCIATIONS, MODE_TESTS
 from pipeline.analysis.contrasts import ALIGNED
 from pipeline.analysis.intervals import (
     COMPARISON_TESTS,
@@ -17,6 +18,7 @@ from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
     *(ESTIMATES, STANDINGS, MAJORITIES, SEPARATIONS, ALIGNED, TRENDS),
+    *(MODE_TESTS, ASSOCIATIONS),
     *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
     *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),
 )

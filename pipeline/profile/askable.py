@@ -28,7 +28,7 @@ TEXTS = _typed(
     VARCHAR="""
         run_id task_id benchmark outcome failure_class failure_message finish_reason
         error_signature missing_call missing_argument self_check verifier_text verifier_error
-        sandbox_error model_error same_as_pass twin_task_id
+        sandbox_error model_error same_as_pass twin_task_id cut_by ungraded_by failed_checks shared_check
     """
 )
 # The numbers of events that show something; null where nothing does.
@@ -46,7 +46,7 @@ FEATURE_COLUMNS = {
             has_feedback needs_tools ends_in_error ends_on_tool has_guessed_address is_refusal
             is_raw_call admits_failure has_answer has_reference is_unextracted is_reference
             is_within_reference is_twin_reference is_timed_out is_overrun is_same_unexpected_call
-            is_limit_for_all
+            is_limit_for_all is_unreached
         """,
         BIGINT="""
             rollout_index n_events n_turns n_tool_calls n_tool_errors n_tools n_repeated_calls

@@ -52,9 +52,8 @@ class RunContent:
     contrasts: list[Row]
     dives: list[Row]
     never_counts: list[Row]
-    interventions: list[Row]
+    recommendations: list[Row]
     suspects: list[Row]
-    ablations: list[Row]
     selections: list[Row]
     run_inventory: list[Row]
     health: list[Row]
@@ -95,7 +94,6 @@ class Content:
     task_totals: list[Row]
     mode_totals: list[Row]
     never_totals: list[Row]
-    intervention_totals: list[Row]
     inventory: list[Row]
     inputs: list[Row]
     notices: list[Mapping[str, str]]
@@ -173,7 +171,6 @@ class Content:
             never_totals=[row for row in self.never_totals if row.values["benchmark"] in whole],
             # These are of all runs together.
             mode_totals=[],
-            intervention_totals=[],
             inventory=[row for run in chosen for row in run.run_inventory],
             inputs=inputs,
             notices=[notice for notice in self.notices if notice["subject"] in subjects],

@@ -74,14 +74,9 @@ def interval(head: Row, metric: str, format_: str) -> str:
     return f" (95% interval for new tasks {span(low, high, format_)})"
 
 
-def bracket(row: Row) -> str:
-    """What mending something could return, from the least to the most."""
-    if row.gain_low.value is None:
-        return points(row.gain_low)
-    if abs(row.gain_high.value - row.gain_low.value) < SAME:
-        return points(row.gain_high)
-    low = points(row.gain_low).removesuffix(" points")
-    return f"{low} to {points(row.gain_high)}"
+def points_apart(figure: Figure) -> str:
+    """A difference of rates in points, without a sign."""
+    return points(figure).removeprefix("+")
 
 
 def odds(row: Row) -> str:
@@ -127,12 +122,13 @@ def because(row: Row) -> str:
     cited = ", ".join(ref(citation) for citation in (row.evidence or [])[:MOST_CITED])
     told += f"; see {cited}." if cited else "."
     if isinstance(row.intervention, str):
-        told += f" What it would take: {wording.ADVICE[row.intervention].short}."
+        told += f" What it would take: {wording.INTERVENTIONS[row.intervention]}."
     return told
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
+    "points_apart": points_apart,
     "behaviour": behaviour,
     "differences": differences,
     "extremes": extremes,
@@ -143,7 +139,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
     "because": because,
-    "bracket": bracket,
     "headline": headline,
     "interval": interval,
     "odds": odds,

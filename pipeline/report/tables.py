@@ -237,15 +237,12 @@ OF_RUNS = (
     Table("dives", "report.dives", (*RUN, "task_id")),
     Table("never_counts", "report.never_counts", RUN),
     Table(
-        "interventions",
-        "interventions",
-        (*RUN, "intervention"),
-        "from main.interventions order by run_id, rank",
+        "recommendations",
+        "recommendations",
+        (*RUN, "rank"),
+        "from main.recommendations order by run_id, rank",
     ),
     Table("suspects", "report.suspects", (*RUN, "task_id", "rule")),
-    Table(
-        "ablations", "ablation", (*RUN, "step_no"), "from main.ablation order by run_id, step_no"
-    ),
     Table(
         "selections",
         "selection_value",
@@ -275,7 +272,6 @@ TOTALS = (
     Table("task_totals", "report.task_totals", ("benchmark",)),
     Table("mode_totals", "report.mode_totals", ("mode",)),
     Table("never_totals", "report.never_totals", ("benchmark",)),
-    Table("intervention_totals", "report.intervention_totals", ("intervention",)),
 )
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
 INPUTS = Table("inputs", "artifacts", ("path",), "from main.artifacts order by path")

@@ -5,18 +5,16 @@ with
 spoken (mode, rule, is_enough) as (
     values
     ('UNREADABLE_ROW', 'unreadable_rows', true),
-    ('VERIFIER_ERROR', 'verifier_error', false),
+    ('UNGRADED', 'verifier_error', false),
     ('REFERENCE_CONTRADICTION', 'answer_is_reference', true),
     ('JUDGE_FAILED', 'infrastructure', true),
     ('INFRA_FAILURE', 'infrastructure', true),
     ('SANDBOX_ERROR', 'infrastructure', true),
     ('MODEL_ERROR', 'infrastructure', true),
     ('MISSING_ROW', 'nothing_recorded', true),
-    ('LIMIT_TOO_LOW', 'limit_for_all', false),
-    ('TRUNCATED', 'limit_for_all', false),
-    ('TIMEOUT', 'limit_for_all', false),
-    ('TRUNCATED', 'limit_with_room', false),
-    ('TIMEOUT', 'limit_with_room', false),
+    ('NOT_REACHED', 'nothing_recorded', true),
+    ('CUT_OFF', 'limit_for_all', false),
+    ('CUT_OFF', 'limit_with_room', false),
     ('MALFORMED_ARGUMENTS', 'broken_call', true),
     ('RAW_TOOL_CALL', 'broken_call', true),
     ('NO_ACTION', 'no_action', false),
@@ -121,20 +119,32 @@ facts as (
     where same_as_pass is not null
     group by run_id, task_id
     union all by name
+    -- A check that nobody ever passes may be the check's fault; one that raises more so.
     select
         run_id, task_id,
-        'empty_output_passed' as rule,
-        detail,
-        detail as witness
-    from staging.task_context
+        'suspect_check' as rule,
+        min(source || ' ' || check_name) as detail,
+        min(run_id || '/' || task_id || ':' || rollout_index) as witness
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
     inner join (
-        select
-            benchmark, task_id,
-            min(run_id || '/' || task_id || ':' || rollout_index) as detail
-        from passes
-        where not has_output
-        group by benchmark, task_id
-    ) using (benchmark, task_id)
+        select benchmark, task_id, source, check_name
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        where is_passed is not null
+        group by all
+        having not bool_or(is_passed) and count(*) > 3
+    ) using (benchmark, task_id, source, check_name)
+    -- Its siblings pass, so the attempts were not all at sea.
+    semi join (
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        where is_passed
+    ) as passing
+        on passing.benchmark = run_benchmarks.benchmark
+        and passing.task_id = checks.task_id
+        and passing.source = checks.source
+    group by all
 ),
 -- What a task's passes take at most, over all runs, and how many of them act.
 sizes as (
@@ -191,14 +201,14 @@ failing as (
                     when is_scored and is_within_reference and not is_reference
                         then 'answer_within_reference'
                 end,
-                case when mode = 'EMPTY_OUTPUT' and output_tokens = 0 then 'nothing_recorded' end,
                 case
-                    when is_limit_for_all and mode in ('LIMIT_TOO_LOW', 'TRUNCATED', 'TIMEOUT')
-                        then 'limit_for_all'
+                    when is_limit_for_all and mode = 'CUT_OFF' then 'limit_for_all'
                 end,
                 case
-                    when mode = 'TRUNCATED' and 2 * most_tokens < token_limit then 'limit_with_room'
-                    when mode = 'TIMEOUT' and 2 * longest_s < duration_s then 'limit_with_room'
+                    when mode = 'CUT_OFF' and is_truncated and 2 * most_tokens < token_limit
+                        then 'limit_with_room'
+                    when mode = 'CUT_OFF' and is_timed_out and 2 * longest_s < duration_s
+                        then 'limit_with_room'
                 end,
                 case when mode in ('NO_ACTION', 'EMPTY_OUTPUT') and n_acting > 0 then 'no_action' end,
                 case
@@ -237,7 +247,7 @@ failing as (
             when 'conflicting_duplicates' then lowest is not null
             when 'unstable_verdict' then same_as_pass is not null
             when 'verifier_error' then verifier_error is not null
-            when 'empty_output_passed' then is_scored
+            when 'suspect_check' then is_scored
             when 'missing_step' then is_scored
             else true
         end

@@ -1,4 +1,5 @@
--- The fields of each rollout's row that its format does not own, objects opened, and the items of lists.
+-- The fields of each rollout's row that its format does not own, objects opened, and items of lists.
+-- Of an object or a list of the row itself it says that it is there.
 -- grain: record_id, path, item_no
 -- kind: table
 with recursive
@@ -17,7 +18,7 @@ fields as (
         '' as parent,
         unnest(map_entries(json_fields(verifier))) as entry,
         1 as depth
-    from staging.rollouts
+    from staging.rollout_keys
     inner join raw.texts using (record_id)
     union all
     select
@@ -86,7 +87,7 @@ select
     cast(null as double) as score,
     cast(null as varchar) as message
 from named
-where left(value, 1) not in ('{', '[')
+where parent = '' or left(value, 1) not in ('{', '[')
 union all
 select
     record_id,

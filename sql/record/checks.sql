@@ -146,7 +146,7 @@ found as (
                     ['test', 'became', 'began', 'named', 'said']
                 )
             )) as line
-        from staging.rollouts
+        from staging.rollout_keys
         inner join raw.texts using (record_id)
         where contains(verifier, '.py::')
     )
@@ -160,7 +160,7 @@ found as (
         0 as item_no
     from (
         select record_id, unnest(map_entries(json_fields(reward_components))) as entry
-        from staging.rollouts
+        from staging.rollout_keys
         inner join staging.records using (record_id)
         where reward_components is not null
     )

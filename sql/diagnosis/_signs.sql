@@ -1,0 +1,77 @@
+-- Every sign that an attempt bears, passing ones too: of its record, its checks, its trajectory, a profile.
+-- grain: run_id, task_id, rollout_index, sign
+-- kind: table
+with words as materialized (
+    select
+        '\b(' || string_agg(word, '|') filter (where role in ('cut_off', 'crashed', 'ungraded')) || ')\b'
+            as terminal,
+        '\b(' || string_agg(word, '|') filter (where role = 'cut_off') || ')\b' as cut_off,
+        '\b(' || string_agg(word, '|') filter (where role = 'ungraded') || ')\b' as ungraded,
+        '(?i)(^|[_.])(' || string_agg(word, '|') filter (where role = 'content') || ')([_.]|$)' as content
+    from (select role, if(role = 'ruled', word, replace(word, '_', ' ')) as word from raw.record_words)
+),
+-- Short words of fields that tell how an attempt ended; numbers are measures, and what is a check
+-- stands among the checks.
+fields as (
+    select
+        run_id, task_id, rollout_index,
+        field || '=' || value as sign,
+        value as said,
+        -- A true says what its field is called.
+        lower(regexp_replace(if(value = 'true', field, value), '[_.-]+', ' ', 'g')) as words
+    from main.record_fields
+    anti join (
+        select distinct if(source = 'row', check_name, source || '.' || check_name) as field
+        from main.checks
+    ) using (field)
+    cross join words
+    where
+        scope = 'outcome'
+        and not regexp_matches(value, '^-?[0-9.]')
+        and not regexp_matches(regexp_extract(field, '[^.]*$'), content)
+        and field not in (select word from raw.record_words where role = 'ruled')
+        and length(field) + length(value) <= 150
+),
+signs as (
+    select
+        run_id, task_id, rollout_index,
+        rules.mode as sign,
+        rules.source,
+        rule_no,
+        is_always,
+        is_description,
+        matches.seq,
+        matches.told,
+        matches.n_told
+    from staging.rule_matches as matches
+    inner join raw.failure_rules as rules using (rule_no)
+    union all by name
+    select
+        run_id, task_id, rollout_index,
+        sign,
+        'record' as source,
+        length(words) <= 60 and regexp_matches(words, terminal) or words = 'length' as is_always,
+        case
+            when regexp_matches(words, ungraded) then 'TI'
+            when is_always and not regexp_matches(words, cut_off) and words <> 'length' then 'IR'
+            when is_always then 'BI'
+        end as cause,
+        said as told,
+        length(said) as n_told
+    from fields
+    cross join words
+    union all by name
+    select
+        run_id, task_id, rollout_index,
+        bounded_name('check=' || shared_check) as sign,
+        'check' as source,
+        failed_checks as told,
+        length(failed_checks) as n_told
+    from main.rollout_features
+    where shared_check is not null
+)
+select
+    * replace (coalesce(is_always, false) as is_always),
+    run_benchmarks.benchmark
+from signs
+inner join staging.run_benchmarks using (run_id)
