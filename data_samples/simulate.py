@@ -9,11 +9,12 @@ from pathlib import Path
 # Tests and benchmarks load this file by its path, so its own folder may not be importable yet.
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from simulator import cases
 from simulator.bench import SHAPES, write_bench
 from simulator.demo import DEFAULT_SEED, write_demo
 from simulator.small_rows import write_flat, write_many
 
-__all__ = ["main", "write_bench", "write_demo", "write_flat", "write_many"]
+__all__ = ["cases", "main", "write_bench", "write_demo", "write_flat", "write_many"]
 
 UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
 

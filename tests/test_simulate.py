@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -257,3 +258,176 @@ def test_many_and_flat_have_the_asked_numbers(tmp_path: Path) -> None:
     assert {(row["_ng_task_index"], row["_ng_rollout_index"]) for row in flat} == set(
         itertools.product(range(20), range(3))
     )
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize(
+    ("name", "options", "modes"),
+    [
+        ("terminal", {}, "failure_mode=agent_timeout CHECKS_FAILED INFRA_FAILURE"),
+        ("terminal", {"checks": "list"}, "failure_mode=agent_timeout CHECKS_FAILED INFRA_FAILURE"),
+        ("capped", {}, "UNGRADED CUT_OFF UNEXPLAINED"),
+        ("capped", {"is_said": False}, "UNGRADED CUT_OFF UNEXPLAINED"),
+        ("submitting", {}, "UNEXPLAINED"),
+        ("wrapped_errors", {}, "ERROR_IGNORED"),
+        ("wrapped_errors", {"wrapping": "returncode"}, "ERROR_IGNORED"),
+        ("acting", {}, "WRONG_ARGUMENTS MISSING_ACTION EXTRA_WRITE"),
+        ("null_signs", {}, "UNEXPLAINED"),
+        ("effect_signs", {}, "UNEXPLAINED"),
+    ],
+)
+def test_the_planted_truth_of_a_case_is_what_its_rows_say(
+    name: str, options: Row, modes: str, seed: int
+) -> None:
+    """One truth per row, a mode for each failure and none for a pass, shown by the row itself."""
+    case = getattr(simulate.cases, name)(seed, **options)
+    for row, truth in zip(case.rows, case.truth, strict=True):
+        assert (row["_ng_task_index"], row["_ng_rollout_index"]) == (truth.task, truth.repeat)
+        assert (truth.mode is None) == (row["reward"] == 1.0)
+        told = CASE_TRUTHS[name](case, row, row["response"]["output"])
+        planted = {"mode": truth.mode, "event_seq": truth.event_seq} | truth.facts
+        assert told == {key: planted[key] for key in told}, (case.run, truth)
+    found = Counter(truth.mode for truth in case.truth)
+    assert found.keys() == {None, *modes.split()}
+    assert 0.15 < found[None] / len(case.rows) < 0.85
+    assert getattr(simulate.cases, name)(seed, **options) == case
+
+
+def _terminal_truth(case: Any, row: Row, items: list[Row]) -> Row:
+    """No item; the tests that failed explain what did not time out."""
+    results = row["test_results"] or {}
+    if isinstance(results, list):
+        results = {check["name"]: check["passed"] for check in results}
+    failed = sorted(name for name, verdict in results.items() if verdict in (False, "failed"))
+    suspect = [row["_ng_task_index"], "test_timezone"] == case.facts["suspect_check"]
+    assert items == [] and suspect == ("test_timezone" in failed)
+    is_timeout = row["failure_mode"] == "agent_timeout"
+    mode = "failure_mode=agent_timeout" if is_timeout else "CHECKS_FAILED" if failed else None
+    if not row["response"]["usage"]["total_tokens"]:
+        mode = "INFRA_FAILURE"
+    mode = None if row["is_resolved"] else mode
+    return {"mode": mode, "failed_checks": failed, "is_timeout": is_timeout}
+
+
+def _capped_truth(case: Any, row: Row, items: list[Row]) -> Row:
+    """At the cap nothing passes and no word is last; below it every attempt ends with words."""
+    n_turns = sum(item["type"] != "function_call_output" for item in items)
+    is_cut = n_turns == case.facts["turn_cap"]
+    reason = "max_steps" if is_cut else "agent_stop"
+    assert is_cut == (items[-1]["type"] != "message")
+    assert row.get("termination_reason", reason) == reason
+    is_ungraded = row["reward_info"] is None or "error" in row["reward_info"]
+    mode = "UNGRADED" if is_ungraded else "CUT_OFF" if is_cut else "UNEXPLAINED"
+    mode = None if row["reward"] else mode  # type: ignore[assignment]
+    return {"mode": mode, "is_cut": is_cut, "n_turns": n_turns}
+
+
+def _submitting_truth(_: Any, row: Row, items: list[Row]) -> Row:
+    """Passes and failures alike end on the call or its result; the call decided a failure."""
+    (seq,) = [seq for seq, item in enumerate(items, 1) if item.get("name") == "submit"]
+    assert seq >= len(items) - 1
+    right = json.dumps({"answer": str(row["_ng_task_index"] * 100)}, separators=(",", ":"))
+    return {"event_seq": None if items[seq - 1]["arguments"] == right else seq}
+
+
+def _wrapped_truth(_: Any, row: Row, items: list[Row]) -> Row:
+    """Every result is wrapped, errors in their own tag; a failure's last result is one."""
+    results = {seq: item["output"] for seq, item in enumerate(items, 1) if "output" in item}
+    assert all(re.match("<(tool_error|tool_result|returncode)>", text) for text in results.values())
+    errors = [seq for seq, text in results.items() if re.match("<tool_error|<returncode>1", text)]
+    last = None if row["reward"] else max(results)
+    assert last is None or last in errors
+    return {"error_seqs": errors, "event_seq": last, "mode": "ERROR_IGNORED" if last else None}
+
+
+def _acting_truth(_: Any, row: Row, items: list[Row]) -> Row:
+    """A failure writes otherwise than expected, first at the planted call; a pass does not."""
+    expected = {a["name"]: a["kwargs"] for a in row["expected_actions"]}
+    calls = [(seq, item) for seq, item in enumerate(items, 1) if item["type"] == "function_call"]
+    made = {item["name"]: (seq, json.loads(item["arguments"])) for seq, item in calls}
+    for read in simulate.cases.READS:
+        expected.pop(read, None), made.pop(read, None)
+    wrong = {n: seq for n, (seq, given) in made.items() if expected.get(n, n) != given}
+    missing = [name for name in expected if name not in made]
+    keys = [
+        key
+        for name in wrong
+        for key, value in expected.get(name, {}).items()
+        if value != made[name][1][key]
+    ]
+    mode = "EXTRA_WRITE" if not expected else "WRONG_ARGUMENTS" if wrong else "MISSING_ACTION"
+    return {
+        "mode": mode if wrong or missing else None,
+        "event_seq": min(wrong.values(), default=None),
+        "kind": "act" if expected else "refuse",
+        "differing_keys": keys,
+        "missing_calls": missing,
+    }
+
+
+def _signs_truth(case: Any, row: Row, items: list[Row]) -> Row:
+    """A row bears the signs that its fields and its tool results show."""
+    borne = {f"{key}={value}" for key, value in row.items() if isinstance(value, str)}
+    if any('"error"' in item.get("output", "") for item in items):
+        borne.add("tool_error")
+    return {"signs": [sign for sign in case.facts["effects"] if sign in borne]}
+
+
+CASE_TRUTHS = {
+    "terminal": _terminal_truth,
+    "capped": _capped_truth,
+    "submitting": _submitting_truth,
+    "wrapped_errors": _wrapped_truth,
+    "acting": _acting_truth,
+    "null_signs": _signs_truth,
+    "effect_signs": _signs_truth,
+}
+
+
+@pytest.mark.parametrize(("name", "effects"), [("null_signs", None), ("effect_signs", (0.3, 0.1))])
+def test_signs_have_the_planted_effect(name: str, effects: tuple[float, float] | None) -> None:
+    """Over 6,000 rows the difference within tasks is the planted one; pooled it is larger."""
+    signs = simulate.cases.SIGNS[:2]
+    options = {} if effects is None else {"effects": dict(zip(signs, effects, strict=True))}
+    case = getattr(simulate.cases, name)(3, n_tasks=100, n_repeats=60, **options)
+    rewards = [row["reward"] for row in case.rows]
+    for sign in signs:
+        signed = [sign in truth.facts["signs"] for truth in case.truth]
+        assert statistics.fmean(signed) == pytest.approx(case.facts["shares"][sign])
+        # A task's sixty attempts follow one another; each weighs as Mantel and Haenszel have it.
+        tasks = [
+            _difference(rewards[i : i + 60], signed[i : i + 60]) for i in range(0, len(signed), 60)
+        ]
+        total = sum(weight for _, weight in tasks)
+        within = sum(difference * weight for difference, weight in tasks) / total
+        # Four standard errors.
+        assert within == pytest.approx(case.facts["effects"][sign], abs=0.045)
+        assert _difference(rewards, signed)[0] > within + 0.05
+
+
+def _difference(rewards: list[float], signed: list[bool]) -> tuple[float, float]:
+    """Pass rate without the sign minus that with it, and its weight."""
+    groups = [[r for r, s in zip(rewards, signed, strict=True) if s == given] for given in (0, 1)]
+    without, with_it = groups
+    weight = len(without) * len(with_it) / len(rewards)
+    return statistics.fmean(without) - statistics.fmean(with_it), weight
+
+
+def test_two_terminal_runs_differ_by_their_timeouts_alone() -> None:
+    """Of one seed, with two timeout rates: what times out in neither ends alike."""
+    often = simulate.cases.terminal(5)
+    rarely = simulate.cases.terminal(5, model="dune-70b", timeout_rate=0.1)
+    timed_out = [[t.facts["is_timeout"] for t in case.truth] for case in (often, rarely)]
+    assert sum(timed_out[0]) > sum(timed_out[1]) > 0
+    for row, other, *is_timeout in zip(often.rows, rarely.rows, *timed_out, strict=True):
+        assert row["responses_create_params"] == other["responses_create_params"]
+        assert any(is_timeout) or row["reward"] == other["reward"]
+
+
+def test_a_case_is_written_with_its_truth_out_of_sight(tmp_path: Path) -> None:
+    """Rows as lines; the truth in a folder that no analysis reads."""
+    case = simulate.cases.acting(0)
+    path = simulate.cases.write_case(tmp_path, case)
+    assert _json_lines(path) == case.rows
+    planted = _json_lines(tmp_path / ".planted" / f"{case.run}.jsonl")
+    assert len(planted) == 1 + len(case.rows) and planted[0] == {"facts": case.facts}
