@@ -338,6 +338,30 @@ def test_runs_that_ask_the_same_questions_are_one_benchmark(tmp_path: Path) -> N
     assert benchmarks["sums_c"] != "desk_office"
 
 
+def test_an_index_and_a_word_of_the_name_make_no_benchmark(tmp_path: Path) -> None:
+    """Where no question is recorded only an explicit id, wherever it stands, tells tasks."""
+    bare = [rollout(task, 0, responses_create_params={"input": []}) for task in (0, 1)]
+    named = [
+        rollout(task, 0, responses_create_params={"input": [], "metadata": {"instance_id": name}})
+        for task, name in enumerate(("repo__1", "repo__2"))
+    ]
+    results = analyzed(
+        tmp_path,
+        {
+            "fast_shell_rollouts.jsonl": bare,
+            "fast_sums_rollouts.jsonl": bare,
+            "swe_hermes_rollouts.jsonl": named,
+            "swe_pi_rollouts.jsonl": [
+                {**row, "responses_create_params": {"input": []}, "instance_id": "repo__2"}
+                for row in bare[:1]
+            ],
+        },
+    )
+    found = dict(results.rows("select run_id, benchmark from runs"))
+    assert found["swe_hermes"] == found["swe_pi"] == "swe"
+    assert len({*found.values()}) == 3
+
+
 def test_folders_of_runs_do_not_name_the_benchmark(tmp_path: Path) -> None:
     """Where the runs' names share nothing, the folder they share names the benchmark."""
     results = analyzed(

@@ -1,4 +1,4 @@
--- The benchmark of each run: as given, else its package, else what its runs' names share.
+-- The benchmark of each run: as given, else its package, else that of the runs it shares tasks with.
 -- What passes and what trying means holds for all runs of a benchmark.
 -- grain: run_id
 -- kind: table
@@ -8,20 +8,46 @@ with recursive named as (
     inner join raw.files using (run_name)
     group by all
 ),
--- A task by its question, by its id where no question was recorded.
-tasks as (
-    select distinct
-        keys.run_id,
-        case
-            when records.has_prompt then 'prompt ' || records.prompt_sha
-            -- An index alone says little: it only counts between files of one folder.
-            when keys.task_id_source = 'index'
-                then 'index ' || regexp_replace(records.source_file, '[^/]*$', '') || keys.task_id
-            else 'id ' || keys.task_id
-        end as token
+asked as materialized (
+    select keys.run_id, keys.task_id, records.has_prompt, records.prompt_sha, records.ids
     from staging.keys
     inner join staging.records using (record_id)
     where keys.role in ('rollout', 'input')
+),
+-- Explicit ids, where no question was recorded. A task's index says nothing of the task, and nor do
+-- ids that only count; what tells a run's tasks apart is a name of them.
+offered as (
+    select run_id, task_id, entry.key as name, json_as_text(entry.value) as value
+    from (
+        select run_id, task_id, unnest(map_entries(json_fields(ids))) as entry
+        from asked
+        where not has_prompt
+    ) as promptless
+),
+id_fields as (
+    select offered.run_id, arg_min(offered.name, id_fields.rank) as name
+    from (
+        select run_id, name
+        from offered
+        group by all
+        having
+            count(distinct value) = count(distinct task_id)
+            and not coalesce(
+                bool_and(regexp_full_match(value, '\d{1,9}'))
+                and max(try_cast(value as bigint)) < 2 * count(distinct value),
+                false
+            )
+    ) as offered
+    inner join raw.id_fields using (name)
+    group by all
+),
+-- A task by its question, by its explicit id where no question was recorded.
+tasks as (
+    select run_id, task_id, 'prompt ' || prompt_sha as token from asked where has_prompt
+    union
+    select run_id, task_id, 'id ' || value as token
+    from offered
+    inner join id_fields using (run_id, name)
 ),
 -- Of runs that tried exactly the same tasks the first stands for all: pairs of runs may be many.
 sizes as (
@@ -31,15 +57,16 @@ sizes as (
     from (
         select
             run_id,
-            count(*) as n_tasks,
-            sum(hash(token)) as token_sum,
-            bit_xor(hash(token)) as token_xor
+            -- Several tasks may ask one question, and the repeats of a task several.
+            least(count(distinct token), count(distinct task_id)) as n_tasks,
+            sum(distinct hash(token)) as token_sum,
+            bit_xor(distinct hash(token)) as token_xor
         from tasks
         group by all
     )
 ),
 firsts as (
-    select tasks.run_id, tasks.token, sizes.n_tasks
+    select distinct tasks.run_id, tasks.token, sizes.n_tasks
     from tasks
     inner join sizes using (run_id)
     where run_id = first_run
@@ -130,14 +157,25 @@ wanted as (
     left join words using (group_id)
     left join folders using (group_id)
 ),
--- Unrelated runs of one folder may want one name; the benchmark is a key.
+-- Unrelated runs of one folder may want one name; the benchmark is a key, and a folder.
+longer as (
+    select
+        group_id,
+        name || case when count(*) over (partition by lower(name)) > 1 then '-' || group_id else '' end
+            as name
+    from wanted
+),
 benchmarks as (
     select
         group_id,
         bounded_name(
-            name || case when count(*) over (partition by name) > 1 then '-' || group_id else '' end
+            name
+            || case
+                when row_number() over (partition by lower(name) order by group_id) = 1 then ''
+                else '-' || left(md5(group_id), 6)
+            end
         ) as benchmark
-    from wanted
+    from longer
 ),
 rows_read as (
     select

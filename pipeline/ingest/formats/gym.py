@@ -67,7 +67,7 @@ ID_FIELDS = tuple(
     "task_id problem_id instance_id uuid uid question_id id hashid task_idx example_id sample_id "
     "source_id provenance_id row_id".split()
 )
-ID_PARENTS = ("verifier_metadata", "metadata")
+ID_PARENTS = ("verifier_metadata", "metadata", "responses_create_params.metadata")
 
 # Fields that state what a right answer is: they tell questions apart that read the same.
 TRUTH_PATTERN = (

@@ -122,7 +122,9 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
         opened as (
             select
                 *,
-                case when not is_known or not has_task then json_fields(line) end as fields
+                -- Where no user speaks there is no question: an explicit id then names the task.
+                has_task and coalesce(contains(input::varchar, '"user"'), false) as is_named,
+                case when not is_known or not is_named then json_fields(line) end as fields
             from known
         ),
         judged as (
@@ -227,7 +229,7 @@ def _values(fields: list[str]) -> dict[str, str]:
         "outline": "'.' || outline",
         "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
         "request_hash": "hash(input::varchar)::varchar",
-        "ids": f"case when not has_task then to_json({_ids()})::varchar end",
+        "ids": f"case when not is_named then to_json({_ids()})::varchar end",
         "task_hash": (
             "case when not has_task then left(sha256(concat(input, chr(31), "
             "json_extract(fields['responses_create_params'], '$.tools'), chr(31), truth)), 16) end"
@@ -302,7 +304,10 @@ def _ids() -> str:
     own = f"lambda entry: list_contains({_texts(gym.ID_FIELDS)}, entry.key)"
     found = [f"list_filter(map_entries(fields), {own})"]
     for parent in gym.ID_PARENTS:
-        inner = f"list_filter(coalesce(map_entries(json_fields(fields['{parent}'])), []), {own})"
+        top, _, below = parent.partition(".")
+        held = f"fields['{top}']"
+        held = f"json_extract({held}, '$.{below}')" if below else held
+        inner = f"list_filter(coalesce(map_entries(json_fields({held})), []), {own})"
         found.append(
             f"list_transform({inner}, lambda entry: "
             f"struct_pack(key := '{parent}.' || entry.key, value := entry.value))"
