@@ -526,18 +526,18 @@ create or replace macro n_alike(text, other) as
         0
     );
 
--- A text of at most so many characters: a longer one from shortly before it differs from another.
-create or replace macro cut_around(text, other, most) as
+-- So much of a text: of one that does not fit from shortly before it differs from another.
+create or replace macro cut_around(text, other, fits, most) as
     case
-        when length(text) <= most then text
+        when length(text) <= fits then text
         else list_transform(
             [greatest(n_alike(text, coalesce(other, '')) - 20, 0)],
             lambda start: if(start > 0, '…', '') || substr(text, start + 1, most)
         )[1]
     end;
 
--- The fields in which two objects differ, each value cut around what differs.
-create or replace macro argument_differences(fields, other_fields) as
+-- The fields in which two JSON objects differ, each value cut around what differs.
+create or replace macro argument_differences(fields, other_fields, most) as
     list_transform(
         list_filter(
             list_sort(list_distinct(list_concat(map_keys(fields), map_keys(other_fields)))),
@@ -545,10 +545,28 @@ create or replace macro argument_differences(fields, other_fields) as
         ),
         lambda name: {
             name: left(name, 120),
-            one: cut_around(fields[name]::varchar, other_fields[name]::varchar, 120),
-            other: cut_around(other_fields[name]::varchar, fields[name]::varchar, 120)
+            one: cut_around(fields[name]::varchar, other_fields[name]::varchar, most, most),
+            other: cut_around(other_fields[name]::varchar, fields[name]::varchar, most, most)
         }
     );
+
+-- An event beside another, on one line of a page: whole where it is short, else the arguments in which
+-- two calls differ, else from where it differs.
+create or replace macro event_shown(event, other, arguments) as
+    case when event.seq is not null then left(
+        concat_ws(
+            ' ',
+            event.called,
+            case
+                when length(event.said) + length(coalesce(event.called, '')) < 110 then event.said
+                when len(arguments) > 0 then array_to_string(arguments, '; ')
+                else cut_around(
+                    event.said, if(event.called is not distinct from other.called, other.said, null), 60, 300
+                )
+            end
+        ),
+        300
+    ) end;
 
 -- Does a command or a piece of code change files? Output that is thrown away is no file.
 create or replace macro looks_like_edit(arguments) as

@@ -40,7 +40,9 @@ def mode_tests(signs: pa.Table) -> pa.Table:
             | (q_value < FALSE_SHARE)
             | (has_no_pass & (n_passes >= ENOUGH_PASSES))
         )
-    found = added(signs.drop_columns(["strata", "n_observed", "is_field"]), p_value=p_value, q_value=q_value)
+    found = added(
+        signs.drop_columns(["strata", "n_observed", "is_field"]), p_value=p_value, q_value=q_value
+    )
     return found.append_column("is_counted", pa.array(is_counted))
 
 

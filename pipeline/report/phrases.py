@@ -12,6 +12,7 @@ from pipeline.report.filters import (
     cell,
     chance,
     count,
+    excerpt,
     many,
     marked,
     num,
@@ -26,6 +27,8 @@ from pipeline.report.filters import (
 SAME = 0.0005
 MOST_CITED = 3
 UNEXPLAINED = "UNEXPLAINED"
+# Of how a call differs from the expected one: both sides are to be seen.
+MOST_DETAIL = 300
 # Where no consequential step differs.
 SAME_STEPS = ("answer", "nothing")
 
@@ -111,6 +114,14 @@ def parted(row: Row) -> str:
     return f"At their first consequential step, {words}."
 
 
+def wrong_step(row: Row) -> str:
+    """The first wrong step of an attempt, and what shows it; nothing where none is known."""
+    if not isinstance(row.wrong_kind, str):
+        return ""
+    told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
+    return told if row.wrong_kind == "error" else f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+
+
 def because(row: Row) -> str:
     """The cause of a task's failures, how sure it is, the evidence, and what it would take."""
     if not isinstance(row.cause, str) or row.cause == UNEXPLAINED:
@@ -143,4 +154,5 @@ GLOBALS: Mapping[str, Callable[..., str]] = {
     "interval": interval,
     "odds": odds,
     "parted": parted,
+    "wrong_step": wrong_step,
 }

@@ -15,6 +15,16 @@ PARTINGS = {
     "nothing": "their consequential steps and last words are the same",
 }
 
+# What is wrong with the first step that is: a change beside the expected ones, a check, an error.
+WRONG_STEPS = {
+    "differs": "a change made otherwise than expected",
+    "failed": "an expected change that ended in an error",
+    "missing": "an expected change that was never made",
+    "unasked": "a change that the task does not ask for",
+    "check": "a check that fails",
+    "error": "the last error",
+}
+
 MEASURES = {
     "pass_at_k": "pass@k",
     "pass_hat_k": "pass^k",

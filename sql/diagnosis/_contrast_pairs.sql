@@ -59,11 +59,9 @@ placed as materialized (
 events as materialized (
     select
         record_id, seq,
-        arguments,
-        case
-            when kind = 'tool_call' then concat_ws(' ', tool, arguments)
-            else coalesce(words, text, '')
-        end as said
+        case when kind = 'tool_call' then tool end as called,
+        coalesce(if(kind = 'tool_call', arguments, coalesce(words, text)), '') as said,
+        case when kind = 'tool_call' then json_fields(try(json_normalize(arguments))) end as fields
     from raw.events
     semi join (
         select record_id, failing_place as seq from placed
@@ -80,18 +78,24 @@ select
             then 'nothing'
         else difference
     end as difference,
-    cut_around(failing_events.said, passing_events.said, 300) as failing_event,
-    cut_around(passing_events.said, failing_events.said, 300) as passing_event,
-    length(failing_events.said) as failing_chars,
-    length(passing_events.said) as passing_chars,
     case
-        when difference = 'arguments' then list_transform(
-            argument_differences(
-                json_fields(failing_events.arguments), json_fields(passing_events.arguments)
-            ),
+        when placed.difference = 'arguments' then list_transform(
+            argument_differences(failing_events.fields, passing_events.fields, 120),
             lambda each: {name: each.name, failing: each.one, passing: each.other}
         )
     end as arguments,
+    event_shown(
+        failing_events,
+        passing_events,
+        list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.failing, 'not given'))
+    ) as failing_event,
+    event_shown(
+        passing_events,
+        failing_events,
+        list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.passing, 'not given'))
+    ) as passing_event,
+    length(coalesce(failing_events.called || ' ', '') || failing_events.said) as failing_chars,
+    length(coalesce(passing_events.called || ' ', '') || passing_events.said) as passing_chars,
     array_to_string(
         list_transform(
             list_filter(

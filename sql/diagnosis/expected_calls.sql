@@ -182,7 +182,7 @@ paired as (
         missing.expected_no,
         others.seq,
         others.is_error,
-        argument_differences(missing.fields, others.fields) as differing,
+        argument_differences(missing.fields, others.fields, 60) as differing,
         len(list_filter(
             map_keys(missing.fields),
             lambda name: missing.fields[name] is not distinct from others.fields[name]
