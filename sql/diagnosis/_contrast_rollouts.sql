@@ -67,3 +67,5 @@ select
         else n_events - length(regexp_extract(outline, 'c([^c]*)$', 1))
     end as stop_seq
 from ends
+-- A side of which nothing is recorded cannot be placed beside the other.
+qualify bool_or(is_pass) over (partition by task_no) and bool_or(not is_pass) over (partition by task_no)

@@ -250,7 +250,7 @@ found as (
 )
 select
     run_id, task_id, rollout_index,
-    row_number() over (partition by record_id order by expected_no, seq, status) as call_no,
+    row_number() over (partition by record_id order by expected_no, seq nulls first) as call_no,
     found.status,
     found.tool,
     changing.tool is not null as is_write,
