@@ -29,30 +29,36 @@ tools as (
     cross join words
 ),
 -- A call may look though its tool could change something, or change something through a shell.
+unread as materialized (
+    select distinct
+        record_id,
+        seq,
+        tools.kind,
+        looks_like_edit(arguments) as is_edit,
+        regexp_extract(
+            left(arguments, 2000), '"(?:command|cmd|action|operation)"\s*:\s*"(\w+)', 1
+        ) as command
+    from staging.calls
+    inner join staging.contrast_rollouts using (record_id)
+    inner join tools using (run_id, tool)
+    inner join raw.events using (record_id, seq)
+    where tools.kind is distinct from 'read'
+),
 kinds as (
     select
         record_id,
         seq,
         case
-            when not is_edit and tool_kind(command, reads, writes) = 'read' then 'read'
+            when not is_edit and looks.command is not null then 'read'
             when is_edit or kind = 'write' then 'write'
         end as kind
-    from (
-        select distinct
-            record_id,
-            seq,
-            tools.kind,
-            looks_like_edit(arguments) as is_edit,
-            regexp_extract(
-                left(arguments, 2000), '"(?:command|cmd|action|operation)"\s*:\s*"(\w+)', 1
-            ) as command
-        from staging.calls
-        inner join staging.contrast_rollouts using (record_id)
-        inner join tools using (run_id, tool)
-        inner join raw.events using (record_id, seq)
-        where tools.kind is distinct from 'read'
-    )
-    cross join words
+    from unread
+    left join (
+        select command
+        from (select distinct command from unread)
+        cross join words
+        where tool_kind(command, reads, writes) = 'read'
+    ) as looks using (command)
 ),
 calls as (
     select
