@@ -158,8 +158,11 @@ create or replace macro answer_failed(answer) as
 create or replace macro text_failed(beginning) as
     regexp_matches(
         beginning,
-        '^\s*["(\[]?\s*('
-        || '(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
+        -- The tags of a harness around it do not matter, unless they say it themselves.
+        '^\s*(<[A-Za-z_:-]{1,30}>\s*){0,3}["(\[]?\s*('
+        || '(?i:<(tool_|tool_use_|function_)?(error|exception)>)'
+        || '|(?i:<(returncode|return_code|exit_?code|exit_status)>)\s*(-|[1-9])'
+        || '|(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
         || '\s*([:!(\[-]|\d|executing|calling|while |in )'
         || '|(?i:fatal|exception)\s*:'
         || '|Traceback \(most recent call last\)'
@@ -309,6 +312,10 @@ create or replace macro error_message(text) as
                 ),
                 lambda found: found <> 'true'
             )[1] end,
+            -- Out of the tags of a harness.
+            case when regexp_matches(text, '^\s*<') then regexp_replace(
+                text, '<(return_?code|exit_?code|exit_status)>[^<]*</[a-z_]+>|</?[A-Za-z_:-]{1,30}>', '', 'g'
+            ) end,
             text
         )],
         lambda said: regexp_replace(

@@ -47,6 +47,7 @@ class RunContent:
     bucket_tasks: list[Row]
     modes: list[Row]
     signatures: list[Row]
+    explained: list[Row]
     causes: list[Row]
     separators: list[Row]
     contrasts: list[Row]

@@ -231,6 +231,7 @@ OF_RUNS = (
         order by run_id, rank
         """,
     ),
+    Table("explained", "report.explained", RUN),
     Table("causes", "report.causes", (*RUN, "cause")),
     Table("separators", "report.separators", (*RUN, "feature")),
     Table("contrasts", "report.contrasts", (*RUN, "task_id")),

@@ -11,26 +11,30 @@ with words as materialized (
     from (select role, if(role = 'ruled', word, replace(word, '_', ' ')) as word from raw.record_words)
 ),
 -- Short words of fields that tell how an attempt ended; numbers are measures, and what is a check
--- stands among the checks.
-fields as (
+-- stands among the checks. Patterns that are made up are asked of each word once.
+fields as materialized (
     select
-        run_id, task_id, rollout_index,
-        field || '=' || value as sign,
-        value as said,
+        field,
+        value,
         -- A true says what its field is called.
-        lower(regexp_replace(if(value = 'true', field, value), '[_.-]+', ' ', 'g')) as words
-    from main.record_fields
+        lower(regexp_replace(if(value = 'true', field, value), '[_.-]+', ' ', 'g')) as said,
+        length(said) <= 60 and regexp_matches(said, terminal) or said = 'length' as is_always,
+        case
+            when regexp_matches(said, ungraded) then 'TI'
+            when is_always and not regexp_matches(said, cut_off) and said <> 'length' then 'IR'
+            when is_always then 'BI'
+        end as cause
+    from (select distinct field, value from main.record_fields where scope = 'outcome')
     anti join (
         select distinct if(source = 'row', check_name, source || '.' || check_name) as field
         from main.checks
     ) using (field)
     cross join words
     where
-        scope = 'outcome'
-        and not regexp_matches(value, '^-?[0-9.]')
-        and not regexp_matches(regexp_extract(field, '[^.]*$'), content)
-        and field not in (select word from raw.record_words where role = 'ruled')
+        not regexp_matches(value, '^-?[0-9.]')
         and length(field) + length(value) <= 150
+        and field not in (select word from raw.record_words where role = 'ruled')
+        and not regexp_matches(regexp_extract(field, '[^.]*$'), content)
 ),
 signs as (
     select
@@ -48,18 +52,14 @@ signs as (
     union all by name
     select
         run_id, task_id, rollout_index,
-        sign,
+        field || '=' || value as sign,
         'record' as source,
-        length(words) <= 60 and regexp_matches(words, terminal) or words = 'length' as is_always,
-        case
-            when regexp_matches(words, ungraded) then 'TI'
-            when is_always and not regexp_matches(words, cut_off) and words <> 'length' then 'IR'
-            when is_always then 'BI'
-        end as cause,
-        said as told,
-        length(said) as n_told
-    from fields
-    cross join words
+        is_always,
+        cause,
+        value as told,
+        length(value) as n_told
+    from main.record_fields
+    inner join fields using (field, value)
     union all by name
     select
         run_id, task_id, rollout_index,

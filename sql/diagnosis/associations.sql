@@ -80,12 +80,13 @@ select
         )
     )))) as standard_error,
     tests.p_value,
-    tests.q_value
+    tests.q_value,
+    tests.n_tried
 from summed
 inner join totals using (run_id)
 inner join (
-    select benchmark, sign, source, p_value, q_value
+    select benchmark, sign, source, p_value, q_value, n_tried
     from main.mode_tests
-    where is_counted and not is_description
+    where is_counted and p_value is not null
 ) as tests using (benchmark, sign)
 where n_tasks > 1

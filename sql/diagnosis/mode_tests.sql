@@ -31,30 +31,34 @@ totals as (
     from tasks
     group by all
 ),
--- Only a task with passes and failures, signed and unsigned attempts, can tell.
+-- Tasks with the same counts are one row. Only one with passes and failures, signed and unsigned
+-- attempts, can tell.
 strata as (
     select
-        *,
-        n_failed between 1 and n - 1 and n_signed between 1 and n - 1 as is_informative
+        * exclude (run_id, task_id),
+        n_failed between 1 and n - 1 and n_signed between 1 and n - 1 as is_informative,
+        count(*) as n_tasks
     from signed
     inner join tasks using (benchmark, run_id, task_id)
+    group by all
 )
 select
     benchmark,
     sign,
     source,
-    cast(sum(n_signed) as bigint) as n_signed,
-    cast(sum(n_signed_failed) as bigint) as n_signed_failed,
+    cast(sum(n_tasks * strata.n_signed) as bigint) as n_signed,
+    cast(sum(n_tasks * strata.n_signed_failed) as bigint) as n_signed_failed,
     n_passes,
-    cast(coalesce(sum(n_signed_failed) filter (where is_informative), 0) as bigint) as n_observed,
+    cast(coalesce(sum(n_tasks * strata.n_signed_failed) filter (where is_informative), 0) as bigint)
+        as n_observed,
     is_field,
     -- A reason that no pass has and that ends nothing by itself is the verifier's own.
     bool_or(is_always) as is_always,
     bool_or(coalesce(is_description, false))
-        or is_field and not bool_or(is_always) and sum(n_signed) = sum(n_signed_failed)
+        or is_field and not bool_or(is_always) and sum(n_tasks * strata.n_signed) = sum(n_tasks * strata.n_signed_failed)
         as is_description,
     string_agg(
-        n || ':' || n_failed || ':' || n_signed, ' ' order by n, n_failed, n_signed
+        n || ':' || n_failed || ':' || n_signed || ':' || n_tasks, ' ' order by n, n_failed, n_signed
     ) filter (where is_informative) as strata
 from strata
 inner join totals using (benchmark)

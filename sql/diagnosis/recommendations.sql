@@ -90,7 +90,8 @@ associated as (
     -- Cut-offs and what was never graded have a place of their own.
     anti join labelled
         on labelled.run_id = associations.run_id and labelled.mode = sign and labelled.topic is not null
-    where ci_low > 0 and q_value < 0.05
+    -- Of a hundred runs in which no sign means anything not one should say so.
+    where ci_low > 0 and q_value < 0.001
     group by all
 ),
 never as (

@@ -107,24 +107,37 @@ graded as (
         item_no = 0 and kind in ('OBJECT', 'ARRAY') and parent = ''
         and lower(name) in (select word from raw.record_words where role = 'graded_by')
 ),
+unverified as (
+    select run_id, path
+    from graded
+    inner join (
+        select run_id, count(*) as n_all, count(*) filter (where is_pass) as n_all_passed
+        from staging.rollouts
+        group by all
+    ) using (run_id)
+    group by run_id, path, n_all, n_all_passed
+    having
+        count(*) * 2 > n_all and count(*) < n_all
+        and count(*) filter (where is_pass) = n_all_passed
+),
 ungraded as (
-    select rollouts.record_id, min('no ' || path || ' in its row') as reason
+    select record_id, min(reason) as reason
     from (
-        select run_id, path
-        from graded
-        inner join (
-            select run_id, count(*) as n_all, count(*) filter (where is_pass) as n_all_passed
-            from staging.rollouts
-            group by all
-        ) using (run_id)
-        group by run_id, path, n_all, n_all_passed
-        having
-            count(*) * 2 > n_all and count(*) < n_all
-            and count(*) filter (where is_pass) = n_all_passed
-    ) as records
-    inner join staging.rollouts using (run_id)
-    anti join graded using (record_id, path)
-    where is_scored
+        select record_id, 'no ' || path || ' in its row' as reason
+        from unverified
+        inner join staging.rollouts using (run_id)
+        anti join graded using (record_id, path)
+        where is_scored
+        union all
+        select record_id, path || '=' || value as reason
+        from staging.record_entries
+        inner join staging.rollouts using (record_id)
+        where
+            item_no = 0 and n_characters <= 60
+            and lower(replace(value, '_', ' '))
+                in (select replace(word, '_', ' ') from raw.record_words where role = 'ungraded')
+        qualify not bool_or(is_pass) over (partition by path, value)
+    )
     group by all
 ),
 -- A report of the agent's own tests: whether the last line of figures has failures in it.

@@ -75,6 +75,9 @@ per_task as (
     select benchmark, task_id, name, min(value) as value, count(distinct value) as n_values
     from scalars
     semi join names using (name)
+    -- What differs between repeats tells of the attempt.
+    anti join (select distinct benchmark, field as name from main.record_fields
+        inner join staging.run_benchmarks using (run_id) where scope = 'outcome') using (benchmark, name)
     where
         length(value) between 1 and 60
         and (value not in ('true', 'false') or contains(name, '.'))

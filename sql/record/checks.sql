@@ -11,6 +11,18 @@ with words as materialized (
             || string_agg(word, '|') filter (where role = 'component') || ')$' as components
     from raw.record_words
 ),
+-- A pattern that is made up costs more than all else: it is asked of each name once.
+names_of_fields as materialized (
+    select
+        name,
+        parent,
+        list_contains(containers, lower(regexp_extract(rtrim(parent, '.'), '[^.]*$'))) as is_in_container,
+        list_contains(containers, lower(name)) as is_container,
+        regexp_matches(name, endings) as is_named_check,
+        regexp_matches(name, components) as is_component
+    from (select distinct name, parent from staging.record_entries)
+    cross join words
+),
 entries as materialized (
     select
         record_id,
@@ -27,16 +39,18 @@ entries as materialized (
         coalesce(score, number) as score,
         case
             when regexp_matches(verdict_key, 'exit_code|return_?code') then number = 0
+            when n_characters > 20 then null
             when list_contains(passed, lower(trim(value))) then true
             when list_contains(failed, lower(trim(value))) then false
             when score between 0 and 1 then score >= 1 - 1e-9
             when number between 0 and 1 then number >= 1 - 1e-9
         end as is_passed,
-        list_contains(containers, lower(regexp_extract(rtrim(parent, '.'), '[^.]*$'))) as is_in_container,
-        list_contains(containers, lower(name)) as is_container,
-        regexp_matches(name, endings) and kind = 'BOOLEAN' as is_named_check,
-        regexp_matches(name, components) and number between 0 and 1 as is_component
+        is_in_container,
+        is_container,
+        is_named_check and kind = 'BOOLEAN' as is_named_check,
+        is_component and number between 0 and 1 as is_component
     from staging.record_entries
+    inner join names_of_fields using (name, parent)
     cross join words
 ),
 -- A list of verdicts may lie beside the list of their names.
