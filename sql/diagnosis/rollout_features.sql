@@ -37,7 +37,8 @@ telling as (
             count(*) filter (where is_pass and not is_passed) as n_passing,
             count(*) filter (where not is_pass and not is_passed) as n_failing,
             count(distinct task_id) filter (where not is_pass and not is_passed) as n_tasks,
-            bool_and(is_pass = is_passed) and count(distinct task_id) > 1 as is_verdict
+            bool_and(is_pass = is_passed) and (source = 'row' or count(distinct task_id) > 1)
+                as is_verdict
         from main.checks
         inner join staging.rollouts using (run_id, task_id, rollout_index)
         inner join staging.run_benchmarks using (run_id)
