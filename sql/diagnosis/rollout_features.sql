@@ -43,7 +43,7 @@ telling as (
         inner join staging.rollouts using (run_id, task_id, rollout_index)
         inner join staging.run_benchmarks using (run_id)
         where is_pass is not null and is_passed is not null
-        group by all
+        group by benchmark, source, check_name
     )
     where n_failing > 0 and n_passing * n_failures <= n_failing * n_passes and not is_verdict
 ),
