@@ -543,9 +543,9 @@ create or replace macro cut_around(text, other, fits, most) as
         )[1]
     end;
 
--- The fields in which two JSON objects differ, each value cut around what differs.
+-- The fields in which two JSON objects differ, each value cut around what differs; null where one is none.
 create or replace macro argument_differences(fields, other_fields, most) as
-    list_transform(
+    case when fields is not null and other_fields is not null then list_transform(
         list_filter(
             list_sort(list_distinct(list_concat(map_keys(fields), map_keys(other_fields)))),
             lambda name: fields[name] is distinct from other_fields[name]
@@ -555,7 +555,7 @@ create or replace macro argument_differences(fields, other_fields, most) as
             one: cut_around(fields[name]::varchar, other_fields[name]::varchar, most, most),
             other: cut_around(other_fields[name]::varchar, fields[name]::varchar, most, most)
         }
-    );
+    ) end;
 
 -- An event beside another, on one line of a page: whole where it is short, else the arguments in which
 -- two calls differ, else from where it differs.
@@ -565,7 +565,8 @@ create or replace macro event_shown(event, other, arguments) as
             ' ',
             event.called,
             case
-                when length(event.said) + length(coalesce(event.called, '')) < 110 then event.said
+                when greatest(length(event.said), length(other.said)) + length(coalesce(event.called, '')) < 110
+                    then event.said
                 when len(arguments) > 0 then array_to_string(arguments, '; ')
                 else cut_around(
                     event.said, if(event.called is not distinct from other.called, other.said, null), 60, 300

@@ -590,6 +590,11 @@ EXPECTED: dict[str, tuple[list[Row], Items, list[tuple[Any, ...]]]] = {
         call("book", BOOKED, ERROR) + SORRY,
         [("failed", "book", True, 1, [])],
     ),
+    "arguments that are no object": (
+        [CANCEL],
+        call("cancel", "A1") + DONE,
+        [("differs", "cancel", True, 1, [])],
+    ),
     "twice where once is expected": (
         [CANCEL],
         call("cancel", {"id": "A1"}) * 2 + DONE,
@@ -646,12 +651,15 @@ def test_only_differing_arguments_are_told(expecting: Results) -> None:
     assert expecting.rows("select detail from expected_calls where task_id = '1'") == [
         ('cabin: expected "economy", got "business"; seats: expected [1,2], got [1]',)
     ]
+    assert expecting.rows("select detail from expected_calls where task_id = '5'") == [
+        ('expected {"id":"A1"}, got A1',)
+    ]
 
 
 def test_tasks_to_refuse_are_a_slice(expecting: Results) -> None:
     """A task that expects no change is to be refused, whatever its list of reads."""
     found = expecting.rows("select slices['task_kind'] from tasks order by task_id::int")
-    assert found == [(kind,) for kind in ["act"] * 7 + ["refuse"] * 3]
+    assert found == [(kind,) for kind in ["act"] * 8 + ["refuse"] * 3]
 
 
 texts = st.text(st.sampled_from("ab{é🙂"), max_size=30)

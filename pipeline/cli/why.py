@@ -476,7 +476,8 @@ def _contrast_of(story: Row) -> Iterator[str]:
     others = f", of {found['n_contrasts']} attempts that failed: name one for its own"
     yield heading(which) + (others if found["n_contrasts"] > 1 else "")
     shared = f"{found['n_common']} of {found['n_calls']} and {found['n_passing_calls']} calls"
-    shared += f"; {counted(found['n_common_first'], 'consequential step')} alike"
+    if found["n_common_first"]:
+        shared += f"; {counted(found['n_common_first'], 'consequential step')} alike"
     # Which arguments differ says more than how long calls begin.
     limit = SHOWN_CALL if found["arguments"] else LONGEST_TEXT
     has_calls = found["n_calls"] or found["n_passing_calls"]

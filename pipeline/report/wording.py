@@ -11,8 +11,8 @@ PARTINGS = {
     "result": "the same call gets another result",
     "missing": "the failing one leaves out a step that the passing one takes",
     "extra": "the failing one takes a step that the passing one does not",
-    "answer": "their consequential steps are the same; the difference lies in the last words",
-    "nothing": "their consequential steps and last words are the same",
+    "answer": "no consequential step differs; the difference lies in the last words",
+    "nothing": "no consequential step differs, nor do the last words",
 }
 
 # What is wrong with the first step that is: a change beside the expected ones, a check, an error.

@@ -182,6 +182,7 @@ paired as (
         missing.expected_no,
         others.seq,
         others.is_error,
+        others.arguments as other_arguments,
         argument_differences(missing.fields, others.fields, 60) as differing,
         len(list_filter(
             map_keys(missing.fields),
@@ -221,6 +222,9 @@ found as (
                 ),
                 '; '
             )
+            when differing is null and other_arguments is not null then
+                'expected ' || cut_around(arguments, other_arguments, 100, 100)
+                || ', got ' || cut_around(other_arguments, arguments, 100, 100)
             else left(arguments, 300)
         end as detail
     from wanted
