@@ -549,7 +549,7 @@ create or replace macro argument_differences(fields, other_fields, most) as
         list_filter(
             list_sort(list_distinct(list_concat(map_keys(fields), map_keys(other_fields)))),
             lambda name: fields[name] is distinct from other_fields[name]
-        ),
+        )[:20],
         lambda name: {
             name: left(name, 120),
             one: cut_around(fields[name]::varchar, other_fields[name]::varchar, most, most),

@@ -722,3 +722,14 @@ def test_planted_changes_are_found(tmp_path: Path) -> None:
                 assert seq == planted_one.event_seq
         n_pairs += len(pairs)
     assert n_pairs > 20
+
+
+@pytest.mark.slow
+def test_a_report_says_once_that_there_is_no_transcript(tmp_path: Path) -> None:
+    """Checks are shown in place of steps; nothing is placed beside a pass."""
+    cases = simulator().cases
+    cases.write_case(tmp_path / "results", cases.terminal(3))
+    out = pipeline.analyze(tmp_path / "results", out=tmp_path / "out").warehouse.parent
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert text.count("No transcript is recorded, so no failure is placed beside a pass.") == 1
+    assert "where they diverge" not in text and "| a check that fails: `test_" in text

@@ -256,7 +256,7 @@ select
     run_id, task_id, rollout_index,
     row_number() over (partition by record_id order by expected_no, seq nulls first) as call_no,
     found.status,
-    found.tool,
+    left(found.tool, 200) as tool,
     changing.tool is not null as is_write,
     -- What was changed comes before what was left out; a call in error changed nothing.
     is_write and status <> 'made' and row_number() over (
@@ -270,4 +270,4 @@ select
     found.call_key
 from found
 inner join attempts using (record_id)
-left join changing using (benchmark, tool)
+left join changing on changing.benchmark = attempts.benchmark and changing.tool = found.tool
