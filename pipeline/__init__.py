@@ -10,18 +10,28 @@ page = pipeline.render("blade_out/warehouse.duckdb", as_html=True)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from pipeline.errors import BladeError, InputError, UsageError
+TYPE_CHECKING = False  # as type checkers know it; typing itself takes long to import
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+    from typing import Any
+
+    from pipeline.errors import BladeError, InputError, UsageError
     from pipeline.run import Analysis
     from pipeline.warehouse import Warehouse
 
 __version__ = "0.1.0"
 __all__ = ["BladeError", "InputError", "UsageError", "analyze", "open_warehouse", "render"]
+
+
+def __getattr__(name: str) -> Any:
+    """Errors, when they are asked for: nothing is imported before the command can be stopped."""
+    if name in __all__:
+        from pipeline import errors
+
+        return getattr(errors, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def analyze(
@@ -34,8 +44,11 @@ def analyze(
     baselines: str | Sequence[str] = (),
     pass_threshold: float | None = None,
     templates: str | Path | None = None,
+    follow_links: bool = False,
 ) -> Analysis:
     """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
+    from pathlib import Path
+
     from pipeline.run import run
     from pipeline.settings import Settings
 
@@ -49,6 +62,7 @@ def analyze(
         baselines=(baselines,) if isinstance(baselines, str) else tuple(baselines),
         pass_threshold=pass_threshold,
         templates=None if templates is None else Path(templates),
+        follow_links=follow_links,
     )
     return run(settings)
 
@@ -70,6 +84,8 @@ def render(
     labels: str | Path | None = None,
 ) -> str:
     """The report of a warehouse again, as Markdown or HTML; all runs and sections by default."""
+    from pathlib import Path
+
     from pipeline.rerender import render as render_
 
     return render_(

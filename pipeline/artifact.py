@@ -27,6 +27,7 @@ class Kind(StrEnum):
     NOTES = "notes"
     REPORT = "report"
     LOG = "log"
+    SKIPPED = "skipped"
     OTHER = "other"
 
 
@@ -56,7 +57,8 @@ def printable(name: str) -> str:
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
-    `places` are the folders it lies in whose names say something, `package` the BLADE package.
+    `places` are the folders it lies in whose names say something, `package` the BLADE package,
+    `skipped` says why it is not opened.
     """
 
     path: Path
@@ -67,11 +69,20 @@ class Artifact:
     chunk: int | None = None
     places: tuple[str, ...] = ()
     package: str | None = None
+    skipped: str | None = None
 
     @property
     def folder(self) -> str:
         """The folder part of the name; empty at the top."""
         return self.name.rpartition("/")[0]
+
+    @property
+    def n_bytes(self) -> int:
+        """Its size; nothing where it is gone by now."""
+        try:
+            return self.path.lstat().st_size
+        except OSError:
+            return 0
 
     @property
     def compression(self) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from pipeline import __version__
+from pipeline import __version__, files
 from pipeline.profile import Profile
 from pipeline.relation import create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
@@ -78,7 +78,8 @@ def command(chosen: Profile, settings: Settings) -> str:
         *(("--run", f"{name}=PATH") for name, _ in settings.run_names),
     ]
     words = [word for name, value in given if value is not None for word in (name, str(value))]
-    return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words])
+    followed = ["--follow-links"] if settings.follow_links else []
+    return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words, *followed])
 
 
 def manifest(
@@ -110,4 +111,4 @@ def manifest(
 
 
 def _hashed(path: Path) -> dict[str, str]:
-    return {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    return {"path": path.name, "sha256": hashlib.sha256(files.content(path)).hexdigest()}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -96,7 +97,13 @@ def _analyzed(
     settings: Settings, progress: Progress, *, wanted: Sequence[str] = (), has_pages: bool
 ) -> Analysis:
     """Once more on one thread where rows turn out to be very long."""
-    found = discover.artifacts(settings.results, run_names=settings.run_names, out=settings.out)
+    outputs.refuse_unusable(settings.out)
+    found = discover.artifacts(
+        settings.results,
+        run_names=settings.run_names,
+        out=settings.out,
+        follow_links=settings.follow_links,
+    )
     chosen = _profile(settings)
     build = partial(_build, found, chosen, progress=progress, wanted=wanted, has_pages=has_pages)
     try:
@@ -171,34 +178,28 @@ def _build(
     has_pages: bool,
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
-    texts: dict[str, str] = {}
-    path = settings.out / WAREHOUSE_NAME
-    left = [*warehouse.leftovers(path), *outputs.leftovers(settings.out)]
-    with ExitStack() as stack:
-        with _building(path, found, settings) as db:
-            # Only now is it sure that nobody else is writing here.
-            beside = stack.enter_context(outputs.prepared(settings.out))
-            if left:
-                progress.note(f"removed what a killed analysis left: {', '.join(left)}")
-            _fill(db, found, chosen, settings, progress, wanted=wanted)
-            if has_pages:
-                progress.stage("checking them")
-            warnings = [] if wanted else warehouse.run_checks(db)
-            provenance.write_notices(db, warnings)
-            if has_pages:
-                progress.stage("writing the report")
+    with (
+        outputs.replaced(settings.out, note=progress.note) as beside,
+        _building(beside / WAREHOUSE_NAME, found, settings) as db,
+    ):
+        _fill(db, found, chosen, settings, progress, wanted=wanted)
+        if has_pages:
+            progress.stage("checking them")
+        warnings = [] if wanted else warehouse.run_checks(db)
+        provenance.write_notices(db, warnings)
+        if has_pages:
+            progress.stage("writing the report")
+            with _uncollected():
                 texts = _with_room(
                     db,
                     settings,
                     lambda: report.texts(db, report.collect(db), folder=settings.templates),
                 )
-                texts[MANIFEST_NAME] = provenance.manifest(
-                    db, chosen, settings, texts, templates=report.replaced(settings.templates)
-                )
-                outputs.write(beside, settings.out, texts)
-            warehouse.order_views(db, SQL_DIR)
-        if has_pages:
-            outputs.put_in_place(beside, settings.out, texts)
+            texts[MANIFEST_NAME] = provenance.manifest(
+                db, chosen, settings, texts, templates=report.replaced(settings.templates)
+            )
+            outputs.write(beside, texts)
+        warehouse.order_views(db, SQL_DIR)
     return Analysis(settings.out, tuple(warnings))
 
 
@@ -251,6 +252,18 @@ def _fill(
     _with_room(db, settings, make)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Rows and pages hold no circles: looking for some takes a tenth of the time of writing."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
+
+
 def _with_room(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
     """Some work in the memory that is enough for most; else in half of what there is."""
     try:
@@ -279,7 +292,7 @@ def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -
 
 
 def _n_bytes(found: list[Artifact]) -> int:
-    return sum(artifact.path.stat().st_size for artifact in found if artifact.path.exists())
+    return sum(artifact.n_bytes for artifact in found)
 
 
 def _size(n_bytes: int) -> str:

@@ -31,6 +31,7 @@ class Settings:
     pass_threshold: float | None = None
     profile: Path | None = None
     templates: Path | None = None
+    follow_links: bool = False
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
     memory_limit: str | None = None  # half of the machine's

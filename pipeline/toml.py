@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pipeline import files
 from pipeline.errors import InputError, UsageError, did_you_mean
 
 MOST_BYTES = 1_000_000
@@ -19,7 +20,8 @@ PLACE = re.compile(r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)"
 # The parser takes the square of the parts of a key: forty kilobytes of them keep it for seconds.
 MOST_PARTS = 20
 PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-LONG_KEY = re.compile(f"(?:{PART}){{{MOST_PARTS}}}")
+# From the beginning of a word only: from each letter of a long one it would take its square.
+LONG_KEY = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_PARTS}}}")
 
 
 @dataclass(frozen=True)
@@ -240,18 +242,11 @@ def _tables(entry: Entry, home: str, contract: Contract) -> list[dict[str, Any]]
 
 
 def _text(path: Path, name: str, contract: Contract) -> str:
-    # A pipe or a device could keep us waiting for ever.
-    if not path.is_file():
-        what = "is not a file" if path.exists() else "no such file"
-        hint = f"A {contract.noun} is a TOML file such as {contract.file_name}."
-        raise InputError(f"{name}: {what}.", hint=hint)
     try:
-        with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}.") from error
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{name}: more than {MOST_BYTES} bytes, too large for a {contract.noun}.")
+        content = files.content(path, most=MOST_BYTES)
+    except files.UnreadableError as error:
+        hint = f"A {contract.noun} is a TOML file such as {contract.file_name}."
+        raise InputError(f"{name}: {error}.", hint=hint) from error
     try:
         # Editors on Windows write a mark in front, which TOML does not know.
         return content.decode("utf-8").removeprefix("\ufeff")

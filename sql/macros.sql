@@ -335,9 +335,10 @@ create or replace macro error_message(text) as
     )[1];
 
 -- The same error under one name: what differs from one time to the next taken out of its message,
--- which are addresses, quoted words, paths, ids and numbers. Names of JSON fields stay.
+-- which are addresses, quoted words, paths, ids and numbers. Names of JSON fields stay, in quotes that
+-- no text holds until the end, so that what is left are words of the message.
 create or replace macro error_signature(message) as
-    left(trim(regexp_replace(
+    left(translate(trim(regexp_replace(
         regexp_replace(
             regexp_replace(
                 regexp_replace(
@@ -346,8 +347,11 @@ create or replace macro error_signature(message) as
                             regexp_replace(
                                 regexp_replace(
                                     regexp_replace(
-                                        left(message, 1000),
-                                        '([{,]\s*)["'']([^"''\n]{1,80})["'']\s*:', '\1\2:', 'g'
+                                        regexp_replace(
+                                            left(message, 1000),
+                                            '([{,]\s*)"([^"''\n]{1,80})"(\s*:)', '\1' || chr(64976) || '\2' || chr(64976) || '\3', 'g'
+                                        ),
+                                        '([{,]\s*)''([^"''\n]{1,80})''(\s*:)', '\1' || chr(64977) || '\2' || chr(64977) || '\3', 'g'
                                     ),
                                     '\b[A-Za-z][A-Za-z0-9+.-]*://[^\s"''<>)\]]+', '<url>', 'g'
                                 ),
@@ -366,7 +370,7 @@ create or replace macro error_signature(message) as
             '<n>(?:[,;:\s]+<n>)+', '<n>', 'g'
         ),
         '\s+', ' ', 'g'
-    )), 160);
+    )), chr(64976) || chr(64977), '"'''), 160);
 
 -- Does a tool's error say that there is no such tool? It names the tool that was called, or none: a
 -- database too has functions that do not exist.

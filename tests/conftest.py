@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import settings
@@ -21,6 +23,13 @@ CORPUS = ROOT.parent / "shared" / "corpus"
 DEMO = ROOT / "data_samples" / "demo"
 
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _without_waiting_for_the_disk() -> Iterator[None]:
+    """What a test writes need not outlive a power failure."""
+    with mock.patch.object(os, "fsync"):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from tests.hostile import SHORT, TRICKS
+from tests.odd_rows import items
 from tests.reference_run import Key, Rollout, Run
-from tests.results import Row, asked, rollout
+from tests.results import Row, asked, failure, rollout
 
 BINARY = (0, 1, 0.0, 1.0)
 GRADED = (0.0, 0.1, 0.25, 0.3, 0.5, 0.7, 1.0, 0.9999999999999998)
@@ -187,3 +189,68 @@ def scored(task: int, rewards: list[float], *, suite: str = "", **fields: Any) -
         rollout(task, index, reward=reward, ask=f"{suite} asks {task}", **fields)
         for index, reward in enumerate(rewards)
     ]
+
+
+WORDS = (
+    *("done", "The answer is 42.", "2 of 3 passed", "error: no", "pass@1 is 50.0%", ""),
+    *("never passes `a/b:0`", "run0/1:0 always passes", *TRICKS[:6], SHORT),
+)
+ERRORS = (
+    *("Error: file /tmp/a7.txt not found", 'ValueError: bad | "x" <b> 17', "ok", "failed"),
+    *("Traceback (most recent call last):\n  x\nKeyError: 'a'", "Error: 3 of 4 tests failed"),
+    *("Error: `x` \\| y", '{"error": "no such id 55"}', '{"success": false, "n": 3}'),
+)
+TASKS = ("t 1", "a/b:0", "<b>|`x`", "täsk (2)", "3 of 4", "`run0/1:0`", "x" * 150, "50.0%")
+REWARDS: tuple[tuple[Any, ...], ...] = (
+    *((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (0.0, 0.3, 1.0), (1.0,), (0.0,)),
+    *((-1.0, 0.5, 7.0), (0.0, 1.0, None), (0.5,), (None, "N/A")),
+)
+
+
+def odd(seed: int) -> dict[str, list[Row]]:
+    """One or two small runs whose words, names and rewards look like claims of a report."""
+    random = Random(seed)
+    rewards, n_tasks, n_repeats = random.choice(REWARDS), random.randint(1, 4), random.randint(1, 3)
+    is_named, kind = (
+        random.random() < 0.4,
+        random.choice(("equal", "words", "none", "tools", "odd")),
+    )
+    files: dict[str, list[Row]] = {}
+    for run in range(random.randint(1, 2)):
+        rows = [
+            _odd_row(random, kind, task, index, random.choice(rewards), is_named=is_named)
+            for task in range(n_tasks)
+            for index in range(n_repeats)
+            if random.random() > 0.08
+        ]
+        files[f"run{run}_rollouts.jsonl"] = rows
+    if random.random() < 0.2:
+        failed = failure(0, 5, "timeout_exceeded", message=random.choice(ERRORS))
+        files["run0_rollouts_failures.jsonl"] = [failed]
+    return files
+
+
+def _odd_row(
+    random: Random, kind: str, task: int, index: int, reward: Any, *, is_named: bool
+) -> Row:
+    said = WORDS[task] if kind == "equal" else random.choice(WORDS)
+    output: list[Any] = []
+    for number in range(random.randint(0, 3) if kind == "tools" else 0):
+        name, call = random.choice(("read", "write<b>", "run_tests")), {"call_id": f"c{number}"}
+        output.append({"type": "function_call", "name": name, "arguments": "{}", **call})
+        output.append({"type": "function_call_output", "output": random.choice(ERRORS), **call})
+    if kind == "odd":
+        output = items(random)
+    elif kind != "none":
+        output.append({"type": "message", "role": "assistant", "content": said})
+    row = rollout(None if is_named else task, index, reward=reward, output=output, ask=f"q {task}")
+    fields: dict[str, Any] = {
+        "tests": [{"name": said or "x", "passed": False, "message": random.choice(ERRORS)}],
+        "error": random.choice(ERRORS),
+        "category": random.choice(("a", "b|c", "<i>")),
+        "predicted": random.choice(WORDS),
+        "expected_answer": random.choice(WORDS),
+        "finish_reason": "length",
+    }
+    row |= {name: value for name, value in fields.items() if random.random() < 0.25}
+    return {**row, "task_id": TASKS[task + 4 * (kind in ("tools", "equal"))]} if is_named else row

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import csv
 import fcntl
+import importlib
 import io
 import json
 import os
 import pty
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import termios
 import time
 from pathlib import Path
 
+import click
 import duckdb
 import pyarrow.parquet
 import pytest
 
+from pipeline.cli import COMMANDS
+from pipeline.cli import blade as commands
 from pipeline.ingest import discover
 from tests.conftest import ROOT
 from tests.lean import without_pages
@@ -595,3 +600,59 @@ def test_a_copied_warehouse_opens_anywhere(results: Results, tmp_path: Path) -> 
             tmp_path / name,
         )
         assert said.stdout == "n\n2\n"
+
+
+@pytest.mark.parametrize("wrapped", [None, ValueError("a library's own"), SystemExit(1)])
+def test_an_interrupt_ends_with_130_however_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrapped: BaseException | None
+) -> None:
+    """Ctrl-C in a query, in rendering or in a library that makes an error of its own of it."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise wrapped or KeyboardInterrupt from None
+
+    monkeypatch.setattr("pipeline.run.report.check_templates", interrupted)
+    ended = call("analyze", tmp_path)
+    assert ended.code == 130 and "blade: interrupted" in ended.stderr
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_interrupt_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Libraries abort where it strikes while they are imported."""
+    (tmp_path / "slow_library.py").write_text(
+        "import signal\nsignal.raise_signal(signal.SIGINT)\nis_whole = True\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    seen = []
+
+    def importing(*_: object, **__: object) -> None:
+        seen.append(importlib.import_module("slow_library").is_whole)
+        time.sleep(30)
+
+    monkeypatch.setattr("pipeline.run.report.check_templates", importing)
+    assert call("analyze", tmp_path).code == 130 and seen == [True]
+
+
+def test_an_interrupt_while_stdin_is_read(results: Results) -> None:
+    """Exit code 130, and no traceback."""
+    command = [BLADE, "sql", "--warehouse", results.path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        time.sleep(1)
+        running.send_signal(signal.SIGINT)
+        assert running.wait(30) == 130
+        assert running.stderr is not None and b"Traceback" not in running.stderr.read()
+
+
+def test_arguments_that_are_no_text() -> None:
+    """Of every command, as what is named and as the value of every option: exit code 2."""
+    for name in COMMANDS:
+        command = commands.get_command(click.Context(commands), name)
+        assert command is not None
+        options = [each.opts[0] for each in command.params if isinstance(each, click.Option)]
+        for before in ([], *([option] for option in options)):
+            ended = call(name, *before, "\udcff")
+            assert (ended.code, ended.stdout) == (2, "") and "not UTF-8" in ended.stderr
+    assert blade("analyze", os.fsdecode(b"\xff")).code == 2

@@ -119,12 +119,44 @@ def test_base_alone(say: Say) -> None:
     assert outcome.stdout.index("REGRESSED") < outcome.stdout.index("IMPROVED")
 
 
+def test_what_runs_differ_in_is_named(tmp_path: Path) -> None:
+    """Models that the rows name, though their runs are called after them, and each setting."""
+    request = {"input": [{"role": "user", "content": "What is it?"}]}
+    efforts = {"aster": ("low", 1.0), "birch": ("high", 1)}
+    files = {
+        f"{model}_rollouts.jsonl": [
+            rollout(
+                0,
+                0,
+                model=model,
+                responses_create_params={
+                    **request,
+                    "temperature": temperature,
+                    "reasoning": {"effort": effort},
+                },
+            )
+        ]
+        for model, (effort, temperature) in efforts.items()
+    }
+    files |= {"aster_config.yaml": "top_k: 40\n", "birch_config.yaml": "top_k: 20\n"}  # type: ignore[dict-item]
+    with without_pages():
+        results = analyzed(tmp_path, files)
+    text = words(call("compare", "aster", "birch", "--warehouse", results.path).stdout)
+    assert (
+        "these runs differ in model (aster against birch), reasoning_effort (low against high), "
+        "top_k (40 against 20) " in text
+    )
+
+
 def test_base_and_candidate(say: Say) -> None:
     """The verdict, the change with its intervals, the tasks, and why, add up."""
     outcome = say("base", "better")
     text = words(outcome.stdout)
     assert outcome.code == 0
-    assert "better against base these runs differ in nothing that is recorded of them" in text
+    assert (
+        "better against base no recorded configuration difference; neither run records its model"
+        in text
+    )
     assert "IMPROVED pass@1 change +35.0 points on 30 tasks of both, from 50.0% to 85.0%" in text
     assert "on these tasks the candidate is higher" in text
     assert "30 ask the same question in both" in text
@@ -342,7 +374,7 @@ def policy(folder: Path, text: str) -> Path:
     [
         ("better", "", "PASS", 0),
         ("better", TRACKED, "WARN", 0),
-        ("nearly", "", "INCONCLUSIVE", 1),
+        ("nearly", "", "INCONCLUSIVE", 3),
     ],
 )
 def test_policy(
@@ -407,7 +439,7 @@ def test_policy_of_unbounded_rewards(say: Say, tmp_path: Path) -> None:
     """Differences that are all alike bound nothing where rewards have no bounds."""
     text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
     outcome = say("unsettled_a", "unsettled_b", "--policy", policy(tmp_path, text))
-    assert outcome.code == 1 and outcome.stdout.startswith("INCONCLUSIVE  ")
+    assert outcome.code == 3 and outcome.stdout.startswith("INCONCLUSIVE  ")
     assert "no interval is defined for it" in outcome.stdout
 
 

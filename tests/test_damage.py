@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.mutations import PER_BATCH, campaign
 from tests.lean import LOADED
 from tests.results import analyzed, lines, rollout
 
@@ -45,3 +46,9 @@ def test_damage_in_the_middle(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"a_rollouts.jsonl.gz": bytes(packed)}, needs=LOADED)
     ((n_lines, n_rows, n_rejects),) = found.rows("select n_lines, n_rows, n_rejects from artifacts")
     assert n_rows > N_ROWS / 3 and n_rejects > 0 and n_rows + n_rejects == n_lines
+
+
+@pytest.mark.slow
+def test_mutated_files_of_every_kind() -> None:
+    """Rollouts, sidecars, settings, labels and packed files: none crashes, no line is lost."""
+    assert campaign(2 * PER_BATCH, seed=1000) == []

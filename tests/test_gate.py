@@ -53,7 +53,7 @@ def test_interval_and_threshold(
     criterion = Criterion("pass_at_1", rule, 0.02, direction)
     found = decided(criterion, measured(low, high))
     assert (found["metrics"][0]["verdict"], found["verdict"]) == (expected, expected)
-    assert found["exit_code"] == (0 if expected is PASS else 1)
+    assert found["exit_code"] == {PASS: 0, FAIL: 1}.get(expected, 3)
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.0, 0.0, INCONCLUSIVE), (0.1, 0.1, PASS)])
@@ -166,7 +166,7 @@ def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Ver
     changes = (OF[blocking], replace(OF[tracked], metric="mean_reward"))
     found = decide(Policy("p", criteria), Compared("a", "b", changes))
     assert found["verdict"] is expected
-    assert found["exit_code"] == (0 if expected in (PASS, WARN) else 1)
+    assert found["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(expected, 3)
 
 
 def test_two_blocking_metrics() -> None:

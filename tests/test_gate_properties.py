@@ -86,7 +86,7 @@ def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
     ):
         assert metric["verdict"] is INCONCLUSIVE
         assert found["verdict"] is (INCONCLUSIVE if metric["level"] == "blocking" else WARN)
-    assert found["exit_code"] == (0 if found["verdict"] in (PASS, WARN) else 1)
+    assert found["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(found["verdict"], 3)
     assert bool(found["reasons"]) == (found["verdict"] is not PASS)
 
 

@@ -259,13 +259,13 @@ def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     given = write(tmp_path / "results", {"a.jsonl": "{}\n"}) / "a.jsonl"
     steps = planned(tmp_path / "p", [File("rollouts/a.jsonl", given)], Existing())
 
-    def half_copied(_source: Path, target: Path) -> None:
+    def half_copied(source: Path, target: Path) -> None:
         target.write_text("{")
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
 
     with (
         mock.patch("shutil.copyfile", half_copied),
-        pytest.raises(InputError, match="cannot be written"),
+        pytest.raises(InputError, match=r"p/rollouts/a.jsonl: cannot be written"),
     ):
         written(tmp_path / "p", steps, folders=["rollouts"], link=False)
     assert list((tmp_path / "p" / "rollouts").iterdir()) == []

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import pipeline
+from pipeline import outputs
 from pipeline import run as flow
+from pipeline.package.sanitize import Policy, in_place
 from tests.results import BLADE, Results, analyzed, blade, call, rollout, write
 
 # Whole analyses, most of them in processes that are killed.
@@ -28,7 +33,7 @@ OUTPUT = [
     "runs",
     "warehouse.duckdb",
 ]
-BUILDING = ".warehouse.duckdb.building"
+BUILDING = ".blade/new/warehouse.duckdb"
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +84,7 @@ def _started(results: Path, out: Path) -> subprocess.Popen[str]:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and running.poll() is None:
         # Its size may still be that of an empty database when the rows are in its log.
-        if sum(path.stat().st_size for path in out.glob(f"{BUILDING}*")) > 100_000:
+        if sum(path.stat().st_size for path in out.glob(BUILDING)) > 100_000:
             return running
         time.sleep(0.01)
     running.kill()
@@ -93,7 +98,7 @@ def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> Non
     running.send_signal(signal.SIGKILL)
     running.communicate()
     assert running.returncode == -signal.SIGKILL
-    assert any(name.startswith(BUILDING) for name in _listing(out))
+    assert (out / BUILDING).exists()
     assert {name: (out / name).read_bytes() for name in before} == before
     assert _runs(out) == ["old"]
 
@@ -129,7 +134,7 @@ def test_a_terminated_analysis_ends_cleanly(big: Path, out: Path) -> None:
         stdout, stderr = running.communicate(timeout=30)
         assert running.returncode == 143
         assert stdout == ""
-        assert stderr.endswith("blade: terminated; earlier output is as it was.\n")
+        assert stderr.endswith("blade: terminated; nothing is left half-written.\n")
         assert "Traceback" not in stderr
         assert _contents(out) == before
         assert _listing(out) == OUTPUT
@@ -176,16 +181,11 @@ def test_a_failed_build_leaves_the_old_output(
 
 
 def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> None:
-    """Half a database, its log, spill and texts do not stop the next analysis, which names them."""
-    (out / BUILDING).write_bytes(b"half a database" * 1000)
-    (out / f"{BUILDING}.wal").write_bytes(b"half a log")
-    (out / ".warehouse.duckdb.spill").mkdir()
-    (out / ".warehouse.duckdb.spill" / "block.tmp").write_bytes(b"x")
-    (out / ".texts.building").mkdir()
+    """Half a database, spill and texts do not stop the next analysis, which says so."""
+    write(out / ".blade", {"new/warehouse.duckdb": b"half" * 1000, "spill/block.tmp": b"x"})
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
     said = call("analyze", results, "--out", out)
-    names = f"{BUILDING}, {BUILDING}.wal, .warehouse.duckdb.spill, .texts.building"
-    assert f"removed what a killed analysis left: {names}\n" in said.stderr
+    assert "removed what a killed analysis left: .blade\n" in said.stderr
     assert "removed" not in call("analyze", results, "--out", out).stderr
     assert _listing(out) == OUTPUT
     assert _runs(out) == ["new"]
@@ -251,3 +251,142 @@ def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None
         "runs/new/report.md",
         "runs/old/notes.md",
     ]
+
+
+# Every call that changes what a folder shows, or that has it written to the disk.
+CALLS = ("replace", "rename", "fsync", "link", "symlink", "unlink", "mkdir", "rmdir")
+
+
+def _is_killed(at: int, work: Callable[..., object], *given: object) -> bool:
+    """Do some work in a process that ends right before such a call; whether it came so far."""
+    child = os.fork()
+    if child == 0:
+        n_calls = 0
+
+        def counting(call: Callable[..., object]) -> Callable[..., object]:
+            def counted(*arguments: object, **options: object) -> object:
+                nonlocal n_calls
+                n_calls += 1
+                if n_calls == at:
+                    os._exit(9)
+                return call(*arguments, **options)
+
+            return counted
+
+        try:
+            with mock.patch.multiple(os, **{each: counting(getattr(os, each)) for each in CALLS}):
+                work(*given)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, 9)
+    return code == 9
+
+
+def _shown(folder: Path) -> dict[str, bytes]:
+    """What a reader sees: files by name, whether links lead to them or not."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in found}
+    return {name: path.read_bytes() for name, path in names.items() if not name.startswith(".")}
+
+
+def _output(word: str, *runs: str) -> dict[str, str]:
+    names = ["report.md", "warehouse.duckdb", *(f"runs/{run}/report.md" for run in runs)]
+    manifest = json.dumps({"outputs": [*names, "manifest.json"], "word": word})
+    return {**dict.fromkeys(names, word), "manifest.json": manifest}
+
+
+def _put(out: Path, texts: Mapping[str, str]) -> None:
+    with outputs.replaced(out) as beside:
+        outputs.write(beside, texts)
+
+
+def test_a_kill_at_any_call_leaves_one_whole_output(tmp_path: Path) -> None:
+    """Old files or new ones, never some of each; the next output leaves no link and no litter."""
+    mine = {"notes.md": b"mine", "runs/gone/notes.md": b"mine"}
+    old, new, next_ = (
+        {name: text.encode() for name, text in _output(*words).items()} | mine
+        for words in (("old", "gone", "both"), ("new", "both", "fresh"), ("next", "both"))
+    )
+    seen = []
+    is_killed = True
+    while is_killed:
+        out = write(tmp_path / str(len(seen)), {"notes.md": "mine", "runs/gone/notes.md": "mine"})
+        _put(out, _output("old", "gone", "both"))
+        assert _shown(out) == old
+        is_killed = _is_killed(len(seen) + 1, _put, out, _output("new", "both", "fresh"))
+        shown = _shown(out)
+        assert shown in (old, new)
+        seen.append(shown == new)
+        _put(out, _output("next", "both"))
+        assert _shown(out) == next_
+        assert _listing(out) == sorted({name.partition("/")[0] for name in next_})
+        assert not any(path.is_symlink() for path in out.rglob("*"))
+    # From one call on all is new.
+    assert len(seen) > 40 and seen == sorted(seen) and not seen[0] and seen[-1]
+
+
+def test_without_links_files_are_moved_one_by_one(tmp_path: Path) -> None:
+    """Some file systems have none, and some links are not allowed."""
+    _put(tmp_path, _output("old", "gone"))
+    with mock.patch.object(os, "link", side_effect=PermissionError(1, "no")):
+        _put(tmp_path, _output("new", "fresh"))
+    assert _shown(tmp_path) == {n: text.encode() for n, text in _output("new", "fresh").items()}
+    assert _listing(tmp_path) == ["manifest.json", "report.md", "runs", "warehouse.duckdb"]
+
+
+def test_what_a_strange_folder_leads_to_is_not_touched(tmp_path: Path) -> None:
+    """Neither a pointer nor a folder that someone else made leads out of the output folder."""
+    outside = write(tmp_path / "outside", {"report.md": "kept", "a/report.md": "kept"})
+    for made in ("now", "new", "runs"):
+        out = write(tmp_path / made, {".blade/new/runs/a/report.md": "x"})
+        if made == "new":
+            shutil.rmtree(out / ".blade" / "new")
+            (out / ".blade" / "new").symlink_to(outside)
+        if made == "runs":
+            (out / "runs").symlink_to(outside)
+        (out / ".blade" / "now").symlink_to(outside if made == "now" else "new")
+        try:
+            _put(out, _output("new"))
+        except pipeline.InputError as error:
+            assert "in the way" in str(error)
+        assert set(_contents(outside).values()) == {b"kept"}
+        assert len(_contents(outside)) == 2
+
+
+def test_sanitize_killed_at_any_call_changes_all_or_nothing(tmp_path: Path) -> None:
+    """The same address has the same placeholder in all files, whenever it was killed."""
+    rows = {f"{name}.md": f"write to ann@corp.io or {name}@corp.io\n" for name in ("x", "y", "z")}
+    is_killed, n_killed, n_kept = True, 0, 0
+    while is_killed:
+        folder = write(tmp_path / str(n_killed), rows)
+        is_killed = _is_killed(n_killed + 1, in_place, [folder], Policy())
+        shown = _shown(folder)
+        is_clean = [b"redacted" in shown[name] for name in rows]
+        assert all(is_clean) or not any(is_clean)
+        assert all(is_clean) == ("redactions.json" in shown)
+        n_kept += not any(is_clean)
+        n_killed += 1
+        in_place([folder], Policy())
+        shared = {_shown(folder)[name].split()[2] for name in rows}
+        assert len(shared) == 1 and shared != {b"ann@corp.io"}
+        assert _listing(folder) == ["redactions.json", *rows]
+    assert 0 < n_kept < n_killed
+
+
+def test_many_analyses_into_one_folder(tmp_path: Path) -> None:
+    """One at a time: the others are refused, and texts and warehouse are of one analysis."""
+    out = tmp_path / "out"
+    started = []
+    for name in "abc":
+        results = write(tmp_path / name, {f"{name}_rollouts.jsonl": [rollout(0, 0)]})
+        started.append(subprocess.Popen([BLADE, "analyze", results, "--out", out], stderr=-3))
+    codes = {each.wait(60) for each in started}
+    assert 0 in codes and codes <= {0, 2}
+    (run,) = _runs(out)
+    assert _listing(out) == OUTPUT and _listing(out / "runs") == [run]
+    listed = json.loads((out / "manifest.json").read_text())
+    assert [each["path"] for each in listed["inputs"]] == [f"{run}_rollouts.jsonl"]
+    metrics = json.loads((out / "metrics.json").read_text())
+    assert [each["run_id"] for each in metrics["runs"]] == [run]

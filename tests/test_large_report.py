@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import render
+import pipeline
+from pipeline import render, report
 from tests.results import analyzed, rollout
 
 N_TASKS = 5000
@@ -52,3 +53,19 @@ def test_it_is_small(large: Path) -> None:
     assert len(page.encode()) < 10_000_000
     assert page.count('<tr id="task/') == N_TASKS
     assert len(large.with_name("report.md").read_bytes()) < 1_000_000
+
+
+def test_runs_cost_the_same_however_many_there_are(tmp_path: Path) -> None:
+    """Of 300 runs a report takes hardly more than three times that of 100."""
+    seconds = []
+    for n_runs in (100, 300):
+        row = rollout(1, 0, category="a", tests=[{"name": "first", "passed": False}])
+        files = {f"run{number:03}_rollouts.jsonl": [row] for number in range(n_runs)}
+        found = analyzed(tmp_path / str(n_runs), files)
+        begun = time.process_time()
+        with pipeline.open_warehouse(found.path) as warehouse:
+            report.texts(warehouse, report.collect(warehouse))
+        seconds.append(time.process_time() - begun)
+    assert seconds[1] < 4 * seconds[0] + 1
+    # 2 seconds on a laptop.
+    assert seconds[1] < 6

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import subprocess
 from pathlib import Path
+from unittest import mock
 
 import duckdb
 import pytest
 
-from tests.results import analyzed, call, rollout
+from tests.results import BLADE, analyzed, call, rollout, write
 
 ENDLESS = "select count(*) from range(100000000000) as a, range(10000) as b"
 LARGE = "select list(a order by random()) from range(100000000) as numbers(a)"
@@ -93,3 +96,59 @@ def test_views_of_a_crafted_warehouse_read_nothing(warehouse: Path, tmp_path: Pa
     assert ended.code == 0 and "pass@1" in ended.stdout
     asked = call("sql", "from tasks", "--warehouse", crafted)
     assert asked.code == 2 and "hidden" not in asked.stdout + asked.stderr
+
+
+def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
+    """The exit code and the words on stderr of a command whose streams a shell redirects."""
+    line = ["bash", "-c", f'"$0" "$@" {redirected}; exit ${{PIPESTATUS[0]}}', BLADE, *arguments]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=60)
+    return ended.returncode, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "said"),
+    [
+        ("> /dev/full", 3, "blade: stdout: No space left on device."),
+        (">&-", 3, "blade: stdout is closed: there is nowhere to print to."),
+        ("| true", 141, ""),
+        ("> /dev/null 2>&-", 0, ""),
+    ],
+)
+def test_streams_that_take_no_words(warehouse: Path, redirected: str, code: int, said: str) -> None:
+    """A message where there is someone to tell, and never the code of a check that failed."""
+    # More than a pipe holds.
+    query = "select range(200000) as numbers"
+    told = _shell(redirected, "sql", query, "--format", "json", "--warehouse", warehouse)
+    assert told[0] == code and told[1].partition("\n")[0] == said
+
+
+@pytest.mark.slow
+def test_a_gate_that_nobody_can_read_has_not_failed(warehouse: Path, tmp_path: Path) -> None:
+    """1 says FAIL, and nothing else does."""
+    policy = tmp_path / "policy.toml"
+    policy.write_text('[[metric]]\nmetric = "pass_at_1"\n')
+    gate = ["compare", "x_a", "x_b", "--policy", policy, "--warehouse", warehouse]
+    assert _shell("> /dev/full", *gate)[0] == 3
+    with mock.patch("pipeline.cli.compare._compared", side_effect=KeyboardInterrupt):
+        assert call(*gate).code == 130
+    bug = "import sys, pipeline.cli as c; c._run = lambda: 1 / 0; c.main()"
+    ended = subprocess.run([BLADE.with_name("python"), "-c", bug], capture_output=True, text=True)
+    assert ended.returncode == 3 and "ZeroDivisionError" in ended.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("full", ["texts", "warehouse"])
+def test_a_full_disk(tmp_path: Path, full: str) -> None:
+    """Exit code 3, where it is full and what to do; earlier output is as it was."""
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    out = write(tmp_path / "out", {"report.md": "earlier"})
+    name, error = {
+        "texts": ("pipeline.outputs.Path.write_bytes", OSError(errno.ENOSPC, "No space")),
+        "warehouse": ("pipeline.run.load.artifacts", duckdb.IOException("IO Error: No space")),
+    }[full]
+    with mock.patch(name, side_effect=error):
+        ended = call("analyze", results, "--out", out)
+    assert ended.code == 3 and f"blade: {out}/.blade/new" in ended.stderr
+    assert "No space" in ended.stderr and "Make room" in ended.stderr
+    assert [path.name for path in out.iterdir()] == ["report.md"]
+    assert (out / "report.md").read_text() == "earlier"

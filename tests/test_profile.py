@@ -7,6 +7,7 @@ import os
 import re
 import time
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -294,9 +295,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         told[name] = str(raised.value)
     assert told == {
         "absent": "absent: no such file.",
-        "pipe": "pipe: is not a file.",
-        ".": ".: is not a file.",
-        "large": "large: more than 1000000 bytes, too large for a profile.",
+        "pipe": "pipe: is a pipe or a device, not a file.",
+        ".": ".: is a folder.",
+        "large": "large: has more than 1,000,000 bytes.",
         "latin": "latin:2: not UTF-8 text.",
         "a\0b": "a\0b: no such file.",
     }
@@ -622,3 +623,13 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     except BladeError as error:
         assert isinstance(error, UsageError | InputError)
         assert re.match(r"blade\.toml:(\d+:)? .*\.$", str(error), re.DOTALL)
+
+
+def test_a_long_word_takes_no_square_of_its_length(tmp_path: Path) -> None:
+    """Half a megabyte without a break is looked over at once."""
+    path = tmp_path / "blade.toml"
+    path.write_text(f'benchmark = "b"\n[fields]\nreward = "{"x" * 500_000}"\n')
+    started = time.process_time()
+    with suppress(BladeError):
+        profile.read(path)
+    assert time.process_time() - started < 5

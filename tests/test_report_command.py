@@ -7,7 +7,9 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shlex
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -397,6 +399,43 @@ def test_folders_that_cannot_be_used(
     assert not (tmp_path / "out").exists()
     if "replaces" in told:
         assert "These can be replaced: " in ended.stderr and "opening.md.j2" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("endless", "told"),
+    [
+        ("{{ 2**100000 }}", f"{FUNNEL}.md.j2"),
+        ("{{ 2 ** (10**10) }}", "took"),
+        (
+            "{% set l = range(99999) %}{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}",
+            "took",
+        ),
+        (
+            "{% for a in range(99999) %}{% for b in range(999) %}{{ a }}{% endfor %}{% endfor %}",
+            "took",
+        ),
+        ("{{ 'x' * 10**11 }}", "more than 2 GB of memory"),
+        ("{{ 'x' * 2 * 10**6 }}", "more than 1 MB"),
+    ],
+)
+def test_templates_without_an_end(
+    collected: report.Content,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    endless: str,
+    told: str,
+) -> None:
+    """A number that cannot be printed, endless loops and giant texts are said; limits go again."""
+    monkeypatch.setattr(own_templates, "SECONDS", 0.2 if "took" in told else 20.0)
+    monkeypatch.setattr("pipeline.files.MOST_BYTES", 1 << 20)
+    folder = templates(tmp_path / "own", **{FUNNEL: endless})
+    sections = [section for section in report.SECTIONS if section.name == FUNNEL]
+    before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)
+    with duckdb.connect() as unread, pytest.raises(pipeline.InputError) as raised:
+        report.check_templates(folder)
+        report.page(unread, collected, as_html=False, sections=sections, folder=folder)
+    assert str(raised.value).startswith(str(folder)) and told in str(raised.value)
+    assert (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)) == before
 
 
 def test_our_own_mistakes_stay_ours(tmp_path: Path) -> None:

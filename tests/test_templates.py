@@ -52,7 +52,7 @@ COMPARED = {
     "ledgers": {"ledgers"},
     "metrics": {"comparison_metrics"},
     "refused": {"refused_tasks"},
-    "settings": {"comparison_settings"},
+    "differing": {"comparison_settings"},
     "statements": {"comparisons", "ledgers", "changed_tasks"},
     "transitions": {"transitions"},
 }

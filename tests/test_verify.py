@@ -14,9 +14,10 @@ from pipeline.package.verify.summary import summary
 from pipeline.package.verify.wording import is_within
 from pipeline.warehouse import open_warehouse
 from tests.conftest import ROOT
+from tests.generated_runs import odd
 from tests.golden_plants import GOLDEN, sidecar_figure
 from tests.plants import KINDS
-from tests.results import call
+from tests.results import analyzed, call, rollout
 
 RUN = "office_desk_aster-8b"
 SAMPLE = ROOT / "data_samples" / "benchmarks" / "office_desk"
@@ -359,3 +360,33 @@ def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None
         "> " * 3_000 + "x", "`" * 200_000, "[" * 50_000, "tasks 1, " * 20_000, "1 of " * 2_000,
     ):  # fmt: skip
         found(text, demo)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_draft_of_any_folder_holds_against_its_own_warehouse(seed: int, tmp_path: Path) -> None:
+    """Whatever rows say and are called: nothing in any draft on them is contradicted."""
+    wrong = contradicted(analyzed(tmp_path, odd(seed)).path.parent)
+    assert wrong == []
+
+
+@pytest.mark.slow
+def test_equal_outputs_with_different_rewards_cite_failures(tmp_path: Path) -> None:
+    """What is suspected of failures is cited by one; errors are quoted in their own words."""
+    rows = [rollout(task, index, reward=float(index)) for task in range(3) for index in range(2)]
+    said = {"type": "function_call_output", "call_id": "c", "output": '{"success": false}'}
+    tool = {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}
+    rows += [rollout(3, index, reward=0.0, output=[tool, said]) for index in range(2)]
+    del rows[-1]["reward"]
+    out = analyzed(tmp_path, {"run_rollouts.jsonl": rows}).path.parent
+    assert contradicted(out) == []
+    draft = (out / "report.md").read_text(encoding="utf-8")
+    assert '{"success": false}' in draft.replace("\\", "")
+    assert "may come from the task or its verifier (TI)" in draft and "such as `run/0:0`" in draft
+
+
+def contradicted(out: Path) -> list[object]:
+    """What `blade verify` finds wrong in all drafts of an analysis."""
+    drafts = [out / "report.md", *sorted(out.glob("runs/*/report.md"))]
+    told = [json.loads(call("verify", draft, "--json").stdout) for draft in drafts]
+    return [each for one in told for each in one["findings"] if each["status"] == CONTRADICTED]

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-import errno
-import importlib
-import io
-import signal
 import sys
-import threading
 
-import click
+try:
+    import _thread
+    import errno
+    import importlib
+    import io
+    import os
+    import signal
+    import threading
+    import time
+    from contextlib import suppress
+    from types import FrameType
+    from typing import Any
 
-from pipeline import __version__
-from pipeline.errors import BladeError, InputError, is_interrupt
-from pipeline.text import neutral, one_line
+    import click
 
-INTERRUPTED, TERMINATED = 130, 143
+    from pipeline import __version__
+    from pipeline.errors import BladeError, InputError, UsageError, is_interrupt
+    from pipeline.text import neutral, one_line
+except KeyboardInterrupt:
+    sys.exit(130)
+
+INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 LONGEST_NAME = 100
+MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
 ANALYSIS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "report": "Render the report again: some runs, some sections, other templates.",
@@ -49,6 +60,14 @@ class LazyGroup(click.Group):
         """In the order a person meets them."""
         return list(COMMANDS)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse what no table, query or message can hold, whatever it is for."""
+        for word in args:
+            if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
+                hint = "A file of such a name is read with the folder it lies in."
+                raise UsageError(f"{one_line(word, LONGEST_NAME)}: not UTF-8 text.", hint=hint)
+        return super().parse_args(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of one command."""
         if cmd_name not in COMMANDS:
@@ -57,6 +76,13 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"pipeline.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """The library would end with 1 where nobody reads on: as if something did not hold."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            sys.exit(PIPE_CLOSED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The lists of commands from the tables above, without importing any."""
@@ -88,49 +114,126 @@ def blade() -> None:
 
 
 def main() -> None:
-    """Run the command; SIGTERM ends it as an error would: nothing half-made stays behind."""
+    """Run the command; Ctrl-C and SIGTERM end it as an error would: nothing half-made stays."""
     stops: list[int] = []
 
-    def stop(number: int, _frame: object) -> None:
-        # Once is enough: a second one must not stop the cleaning up.
+    def stop(number: int, frame: FrameType | None) -> None:
+        if _is_importing(frame):
+            # Libraries abort where it strikes while they are imported: a moment later, then.
+            _thread.start_new_thread(_raise_later, (number,))
+            return
         stops.append(number)
-        if len(stops) == 1:
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        # Once is enough: a second one must not stop the cleaning up.
+        if stops.count(number) == 1:
             raise SystemExit(TERMINATED)
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
+        # Where it is ignored, as in the background of a script, it stays so.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, stop)
+    sys.excepthook = _end_by_bug
     try:
         _run()
-    except BaseException:
-        # The engine wraps it in an error of its own when it strikes inside a query.
-        if not stops:
+    except BaseException as error:
+        # Libraries wrap it in errors of their own; whoever ends in peace has dealt with it.
+        ended = error.code if isinstance(error, SystemExit) else 1
+        if not stops or not ended:
             raise
-        click.echo("blade: terminated; earlier output is as it was.", err=True)
-        sys.exit(TERMINATED)
+        code = TERMINATED if signal.SIGTERM in stops else INTERRUPTED
+        if ended != code or code == TERMINATED:
+            how = "terminated" if code == TERMINATED else "interrupted"
+            _say(f"{how}; nothing is left half-written.")
+        sys.exit(code)
+    finally:
+        if signal.getsignal(signal.SIGINT) is stop:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _raise_later(number: int) -> None:
+    time.sleep(0.02)
+    signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _run() -> None:
-    """Our own errors become a message and an exit code, bugs a traceback."""
+    """Our own errors, and what the system refuses, become a message and an exit code."""
+    try:
+        _open_streams()
+        try:
+            code = blade(standalone_mode=False)
+        finally:
+            sys.stdout.flush()
+        sys.exit(code or 0)
+    except BladeError as error:
+        _say(str(error), error.hint)
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        with suppress(OSError):
+            error.show()
+        sys.exit(error.exit_code)
+    except OSError as error:
+        _let_go()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(PIPE_CLOSED)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        # Whoever writes a file says which.
+        where = error.filename or ("stdout" if is_full else "")
+        words = f"{one_line(str(where), LONGEST_NAME)}: " if where else ""
+        _say(f"{words}{error.strerror or error}.", MAKE_ROOM if is_full else "")
+        sys.exit(InputError.exit_code)
+    except (Exception, KeyboardInterrupt) as error:
+        if not isinstance(error, click.Abort) and not is_interrupt(error):
+            raise
+        _say("interrupted; nothing is left half-written.")
+        sys.exit(INTERRUPTED)
+
+
+def _say(words: str, hint: str = "") -> None:
+    """On stderr; where that is closed or full there is nobody to tell."""
+    with suppress(OSError):
+        click.echo(f"blade: {neutral(words)}", err=True)
+        if hint:
+            click.echo(f"       {neutral(hint)}", err=True)
+
+
+def _open_streams() -> None:
+    """A file that is opened must not get the number of a stream that is closed."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    is_closed = sys.stdout is None
+    sys.stdin = sys.stdin or os.fdopen(0)
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
+    if is_closed:
+        hint = "Open it, for example with: > answer.txt"
+        raise InputError("stdout is closed: there is nowhere to print to.", hint=hint)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its escape, not a crash.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    try:
-        blade()
-    except BladeError as error:
-        click.echo(f"blade: {neutral(str(error))}", err=True)
-        if error.hint:
-            click.echo(f"       {neutral(error.hint)}", err=True)
-        sys.exit(error.exit_code)
-    except OSError as error:
-        # Whatever is asked of such a name fails, in many places.
-        if error.errno != errno.ENAMETOOLONG:
-            raise
-        name = one_line(str(error.filename), LONGEST_NAME)
-        click.echo(f"blade: {name}: too long for the name of a file.", err=True)
-        sys.exit(InputError.exit_code)
-    except Exception as error:
-        if not is_interrupt(error):
-            raise
-        click.echo("blade: interrupted; earlier output is as it was.", err=True)
-        sys.exit(INTERRUPTED)
+
+
+def _let_go() -> None:
+    """What a stream still holds back goes nowhere, so that nothing fails once more at the end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _end_by_bug(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """A bug keeps its traceback; 1 would say that something was checked and does not hold."""
+    sys.__excepthook__(kind, error, trace)
+    sys.exit(InputError.exit_code)

@@ -63,6 +63,9 @@ def _named(
     help="Reward from which a rollout passes.  [default: 1.0, unless rewards leave 0..1]",
 )
 @click.option(
+    "--follow-links", is_flag=True, help="Read what links lead to outside the results too."
+)
+@click.option(
     "--max-line-bytes",
     type=click.IntRange(1, LARGEST_LINE_LIMIT),
     default=DEFAULT_MAX_LINE_BYTES,

@@ -132,7 +132,9 @@ def compare(
         compare_gate.print_gate(gates)
         print_comparisons(found, path, is_full=full)
         compare_gate.print_false_alarms(alarms)
-    sys.exit(max((each["exit_code"] for each in gates), default=0))
+    # One that fails goes before one that is not settled.
+    codes = {each["exit_code"] for each in gates}
+    sys.exit(1 if 1 in codes else max(codes, default=0))
 
 
 def _follow(words: Sequence[str], warehouse: Path | None, *, as_json: bool) -> None:

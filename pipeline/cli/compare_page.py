@@ -186,14 +186,16 @@ def _leading(change: Change) -> list[Ledger]:
 
 def _differs(comparison: Comparison) -> str:
     parts = []
-    for setting in comparison.settings:
+    for setting in comparison.differing:
         values = setting.values
-        sides = [values[side] or "none" for side in ("base_value", "candidate_value")]
+        sides = [values[side] or "not recorded" for side in ("base_value", "candidate_value")]
         how = " against ".join(one_line(side, LONGEST_SETTING) for side in sides)
         if values["n_tasks"] is not None:
             how = f"in {values['n_tasks']} tasks"
         parts.append(f"{values['setting']} ({how})")
-    return f"these runs differ in {', '.join(parts) or 'nothing that is recorded of them'}"
+    known = f"these runs differ in {', '.join(parts)}"
+    model = "; neither run records its model" if comparison.has_no_model else ""
+    return (known if parts else "no recorded configuration difference") + model
 
 
 def _print_tasks(change: Change) -> None:

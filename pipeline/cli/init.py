@@ -104,12 +104,12 @@ def _part(results: Path, relations: Sequence[str], benchmark: str | None) -> Ite
         nothing = Path(folder) / "blade.toml"
         nothing.touch()
         out = Path(folder) / "out"
-        settings = Settings(results=(results,), out=out, benchmark=benchmark, profile=nothing)
-        with open_warehouse(part(settings, relations)) as opened:
+        asked = Settings((results,), out, benchmark=benchmark, profile=nothing, follow_links=True)
+        with open_warehouse(part(asked, relations)) as opened:
             yield opened
 
 
 @contextmanager
 def _whole(results: Path) -> Iterator[tuple[Warehouse, Path]]:
-    with analyzed(results) as made, open_warehouse(made.warehouse) as opened:
+    with analyzed(results, follow_links=True) as made, open_warehouse(made.warehouse) as opened:
         yield opened, made.out

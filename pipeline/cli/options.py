@@ -86,12 +86,13 @@ def replacing(out: Path, *, hint: str = "") -> Iterator[Path]:
 
 
 @contextmanager
-def analyzed(*results: Path) -> Iterator[Analysis]:
+def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
     """An analysis of these results; it is gone afterwards."""
     from pipeline.run import run
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
-        settings = Settings(results=results, out=Path(folder) / "out")
+        out = Path(folder) / "out"
+        settings = Settings(results=results, out=out, follow_links=follow_links)
         with shown_progress() as progress:
             analysis = run(settings, progress=progress)
         yield analysis

@@ -14,6 +14,7 @@ from typing import TextIO
 import click
 import duckdb
 
+from pipeline import files
 from pipeline.cli.options import PATH, Number, memory_option, replacing, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
@@ -111,10 +112,10 @@ def sql(
 def _read(file: Path | None) -> str:
     try:
         if file is None or str(file) == "-":
-            return sys.stdin.read()
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{file}: cannot be read ({error.strerror}).") from error
+            return sys.stdin.read(files.MOST_BYTES)
+        return files.content(file).decode("utf-8")
+    except files.UnreadableError as error:
+        raise UsageError(f"{file}: {error}.") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{file or 'stdin'}: the query is not UTF-8 text.") from error
 
@@ -143,8 +144,9 @@ def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -
     """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
     left = timeout
     with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
-        running = pool.submit(answer)
+        running: Future[None] = Future()
         try:
+            running = pool.submit(answer)
             while not running.done():
                 wait([running], timeout=min(left, 1))
                 left -= 1
@@ -162,7 +164,7 @@ def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -
 
 def _end(warehouse: Warehouse, running: Future[None]) -> None:
     """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
-    while not running.done():
+    while not running.cancel() and not running.done():
         warehouse.interrupt()
         wait([running], timeout=0.1)
 

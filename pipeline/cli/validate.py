@@ -99,7 +99,8 @@ def _checks(
         try:
             # The folder of the rollouts; of a benchmark's data the rollout files alone.
             is_ours = found.results.name == ROLLOUTS
-            made = stack.enter_context(analyzed(*([found.results] if is_ours else found.rollouts)))
+            given = [found.results] if is_ours else found.rollouts
+            made = stack.enter_context(analyzed(*given, follow_links=True))
             opened = stack.enter_context(open_warehouse(made.warehouse))
         except BladeError as error:
             return asked(None, reason=str(error))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipeline import files
 from pipeline.cli.options import PATH, json_option, shown_progress
+from pipeline.errors import InputError
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import open_warehouse
@@ -58,7 +60,9 @@ def verify(
             # All relations, but no pages.
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="blade-"))
             with shown_progress() as progress:
-                settings = Settings(results=(held.results,), out=Path(folder) / "out")
+                out = Path(folder) / "out"
+                # A package may have been laid out with links.
+                settings = Settings(results=(held.results,), out=out, follow_links=True)
                 path = part(settings, progress=progress)
         data = None if path is None else stack.enter_context(open_warehouse(path))
         click.echo(neutral(f"held against {held.words}"), err=True)
@@ -79,7 +83,10 @@ def verify(
 
 def _text(path: Path) -> str:
     """A file's text; bytes that are not UTF-8 are shown as such and change no number."""
-    raw = path.read_bytes()
+    try:
+        raw = files.content(path)
+    except files.UnreadableError as error:
+        raise InputError(f"{path}: {error}.", hint="Check the path.") from error
     text = raw.decode("utf-8-sig", errors="replace")
     if "\ufffd" in text and "\ufffd".encode() not in raw:
         click.echo(neutral(f"{path}: some bytes are not UTF-8; they are read as \ufffd"), err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipeline import files
 from pipeline.artifact import (
     COMPRESSIONS,
     METRIC_KINDS,
@@ -70,6 +72,7 @@ class Found:
 
     path: Path
     name: str
+    skipped: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,11 @@ def artifacts(
     *,
     run_names: tuple[tuple[str, Path], ...] = (),
     out: Path | None = None,
+    follow_links: bool = False,
 ) -> list[Artifact]:
     """Every file below the inputs, in path order, each with its kind and its run."""
     inputs = [*results, *(path for _, path in run_names)]
-    found = _walk(inputs, skip=out)
+    found = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
     kinds = [(file, _kind_of(file, is_named=file.path in named_files)) for file in found]
     _refuse_without_rollouts(inputs, kinds)
@@ -113,8 +117,8 @@ def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]
     )
 
 
-def _walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
-    """All regular files below the inputs; hidden ones and our own output are left out."""
+def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[Found]:
+    """All files below the inputs; hidden ones and our own output are left out."""
     for path in inputs:
         _refuse_unusable(path)
     absolute = [Path(os.path.abspath(path)) for path in inputs]
@@ -124,11 +128,14 @@ def _walk(inputs: list[Path], *, skip: Path | None = None) -> list[Found]:
         raise UsageError(
             f"{skip}: is the results folder itself.", hint="Choose another folder with --out."
         )
+    roots = None if follow_links else [(p if p.is_dir() else p.parent).resolve() for p in absolute]
     by_path: dict[Path, Found] = {}
     for path in absolute:
-        for file in _files(path, skipped):
+        for file in _files(path, skipped, roots):
             name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
-            by_path.setdefault(file.resolve(), Found(file.resolve(), name))
+            reason = None if file == path else _hindrance(file, roots)
+            place = file if reason else file.resolve()
+            by_path.setdefault(place, Found(place, name, reason))
     return sorted(by_path.values(), key=lambda found: found.name)
 
 
@@ -145,9 +152,27 @@ def _refuse_unusable(path: Path) -> None:
         )
     if not is_open:
         raise InputError(f"{path}: cannot be read.", hint="Check its permissions.")
+    if not path.is_dir() and (reason := files.not_plain(path.stat().st_mode)):
+        raise InputError(f"{path}: {reason}.", hint="Write what it gives to a file first.")
 
 
-def _files(path: Path, skipped: Path | None) -> Iterator[Path]:
+def _hindrance(path: Path, roots: list[Path] | None) -> str | None:
+    """Why what was found in a folder is not opened: reading it may never end, or is not asked."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # what is closed to us is a reject with its reason when it is opened
+        return "is a link that leads nowhere" if path.is_symlink() else None
+    if not stat.S_ISDIR(mode) and (reason := files.not_plain(mode)):
+        return reason
+    if roots is None or not path.is_symlink():
+        return None
+    target = path.resolve()
+    if any(target.is_relative_to(root) for root in roots):
+        return None
+    return "is a link that leads out of the results; --follow-links reads it"
+
+
+def _files(path: Path, skipped: Path | None, roots: list[Path] | None) -> Iterator[Path]:
     if path.is_file():
         yield from _with_sidecars(path)
         return
@@ -160,11 +185,11 @@ def _files(path: Path, skipped: Path | None) -> Iterator[Path]:
             subfolders.clear()
             continue
         seen.add(here)
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(names):
-            file = Path(folder, name)
-            if not name.startswith(".") and file.is_file():
-                yield file
+        shown = sorted(name for name in subfolders if not name.startswith("."))
+        left = {name for name in shown if _hindrance(Path(folder, name), roots)}
+        subfolders[:] = [name for name in shown if name not in left]
+        names += left
+        yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))
     # A folder that cannot be listed is listed itself, to be a reject with its reason.
     yield from (Path(error.filename) for error in unreadable)
 
@@ -175,14 +200,14 @@ def _with_sidecars(path: Path) -> Iterator[Path]:
     beside = {f"{stem}{suffix}" for suffix in SIDECAR_SUFFIXES}
     yield path
     for other in sorted(path.parent.iterdir()):
-        if _split_name(other.name)[0] in beside and other.is_file():
+        if _split_name(other.name)[0] in beside and not other.is_dir():
             yield other
 
 
 def _is_our_output(folder: Path) -> bool:
     try:
-        manifest = json.loads((folder / MANIFEST_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        manifest = json.loads(files.content(folder / MANIFEST_NAME))
+    except (files.UnreadableError, ValueError, RecursionError):
         return False
     return isinstance(manifest, dict) and manifest.get("tool") == "blade"
 
@@ -199,6 +224,8 @@ def _split_name(name: str) -> tuple[str, str]:
 
 def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     """The kind of a file; one that the caller named outright is rollouts where it has rows."""
+    if file.skipped:
+        return Kind.SKIPPED
     stem, ending = _split_name(file.name)
     if ending in (".jsonl", ".json"):
         for suffix, kind in SIDECAR_SUFFIXES.items():
@@ -292,6 +319,7 @@ def _name_runs(
                 chunk=chunk,
                 places=tuple(_telling_folders(file.name, root)),
                 package=_package_name(file),
+                skipped=file.skipped,
             )
         )
     return made

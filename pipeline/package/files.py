@@ -7,29 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
+from pipeline.files import UnreadableError, content, reason_of
 from pipeline.text import json_text
 
-MOST_BYTES = 64 << 20
 
-
-class UnreadableError(Exception):
-    """Why a file cannot be used, in words."""
-
-
-def text_of(path: Path, *, is_named: bool = False) -> str:
-    """The text of a file; UnreadableError says why there is none.
-
-    A pipe is read where a user named it, never where it lies in a folder.
-    """
+def text_of(path: Path) -> str:
+    """The text of a file; UnreadableError says why there is none."""
     try:
-        return _plain(_content(path, is_named=is_named).decode("utf-8-sig"))
+        return _plain(content(path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UnreadableError(f"is not UTF-8 at byte {error.start}") from error
 
 
-def object_of(path: Path, *, is_named: bool = False) -> dict[str, Any]:
+def object_of(path: Path) -> dict[str, Any]:
     """The JSON object in a file; UnreadableError says why there is none."""
-    text = text_of(path, is_named=is_named)
+    text = text_of(path)
     if not text.strip():
         raise UnreadableError("is empty")
     try:
@@ -46,7 +38,7 @@ def object_of(path: Path, *, is_named: bool = False) -> dict[str, Any]:
 def report_text(path: Path) -> str:
     """A report that a user named; bytes that are not UTF-8 become marks of a lost character."""
     try:
-        text = _plain(_content(path, is_named=True).decode("utf-8-sig", errors="replace"))
+        text = _plain(content(path).decode("utf-8-sig", errors="replace"))
     except UnreadableError as error:
         raise InputError(f"{path}: {error}.", hint="Check the path.") from None
     if not text.strip():
@@ -82,31 +74,13 @@ def write_text(path: Path, text: str) -> None:
         beside.replace(path)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{path}: cannot be written: {_reason(error)}.", hint="Choose another place for it."
+            f"{path}: cannot be written: {reason_of(error)}.", hint="Choose another place for it."
         ) from None
 
 
 def write_json(path: Path, value: Any) -> None:
     """A value as JSON that ends with a line end."""
     write_text(path, json_text(value, indent=2) + "\n")
-
-
-def _content(path: Path, *, is_named: bool) -> bytes:
-    try:
-        if path.is_dir():
-            raise UnreadableError("is a folder")
-        if not path.is_file() and not (is_named and path.exists()):
-            raise UnreadableError("is not there")
-        if path.stat().st_size > MOST_BYTES:
-            raise UnreadableError(f"has more than {MOST_BYTES >> 20} MB")
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise UnreadableError(f"cannot be read: {_reason(error)}") from error
-
-
-def _reason(error: Exception) -> str:
-    told = error.strerror if isinstance(error, OSError) else str(error)
-    return told or "the system refuses it"
 
 
 def _plain(text: str) -> str:

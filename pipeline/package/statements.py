@@ -12,8 +12,9 @@ from pipeline.citation import Citation
 from pipeline.package.numbers import QUOTED, Number, numbers
 from pipeline.package.reading import Block, Reading, Section, Table, is_within
 
-# A citation that stands in plain text: no blank, and a run that looks like one.
-BARE_CITATION = re.compile(r"(?<![\w/.-])[\w.-]+/[^\s/|()\[\]\"',;]+:\d+(?:#\d+)?(?![\w/:])")
+# A citation that stands in plain text: no blank, a run that looks like one, and no backquote, which
+# a reader sees only where it is part of a name.
+BARE_CITATION = re.compile(r"(?<![\w/.`-])[\w.-]+/[^\s/|()\[\]\"'`,;]+:\d+(?:#\d+)?(?![\w/:`])")
 # Only "tasks" goes on with more of them, and not with a figure: "task 4, 50.0% to 0.0%".
 TASK_NAMED = re.compile(
     r"\b(?:(?P<many>tasks)|task)\s+(?!\d+\.\d)(?P<first>(?=[\w.-]*\d)\w[\w.-]*+)(?![/%]|\s%)"
@@ -139,14 +140,16 @@ def _statement(section: Section, line: int, blocks: Sequence[Block], *, is_row: 
     )
 
 
-def citations(block: Block, start: int = 0, end: int | None = None) -> list[Citation]:
-    """The citations in a piece of text: code spans that are one, and those in plain text."""
+def citations(
+    block: Block, start: int = 0, end: int | None = None, *, is_bare: bool = True
+) -> list[Citation]:
+    """The citations in a piece of text: code spans that are one, and bare ones."""
     end = len(block.text) if end is None else end
     spans = [(from_, to) for from_, to in block.codes if start <= from_ < end]
     spans += [
         match.span()
         for match in BARE_CITATION.finditer(block.text, start, end)
-        if not block.is_code(match.start())
+        if is_bare and not block.is_code(match.start())
     ]
     told = (block.text[from_:to] for from_, to in sorted(spans))
     # `blade show run/3:1` is a command, though it ends like a citation.

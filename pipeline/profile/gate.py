@@ -34,6 +34,10 @@ class Verdict(StrEnum):
     FAIL = "FAIL"
 
 
+# A failed gate alone is a 1; what the data cannot settle passes nothing either.
+EXIT_CODES = {Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 3}
+
+
 @dataclass(frozen=True)
 class Measured:
     """One metric's paired change, candidate less base, over some of the common tasks.
@@ -107,7 +111,7 @@ def decide(policy: Policy, compared: Compared) -> Row:
         "candidate": compared.candidate,
         "policy": policy.name,
         "verdict": verdict,
-        "exit_code": 0 if verdict in (Verdict.PASS, Verdict.WARN) else 1,
+        "exit_code": EXIT_CODES.get(verdict, 0),
         "reasons": reasons,
         "metrics": metrics,
         "require": asdict(policy.require),

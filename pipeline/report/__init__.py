@@ -18,7 +18,7 @@ from pipeline.report import (
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, headlines, ranked_findings, runs
 from pipeline.report.own_templates import check as check_templates
-from pipeline.report.own_templates import explained, replaced
+from pipeline.report.own_templates import explained, refuse_long, replaced
 from pipeline.report.sections import SECTIONS, Section
 from pipeline.report.tables import EVERY as TABLES
 from pipeline.report.tables import HEALTH, OF_PAIRS, Source
@@ -56,16 +56,11 @@ __all__ = [
 
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
     """Every text output by its path below the output folder."""
-    with explained(folder):
-        return _texts(source, content, folder)
-
-
-def _texts(source: Source, content: Content, folder: Path | None) -> dict[str, str]:
     sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
     whole = document(content, folder=folder)
     written = {
         "report.md": whole.text,
-        "report.html": html.page(source, content, whole, folder=folder),
+        "report.html": _html(source, content, whole, folder),
         "metrics.json": sidecar.document(
             sidecars.values(),
             [sidecar.line(found) for found in comparison_json.objects(content.comparisons)],
@@ -87,9 +82,15 @@ def page(
     folder: Path | None = None,
 ) -> str:
     """One report: the sections asked for, by the templates of a folder before ours."""
+    whole = document(content, sections=sections, folder=folder)
+    return _html(source, content, whole, folder) if as_html else whole.text
+
+
+def _html(source: Source, content: Content, whole: markdown.Document, folder: Path | None) -> str:
     with explained(folder):
-        whole = document(content, sections=sections, folder=folder)
-        return html.page(source, content, whole, folder=folder) if as_html else whole.text
+        text = html.page(source, content, whole, folder=folder)
+    refuse_long(len(text), folder)
+    return text
 
 
 def document(
@@ -102,9 +103,12 @@ def document(
         (run,) = content.runs
         own = [found for found in content.comparisons if found.candidate == run.run_id]
         limits["detailed_comparisons"] = sum(found.is_named for found in own)
-    return markdown.document(
-        content, title=_title(content), sections=sections, folder=folder, **limits
-    )
+    with explained(folder):
+        made = markdown.document(
+            content, title=_title(content), sections=sections, folder=folder, **limits
+        )
+    refuse_long(sum(len(each.text) for each in made.sections), folder)
+    return made
 
 
 def _title(content: Content) -> str:

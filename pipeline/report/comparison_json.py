@@ -58,7 +58,7 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
         },
         "differs_in": {
             each.values["setting"]: _picked(each, ("base_value", "candidate_value", "n_tasks"))
-            for each in comparison.settings
+            for each in comparison.differing
         },
         "base_value": rounded(row["base_value"]),
         "candidate_value": rounded(row["candidate_value"]),

@@ -83,6 +83,17 @@ class Comparison:
     flips: list[Row]
 
     @property
+    def differing(self) -> list[Row]:
+        """The settings in which the runs are known to differ."""
+        sides = ("base_value", "candidate_value", "n_tasks")
+        return [row for row in self.settings if any(row.values[side] is not None for side in sides)]
+
+    @property
+    def has_no_model(self) -> bool:
+        """Whether neither run records its model: it may differ as well."""
+        return len(self.differing) < len(self.settings)
+
+    @property
     def lead(self) -> Change:
         """The change that is told first."""
         return self.changes[0]
@@ -177,30 +188,28 @@ def comparisons(source: Source) -> list[Comparison]:
 
 
 def _changes(own: list[Row], ledgers: list[Row], changed: list[Row]) -> list[Change]:
-    def is_of(row: Row, metric: Any) -> bool:
-        return bool(row.values["metric"] == metric)
+    def of(metric: Any, found: list[Row]) -> list[Row]:
+        return [row for row in found if row.values["metric"] == metric]
 
     return [
         Change(
             row,
             [
                 Ledger(*key, list(lines))
-                for key, lines in groupby(
-                    [line for line in ledgers if is_of(line, row.metric)], key=_ledger_key
-                )
+                for key, lines in groupby(of(row.metric, ledgers), key=_ledger_key)
             ],
-            [task for task in changed if is_of(task, row.metric)],
+            of(row.metric, changed),
         )
         for row in own
     ]
 
 
 def _ledger_key(line: Row) -> tuple[str, str, str]:
-    return line.ledger, line.policy, line.slice_key
+    return line.values["ledger"], line.values["policy"], line.values["slice_key"]
 
 
 def _by_pair(found: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
     pairs: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in found:
-        pairs[row.base, row.candidate].append(row)
+        pairs[row.values["base"], row.values["candidate"]].append(row)
     return pairs

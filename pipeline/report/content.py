@@ -250,7 +250,7 @@ def runs(source: Source) -> list[RunContent]:
 def _by_run(found: list[Row]) -> dict[str, list[Row]]:
     lists: dict[str, list[Row]] = {}
     for row in found:
-        lists.setdefault(row.run_id, []).append(row)
+        lists.setdefault(row.values["run_id"], []).append(row)
     return lists
 
 

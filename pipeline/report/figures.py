@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A number, or none, with its source: `run_metrics?run_id=base#pass_at_1`."""
+class Figure(NamedTuple):
+    """A number, or none, with its source: `run_metrics?run_id=base#pass_at_1`.
+
+    A tuple, since pages of thousands of runs make a million of them.
+    """
 
     value: int | float | None
     source: str
@@ -35,8 +37,15 @@ class Row:
             value = self.values[name]
         except KeyError:
             raise AttributeError(f"{self.relation} has no {name}") from None
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return Figure(value, f"{self.place}#{name}") if is_number or value is None else value
+        if isinstance(value, (str, bool)):
+            # The next look finds it without coming here.
+            self.__dict__[name] = value
+            return value
+        is_figure = value is None or isinstance(value, (int, float))
+        return Figure(value, f"{self.place}#{name}") if is_figure else value
+
+    # A template asks for a column by name too, as of `selectattr`.
+    __getitem__ = __getattr__
 
     @cached_property
     def place(self) -> str:

@@ -19,7 +19,10 @@ MOST_NAMES = 8
 LONGEST = 400
 # Text that needs no escape inside backquotes: citations and most names are made of it, in any
 # language.
-PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& -]{1,200}")
+NAME = r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& -]"
+PLAIN = re.compile(f"{NAME}{{1,200}}")
+# What holds single backquotes stands between two.
+FENCED = re.compile(rf"(?:{NAME}|`(?!`)){{1,200}}")
 
 
 def pct(figure: Figure) -> str:
@@ -114,7 +117,11 @@ def ref(text: str | Figure) -> str:
     """A name, hash or citation: in backquotes where it is plain, else escaped."""
     if not isinstance(text, str):
         return "n/a"
-    return f"`{text}`" if PLAIN.fullmatch(text) else markdown_cell(one_line(text, EXCERPT))
+    if PLAIN.fullmatch(text):
+        return f"`{text}`"
+    if FENCED.fullmatch(text):
+        return f"`` {text} ``"
+    return markdown_cell(one_line(text, EXCERPT))
 
 
 def cite(citation: str | Figure) -> str:

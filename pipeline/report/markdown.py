@@ -115,9 +115,10 @@ def _tidy(text: str) -> str:
 
     A line that begins with one space goes on with the sentence before it.
     """
+    # Each pattern begins with what is to be found: one that looks behind is tried everywhere.
     apart = re.sub(r"\n(#{2,4} )", r"\n\n\1", text)
-    apart = re.sub(r"(?<=\S)\n (?=\S)", " ", apart)
-    apart = re.sub(r"(?<=\n\n) (?=\S)", "", apart)
+    apart = re.sub(r"\n(?<=\S\n) (?=\S)", " ", apart)
+    apart = re.sub(r"\n\n (?=\S)", "\n\n", apart)
     while "\n\n\n" in apart:
         apart = apart.replace("\n\n\n", "\n\n")
     return apart.strip()

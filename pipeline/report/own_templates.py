@@ -5,19 +5,25 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
+import resource
+import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from pipeline import files
 from pipeline.errors import InputError
 from pipeline.report import templates
 from pipeline.text import one_line
 
 KINDS = ("markdown", "html")
 LONGEST = 300
+SECONDS = 60.0
+MEMORY = 2 << 30
 OBJECT = re.compile(r"'pipeline\.[\w.]*?(\w+) object'")
 HINT = "docs/report.md tells what a template can read and which filters there are."
 
@@ -25,7 +31,7 @@ HINT = "docs/report.md tells what a template can read and which filters there ar
 def replaced(folder: Path | None) -> list[dict[str, str]]:
     """The files that go before ours, each with its hash."""
     return [
-        {"path": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+        {"path": path.name, "sha256": hashlib.sha256(files.content(path)).hexdigest()}
         for path in ([] if folder is None else _files(folder))
     ]
 
@@ -51,16 +57,56 @@ def check(folder: Path | None) -> None:
 
 
 @contextmanager
-def explained(folder: Path | None) -> Iterator[None]:
-    """What fails in a user's template is theirs to mend; what fails in ours is a bug."""
-    try:
+def explained(folder: Path | None, *, read: Path | None = None) -> Iterator[None]:
+    """What fails in a user's template is theirs to mend; what fails in ours is a bug.
+
+    `read` is the template that is only read.
+    """
+    if folder is None:
         yield
+        return
+    try:
+        with _bounded():
+            yield
     except Exception as error:
-        place = None if folder is None else _place(error, folder)
+        place = _place(error, folder) or read
+        if isinstance(error, (TimeoutError, MemoryError)):
+            place = place or folder
         if place is None:
             raise
         told = one_line(_told(error), LONGEST)
         raise InputError(f"{place}: {told}", hint=HINT) from error
+
+
+def refuse_long(n_characters: int, folder: Path | None) -> None:
+    """Say so where a user's templates write a page that nobody could open."""
+    if folder is not None and n_characters > files.MOST_BYTES:
+        told = f"a page of more than {files.MOST_BYTES >> 20} MB comes of these templates"
+        raise InputError(f"{folder}: {told}.", hint=HINT)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """For a page so many seconds and so much memory: a loop may be endless, a text may double."""
+
+    def late(_number: int, _frame: object) -> None:
+        raise TimeoutError(f"took longer than {SECONDS} s and was ended.")
+
+    with ExitStack() as after:
+        # Elsewhere than on the main thread there are no alarms.
+        if threading.current_thread() is threading.main_thread():
+            after.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, late))
+            after.callback(signal.setitimer, signal.ITIMER_REAL, 0)
+            # Again and again: whoever folds constants passes over the first.
+            signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
+        taken = Path("/proc/self/statm")
+        if taken.exists():
+            most, hardest = resource.getrlimit(resource.RLIMIT_AS)
+            wanted = int(taken.read_text().split()[0]) * resource.getpagesize() + MEMORY
+            if most == resource.RLIM_INFINITY or wanted < most:
+                after.callback(resource.setrlimit, resource.RLIMIT_AS, (most, hardest))
+                resource.setrlimit(resource.RLIMIT_AS, (wanted, hardest))
+        yield
 
 
 def _environments() -> dict[str, Any]:
@@ -98,11 +144,13 @@ def _refuse_unknown(path: Path) -> None:
 
 def _refuse_broken(folder: Path, path: Path) -> None:
     try:
-        path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        files.content(path).decode("utf-8")
+    except files.UnreadableError as error:
+        raise InputError(f"{path}: {error}.", hint=HINT) from error
+    except UnicodeDecodeError as error:
         raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
     if path.suffix == ".j2":
-        with explained(folder):
+        with explained(folder, read=path):
             _environments()[_ours()[path.name]](folder).get_template(path.name)
 
 
@@ -132,6 +180,8 @@ def _innermost(error: BaseException, folder: Path) -> tuple[str | None, int]:
 def _told(error: BaseException) -> str:
     if isinstance(error, jinja2.TemplateNotFound):
         return f"there is no template {error.name}."
+    if isinstance(error, MemoryError):
+        return f"took more than {MEMORY >> 30} GB of memory and was ended."
     # Names of our modules mean nothing to whoever writes a template.
     told = str(error.args[0]) if error.args else type(error).__name__
     return OBJECT.sub(r"\1", told)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from jinja2.bccache import Bucket
@@ -47,10 +49,18 @@ def markdown(folder: Path | None = None) -> jinja2.Environment:
     return made
 
 
+class Ours(jinja2.Environment):
+    """Hands each page one dictionary of globals: jinja2's own chain is copied name by name."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        """Those of the environment, and a template's own before them."""
+        return {**self.globals, **(d or {})}
+
+
 def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.Environment:
     """Templates of one kind; a name that is not given is an error."""
     # What is not ours may print what it is given, and reach nothing else.
-    kind_of = ImmutableSandboxedEnvironment if folder else jinja2.Environment
+    kind_of = ImmutableSandboxedEnvironment if folder else Ours
     return kind_of(
         loader=jinja2.FileSystemLoader([*([folder] if folder else []), OURS / kind]),
         undefined=jinja2.StrictUndefined,
@@ -65,6 +75,8 @@ def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.E
 
 def _refuse_figures(value: object) -> object:
     """A figure printed without a format would be printed as an object."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Figure):
         raise TypeError(f"the figure {value.source} is printed without a format, such as | num")
     if isinstance(value, Row):

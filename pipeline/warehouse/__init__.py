@@ -1,6 +1,6 @@
-"""sql/ -> the schemas of one DuckDB file: built beside and renamed, then opened read-only."""
+"""sql/ -> the schemas of one DuckDB file: built, then opened read-only."""
 
-from pipeline.warehouse.build import build, leftovers, let_go
+from pipeline.warehouse.build import build, let_go
 from pipeline.warehouse.overlay import ask_again
 from pipeline.warehouse.reader import Warehouse, half_of_memory, of_this_version, open_warehouse
 from pipeline.warehouse.relations import (
@@ -19,7 +19,6 @@ __all__ = [
     "create_macros",
     "create_relations",
     "half_of_memory",
-    "leftovers",
     "let_go",
     "of_this_version",
     "open_warehouse",

@@ -1,11 +1,7 @@
-"""A new warehouse file, written beside the old one and renamed over it when it is whole."""
+"""A new warehouse file."""
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from pipeline.errors import InputError, UsageError
+from pipeline.errors import InputError
 from pipeline.warehouse.reader import half_of_memory
 
 SCHEMAS = ("raw", "staging", "report", "assertions")
@@ -33,35 +29,13 @@ def build(
     threads: int | None = None,
     is_small: bool = True,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an empty warehouse; on leaving without an error it replaces `path`."""
-    building, _, spill = _beside(path)
-    with _alone(path.parent):
-        _clear(path)
-        try:
-            config = _config(memory_limit or half_of_memory(), threads, spill)
-            yield from _built(path, building, config, is_small=is_small)
-        finally:
-            _clear(path)
-
-
-def leftovers(path: Path) -> list[str]:
-    """What a build that was killed left beside `path`; the next one removes it."""
-    return [beside.name for beside in _beside(path) if beside.exists()]
-
-
-def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
-    """Drop cached blocks: they lie in the file, and a large one would fill the memory."""
-    with suppress(duckdb.OutOfMemoryException):  # what is in use stays
-        db.execute(f"set memory_limit = '{KEPT}'")
-    db.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
-
-
-def _built(
-    path: Path, building: Path, config: dict[str, Any], *, is_small: bool
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    db = duckdb.connect(":memory:", config=config)
+    """A connection to an empty warehouse at `path`, which is whole on leaving without an error."""
+    spill = path.parent.with_name("spill")
+    db = duckdb.connect(
+        ":memory:", config=_config(memory_limit or half_of_memory(), threads, spill)
+    )
     try:
-        quoted = str(building).replace("'", "''")
+        quoted = str(path).replace("'", "''")
         # A build that is killed starts over: there is nothing to recover from a log.
         db.execute(
             f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE}, "
@@ -74,50 +48,20 @@ def _built(
             db.execute(f"create schema {schema}")
         yield db
         db.execute("use memory; detach warehouse")
-        db.close()
-        building.replace(path)
-    finally:
-        db.close()
-
-
-def _beside(path: Path) -> tuple[Path, Path, Path]:
-    """The new file, its log, and the folder for what does not fit into memory."""
-    building = path.with_name(f".{path.name}.building")
-    log = building.with_name(f"{building.name}.wal")
-    return building, log, path.with_name(f".{path.name}.spill")
-
-
-def _clear(path: Path) -> None:
-    """Remove what a build leaves behind when it fails, or left when it was killed."""
-    building, log, spill = _beside(path)
-    building.unlink(missing_ok=True)
-    log.unlink(missing_ok=True)
-    shutil.rmtree(spill, ignore_errors=True)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the output folder; the system lets go of it even when we are killed."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            held = os.open(folder, os.O_RDONLY)
-    except OSError as error:
+    except duckdb.IOException as error:
         raise InputError(
-            f"{folder}: cannot be written ({os.strerror(error.errno or 0)}).",
-            hint="Choose another folder with --out.",
+            f"{path.parent}: cannot be written ({' '.join(str(error).split())}).",
+            hint="Make room there, or choose another place with --out or TMPDIR.",
         ) from error
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        raise UsageError(
-            f"{folder}: another analysis is writing here.",
-            hint="Wait for it to finish, or choose another folder with --out.",
-        ) from error
-    else:
-        yield
     finally:
-        os.close(held)
+        db.close()
+
+
+def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
+    """Drop cached blocks: they lie in the file, and a large one would fill the memory."""
+    with suppress(duckdb.OutOfMemoryException):  # what is in use stays
+        db.execute(f"set memory_limit = '{KEPT}'")
+    db.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
 
 
 def _config(memory_limit: str, threads: int | None, spill: Path) -> dict[str, Any]:

@@ -109,7 +109,10 @@ warn_pass_unsettled as (
 warn_rejects as (
     select
         path as subject,
-        n_rejects || ' of ' || n_lines || ' lines could not be used' as message,
+        coalesce(
+            (select 'not read: it ' || reason from main.rejects where source_file = path and kind = 'skipped'),
+            n_rejects || ' of ' || n_lines || ' lines could not be used'
+        ) as message,
         -- A file's name is untrusted, and a hint is made to be pasted into a shell.
         'blade sql "from rejects' || case
             when regexp_matches(path, '^[A-Za-z0-9._/ -]+$')

@@ -33,15 +33,37 @@ rollouts as (
     union all by name
     from flips
 ),
--- What comes after the last call and its result.
+-- A side of which nothing is recorded cannot be placed beside the other.
+tasks as (
+    select
+        task_no,
+        max(n_calls) > 0 as is_acting,
+        min(rollout_index) filter (where is_pass) as first_pass,
+        min(rollout_index) filter (where not is_pass) as first_failure
+    from rollouts
+    group by all
+    having count(distinct is_pass) = 2
+),
+-- Most rollouts share an outline with many others: each is read once.
 ends as (
     select
-        rollouts.*,
         outline,
         length(outline) as n_events,
-        regexp_extract(outline, '([^cr]*)$', 1) as ending
-    from rollouts
-    inner join staging.records using (record_id)
+        -- What comes after the last call and its result.
+        regexp_extract(outline, '([^cr]*)$', 1) as ending,
+        -- Its last words after all calls.
+        case
+            when contains(ending, 'm') then n_events - length(regexp_extract(ending, 'm([^m]*)$', 1))
+        end as final_seq,
+        -- With which it stopped: its first own event after its last call, else that call; its last
+        -- words where it made none.
+        case
+            when not contains(outline, 'c') then final_seq
+            when regexp_matches(ending, '[^u]')
+                then n_events - length(ending) + 1 + length(regexp_extract(ending, '^(u*)', 1))
+            else n_events - length(regexp_extract(outline, 'c([^c]*)$', 1))
+        end as stop_seq
+    from (select distinct outline from staging.records)
 )
 select
     task_no,
@@ -50,22 +72,13 @@ select
     task_id,
     rollout_index,
     flip_no,
-    max(n_calls) over (partition by task_no) > 0 as is_acting,
+    is_acting,
     is_pass,
-    rollout_index = min(rollout_index) over (partition by task_no, is_pass) as is_first,
+    rollout_index = if(is_pass, first_pass, first_failure) as is_first,
     n_calls,
-    -- Its last words after all calls.
-    case
-        when contains(ending, 'm') then n_events - length(regexp_extract(ending, 'm([^m]*)$', 1))
-    end as final_seq,
-    -- With which it stopped: its first own event after its last call, else that call; its last
-    -- words where it made none.
-    case
-        when n_calls = 0 then final_seq
-        when regexp_matches(ending, '[^u]')
-            then n_events - length(ending) + 1 + length(regexp_extract(ending, '^(u*)', 1))
-        else n_events - length(regexp_extract(outline, 'c([^c]*)$', 1))
-    end as stop_seq
-from ends
--- A side of which nothing is recorded cannot be placed beside the other.
-qualify bool_or(is_pass) over (partition by task_no) and bool_or(not is_pass) over (partition by task_no)
+    stop_seq,
+    final_seq
+from rollouts
+inner join tasks using (task_no)
+inner join (select record_id, outline from staging.records) as outlined using (record_id)
+inner join ends on ends.outline is not distinct from outlined.outline

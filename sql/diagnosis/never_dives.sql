@@ -79,13 +79,14 @@ bests as (
     from rollouts
     group by all
 ),
--- The stage at which most rollouts stop.
+-- The stage at which most scored rollouts stop.
 stages as (
     select
         run_id, task_id,
         last_stage,
         count(*) as n_at_last_stage
     from rollouts
+    where reward is not null
     group by run_id, task_id, last_stage_no, last_stage
     qualify row_number() over (partition by run_id, task_id order by count(*) desc, last_stage_no) = 1
 ),

@@ -65,6 +65,7 @@ select
         json_as_integer(records.request_max_output_tokens),
         json_as_integer(records.response_max_output_tokens)
     ) as max_output_tokens,
+    json_as_text(records.request_effort) as reasoning_effort,
     bounded_name(json_as_text(records.failure_class)) as failure_class,
     json_as_boolean(records.failure_terminal) as is_terminal,
     json_as_text(records.failure_judge_error) as judge_error,

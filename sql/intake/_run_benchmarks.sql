@@ -14,40 +14,39 @@ asked as materialized (
     inner join staging.records using (record_id)
     where keys.role in ('rollout', 'input')
 ),
--- Explicit ids, where no question was recorded. A task's index says nothing of the task, and nor do
--- ids that only count; what tells a run's tasks apart is a name of them.
-offered as (
-    select run_id, task_id, entry.key as name, json_as_text(entry.value) as value
+-- Where no question was recorded, the first explicit id that tells all tasks of a run apart. An index
+-- says nothing of a task, and nor does an id that only counts.
+id_fields as (
+    select run_id, name
     from (
         select run_id, task_id, unnest(map_entries(json_fields(ids))) as entry
         from asked
         where not has_prompt
-    ) as promptless
-),
-id_fields as (
-    select offered.run_id, arg_min(offered.name, id_fields.rank) as name
-    from (
-        select run_id, name
-        from offered
-        group by all
-        having
-            count(distinct value) = count(distinct task_id)
-            and not coalesce(
-                bool_and(regexp_full_match(value, '\d{1,9}'))
-                and max(try_cast(value as bigint)) < 2 * count(distinct value),
-                false
-            )
     ) as offered
-    inner join raw.id_fields using (name)
-    group by all
+    inner join raw.id_fields on id_fields.name = entry.key
+    inner join (
+        select run_id, count(distinct task_id) as n_tasks from asked where not has_prompt group by all
+    ) as bare using (run_id)
+    group by run_id, name, rank, n_tasks
+    having
+        count(distinct task_id) = n_tasks
+        and count(distinct json_as_text(entry.value)) = n_tasks
+        and not bool_and(coalesce(
+            try_cast(json_as_text(entry.value) as bigint) between 0 and 2 * n_tasks - 1, false
+        ))
+    qualify row_number() over (partition by run_id order by rank) = 1
 ),
--- A task by its question, by its explicit id where no question was recorded.
+-- A task by its question, by its explicit id where no question was recorded; else it is the run's own.
 tasks as (
-    select run_id, task_id, 'prompt ' || prompt_sha as token from asked where has_prompt
-    union
-    select run_id, task_id, 'id ' || value as token
-    from offered
-    inner join id_fields using (run_id, name)
+    select distinct
+        run_id,
+        task_id,
+        case
+            when has_prompt then 'prompt ' || prompt_sha
+            else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
+        end as token
+    from asked
+    left join id_fields using (run_id)
 ),
 -- Of runs that tried exactly the same tasks the first stands for all: pairs of runs may be many.
 sizes as (
@@ -158,24 +157,19 @@ wanted as (
     left join folders using (group_id)
 ),
 -- Unrelated runs of one folder may want one name; the benchmark is a key, and a folder.
-longer as (
-    select
-        group_id,
-        name || case when count(*) over (partition by lower(name)) > 1 then '-' || group_id else '' end
-            as name
-    from wanted
-),
 benchmarks as (
     select
         group_id,
-        bounded_name(
-            name
-            || case
-                when row_number() over (partition by lower(name) order by group_id) = 1 then ''
-                else '-' || left(md5(group_id), 6)
-            end
-        ) as benchmark
-    from longer
+        bounded_name(name || case
+            when row_number() over (partition by lower(name) order by group_id) = 1 then ''
+            else '-' || left(md5(group_id), 6)
+        end) as benchmark
+    from (
+        select
+            group_id,
+            name || if(count(*) over (partition by lower(name)) > 1, '-' || group_id, '') as name
+        from wanted
+    ) as longer
 ),
 rows_read as (
     select

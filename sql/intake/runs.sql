@@ -18,6 +18,7 @@ with settings as (
         ) as checkpoint,
         max(value) filter (name = 'temperature') as temperature,
         max(value) filter (name = 'top_p') as top_p,
+        max(value) filter (name = 'top_k') as top_k,
         max(value) filter (name in ('max_output_tokens', 'max_tokens')) as max_output_tokens,
         max(value) filter (name in ('num_repeats', 'n_repeats')) as n_repeats,
         string_agg(json_pair(name, value), ', ' order by name) filter (
@@ -79,6 +80,8 @@ facts as (
         case when min(top_p) = max(top_p) then min(top_p) end as top_p,
         case when min(max_output_tokens) = max(max_output_tokens) then min(max_output_tokens) end
             as max_output_tokens,
+        case when min(reasoning_effort) = max(reasoning_effort) then min(reasoning_effort) end
+            as reasoning_effort,
         count(reward) as n_scored
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
@@ -110,14 +113,18 @@ select
         ', ',
         json_pair('temperature', coalesce(facts.temperature::varchar, settings.temperature)),
         json_pair('top_p', coalesce(facts.top_p::varchar, settings.top_p)),
+        json_pair('top_k', settings.top_k),
         json_pair(
             'max_output_tokens',
             coalesce(facts.max_output_tokens::varchar, settings.max_output_tokens)
-        )
+        ),
+        json_pair('reasoning_effort', facts.reasoning_effort)
     ) || '}' as json) as sampling,
     cast('{' || coalesce(settings.limits, '') || '}' as json) as limits,
     facts.skills_hash,
     coalesce(facts.n_models, 0) as n_models,
+    -- Else it has the name of its run.
+    coalesce(facts.model, model_name(settings.model)) is not null as has_model,
     -- By the file's name: a run may have been given any other.
     run_name in (
         select files.run_name

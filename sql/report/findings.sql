@@ -217,13 +217,24 @@ suspected as (
     select
         run_id, task_id,
         arg_min(cause, (-n_with, cause, rule)) as cause,
-        -- Other runs may bear witness; what is cited is of this one.
+        -- Other runs and passes may bear witness; what is cited is a failure of this one.
         arg_min(
-            list_filter(evidence, lambda cited: starts_with(cited, run_id || '/'))[1],
+            list_filter(
+                evidence,
+                lambda cited: starts_with(cited, run_id || '/')
+                and not list_contains(coalesce(passes, []), regexp_replace(cited, '#[0-9]+$', ''))
+            )[1],
             (-n_with, cause, rule)
         ) as example,
         max(n_with) as n_with
     from main.suspicions
+    left join (
+        select run_id, task_id, list(run_id || '/' || rollout_id) as passes
+        from staging.rollouts
+        semi join main.suspicions using (run_id, task_id)
+        where is_pass
+        group by all
+    ) using (run_id, task_id)
     where confidence <> 'weak' and n_with > 0
     group by all
 ),

@@ -23,7 +23,7 @@ alike as (
             limits::varchar, skills_hash
         ]::varchar as settings
     from main.runs
-    where model <> run_id and n_scored > 0
+    where has_model and n_scored > 0
     qualify count(*) over (partition by settings) > 1
 ),
 prompts as (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -84,6 +85,13 @@ def bench_many(folder: Path) -> None:
     out = str(folder / "out")
     seconds, peak = measured([blade, "analyze", str(folder / "many"), "--out", out])
     print(f"400 small files: {seconds:.2f} s   peak {peak:.0f} MB")
+    row = {"_ng_task_index": 1, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}
+    for number in range(2000):
+        path = folder / "files" / f"run{number:04}_rollouts.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    once = [blade, "analyze", str(path.parent), "--out", f"{out}2000"]
+    print("2,000 files of one row: {:.2f} s   peak {:.0f} MB".format(*measured(once)))
     for call in (["--help"], ["sql", "from runs", "--warehouse", f"{out}/warehouse.duckdb"]):
         best = min(measured([blade, *call])[0] for _ in range(TRIES))
         print(f"  blade {' '.join(call[:2])}: {best:.2f} s")

@@ -39,5 +39,5 @@ def settings(text: str) -> dict[str, str]:
 def checkpoint(text: str) -> dict[str, str]:
     """A checkpoint reference: settings where it has some, else its first line."""
     found = settings(text)
-    first = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return found or ({"checkpoint": first[:LONGEST_VALUE]} if first else {})
+    first = text.strip()[:LONGEST_VALUE].splitlines()
+    return found or ({"checkpoint": first[0].strip()} if first else {})

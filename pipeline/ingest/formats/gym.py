@@ -47,6 +47,7 @@ COLUMNS = (
     Column("request_temperature", "responses_create_params.temperature"),
     Column("request_top_p", "responses_create_params.top_p"),
     Column("request_max_output_tokens", "responses_create_params.max_output_tokens"),
+    Column("request_effort", "responses_create_params.reasoning.effort"),
     Column("perf", "ng_perf"),
     Column("trajectory", "ng_trajectory"),
     Column("model_call_capture", "ng_model_call_capture"),
@@ -151,15 +152,17 @@ def regular(text: str) -> str:
         for field, shaped in (("response", _response), ("responses_create_params", _request)):
             if row.get(field) is not None:
                 row[field] = shaped(row[field])
-        # Half a character cannot be text; it is shown, so that two names stay two.
-        return LONE_SURROGATE.sub(
-            lambda half: f"\\\\u{ord(half[0]):04x}", json.dumps(row, ensure_ascii=False)
-        )
+        return whole(json.dumps(row, ensure_ascii=False), mark="\\\\u")
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         raise ValueError(f"not JSON: {what} at column {error.colno}") from error
     except RecursionError as error:
         raise ValueError("not JSON: nested too deeply") from error
+
+
+def whole(text: str, *, mark: str = "\\u") -> str:
+    """Half a character cannot be text; it is shown, so that two names stay two."""
+    return LONE_SURROGATE.sub(lambda half: f"{mark}{ord(half[0]):04x}", text)
 
 
 def _finite(text: str) -> float | None:

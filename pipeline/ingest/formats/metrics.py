@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.ingest.formats import gym
+
 # Fields of an entry that hold no figures; `sample` is a whole input row.
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
 SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
@@ -27,6 +29,12 @@ class Figure:
 def parse(text: str) -> Any:
     """A metrics document without the input rows it repeats: they would be most of its memory."""
     return json.loads(text, object_hook=_slim)
+
+
+def reason(error: Exception) -> str:
+    """Why there are no figures in what was given."""
+    told = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return f"not JSON: {told}"
 
 
 def _slim(entry: dict[str, Any]) -> dict[str, Any]:
@@ -57,14 +65,14 @@ def aggregate_figures(document: Any) -> Iterator[Figure]:
                 yield from profile_figures(group, position, agent=agent)
 
 
-def profile_figures(
-    row: dict[str, Any], position: int, *, agent: str | None = None
-) -> Iterator[Figure]:
+def profile_figures(row: Any, position: int, *, agent: str | None = None) -> Iterator[Figure]:
     """One task's figures; the older form has no index, its rows ascend by it."""
+    if not isinstance(row, dict):
+        raise ValueError("not a JSON object")
     sample = row.get("sample")
     sample = sample if isinstance(sample, dict) else {}
     index = row.get("_ng_task_index", sample.get("_ng_task_index"))
-    task = None if index is None else str(index)
+    task = None if index is None else gym.whole(str(index))
     # The entry's own agent before the sample's, which aggregate files fill with a placeholder.
     agent = _agent(row) or agent or _agent(sample)
     for metric, value in _flat(row):
@@ -82,10 +90,10 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, floa
         else:
             # As rows are read: beyond that no number was measured, and sums would overflow.
             is_figure = value is not None and abs(value) <= LARGEST_FIGURE
-            yield prefix + name, float(value) if is_figure else None
+            yield gym.whole(prefix + name), float(value) if is_figure else None
 
 
 def _agent(entry: dict[str, Any]) -> str | None:
     reference = entry.get("agent_ref")
     name = reference.get("name") if isinstance(reference, dict) else None
-    return name if isinstance(name, str) else None
+    return gym.whole(name) if isinstance(name, str) else None

@@ -36,7 +36,8 @@ def artifacts(
     records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read)
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
-    sidecars.load_documents(db, [file for file in numbered if file[0] not in tallies], tallies)
+    rest = [(no, artifact) for no, artifact in numbered if no not in tallies]
+    sidecars.load_documents(db, rest, tallies, max_line_bytes=settings.max_line_bytes)
     _write_files(db, numbered, tallies)
     create_table(db, "raw.id_fields", "rank int, name varchar", list(enumerate(gym.id_names())))
 

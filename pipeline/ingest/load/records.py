@@ -43,7 +43,7 @@ def load(
     read: Read,
 ) -> None:
     """Every line becomes a record, a reject or blank; items of rollouts' output become events."""
-    n_bytes = sum(artifact.path.stat().st_size for _, artifact in files)
+    n_bytes = sum(artifact.n_bytes for _, artifact in files)
 
     def lines() -> Iterator[pa.RecordBatch]:
         for file_no, artifact in files:
@@ -146,7 +146,7 @@ def _known_orders(begun: list[list[str]], fields: list[str]) -> list[list[str]]:
 
 def _first_keys(artifact: Artifact) -> list[list[str]]:
     """The fields of the first rows of a large file."""
-    if artifact.path.stat().st_size < LARGE_FILE:
+    if artifact.n_bytes < LARGE_FILE:
         return []
     lines: list[bytes] = []
     for buffer, start, end in read_blocks(artifact, FileTally(), room=lambda: 0):

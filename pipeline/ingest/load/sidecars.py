@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
-from pipeline.artifact import SETTING_KINDS, Artifact, Kind
+from pipeline.artifact import METRIC_KINDS, SETTING_KINDS, Artifact, Kind
 from pipeline.citation import Citation
+from pipeline.files import MOST_BYTES, TOO_LARGE
 from pipeline.ingest.formats import config, labels, metrics
 from pipeline.ingest.load.lines import (
+    NEWLINE,
     SNIPPET_BYTES,
     FileTally,
     batches,
@@ -22,8 +26,8 @@ from pipeline.relation import append, create_table
 
 Rows = defaultdict[str, list[tuple[Any, ...]]]  # what has been read so far, by table
 
-# A larger file is listed with its size and not opened: model weights may lie beside the results.
-LARGEST_DOCUMENT = 128 << 20
+# What is read whole; of any other document only the lines are counted.
+READ_KINDS = SETTING_KINDS | {Kind.NOTES, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS}
 LARGEST_NOTE = 1 << 20
 
 DOCUMENT_TABLES = {
@@ -44,82 +48,109 @@ LABEL_TABLES = {
 
 
 def load_documents(
-    db: duckdb.DuckDBPyConnection, files: list[tuple[int, Artifact]], tallies: dict[int, FileTally]
+    db: duckdb.DuckDBPyConnection,
+    files: list[tuple[int, Artifact]],
+    tallies: dict[int, FileTally],
+    *,
+    max_line_bytes: int,
 ) -> None:
     """Read every other artifact; what cannot be read is a reject, never an error."""
-    rows: Rows = defaultdict(list)
+    for table, columns in DOCUMENT_TABLES.items():
+        create_table(db, f"raw.{table}", columns)
     for file_no, artifact in files:
-        tally = tallies.setdefault(file_no, FileTally())
-        content = _content(artifact, tally)
+        tally = tallies[file_no] = FileTally(n_bytes=artifact.n_bytes, damage=artifact.skipped)
+        if artifact.kind is Kind.REWARD_PROFILE:
+            _load_profile(db, artifact, file_no, tally, max_line_bytes=max_line_bytes)
+            continue
+        rows: Rows = defaultdict(list)
+        content = bytearray() if artifact.skipped else _content(artifact, tally)
         if tally.damage is not None:
             tally.n_lines += 1
             rows["rejects"].append((record_id(file_no, tally.n_lines), tally.damage, ""))
-        elif content is not None:
+        else:
             _read(rows, file_no, artifact.kind, content)
-    for table, columns in DOCUMENT_TABLES.items():
-        create_table(db, f"raw.{table}", columns, rows[table])
-    append(db, "raw.rejects", rows["rejects"])
+        for table in rows:
+            append(db, f"raw.{table}", rows[table])
 
 
-def _content(artifact: Artifact, tally: FileTally) -> bytes | None:
-    """The file's bytes, counted and hashed; none where it is too large to open."""
-    tally.n_bytes = artifact.path.stat().st_size
-    if tally.n_bytes > LARGEST_DOCUMENT:
-        tally.is_counted = False
-        return None
-    blocks = read_blocks(artifact, tally, room=lambda: 0)
-    content = b"".join(bytes(memoryview(block)[start:end]) for block, start, end in blocks)
-    lines = content.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    tally.n_lines = len(lines)
-    tally.n_blank = sum(not line.strip() for line in lines)
-    return content
+def _content(artifact: Artifact, tally: FileTally) -> bytearray:
+    """The file's bytes, counted and hashed; damage says why there are none.
+
+    What is larger and would not be read anyway, such as weights, is listed with its size alone.
+    """
+    found = bytearray()
+    if artifact.compression is not None or tally.n_bytes <= MOST_BYTES:
+        for block, start, end in read_blocks(artifact, tally, room=lambda: 0):
+            found += memoryview(block)[start:end]
+            if len(found) > MOST_BYTES:
+                break
+    if max(len(found), 0 if artifact.compression else tally.n_bytes) > MOST_BYTES:
+        tally.is_counted = artifact.kind in READ_KINDS
+        tally.damage = TOO_LARGE if tally.is_counted else None
+        return bytearray()
+    tally.n_lines, tally.n_blank = _counted(found)
+    return found
 
 
-def _read(rows: Rows, file_no: int, kind: Kind, content: bytes) -> None:
+def _counted(content: bytearray) -> tuple[int, int]:
+    """Lines, and how many are blank; not as a list, which takes fifty times the bytes."""
+    is_open = bool(content) and not content.endswith(b"\n")
+    shown = b"\n" + content.translate(None, b" \t\r\x0b\x0c") + b"\n" * is_open
+    ends = np.frombuffer(shown, np.uint8) == NEWLINE
+    return content.count(b"\n") + is_open, int(np.count_nonzero(ends[1:] & ends[:-1]))
+
+
+def _read(rows: Rows, file_no: int, kind: Kind, content: bytearray) -> None:
     text = content.decode("utf-8", "replace")
     if kind is Kind.NOTES:
         rows["notes"].append((file_no, text[:LARGEST_NOTE]))
     elif kind in SETTING_KINDS:
         found = config.checkpoint(text) if kind is Kind.CHECKPOINT else config.settings(text)
         rows["config_values"] += [(file_no, name, value) for name, value in found.items()]
-    elif kind is Kind.REWARD_PROFILE:
-        _read_profile(rows, file_no, text)
-    elif kind in (Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS):
-        _read_aggregate(rows, file_no, text)
-
-
-def _read_aggregate(rows: Rows, file_no: int, text: str) -> None:
-    try:
-        document = metrics.parse(text)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        rows["rejects"].append(
-            (record_id(file_no, line), f"not JSON: {error}", text[:SNIPPET_BYTES])
-        )
-        return
-    for figure in metrics.aggregate_figures(document):
-        rows["figures"].append((file_no, *vars(figure).values()))
-
-
-def _read_profile(rows: Rows, file_no: int, text: str) -> None:
-    position = 0
-    for line_no, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+    elif kind in METRIC_KINDS and text.strip():
         try:
-            row = metrics.parse(line)
-            if not isinstance(row, dict):
-                raise ValueError("not a JSON object")
+            figures = list(metrics.aggregate_figures(metrics.parse(text)))
         except (ValueError, RecursionError) as error:
-            snippet = line.strip()[:SNIPPET_BYTES]
-            rows["rejects"].append((record_id(file_no, line_no), f"not JSON: {error}", snippet))
-            continue
-        for figure in metrics.profile_figures(row, position):
-            rows["figures"].append((file_no, *vars(figure).values()))
-        position += 1
-    rows["metric_rows"].append((file_no, position))
+            place = record_id(file_no, getattr(error, "lineno", 1))
+            rows["rejects"].append((place, metrics.reason(error), text[:SNIPPET_BYTES]))
+            return
+        rows["figures"] += [(file_no, *vars(figure).values()) for figure in figures]
+
+
+def _load_profile(
+    db: duckdb.DuckDBPyConnection,
+    artifact: Artifact,
+    file_no: int,
+    tally: FileTally,
+    *,
+    max_line_bytes: int,
+) -> None:
+    position = 0
+    for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
+        rows: Rows = defaultdict(list)
+        for line_id, line in _usable(batch, rows, tally):
+            try:
+                figures = list(metrics.profile_figures(metrics.parse(line), position))
+            except (ValueError, RecursionError) as error:
+                snippet = line.strip()[:SNIPPET_BYTES]
+                rows["rejects"].append((line_id, metrics.reason(error), snippet))
+                continue
+            rows["figures"] += [(file_no, *vars(figure).values()) for figure in figures]
+            position += 1
+        for table in rows:
+            append(db, f"raw.{table}", rows[table])
+    append(db, "raw.metric_rows", [(file_no, position)])
+
+
+def _usable(batch: pa.RecordBatch, rows: Rows, tally: FileTally) -> Iterator[tuple[int, str]]:
+    """Lines that are text, each with its id; the others are rejects, or blank after all."""
+    for line_id, line, fault in zip(*batch.to_pydict().values(), strict=True):
+        if fault is not None:
+            rows["rejects"].append((line_id, fault, line.strip()[:SNIPPET_BYTES]))
+        elif not line.strip():
+            tally.n_blank += 1
+        else:
+            yield line_id, line
 
 
 def load_labels(
@@ -140,25 +171,20 @@ def load_labels(
 
 def _load_batch(db: duckdb.DuckDBPyConnection, batch: pa.RecordBatch, tally: FileTally) -> None:
     rows: Rows = defaultdict(list)
-    for label_id, line, fault in zip(*batch.to_pydict().values(), strict=True):
+    for label_id, line in _usable(batch, rows, tally):
         snippet = line.strip()[:SNIPPET_BYTES]
-        if fault is not None:
-            rows["rejects"].append((label_id, fault, snippet))
-        elif not snippet:
-            tally.n_blank += 1
-        else:
-            try:
-                label = labels.read(line)
-            except (ValueError, RecursionError) as error:
-                rows["rejects"].append((label_id, str(error), snippet))
-                continue
-            *said, evidence = vars(label).values()
-            rows["labels"].append((label_id, *said, [str(cited) for cited in evidence], snippet))
-            own = (label_id, 0, None, label.run_id, label.task_id, None, None)
-            rows["label_mentions"].append(own)
-            for place, cited in enumerate(evidence, start=1):
-                rows["label_mentions"].append((label_id, place, str(cited), *_parts(cited)))
-    for table in ("labels", "label_mentions", "rejects"):
+        try:
+            label = labels.read(line)
+        except (ValueError, RecursionError) as error:
+            rows["rejects"].append((label_id, str(error), snippet))
+            continue
+        *said, evidence = vars(label).values()
+        rows["labels"].append((label_id, *said, [str(cited) for cited in evidence], snippet))
+        own = (label_id, 0, None, label.run_id, label.task_id, None, None)
+        rows["label_mentions"].append(own)
+        for place, cited in enumerate(evidence, start=1):
+            rows["label_mentions"].append((label_id, place, str(cited), *_parts(cited)))
+    for table in rows:
         append(db, f"raw.{table}", rows[table])
 
 

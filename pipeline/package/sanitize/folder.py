@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputError, UsageError
+from pipeline.files import MOST_BYTES, TOO_LARGE
 from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.sanitize.policy import FILE_NAME as POLICY_NAME
 from pipeline.package.sanitize.values import Policy, Unchecked
@@ -46,14 +47,11 @@ class Survey:
 
 def survey(paths: Sequence[Path], policy: Policy) -> Survey:
     """All files below the paths, in the order of their names."""
-    for path in paths:
-        _refuse_absent(path)
-    absolute = [Path(os.path.abspath(path)) for path in paths]
-    root = Path(os.path.commonpath([p if p.is_dir() else p.parent for p in absolute]))
+    root = root_of(paths)
     found: dict[Path, Source | Unchecked] = {}
     policies: set[str] = set()
-    for given in absolute:
-        for path in _files(given):
+    for given in paths:
+        for path in _files(Path(os.path.abspath(given))):
             name = path.relative_to(root).as_posix()
             if path.name == POLICY_NAME:
                 policies.add(name)
@@ -66,6 +64,14 @@ def survey(paths: Sequence[Path], policy: Policy) -> Survey:
         unchecked=tuple(item for item in ordered if isinstance(item, Unchecked)),
         policies=tuple(sorted(policies)),
     )
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    """The folder that all paths have in common; where one leads nowhere they are refused."""
+    for path in paths:
+        _refuse_absent(path)
+    absolute = [Path(os.path.abspath(path)) for path in paths]
+    return Path(os.path.commonpath([p if p.is_dir() else p.parent for p in absolute]))
 
 
 def refuse_inside(out: Path, paths: Sequence[Path]) -> None:
@@ -126,6 +132,8 @@ def _hindrance(path: Path) -> str:
             return linked if path.is_symlink() else "a folder that is not read"
         if not stat.S_ISREG(mode):
             return "not a regular file"
+        if path.suffix.lower() == ".json" and path.stat().st_size > MOST_BYTES:
+            return f"{TOO_LARGE}, and a document is read whole"
         with path.open("rb") as file:
             head = file.read(HEAD)
     except OSError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline import files
 from pipeline.errors import InputError
 from pipeline.package.sanitize.ledger import Ledger
 from pipeline.package.sanitize.values import KINDS, PLACEHOLDER, Policy, Unchecked
@@ -50,7 +51,7 @@ class RedactionLog:
 def read(path: Path) -> RedactionLog:
     """The log in a file; anything else is refused."""
     try:
-        content = json.loads(path.read_bytes().decode("utf-8"))
+        content = json.loads(files.content(path).decode("utf-8"))
         if content["schema_version"] != SCHEMA_VERSION or content["made_by"] != "blade sanitize":
             raise ValueError
         return RedactionLog(
@@ -64,8 +65,8 @@ def read(path: Path) -> RedactionLog:
                 Unchecked(str(item["file"]), str(item["reason"])) for item in content["unchecked"]
             ),
         )
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}.") from error
+    except files.UnreadableError as error:
+        raise InputError(f"{path}: {error}.") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         hint = "If it is a file of yours, rename it: sanitize keeps its log under this name."
         raise InputError(f"{path}: is not a redaction log.", hint=hint) from error

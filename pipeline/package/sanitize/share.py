@@ -14,9 +14,6 @@ from pipeline.package.sanitize.ledger import Ledger, highest_in, highest_seen, t
 from pipeline.package.sanitize.rewrite import Block, sanitized, screened
 from pipeline.package.sanitize.values import KINDS, Finding, Policy, Span, Unchecked
 
-# What is written stands beside its place under this name until all of it is.
-BESIDE = ".sanitizing"
-
 
 @dataclass(frozen=True)
 class Shared:

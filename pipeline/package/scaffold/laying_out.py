@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import BladeError, InputError
+from pipeline.files import UnreadableError, content
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SIDECARS, SKILLS, package
 from pipeline.package.scaffold.declared import declared
 from pipeline.package.scaffold.drafts import draft_files
@@ -207,8 +208,8 @@ def _staged(place: _Place, files: Sequence[Incoming]) -> Iterator[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeError) as error:
+        return content(path).decode("utf-8")
+    except (UnreadableError, UnicodeError) as error:
         raise InputError(
             f"{path}: cannot be read as a profile ({error}).", hint="Mend it, or move it away."
         ) from error
@@ -231,7 +232,7 @@ def _places(folder: Path, steps: Sequence[Step]) -> list[tuple[str, int]]:
     """Each text with places that wait for a person, as it stands now."""
     names = [step.file.name for step in steps if step.file.is_draft]
     return [
-        (name, len(CURATE.findall((folder / name).read_text(encoding="utf-8", errors="replace"))))
+        (name, len(CURATE.findall(content(folder / name).decode("utf-8", "replace"))))
         for name in names
         if name.endswith(".md")
     ]

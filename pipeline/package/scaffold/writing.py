@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from pipeline import files
 from pipeline.errors import InputError
 from pipeline.report.marks import CURATE
 
@@ -81,20 +82,26 @@ def is_replaceable(path: Path, file: File) -> bool:
         return False
     if path.name != "SKILL.md":
         return True
-    return CURATE.search(path.read_text(encoding="utf-8", errors="replace")) is not None
+    try:
+        return CURATE.search(files.content(path).decode("utf-8", "replace")) is not None
+    except files.UnreadableError:
+        return False
 
 
 def written(folder: Path, steps: Sequence[Step], *, folders: Sequence[str], link: bool) -> None:
     """Make the folders, then write what is new; each file beside and moved into place."""
+    path = folder
     try:
-        for name in folders:
-            (folder / name).mkdir(parents=True, exist_ok=True)
+        for path in (folder / name for name in folders):
+            path.mkdir(parents=True, exist_ok=True)
         for step in steps:
             if step.standing in (Standing.NEW, Standing.REPLACED):
-                _write(folder / step.file.name, step.file.content, link=link)
+                path = folder / step.file.name
+                _write(path, step.file.content, link=link)
     except OSError as error:
+        # The error of a copy may name what is copied.
         raise InputError(
-            f"{error.filename or folder}: cannot be written ({error.strerror}).",
+            f"{path}: cannot be written ({error.strerror}).",
             hint="What was written before it is whole; make room or choose another folder, "
             "and run it again.",
         ) from error
@@ -117,9 +124,9 @@ def _is_skeleton(folder: Path, file: File) -> bool:
 def _is_same(path: Path, content: str | Path) -> bool:
     try:
         if isinstance(content, str):
-            return path.read_bytes() == content.encode()
+            return files.content(path) == content.encode()
         return path.samefile(content) or filecmp.cmp(path, content, shallow=False)
-    except OSError:
+    except (OSError, files.UnreadableError):
         return False
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
+from pipeline.files import UnreadableError
 from pipeline.package.fact_candidates import SHORTEST
 from pipeline.package.facts import DIFFICULTIES
-from pipeline.package.files import UnreadableError, object_of
+from pipeline.package.files import object_of
 from pipeline.text import json_text, one_line
 
 MAKE_FACTS = (
@@ -31,7 +32,7 @@ class Fact:
 def facts(path: Path) -> list[Fact]:
     """The facts of a file in its order; a file that cannot be scored by is refused."""
     try:
-        listed = object_of(path, is_named=True).get("anchor_facts")
+        listed = object_of(path).get("anchor_facts")
     except UnreadableError as error:
         raise InputError(f"{path}: {one_line(str(error), 200)}.", hint=MAKE_FACTS) from None
     if not isinstance(listed, list) or not listed:

@@ -9,9 +9,10 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
+from pipeline.files import UnreadableError
 from pipeline.package.fact_candidates import SHORTEST
 from pipeline.package.facts import DIFFICULTIES
-from pipeline.package.files import UnreadableError, object_of
+from pipeline.package.files import object_of
 from pipeline.package.layout import Golden
 from pipeline.package.statements import Statement, of_text
 from pipeline.package.validate.check import Check, Rule, counted, listed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pipeline.package.files import UnreadableError, names_in, text_of
+from pipeline.files import UnreadableError
+from pipeline.package.files import names_in, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
 from pipeline.package.reading import read
 from pipeline.package.sanitize import log

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.package.files import UnreadableError, names_in, object_of
+from pipeline.files import UnreadableError
+from pipeline.package.files import names_in, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.numbers import Number
 from pipeline.package.sanitize.log import LOG_NAME

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pipeline.package.files import UnreadableError, text_of
+from pipeline.files import UnreadableError
+from pipeline.package.files import text_of
 from pipeline.package.layout import Golden
 from pipeline.package.reading import Reading, read
 from pipeline.package.statements import statements

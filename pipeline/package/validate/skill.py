@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pipeline.package.files import UnreadableError, is_there, text_of
+from pipeline.files import UnreadableError
+from pipeline.package.files import is_there, text_of
 from pipeline.package.layout import Package
 from pipeline.package.reading import Reading, Section, read
 from pipeline.package.validate.check import Check, Rule, counted, listed

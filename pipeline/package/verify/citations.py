@@ -35,7 +35,7 @@ def spans(piece: Piece) -> list[tuple[int, int, Citation]]:
     places += [
         match.span()
         for match in BARE_CITATION.finditer(text, piece.start, piece.end)
-        if not piece.block.is_code(match.start())
+        if not piece.is_quoting and not piece.block.is_code(match.start())
     ]
     found = ((start, end, citation.parse(text[start:end])) for start, end in sorted(places))
     return [(start, end, cited) for start, end, cited in found if cited and _is_one(cited)]
@@ -58,9 +58,10 @@ def check(found: list[Passage], evidence: Evidence, file: str) -> Iterator[Findi
     """Every citation: it is there, or what is there instead."""
     for passage in found:
         for piece in passage.pieces:
-            for start, _, each in spans(piece):
-                line = piece.line_at(start)
-                yield _finding(each, evidence, line, file)
+            for start, end, each in spans(piece):
+                # A task's own name may have the shape of a citation.
+                if exists(each, evidence) or piece.block.text[start:end] not in evidence.task_ids:
+                    yield _finding(each, evidence, piece.line_at(start), file)
             yield from _named_tasks(passage, piece, evidence, file)
 
 
@@ -92,7 +93,7 @@ def named_tasks(passage: Passage, piece: Piece) -> list[tuple[int, str]]:
     text = piece.block.text
     found: dict[int, str] = {}
     for match in TASK_NAMED.finditer(text, piece.start, piece.end):
-        if not piece.block.is_code(match.start()):
+        if not piece.is_quoting and not piece.block.is_code(match.start()):
             found[match.start("first")] = match["first"].rstrip(".-")
             for more in MORE_TASKS.finditer(text, *match.span("rest")):
                 found[more.start()] = more[0]

@@ -19,7 +19,6 @@ from pipeline.package.verify.evidence import Evidence, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
 from pipeline.package.verify.masking import LIST, masked
 from pipeline.package.verify.passages import Passage, Piece
-from pipeline.package.verify.quotes import is_quoting
 
 CHECK, MODE_CHECK, TOOL_CHECK = "outcome", "mode", "tool"
 NOUN = r"(?:rollouts?|attempts?|repeats?|runs?|trajector(?:y|ies)|ones?|tries|try|examples?|cases?)"
@@ -142,7 +141,8 @@ def _outcomes(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:
 
 
 def _of_row(passage: Passage) -> Iterator[tuple[Piece, int, bool, Citation]]:
-    first = ROW_START.match(passage.pieces[0].text) if passage.pieces else None
+    is_own = bool(passage.pieces) and not passage.pieces[0].is_quoting
+    first = ROW_START.match(passage.pieces[0].text) if is_own else None
     outcome = next(
         (
             ROW_START.fullmatch(piece.text.strip())
@@ -235,7 +235,7 @@ def _stretches(
     """Rows and clauses with the known names and the citations in them, where there are both."""
     if passage.is_row:
         # The words of a task may have a mode's name in capitals.
-        own = [piece for piece in passage.pieces if not is_quoting(passage, piece)]
+        own = [piece for piece in passage.pieces if not piece.is_quoting]
         names = {name for piece in own for _, name in _names(piece, known)}
         places = [(piece, *span) for piece in passage.pieces for span in spans(piece)]
         rollouts = {key(each) for *_, each in places}

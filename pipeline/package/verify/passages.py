@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,16 @@ from pipeline.package.reading import Block, Mark, Reading, Row, Section, Table
 from pipeline.package.statements import citations, sentences
 
 LONGEST_SENTENCE = 2_000
+# Columns whose cells repeat what a trajectory says, or what was asked.
+QUOTING = re.compile(
+    r"where (?:they|the two) part|last words|errors?|final (?:words|message|answer)|quotes?|"
+    r"excerpt|"
+    r"what (?:it|the (?:model|agent|rollout)) (?:said|says|did)|decisive (?:call|step|event)",
+    re.IGNORECASE,
+)
+ASKED = re.compile(r"asked|prompt|request|question|instruction", re.IGNORECASE)
+ASKED_START = re.compile(r"\s*(?:Asked|Prompt|Request|Question):\s+")
+OF_TASK = re.compile(r"\btask\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +37,8 @@ class Piece:
     ratios: tuple[Ratio, ...]
     # The head of its column, where it is a cell.
     head: str = ""
+    # Whether it repeats words of a task or a trajectory: what those say is no claim of the report.
+    is_quoting: bool = False
 
     @property
     def text(self) -> str:
@@ -46,7 +59,7 @@ class Piece:
     @cached_property
     def citations(self) -> list[Citation]:
         """What it cites, in order."""
-        return citations(self.block, self.start, self.end)
+        return citations(self.block, self.start, self.end, is_bare=not self.is_quoting)
 
     @cached_property
     def ratio_at(self) -> dict[int, Ratio]:
@@ -140,6 +153,9 @@ def _of_block(section: Section, block: Block, kind: str) -> Iterator[Passage]:
     all_numbers, all_ratios = numbers(block), ratios(block)
     starts = [number.start for number in all_numbers]
     places = [ratio.part.start for ratio in all_ratios]
+    is_quoting = bool(
+        ASKED_START.match(block.text) and section.path and OF_TASK.search(section.path[-1])
+    )
     for start, end in _bounded(block):
         piece = Piece(
             block,
@@ -147,6 +163,7 @@ def _of_block(section: Section, block: Block, kind: str) -> Iterator[Passage]:
             end,
             tuple(all_numbers[bisect_left(starts, start) : bisect_left(starts, end)]),
             tuple(all_ratios[bisect_left(places, start) : bisect_left(places, end)]),
+            is_quoting=is_quoting,
         )
         yield Passage(section, block.line_at(start), (piece,), kind)
 
@@ -164,6 +181,7 @@ def _bounded(block: Block) -> Iterator[tuple[int, int]]:
 
 
 def _of_row(section: Section, heads: tuple[str, ...], row: Row, table_no: int) -> Passage:
+    named = ((cell, heads[at] if at < len(heads) else "") for at, cell in enumerate(row.cells))
     pieces = tuple(
         Piece(
             cell,
@@ -171,8 +189,9 @@ def _of_row(section: Section, heads: tuple[str, ...], row: Row, table_no: int) -
             len(cell.text),
             tuple(numbers(cell)),
             tuple(ratios(cell)),
-            heads[place] if place < len(heads) else "",
+            head,
+            is_quoting=bool(QUOTING.fullmatch(head.strip()) or ASKED.fullmatch(head.strip())),
         )
-        for place, cell in enumerate(row.cells)
+        for cell, head in named
     )
     return Passage(section, row.line, pieces, "row", table_no)

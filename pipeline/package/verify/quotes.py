@@ -14,20 +14,11 @@ from pipeline.package.verify.citations import cited, exists, heading_tasks, name
 from pipeline.package.verify.data import Data
 from pipeline.package.verify.evidence import Evidence, Key, joined, key
 from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
-from pipeline.package.verify.passages import Passage, Piece
+from pipeline.package.verify.passages import ASKED, ASKED_START, QUOTING, Passage, Piece
 from pipeline.package.verify.speakers import is_value, listed_after, speaker, values
 from pipeline.package.verify.wording import fragments, is_within, told
 
 CHECK = "quote"
-# Columns whose cells repeat what a trajectory says.
-QUOTING = re.compile(
-    r"where (?:they|the two) part|last words|errors?|final (?:words|message|answer)|quotes?|"
-    r"excerpt|"
-    r"what (?:it|the (?:model|agent|rollout)) (?:said|says|did)|decisive (?:call|step|event)",
-    re.IGNORECASE,
-)
-ASKED = re.compile(r"asked|prompt|request|question|instruction", re.IGNORECASE)
-ASKED_START = re.compile(r"\s*(?:Asked|Prompt|Request|Question):\s+")
 CALL = re.compile(r"\w+\s*[({]")
 NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
 SHORTEST = 12
@@ -48,14 +39,6 @@ class Quote:
     is_bound: bool
     # A whole cell, an id or what is "set" is a quote however short it is.
     is_cell: bool = False
-
-
-def is_quoting(passage: Passage, piece: Piece) -> bool:
-    """Whether a piece repeats words of a task or a trajectory: its numbers are no figures."""
-    if passage.is_row:
-        head = piece.head.strip()
-        return bool(QUOTING.fullmatch(head) or ASKED.fullmatch(head))
-    return ASKED_START.match(piece.block.text) is not None and bool(heading_tasks(passage))
 
 
 def check(found: list[Passage], data: Data, evidence: Evidence, file: str) -> Iterator[Finding]:
@@ -135,11 +118,12 @@ def _quotes(passage: Passage, evidence: Evidence) -> Iterator[Quote]:
     for piece in passage.pieces:
         if passage.is_row and piece.text.strip():
             yield from _of_cell(passage, piece, there, evidence)
-        if not passage.is_row and is_quoting(passage, piece):
+        if not passage.is_row and piece.is_quoting:
             tasks, asked = heading_tasks(passage), ASKED_START.match(piece.text)
             where = tuple((run, task) for task in tasks for run in _runs(passage, evidence))
             text = piece.text[asked.end() :] if asked else piece.text
-            yield Quote(passage.line, text, (), where, is_exact=False, is_bound=True)
+            if where:
+                yield Quote(passage.line, text, (), where, is_exact=False, is_bound=True)
             continue
         if there:
             yield from _in_text(piece, there, evidence)

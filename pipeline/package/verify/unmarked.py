@@ -20,7 +20,6 @@ from pipeline.package.verify.passages import Passage, Piece
 from pipeline.package.verify.phrases import Phrase, clause_around, concerning
 from pipeline.package.verify.printed import number_of, plain
 from pipeline.package.verify.quantities import Quantity
-from pipeline.package.verify.quotes import is_quoting
 from pipeline.package.verify.ratios import is_sound
 
 CHECK = "number"
@@ -110,7 +109,7 @@ def is_no_claim(passage: Passage, place: int) -> bool:
     piece = passage.pieces[place]
     head = piece.head.strip()
     is_key = passage.is_row and place == 0 and KEY_HEADS.fullmatch(head) is not None
-    return is_key or (passage.is_row and head.lower() == "version") or is_quoting(passage, piece)
+    return is_key or (passage.is_row and head.lower() == "version") or piece.is_quoting
 
 
 def _is_quotient(ratio: Ratio) -> bool:

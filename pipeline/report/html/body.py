@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from pipeline.report.html.texts import href, target
@@ -21,13 +22,21 @@ TABLE_SOURCE = "<!--blade-table-->"
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
-# What a parser of Markdown might take for more than text.
-ACTIVE = re.compile(r"[^A-Za-z0-9 .,:;()+%=/-]")
+# A line that no parser of Markdown is needed for: words, names in backquotes, and markers.
+PIECE = r"([A-Za-z0-9 .,:;()+%=/-]*)(?:<!--blade:([^<>\s]+)-->|`(?![ `])([^`<\n]+)(?<! )`(?!`)|$)"
+PIECES = re.compile(PIECE)
+SIMPLE = re.compile(f"(?:{PIECE})*")
 PART = 3
 # Its opening, its title and its end.
 HEADING = 3
 LONG = 36
 SHORT = 26
+TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+TABLE_END = "</table></div>\n"
+PLAIN_TABLE = "plain_table"
+# A head, and what is below it.
+HEADED = 2
+DELIMITERS = re.compile(r"(?:\| ---:? )+\|")
 TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
 
 Draw = Callable[[str], str]
@@ -92,23 +101,53 @@ class Body:
         kind = token.type
         if kind == "inline":
             return self.inline(token)
+        if kind == PLAIN_TABLE:
+            return self._table(token)
         if kind == "html_block":
             return self._comment(token.content.strip())
         if kind in ("paragraph_open", "paragraph_close"):
             return self._paragraph(tokens, at)
         if kind == "table_open":
-            return '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+            return TABLE
         if kind == "table_close":
-            return "</table></div>\n"
+            return TABLE_END
         if kind in ("th_open", "td_open"):
-            scope = ' scope="col"' if kind == "th_open" else ""
-            return f"<{token.tag}{scope}{_looks(token, tokens[at + 1])}>"
+            is_right = "right" in str(token.attrs.get("style", ""))
+            return _cell(token.tag, tokens[at + 1].content, is_right=is_right)
         if kind in ("fence", "code_block"):
             return f"<pre><code>{escape(token.content)}</code></pre>\n"
         if token.hidden:
             return ""
         end = "\n" if token.nesting < 1 or token.tag not in TABLE_TAGS else ""
         return f"<{'/' if token.nesting < 0 else ''}{token.tag}>{end}"
+
+    def _table(self, token: Token) -> str:
+        """The same as of a table's tokens, which take most of the time of a page of many runs."""
+        head, aligns, *body = (line.strip()[1:-1].split("|") for line in token.content.split("\n"))
+        is_right = [align.rstrip().endswith("-:") for align in aligns]
+        env = token.meta["env"]
+        rows = [self._row("td", row, is_right, env) for row in body]
+        written = f"<thead>{self._row('th', head, is_right, env)}</thead>\n"
+        if rows:
+            written += f"<tbody>{''.join(rows)}</tbody>\n"
+        return f"{TABLE}{written}{TABLE_END}"
+
+    def _row(self, tag: str, row: list[str], is_right: list[bool], env: dict[str, Any]) -> str:
+        cells = [
+            f"{_cell(tag, text, is_right=right)}{self._line(text, env)}</{tag}>\n"
+            for text, right in zip((cell.strip() for cell in row), is_right, strict=True)
+        ]
+        return f"<tr>{''.join(cells)}</tr>\n"
+
+    def _line(self, text: str, env: dict[str, Any]) -> str:
+        """A line of Markdown by the parser, or without it where there is nothing to parse."""
+        if not SIMPLE.fullmatch(text):
+            (token,) = _parser().parseInline(text, env)
+            return self.inline(token)
+        return "".join(
+            _marked(words, source) if source else escape(words) + (code and self._code(code))
+            for words, source, code in PIECES.findall(text)
+        )
 
     def _paragraph(self, tokens: list[Token], at: int) -> str:
         token = tokens[at]
@@ -168,25 +207,19 @@ class Body:
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    if not ACTIVE.search(FIGURE.sub("", text)):
-        # Thousands of them are a word or two and a marker: no parser is needed for those.
-        *marked, rest = FIGURE.split(text)
-        pairs = zip(marked[::2], marked[1::2], strict=True)
-        return "".join(_marked(*pair) for pair in pairs) + escape(rest)
-    (token,) = _parser().parseInline(text)
-    return Body(draw=lambda _: "", cited=frozenset()).inline(token)
+    return Body(draw=lambda _: "", cited=frozenset())._line(text, {})
 
 
 def _anchor(to: str) -> str:
     return f' <a class="anchor" href="{escape(href(to))}" aria-label="Link to this">#</a>'
 
 
-def _looks(cell: Token, inner: Token) -> str:
+def _cell(tag: str, content: str, *, is_right: bool) -> str:
     """Numbers stand right; few words stay on a line, many get room."""
-    if "right" in str(cell.attrs.get("style", "")):
-        return ' class="n"'
-    n_characters = len(COMMENT.sub("", inner.content))
-    return ' class="w"' if n_characters > LONG else ' class="s"' if n_characters < SHORT else ""
+    n_characters = len(COMMENT.sub("", content))
+    looks = "n" if is_right else "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
+    scope = ' scope="col"' if tag == "th" else ""
+    return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
 
 
 def _figure(token: Token | None) -> str | None:
@@ -218,6 +251,27 @@ def _plain(token: Token) -> str:
     return "".join(each.content for each in children if each.type in ("text", "code_inline"))
 
 
+def _plain_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A table as our templates write them: rows from pipe to pipe, each with all of its cells."""
+    at = start
+    while at < end and state.src.startswith("| ", state.bMarks[at]):
+        at += 1
+    lines = state.src[state.bMarks[start] : state.eMarks[at - 1]].split("\n") if at > start else []
+    is_ended = at == end or state.isEmpty(at)
+    if state.blkIndent or not is_ended or len(lines) < HEADED or not DELIMITERS.fullmatch(lines[1]):
+        return False
+    n_pipes = lines[1].count("|")
+    if any(line.count("|") != n_pipes or "\\|" in line or line[-1] != "|" for line in lines):
+        return False
+    if not silent:
+        token = state.push(PLAIN_TABLE, "table", 0)
+        token.content, token.meta = "\n".join(lines), {"env": state.env}
+        state.line = at
+    return True
+
+
 @cache
 def _parser() -> Any:
-    return MarkdownIt("commonmark", {"html": True}).enable("table")
+    made = MarkdownIt("commonmark", {"html": True}).enable("table")
+    made.block.ruler.before("table", PLAIN_TABLE, _plain_table, {"alt": ["paragraph", "reference"]})
+    return made
