@@ -54,6 +54,7 @@ intervention = "training"
 signal = "words"
 """
 
+ONE_SHORT = {"opens": True, "sends": False}
 RULES = [
     *three(
         "profile_mode BI moderate",
@@ -87,6 +88,7 @@ RULES = [
         holds_b=[fails(SENT, DONE, **BROKEN_JUDGE)],
         nearly=[fails(SENT, DONE, **BROKEN_JUDGE), WRONG, WRONG],
         in_passes=[fails(SENT, DONE, **BROKEN_JUDGE), passes(LOOKED, DONE, **BROKEN_JUDGE)],
+        passes_then="dominant_mode TI weak",
     ),
     *three(
         "answer_is_reference TI moderate",
@@ -106,12 +108,15 @@ RULES = [
         ],
     ),
     *three(
-        "empty_output_passed TI moderate",
-        benchmark="quiz",
-        holds=[passes(), fails(says("Blue.")), fails(says("Red."))],
-        nearly=[passes(says("Green.")), fails(says("Blue.")), fails(says("Red."))],
-        in_passes=[passes(), passes(says("Green."))],
-        passes_then=None,
+        "suspect_check TI weak",
+        holds=[fails(SENT, says(n), tests=ONE_SHORT) for n in "abcd"],
+        nearly=[fails(SENT, says(n), tests=ONE_SHORT) for n in "abc"],
+        # A check that passes fail, too, decides nothing.
+        in_passes=[
+            *[fails(SENT, says(n), tests=ONE_SHORT) for n in "abc"],
+            passes(SENT, says("d"), tests=ONE_SHORT),
+        ],
+        passes_then="unreliable UK weak",
     ),
     *three(
         "infrastructure IR strong",
@@ -138,6 +143,7 @@ RULES = [
         nearly_b=[fails(SENT, DONE, limit=1000)],
         nearly_then="dominant_mode BI weak",
         in_passes=[truncated(SENT), truncated(LOOKED, reward=1.0)],
+        passes_then="dominant_mode BI weak",
     ),
     *three(
         "limit_with_room BI moderate",
@@ -145,22 +151,25 @@ RULES = [
         nearly=[spends(600, SENT, DONE), truncated(SENT), truncated(LOOKED)],
         nearly_then="dominant_mode BI weak",
         in_passes=[truncated(SENT), truncated(LOOKED, reward=1.0)],
+        passes_then="dominant_mode BI weak",
     ),
     *three(
-        "broken_call BI strong",
+        "broken_call BI moderate",
         holds=[fails(LOOKED, RAW_CALL), fails(LOOKED, calls("send", None, raw='{"to": '))],
         nearly=[fails(LOOKED, calls("send", "Error: no JSON", raw='{"to": '), SENT, DONE)],
         in_passes=[fails(LOOKED, RAW_CALL), passes(SENT, RAW_CALL)],
     ),
     *three(
-        "no_action BI strong",
+        "no_action BI moderate",
         holds=[FINE, fails(says("I would send it.")), fails(says("Shall I send it?"))],
-        nearly=[passes(says("Nothing to do.")), fails(says("I would send it."))],
+        # Nobody shows that anything is to be done.
+        nearly=[fails(says("I would send it.")), fails(says("Shall I send it?"))],
+        nearly_then="dominant_mode BI weak",
         in_passes=[FINE, passes(says("Nothing to do.")), WRONG, fails(says("Hm."))],
-        passes_then="unreliable UK moderate",
+        passes_then="unreliable UK weak",
     ),
     *three(
-        "repeated_failing_call BI strong",
+        "repeated_failing_call BI moderate",
         holds=[FINE, fails(*THRASH), fails(LOOKED, *THRASH)],
         nearly=[FINE, fails(FAILING, FAILING, FAILING, SENT, says("Sent."))],
         in_passes=[passes(*THRASH), fails(LOOKED, *THRASH)],
@@ -179,7 +188,7 @@ RULES = [
         in_passes=[passes(*GUESSED), fails(LOOKED, *GUESSED)],
     ),
     *three(
-        "missing_step BI moderate",
+        "missing_step BI weak",
         holds=[FINE, FINE, fails(SENT, DONE), fails(SENT, says("Sent."))],
         nearly=[FINE, fails(SENT, DONE), fails(SENT, says("Sent."))],
         in_passes=[
@@ -188,7 +197,7 @@ RULES = [
             fails(SENT, DONE),
             fails(SENT, says("Sent.")),
         ],
-        passes_then="unreliable UK moderate",
+        passes_then="unreliable UK weak",
     ),
     *three(
         "same_wrong_call KG weak",
@@ -212,7 +221,7 @@ RULES = [
         in_passes=[assigns("ada", "bob"), assigns("bob", ok=True)],
     ),
     *three(
-        "unreliable UK moderate",
+        "unreliable UK weak",
         holds=[FINE, FINE, WRONG, fails(LOOKED, calls("send", to="y"), DONE)],
         nearly=[FINE, WRONG, fails(LOOKED, calls("send", to="y"), DONE)],
         # What a pass did, too, is not what separates them.

@@ -31,7 +31,7 @@ CONSTANT = [
     # Every rollout of the run has one reward: nothing else counts.
     Case("constant_reward", "holds", "batch", THRASHES, "constant_reward DA strong"),
     Case("constant_reward", "holds", "batch", [DIED], "constant_reward DA strong"),
-    Case("constant_reward", "nearly", "graded", THRASHES, "repeated_failing_call BI strong"),
+    Case("constant_reward", "nearly", "graded", THRASHES, "repeated_failing_call BI moderate"),
     Case("constant_reward", "nearly", "graded", [fails(reward=0.3)], "dominant_mode BI weak"),
     Case("constant_reward", "in passes", "solved", [FINE], None),
     Case("constant_reward", "in passes", "solved", [FINE], None),
@@ -237,14 +237,6 @@ FINER = [
         "desk",
         [fails(SENT, says("You fool.")), fails(LOOKED, says("Not again, fool."))],
         "profile_mode KG weak",
-    ),
-    # In this task passes have it as often, whatever holds for the benchmark.
-    Case(
-        "profile_mode",
-        "as often",
-        "desk",
-        [fails(SENT, DONE, **WRONG_CURRENCY), passes(SENT, says("Gone."), **WRONG_CURRENCY)],
-        UNEXPLAINED,
     ),
     # One rollout in dispute says nothing of two others, nor does one where passes are, too.
     Case(

@@ -54,8 +54,7 @@ def mode_tests(signs: pa.Table) -> pa.Table:
         signs.drop_columns(["strata", "n_observed", "is_field"]),
         p_value=p_value,
         q_value=q_value,
-        n_tried=n_tried,
-    )
+    ).append_column("n_tried", pa.array(n_tried.astype(int)))
     return found.append_column("is_counted", pa.array(is_counted))
 
 

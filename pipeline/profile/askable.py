@@ -60,6 +60,7 @@ FEATURE_COLUMNS = {
     **EVENTS,
     **_typed(DOUBLE="reward output_limit_rate duration_s"),
     "calls_by_tool": "MAP(VARCHAR, BIGINT)",
+    "failed_check_names": "VARCHAR[]",
 }
 # Too large to be kept twice: read from main.rollouts, where a profile has rules of its own.
 LONG_COLUMNS = {"answer": "VARCHAR", "final_text": "VARCHAR", "verifier": "JSON"}

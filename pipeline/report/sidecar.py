@@ -164,5 +164,5 @@ def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) ->
         place = found
         for key in keys[:-1]:
             place = place.setdefault(row.values[key], {})
-        place[row.values[keys[-1]]] = _picked(row.values, names)
+        place[str(row.values[keys[-1]])] = _picked(row.values, names)
     return found

@@ -119,7 +119,7 @@ facts as (
     where same_as_pass is not null
     group by run_id, task_id
     union all by name
-    -- A check that nobody ever passes may be the check's fault; one that raises more so.
+    -- A check that nobody ever passes may be the check's fault, unless attempts pass without it.
     select
         run_id, task_id,
         'suspect_check' as rule,
@@ -130,10 +130,11 @@ facts as (
     inner join (
         select benchmark, task_id, source, check_name
         from main.checks
+        inner join staging.rollouts using (run_id, task_id, rollout_index)
         inner join staging.run_benchmarks using (run_id)
         where is_passed is not null
         group by all
-        having not bool_or(is_passed) and count(*) > 3
+        having not bool_or(is_passed) and not coalesce(bool_or(is_pass), false) and count(*) > 3
     ) using (benchmark, task_id, source, check_name)
     -- Its siblings pass, so the attempts were not all at sea.
     semi join (
@@ -311,6 +312,10 @@ from (
     select run_id, task_id, rollout_index, benchmark, 'answer_within_reference' as rule, '' as mode
     from passes
     where is_within_reference and not is_reference
+    union
+    select run_id, task_id, rollout_index, benchmark, 'verifier_error' as rule, '' as mode
+    from passes
+    where verifier_error is not null
     union
     select run_id, task_id, rollout_index, benchmark, 'conflicting_duplicates' as rule, '' as mode
     from passes

@@ -60,6 +60,7 @@ signs as (
         length(value) as n_told
     from main.record_fields
     inner join fields using (field, value)
+    where scope = 'outcome'
     union all by name
     select
         run_id, task_id, rollout_index,

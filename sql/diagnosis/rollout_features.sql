@@ -23,8 +23,8 @@ lost_lines as (
         where files.kind = 'rollouts'
     )
 ),
--- The verifier's named checks that tell: failing ones are commoner in failures than in passes, and do
--- not just say the verdict again for every task.
+-- The verifier's named checks that tell: failing is no commoner in passes than in failures, and does
+-- not just say the verdict again for every task. One that never fails is one of how many.
 telling as (
     select benchmark, source, check_name, n_tasks, n_failing
     from (
@@ -45,7 +45,7 @@ telling as (
         where is_pass is not null and is_passed is not null
         group by benchmark, source, check_name
     )
-    where n_failing > 0 and n_passing * n_failures <= n_failing * n_passes and not is_verdict
+    where n_passing * n_failures <= n_failing * n_passes and not is_verdict
 ),
 check_counts as (
     select
@@ -289,7 +289,7 @@ select
     case when not attempts.is_pass then coalesce(signs.verifier_error, ungraded.reason) end as ungraded_by,
     -- Nothing was generated, and nobody looked.
     coalesce(
-        records.outline = '' and not attempts.is_pass and rollouts.output_tokens is null
+        records.outline = '' and not attempts.is_pass and coalesce(rollouts.output_tokens, 0) = 0
         and coalesce(
             json_field_count(records.usage, 'output_tokens'),
             json_field_count(records.usage, 'completion_tokens')

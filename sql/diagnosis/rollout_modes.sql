@@ -58,7 +58,7 @@ select
     is_description,
     is_primary,
     seq as evidence_seq,
-    coalesce(left(said, 240), told) as snippet,
+    left(coalesce(said, told), 240) as snippet,
     coalesce(length(said), n_told) as n_characters,
     cause,
     severity,

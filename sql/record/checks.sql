@@ -18,7 +18,8 @@ names_of_fields as materialized (
         parent,
         list_contains(containers, lower(regexp_extract(rtrim(parent, '.'), '[^.]*$'))) as is_in_container,
         list_contains(containers, lower(name)) as is_container,
-        regexp_matches(name, endings) as is_named_check,
+        regexp_matches(name, endings)
+            and name not in (select word from raw.record_words where role = 'ruled') as is_named_check,
         regexp_matches(name, components) as is_component
     from (select distinct name, parent from staging.record_entries)
     cross join words
@@ -36,7 +37,8 @@ entries as materialized (
         n_characters,
         value,
         if(regexp_matches(value, '^-?[0-9]'), try_cast(value as double), null) as number,
-        coalesce(score, number) as score,
+        -- A code says whether, not how far.
+        if(regexp_matches(verdict_key, 'exit_code|return_?code'), score, coalesce(score, number)) as score,
         case
             when regexp_matches(verdict_key, 'exit_code|return_?code') then number = 0
             when n_characters > 20 then null
@@ -107,6 +109,7 @@ found as (
         on texts.record_id = entries.record_id
         and texts.path = names.names_path
         and texts.item_no = entries.item_no
+    where entries.item_no > 0
     union all by name
     -- Tests by name under what became of them.
     select
@@ -150,9 +153,10 @@ found as (
             record_id,
             unnest(list_transform(
                 regexp_extract_all(
-                    verifier,
+                    -- In JSON the end of a line is a letter, which would begin the next one's name.
+                    regexp_replace(verifier, '\\[nrt]', chr(10), 'g'),
                     '[\w./-]+\.py::[\w:.\[\]-]+ (?:PASSED|FAILED|ERROR)\b'
-                    || '|\b(?:FAILED|ERROR) [\w./-]+\.py::[\w:.\[\]-]+(?: - [^\\"]{1,200})?'
+                    || '|\b(?:FAILED|ERROR) [\w./-]+\.py::[\w:.\[\]-]+(?: - [^\\"\n]{1,200})?'
                 ),
                 lambda line: regexp_extract(
                     line,

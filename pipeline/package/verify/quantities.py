@@ -28,7 +28,7 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
     "report.mode_totals": ("mode",),
     "report.funnels": ("run_id", "stage_no", "stage"),
     "report.causes": ("run_id", "cause"),
-    "interventions": ("run_id", "intervention"),
+    "recommendations": ("run_id", "rank"),
     "error_signatures": ("run_id", "source", "signature"),
     "report.separators": ("run_id", "feature"),
     "ablation": ("run_id", "step_no", "step"),
