@@ -41,9 +41,11 @@ def mode_tests(signs: pa.Table) -> pa.Table:
     n_failed, n_passes = numbers(signs["n_signed_failed"]), numbers(signs["n_passes"])
     has_no_pass = numbers(signs["n_signed"]) == n_failed
     is_field = np.asarray(signs["is_field"].to_pylist(), dtype=bool)
+    is_record = np.asarray(signs["source"].to_pylist()) == "record"
     with np.errstate(invalid="ignore"):
         is_counted = (
-            is_description
+            # With no pass to compare with, a field's value may be everybody's.
+            (is_description & ~(is_field & is_record & (n_passes == 0)))
             | (is_always & ~is_field)
             | (is_always & (n_failed >= ENOUGH_FAILURES) & ~(p_value > NO_SIGN))
             | (q_value < FALSE_SHARE)

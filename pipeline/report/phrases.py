@@ -12,6 +12,7 @@ from pipeline.report.filters import (
     cell,
     chance,
     count,
+    excerpt,
     many,
     marked,
     num,
@@ -26,8 +27,10 @@ from pipeline.report.filters import (
 SAME = 0.0005
 MOST_CITED = 3
 UNEXPLAINED = "UNEXPLAINED"
-# What a pass and a failure without a call in common can differ in first.
-AT_ONCE = ("tool", "arguments", "stop")
+# Of how a call differs from the expected one: both sides are to be seen.
+MOST_DETAIL = 300
+# Where no consequential step differs.
+SAME_STEPS = ("answer", "nothing")
 
 VOICE = sentences.Voice(
     percent=pct,
@@ -102,13 +105,21 @@ def differences(told: str) -> str:
 
 
 def parted(row: Row) -> str:
-    """How a pass and a failure of one task part."""
+    """The first consequential difference between a pass and a failure of one task."""
     words = wording.PARTINGS[row.difference]
+    if row.difference in SAME_STEPS:
+        return f"{words[0].upper()}{words[1:]}."
     if row.n_common_first.value:
-        return f"The two make {many(row.n_common_first, 'call')} alike, then they part: {words}."
-    if row.difference in AT_ONCE:
-        return f"The two part at once: {words}."
-    return f"{words[0].upper()}{words[1:]}."
+        return f"The two take {many(row.n_common_first, 'consequential step')} alike, then {words}."
+    return f"At their first consequential step, {words}."
+
+
+def wrong_step(row: Row) -> str:
+    """The first wrong step of an attempt, and what shows it; nothing where none is known."""
+    if not isinstance(row.wrong_kind, str):
+        return ""
+    told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
+    return told if row.wrong_kind == "error" else f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
 
 
 def because(row: Row) -> str:
@@ -143,4 +154,5 @@ GLOBALS: Mapping[str, Callable[..., str]] = {
     "interval": interval,
     "odds": odds,
     "parted": parted,
+    "wrong_step": wrong_step,
 }

@@ -6,12 +6,23 @@ from dataclasses import dataclass
 
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
-    "tool": "they call different tools",
+    "tool": "another tool is called",
     "arguments": "the same tool is called with other arguments",
     "result": "the same call gets another result",
-    "stop": "one of them calls nothing more",
-    "answer": "no call differs and results begin alike, but the last words differ",
-    "nothing": "neither a call nor the last words differ, and results begin alike",
+    "missing": "the failing one leaves out a step that the passing one takes",
+    "extra": "the failing one takes a step that the passing one does not",
+    "answer": "no consequential step differs; the difference lies in the last words",
+    "nothing": "no consequential step differs, nor do the last words",
+}
+
+# What is wrong with the first step that is: a change beside the expected ones, a check, an error.
+WRONG_STEPS = {
+    "differs": "a change made otherwise than expected",
+    "failed": "an expected change that ended in an error",
+    "missing": "an expected change that was never made",
+    "unasked": "a change that the task does not ask for",
+    "check": "a check that fails",
+    "error": "the last error",
 }
 
 MEASURES = {

@@ -7,8 +7,9 @@ with words as materialized (
             as terminal,
         '\b(' || string_agg(word, '|') filter (where role = 'cut_off') || ')\b' as cut_off,
         '\b(' || string_agg(word, '|') filter (where role = 'ungraded') || ')\b' as ungraded,
+        list(word) filter (where role = 'exception') as exceptions,
         '(?i)(^|[_.])(' || string_agg(word, '|') filter (where role = 'content') || ')([_.]|$)' as content
-    from (select role, if(role = 'ruled', word, replace(word, '_', ' ')) as word from raw.record_words)
+    from (select role, if(role in ('ruled', 'exception'), word, replace(word, '_', ' ')) as word from raw.record_words)
 ),
 -- Short words of fields that tell how an attempt ended; numbers are measures, and what is a check
 -- stands among the checks. Patterns that are made up are asked of each word once.
@@ -18,7 +19,9 @@ fields as materialized (
         value,
         -- A true says what its field is called.
         lower(regexp_replace(if(value = 'true', field, value), '[_.-]+', ' ', 'g')) as said,
-        length(said) <= 60 and regexp_matches(said, terminal) or said = 'length' as is_always,
+        length(said) <= 60 and regexp_matches(said, terminal)
+            or said = 'length'
+            or list_contains(exceptions, lower(regexp_extract(field, '[^.]*$'))) as is_always,
         case
             when regexp_matches(said, ungraded) then 'TI'
             when is_always and not regexp_matches(said, cut_off) and said <> 'length' then 'IR'
@@ -34,7 +37,7 @@ fields as materialized (
         not regexp_matches(value, '^-?[0-9.]')
         and length(field) + length(value) <= 150
         and field not in (select word from raw.record_words where role = 'ruled')
-        and not regexp_matches(regexp_extract(field, '[^.]*$'), content)
+        and not regexp_matches(field, content)
 ),
 signs as (
     select

@@ -130,13 +130,21 @@ ungraded as (
         anti join graded using (record_id, path)
         where is_scored
         union all
+        -- Of what was checked all the same, a word such as parse_error is the attempt's.
         select record_id, path || '=' || value as reason
         from staging.record_entries
         inner join staging.rollouts using (record_id)
+        left join (from main.checks where is_passed is not null) as judged
+            using (run_id, task_id, rollout_index)
         where
             item_no = 0 and n_characters <= 60
-            and lower(replace(value, '_', ' '))
-                in (select replace(word, '_', ' ') from raw.record_words where role = 'ungraded')
+            and (
+                judged.run_id is null
+                and lower(replace(value, '_', ' '))
+                    in (select replace(word, '_', ' ') from raw.record_words where role = 'ungraded')
+                or value = 'false'
+                and lower(name) in (select word from raw.record_words where role = 'graded_if')
+            )
         qualify not bool_or(is_pass) over (partition by path, value)
     )
     group by all

@@ -73,6 +73,9 @@ silent as (
     select benchmark, field
     from valued
     inner join totals using (benchmark)
+    -- An exception ends all attempts alike.
+    where lower(regexp_extract(field, '[^.]*$'))
+        not in (select word from raw.record_words where role = 'exception')
     group by benchmark, field
     having
         max(n) = max(n_all)
