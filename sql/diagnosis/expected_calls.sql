@@ -183,6 +183,7 @@ paired as (
         others.seq,
         others.is_error,
         others.arguments as other_arguments,
+        others.call_key as made_key,
         argument_differences(missing.fields, others.fields, 60) as differing,
         len(list_filter(
             map_keys(missing.fields),
@@ -210,7 +211,8 @@ found as (
             when paired.seq is not null then 'differs'
             else 'missing'
         end as status,
-        call_key,
+        -- Of what was made otherwise, the call that was made.
+        coalesce(made_key, wanted.call_key) as call_key,
         coalesce(list_transform(differing, lambda each: each.name), []) as differing_keys,
         case
             when wanted.seq is not null then null
