@@ -27,8 +27,7 @@ RULES = {mode.mode: mode for mode in built_in()}
 KEY = "run_id, task_id, rollout_index"
 # Read from the row's own fields, so known where no transcript is.
 OF_FIELDS = frozenset(
-    "NOT_EXTRACTED CHECKS_FAILED NEAR_MISS UNSTABLE_ANSWER WRONG_ANSWER VERIFIER_REASON "
-    "UNEXPLAINED".split()
+    "CHECKS_FAILED NEAR_MISS UNSTABLE_ANSWER WRONG_ANSWER VERIFIER_REASON UNEXPLAINED".split()
 )
 
 
@@ -323,13 +322,12 @@ def check_modes(path: Path) -> Counter[str]:
 
 def place(row: dict[str, Any]) -> tuple[int, int]:
     """The record first, a profile, fields, checks, the trajectory, what describes; the worst."""
-    rule = RULES.get(row["mode"])
     is_ruled = row["rule"] is not None
     if row["mode"] == "UNEXPLAINED":
         return 9, 0
-    if row["source"] == "record":
+    is_known = is_ruled and row["mode"] in RULES
+    if row["source"] == "record" and not (is_known and not RULES[row["mode"]].is_always):
         order = 1 if is_ruled else 3
-        assert not is_ruled or rule is None or rule.is_always
     else:
         order = {"profile": 2, "check": 4}.get(row["source"], 6 if row["is_description"] else 5)
     return order, -row["severity"] if is_ruled else -101
