@@ -45,7 +45,7 @@ FEATURE_COLUMNS = {
             is_scored is_pass is_infrastructure is_unreadable is_truncated has_output has_action
             has_feedback needs_tools ends_in_error ends_on_tool has_guessed_address is_refusal
             is_raw_call admits_failure has_answer has_reference is_unextracted is_reference
-            is_within_reference is_twin_reference is_timed_out is_overrun is_same_unexpected_call
+            is_twin_reference is_timed_out is_overrun is_same_unexpected_call
             is_limit_for_all is_unreached
         """,
         BIGINT="""

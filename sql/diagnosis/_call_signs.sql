@@ -140,18 +140,8 @@ missing as (
         failing.record_id,
         habits.tool,
         habits.argument,
-        tools.seq as tool_seq,
-        -- No failing rollout of the run makes the call, of two or more.
-        n_failing > 1
-            and count(*) over (partition by run_id, task_id, habits.tool, habits.argument) = n_failing
-            as is_for_all
-    from (
-        select
-            *,
-            count(*) over (partition by run_id, task_id) as n_failing
-        from rollouts
-        where is_failure
-    ) as failing
+        tools.seq as tool_seq
+    from (from rollouts where is_failure) as failing
     inner join habits using (benchmark, task_id)
     left join used as tools
         on tools.record_id = failing.record_id
@@ -166,7 +156,6 @@ missing_signs as (
     select
         record_id,
         left(min(tool) filter (where argument = ''), 100) as missing_call,
-        min(tool) filter (where argument = '' and is_for_all) as missing_step,
         left(
             arg_min(tool || '.' || argument, (tool_seq, tool, argument))
                 filter (where argument <> '' and tool_seq is not null),

@@ -37,12 +37,19 @@ telling as (
             count(*) filter (where is_pass and not is_passed) as n_passing,
             count(*) filter (where not is_pass and not is_passed) as n_failing,
             count(distinct task_id) filter (where not is_pass and not is_passed) as n_tasks,
-            bool_and(is_pass = is_passed) and (source = 'row' or count(distinct task_id) > 1)
-                as is_verdict
-        from main.checks
+            -- One among others is more than the verdict, even where few rows make them agree.
+            bool_and(is_pass = is_passed)
+                and (source = 'row' or count(distinct task_id) > 1 and max(n_beside) = 1) as is_verdict
+        from (
+            select
+                *,
+                count(*) over (partition by run_id, task_id, rollout_index, source) as n_beside
+            from main.checks
+            where is_passed is not null
+        )
         inner join staging.rollouts using (run_id, task_id, rollout_index)
         inner join staging.run_benchmarks using (run_id)
-        where is_pass is not null and is_passed is not null
+        where is_pass is not null
         group by benchmark, source, check_name
     )
     where n_passing * n_failures <= n_failing * n_passes and not is_verdict
@@ -255,7 +262,6 @@ select
     rollouts.answer is not null as has_answer,
     coalesce(signs.is_unextracted, false) as is_unextracted,
     coalesce(signs.is_reference, false) as is_reference,
-    coalesce(signs.is_within_reference, false) as is_within_reference,
     case
         when context.twin_reference is null or signs.is_reference then false
         else coalesce(comparable(rollouts.answer) = comparable(context.twin_reference), false)
@@ -266,8 +272,8 @@ select
     signs.sandbox_error,
     signs.model_error,
     signs.exit_code,
-    coalesce(check_counts.n_passed, signs.n_checks_passed) as n_checks_passed,
-    coalesce(check_counts.n_failed, signs.n_checks_failed) as n_checks_failed,
+    check_counts.n_passed as n_checks_passed,
+    check_counts.n_failed as n_checks_failed,
     list_transform(check_counts.failed, lambda each: each.name) as failed_check_names,
     case when check_counts.failed[1].is_shared then check_counts.failed[1].name end as shared_check,
     left(
