@@ -17,7 +17,7 @@ from simulator.phrases import dumps, generator
 from simulator.response import MAX_OUTPUT_TOKENS, TEMPERATURE, TOP_P
 from simulator.rows import Rollout, input_row, rollout
 
-# The analysis names a limit as one mode, whose it is shows in the cause; and what was not graded so.
+# An analysis knows one mode of limits, whose fault they are shows in the cause.
 NAMED = dict.fromkeys(("truncated", "limit_too_low", "timeout"), "CUT_OFF")
 NAMED["verifier_error"] = "UNGRADED"
 CAUSES = {mode.code: mode.cause for mode in OFFICE_MODES + SUMS_MODES} | LOST_CAUSES

@@ -18,14 +18,14 @@ Stratum = tuple[int, int, int]
 FALSE_SHARE = 0.10
 # Where no task can tell, a sign counts if no pass bears it, of so many.
 ENOUGH_PASSES = 10
-# A terminal reason of the record needs no test, but more than one failure, and no passes that have it
-# as often.
+# A terminal reason of the record needs no test, but more than one failure, and no passes that have
+# it as often.
 ENOUGH_FAILURES = 3
 NO_SIGN = 0.25
 
 
 def mode_tests(signs: pa.Table) -> pa.Table:
-    """The signs, with p (one-sided, exact, task by task), q within their benchmark, and who counts."""
+    """The signs, with p (one-sided, exact, by task), q within their benchmark, and who counts."""
     is_description = np.asarray(signs["is_description"].to_pylist(), dtype=bool)
     is_always = np.asarray(signs["is_always"].to_pylist(), dtype=bool)
     strata, observed = signs["strata"].to_pylist(), signs["n_observed"].to_pylist()
@@ -63,8 +63,8 @@ def mode_tests(signs: pa.Table) -> pa.Table:
 def common_p_value(tasks: Counter[Stratum], n_observed: int) -> float:
     """The chance of so many signed failures or more, if signs fell on attempts at random.
 
-    A task of n attempts, f of them failures and s signed, is hypergeometric; tasks add up, and their
-    sum comes of a transform.
+    A task of n attempts, f of them failures and s signed, is hypergeometric; tasks add up, and
+    their sum comes of a transform.
     """
     size = 1 + sum(task[2] * count for task, count in tasks.items())
     spectrum = np.ones(size // 2 + 1, dtype=complex)

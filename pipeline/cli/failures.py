@@ -111,7 +111,9 @@ ASSOCIATIONS = """
 """
 # Modes that a profile declares are never dropped in silence.
 UNCOUNTED = """
-    select run_id, sign as mode, n_signed_failed, n_signed - n_signed_failed as n_signed_passed, q_value
+    select
+        run_id, sign as mode, q_value,
+        n_signed_failed, n_signed - n_signed_failed as n_signed_passed
     from mode_tests inner join (select run_id, benchmark from runs) using (benchmark)
     where source = 'profile' and not is_counted
     order by run_id, mode
@@ -228,15 +230,15 @@ def _print(run: Row, most_modes: int) -> None:
             click.echo(labelled("", f"seen only beside one of these: {seen}"))
     for mode in run["uncounted_modes"]:
         said = (
-            f"{mode['mode']} is declared and does not count: {mode['n_signed_failed']:,} failures and "
-            f"{mode['n_signed_passed']:,} passes bear it; always = true keeps it"
+            f"{mode['mode']} is declared and does not count: {mode['n_signed_failed']:,} failures "
+            f"and {mode['n_signed_passed']:,} passes bear it; always = true keeps it"
         )
         click.echo(labelled("", said))
     for found in run["associations"]:
         low, high = (100 * found[end] for end in ("risk_low", "risk_high"))
         said = (
-            f"attempts with {sentence(found['sign'])} pass {100 * found['risk_difference']:.1f} points "
-            f"less often on the same tasks (95% CI {low:.1f} to {high:.1f}); "
+            f"attempts with {sentence(found['sign'])} pass {100 * found['risk_difference']:.1f} "
+            f"points less often on the same tasks (95% CI {low:.1f} to {high:.1f}); "
             f"{percent(found['share'])} bear it"
         )
         click.echo(labelled("", said))

@@ -28,7 +28,8 @@ TEXTS = _typed(
     VARCHAR="""
         run_id task_id benchmark outcome failure_class failure_message finish_reason
         error_signature missing_call missing_argument self_check verifier_text verifier_error
-        sandbox_error model_error same_as_pass twin_task_id cut_by ungraded_by failed_checks shared_check
+        sandbox_error model_error same_as_pass twin_task_id cut_by ungraded_by failed_checks
+        shared_check
     """
 )
 # The numbers of events that show something; null where nothing does.

@@ -158,15 +158,16 @@ def _recommendation(row: Row, voice: Voice) -> str:
     advice = ADVICE[topic]
     if topic == "association":
         return (
-            f"{advice.action}: attempts of {voice.name(row.run_id)} with {voice.name(subject)} pass "
-            f"{voice.points(row.value).removeprefix('+')} points less often than others on the "
-            f"same tasks (95% CI {voice.points(row.low).removeprefix('+')} to "
+            f"{advice.action}: attempts of {voice.name(row.run_id)} with {voice.name(subject)} "
+            f"pass {voice.points(row.value).removeprefix('+')} points less often than others on "
+            f"the same tasks (95% CI {voice.points(row.low).removeprefix('+')} to "
             f"{voice.points(row.high).removeprefix('+')}); {voice.count(row.n_concerned)} of "
             f"{_many(row.n_total, 'attempt', voice)} bear it{_such(row, voice)}."
         )
     return (
-        f"{advice.action}: {_share(row, 'failure', voice)}, at {_many(row.n_tasks, 'task', voice)}, "
-        f"{advice.about} {voice.name(subject)}{_such(row, voice)}."
+        f"{advice.action}: {_share(row, 'failure', voice)}, at "
+        f"{_many(row.n_tasks, 'task', voice)}, {advice.about} {voice.name(subject)}"
+        f"{_such(row, voice)}."
     )
 
 

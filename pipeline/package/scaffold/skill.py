@@ -33,8 +33,8 @@ HOLDS = {
     "task or its verifier is at fault",
     "Cross-Model Comparison": "the change on common tasks with its interval, what moved it, and "
     "tasks that flipped, cited on both sides",
-    "Recommendations": "what to look into first: a score that is wrong, cut-offs and lost attempts, "
-    "then signs that go with failing; each with its count, its evidence and how to check it",
+    "Recommendations": "what to look into first: a score that is wrong, cut-offs and lost "
+    "attempts, then signs that go with failing; each with its count, its evidence and a check",
     "Reproducibility Notes": "files with hashes, settings, sampling, repeats, versions, and the "
     "command that makes the figures again",
 }
