@@ -39,7 +39,6 @@ class RunContent:
     failure_classes: list[Row]
     components: list[Row]
     resources: list[Row]
-    histograms: list[Row]
     slices: list[Row]
     reported: list[Row]
     funnels: list[Row]
@@ -54,7 +53,6 @@ class RunContent:
     dives: list[Row]
     never_counts: list[Row]
     recommendations: list[Row]
-    suspects: list[Row]
     selections: list[Row]
     run_inventory: list[Row]
     health: list[Row]
@@ -94,7 +92,6 @@ class Content:
     series: list[Row]
     task_totals: list[Row]
     mode_totals: list[Row]
-    never_totals: list[Row]
     inventory: list[Row]
     inputs: list[Row]
     notices: list[Mapping[str, str]]
@@ -169,7 +166,6 @@ class Content:
             comparisons=_own_comparisons(self.comparisons, names),
             series=_whole(self.series, "series", names),
             task_totals=[row for row in self.task_totals if row.values["benchmark"] in whole],
-            never_totals=[row for row in self.never_totals if row.values["benchmark"] in whole],
             # These are of all runs together.
             mode_totals=[],
             inventory=[row for run in chosen for row in run.run_inventory],

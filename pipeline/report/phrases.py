@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.report import findings, sentences, wording
 from pipeline.report.comparisons import Change, Comparison, Ledger
-from pipeline.report.figures import Figure, Row
+from pipeline.report.figures import Row
 from pipeline.report.filters import (
     cell,
     chance,
@@ -119,9 +119,9 @@ def wrong_step(row: Row) -> str:
     if not isinstance(row.wrong_kind, str):
         return ""
     told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
-    if row.wrong_kind == "error":
-        return told
-    return f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+    return (
+        told if row.wrong_kind == "error" else f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+    )
 
 
 def because(row: Row) -> str:

@@ -149,7 +149,6 @@ OF_RUNS = (
             outcome <> 'passed'
         """,
     ),
-    Table("histograms", "report.histograms", (*RUN, "measure", "outcome", "bin_no")),
     Table(
         "slices",
         "slice_metrics",
@@ -243,7 +242,6 @@ OF_RUNS = (
         (*RUN, "rank"),
         "from main.recommendations order by run_id, rank",
     ),
-    Table("suspects", "report.suspects", (*RUN, "task_id", "rule")),
     Table(
         "selections",
         "selection_value",
@@ -272,7 +270,6 @@ SERIES = Table("series", "report.series", ("series", "place_no"))
 TOTALS = (
     Table("task_totals", "report.task_totals", ("benchmark",)),
     Table("mode_totals", "report.mode_totals", ("mode",)),
-    Table("never_totals", "report.never_totals", ("benchmark",)),
 )
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
 INPUTS = Table("inputs", "artifacts", ("path",), "from main.artifacts order by path")

@@ -38,7 +38,6 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
     "report.failure_classes": ("run_id", "failure_class"),
     "report.never_counts": ("run_id",),
     "report.task_totals": ("benchmark",),
-    "report.never_totals": ("benchmark",),
     "comparisons": ("base", "candidate", "metric"),
     "comparison_metrics": ("base", "candidate", "metric", "k"),
     "report.transitions": ("base", "candidate", "bucket_before", "bucket_after"),

@@ -34,9 +34,9 @@ def check(found: list[Passage], log: RedactionLog, file: str) -> Iterator[Findin
 READ_FROM_TEXT = (
     *("report.modes", "report.mode_totals", "failure_modes", "rollout_modes", "mode_tests"),
     *("recommendations", "associations", "ablation", "root_causes", "report.causes"),
-    *("suspicions", "report.suspects", "error_signatures", "report.separators", "separators"),
+    *("suspicions", "error_signatures", "report.separators", "separators"),
     *("report.dives", "report.contrasts", "contrasts", "report.never_counts", "report.findings"),
-    *("flips", "report.ledgers", "report.never_totals", "report.gaps"),
+    *("flips", "report.ledgers", "report.gaps"),
 )
 SIDECAR_KEYS = (
     *("dominant_failure", "unexplained", "failure_modes", "root_causes", "recommendations"),
