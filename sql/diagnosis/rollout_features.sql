@@ -23,7 +23,7 @@ lost_lines as (
         where files.kind = 'rollouts'
     )
 ),
--- The verifier's named checks that tell: failing is no commoner in passes than in failures, and does
+-- The verifier's named checks that tell: failing is rarer in passes than in failures, and does
 -- not just say the verdict again for every task. One that never fails is one of how many.
 telling as (
     select benchmark, source, check_name, n_tasks, n_failing
@@ -39,7 +39,7 @@ telling as (
             count(distinct task_id) filter (where not is_pass and not is_passed) as n_tasks,
             -- One among others is more than the verdict, even where few rows make them agree.
             bool_and(is_pass = is_passed)
-                and (source = 'row' or count(distinct task_id) > 1 and max(n_beside) = 1) as is_verdict
+                and max(n_beside) = 1 and (source = 'row' or count(distinct task_id) > 1) as is_verdict
         from (
             select
                 *,
@@ -52,7 +52,7 @@ telling as (
         where is_pass is not null
         group by benchmark, source, check_name
     )
-    where n_passing * n_failures <= n_failing * n_passes and not is_verdict
+    where (n_passing = 0 or n_passing * n_failures < n_failing * n_passes) and not is_verdict
 ),
 check_counts as (
     select
