@@ -310,7 +310,7 @@ def test_hostile_names_are_inert() -> None:
 def test_ends_of_values() -> None:
     """Nothing, nulls, one value and the largest floats draw nothing or something sensible."""
     nothing = content([run()])
-    assert [draw(name, {**OF_RUN, **OF_BENCHMARK, **PAIR}, nothing) for name in NAMES] == [""] * 6
+    assert [draw(name, {**OF_RUN, **OF_BENCHMARK, **PAIR}, nothing) for name in NAMES] == [""] * 5
     assert draw("pie", OF_RUN, nothing) == "" and draw("funnel", {}, nothing) == ""
     assert draw("funnel", OF_RUN, content([run(funnels=funnel("a", [0, 0]))])) == ""
     assert draw("slices", OF_RUN, content([run(slices=slices("a", [None, None]))])) == ""
