@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.report import findings, sentences, wording
 from pipeline.report.comparisons import Change, Comparison, Ledger
-from pipeline.report.figures import Row
+from pipeline.report.figures import Figure, Row
 from pipeline.report.filters import (
     cell,
     chance,
