@@ -36,7 +36,6 @@ class RunContent:
     bands: list[Row]
     uncertainties: list[Row]
     policies: list[Row]
-    failure_classes: list[Row]
     components: list[Row]
     resources: list[Row]
     slices: list[Row]

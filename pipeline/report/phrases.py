@@ -119,9 +119,9 @@ def wrong_step(row: Row) -> str:
     if not isinstance(row.wrong_kind, str):
         return ""
     told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
-    return (
-        told if row.wrong_kind == "error" else f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
-    )
+    if row.wrong_kind == "error":
+        return told
+    return f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
 
 
 def because(row: Row) -> str:

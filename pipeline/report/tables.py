@@ -124,7 +124,6 @@ OF_RUNS = (
         order by run_id, list_position(['dropped', 'counted_as_fail'], policy) nulls last
         """,
     ),
-    Table("failure_classes", "report.failure_classes", (*RUN, "failure_class")),
     Table(
         "components",
         "reward_components",

@@ -59,10 +59,10 @@ suspected as (
         cast(sum(n_with) as bigint) as n_rollouts,
         count(*) as n_tasks,
         list(evidence[1] order by n_with desc, task_id)[:2] as citations
-    from main.suspicions
+    from staging.cause_signals
     where
-        cause in ('TI', 'DA') and n_with > 0
-        and (confidence <> 'weak' or rule = 'suspect_check')
+        cause in ('TI', 'DA') and n_with > 0 and rule <> 'dominant_mode'
+        and (is_proven or is_commoner and (level > 1 or rule = 'suspect_check'))
         and rule not in ('verifier_error', 'limit_for_all', 'unreadable_rows')
     group by run_id, rule
 ),

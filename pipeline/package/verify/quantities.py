@@ -35,7 +35,6 @@ RELATIONS: Mapping[str, tuple[str, ...]] = {
     "selection_value": ("run_id", "k"),
     "run_health": ("run_id",),
     "report.health_checks": ("run_id", "scope", "check_id"),
-    "report.failure_classes": ("run_id", "failure_class"),
     "report.never_counts": ("run_id",),
     "report.task_totals": ("benchmark",),
     "comparisons": ("base", "candidate", "metric"),
