@@ -227,7 +227,12 @@ def _same_call(one: Call, other: Call) -> bool:
 def exit_code(row: Row) -> int | None:
     """The first whole number among the row's own exit codes."""
     given = [reference.verifier(row).get(name) for name in CODES]
-    whole = [reference.integer(code) for code in given if code is not None]
+    # Written as text it is a number all the same.
+    texts = [
+        int(code) if isinstance(code, str) and re.fullmatch(r"-?\d+", code) else code
+        for code in given
+    ]
+    whole = [reference.integer(code) for code in texts if code is not None]
     return next((code for code in whole if code is not None), None)
 
 
