@@ -119,6 +119,8 @@ def is_observed(row: Row, *, run_has_items: bool) -> bool:
         return False
     usage, perf = response.get("usage") or {}, row.get("ng_perf") or {}
     own = reference.verifier(row)
+    # What is expected is the task's, and nothing that was found.
+    found = [value for name, value in own.items() if name != "expected_actions"]
     tokens = (
         usage.get("output_tokens"),
         usage.get("completion_tokens"),
@@ -127,7 +129,7 @@ def is_observed(row: Row, *, run_has_items: bool) -> bool:
     times = (own.get("total_run_time"), own.get("agent_run_time"), perf.get("total_latency_ms"))
     since, until = response.get("created_at"), response.get("completed_at")
     took = until - since if isinstance(since, int | float) and isinstance(until, int | float) else 0
-    return not any((*tokens, *times, took > 0, *map(_has_list, own.values())))
+    return not any((*tokens, *times, took > 0, *map(_has_list, found)))
 
 
 def _has_list(value: Any) -> bool:
@@ -225,7 +227,12 @@ def _same_call(one: Call, other: Call) -> bool:
 def exit_code(row: Row) -> int | None:
     """The first whole number among the row's own exit codes."""
     given = [reference.verifier(row).get(name) for name in CODES]
-    whole = [reference.integer(code) for code in given if code is not None]
+    # Written as text it is a number all the same.
+    texts = [
+        int(code) if isinstance(code, str) and re.fullmatch(r"-?\d+", code) else code
+        for code in given
+    ]
+    whole = [reference.integer(code) for code in texts if code is not None]
     return next((code for code in whole if code is not None), None)
 
 

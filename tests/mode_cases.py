@@ -223,12 +223,12 @@ TOOLS = [
     ),
     Case(
         "CHECKS_FAILED",
-        [no(*CLEAN, num_passed=3, num_failed=2), no(*CLEAN, test_output="TESTS=5 PASS=4 FAIL=1")],
+        [no(*CLEAN, tests={"opens": True, "saves": False, "near": False})],
         [
-            [no(*CLEAN, num_passed=3, num_failed=0)],
+            [no(*CLEAN, tests={"opens": True, "saves": True})],
             [no(*CLEAN, question="Last time 3 passed, 2 failed. Why?")],
         ],
-        [ok(*CLEAN, num_passed=3, num_failed=2)],
+        [ok(*CLEAN, tests={"opens": True, "saves": False, "near": True})],
     ),
     Case(
         "NEAR_MISS",
@@ -236,10 +236,7 @@ TOOLS = [
             no(*CLEAN, tests={"opens": True, "saves": True, "near": False}),
             no(*CLEAN, tests={"opens": False, "saves": True, "near": True}),
         ],
-        [
-            [no(*CLEAN, tests={"opens": True, "saves": False, "near": False})],
-            [no(*CLEAN, tests={"opens": True, "saves": False})],
-        ],
+        [[no(*CLEAN, tests={"opens": True, "saves": False})]],
         [ok(*CLEAN, tests={"opens": True, "saves": True, "near": True})],
     ),
     Case(

@@ -23,9 +23,9 @@ EVERY = [*CASES, *(case for name, each in PLAIN.items() for case in padding(name
 EVERY += blank(RULES)
 # What speaks without a transcript: data, the verifier, the machinery, fields and answers.
 OF_FIELDS = (
-    "profile_mode conflicting_duplicates verifier_error answer_is_reference "
-    "answer_within_reference suspect_check infrastructure nothing_recorded limit_for_all "
-    "limit_with_room unstable_verdict same_wrong_answer dominant_mode".split()
+    "profile_mode conflicting_duplicates verifier_error answer_is_reference suspect_check "
+    "infrastructure nothing_recorded limit_for_all unstable_verdict same_wrong_answer "
+    "dominant_mode".split()
 )
 CONFIDENCE = {"strong": 3, "moderate": 2, "weak": 1}
 # What is told of which kinds of case: twins and passing ones too.
@@ -33,7 +33,6 @@ WRONG_WITH_TASKS = {
     "constant_reward": ["holds", "holds"],
     "conflicting_reference": ["holds", "holds", "in passes", "twin", "twin", "twin"],
     "conflicting_duplicates": ["as often", "few", "holds", "in passes"],
-    "missing_metadata": ["holds", "in passes"],
     "unstable_verdict": ["holds", "in passes", "in passes"],
     "verifier_error": ["holds", "missing", "one run"],
     "suspect_check": ["holds"],
@@ -156,7 +155,7 @@ def test_planted_findings(found: Results) -> None:
         (
             ["office_a/0:0#5", "office_a/0:1#5", "office_a/0:2#5"],
             "prompt",
-            "acts on an address that nothing it had read contains",
+            "the commonest mode of its failing attempts: SKIPPED_LOOKUP",
             *(4, 4),
         )
     ]
@@ -209,9 +208,9 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
             suggested_rule
         from root_causes order by task_id
     """
-    rule = "repeated_failing_call"
+    rule = "dominant_mode"
     shown = ["desk_a/2:0#3", "desk_a/2:1#5"]
-    told = "ends on three or more identical failing calls"
+    told = "the commonest mode of its failing attempts: THRASH"
     assert analyzed(tmp_path, given, needs=["root_causes"]).rows(query) == [
         (
             "TI",
@@ -225,7 +224,7 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
             rule,
         ),
         ("KG+BI", False, "curated", "labels.jsonl", None, [], "data", "BI", rule),
-        ("BI", True, "moderate", rule, told, shown, "harness", "BI", rule),
+        ("BI", True, "weak", rule, told, shown, "harness", "BI", rule),
     ]
 
 
@@ -308,7 +307,7 @@ def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
     results = analyzed(tmp_path, files(cases), needs=["root_causes", "suspicions", "never_dives"])
     notes = results.column("select note from root_causes union all select note from suspicions")
     rules = set(results.column("select rule from root_causes"))
-    assert {"missing_step", "dropped_argument", "infrastructure"} <= rules
+    assert {"dropped_argument", "infrastructure"} <= rules
     assert max(len(note or "") for note in notes) <= 300
     dives = results.rows("select error_signature, shared_answer from never_dives")
     assert max(len(text or "") for row in dives for text in row) <= 200

@@ -54,6 +54,8 @@ def compared(path: Path, base: Path) -> tuple[list[str], dict[str, int]]:
         is_seen = row["run_id"] in with_items
         if not features_reference.is_observed(raw, run_has_items=is_seen):
             expected |= dict.fromkeys(features_reference.UNSEEN)
+        else:
+            expected["is_truncated"] = bool(expected["is_truncated"])
         for name, value in expected.items():
             got = row[name]
             shown[name] += bool(value)

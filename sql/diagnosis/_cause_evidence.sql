@@ -242,6 +242,10 @@ from (
     select run_id, task_id, rollout_index, benchmark, 'dominant_mode' as rule, mode
     from passing
     union
+    select run_id, task_id, rollout_index, benchmark, 'verifier_error' as rule, '' as mode
+    from passes
+    where verifier_error is not null
+    union
     select run_id, task_id, rollout_index, benchmark, 'conflicting_duplicates' as rule, '' as mode
     from passes
     semi join duplicates using (run_id, task_id, rollout_index)
