@@ -22,7 +22,7 @@ fields as (
         entries.parent = '' and entries.item_no = 0 and entries.value is not null
         and words.role in (
             'says', 'verifier_error', 'sandbox_error', 'verifier_unusable', 'timed_out', 'overrun',
-            'unparsed', 'parsed_if', 'reference', 'exit_code'
+            'unparsed', 'parsed_if', 'reference', 'exit_code', 'n_passed', 'n_failed', 'n_checks'
         )
 ),
 said as (
@@ -44,7 +44,12 @@ said as (
         arg_min(value, place) filter (where role = 'reference' and regexp_matches(value, '\S')) as reference,
         arg_min(try_cast(value as bigint), place) filter (
             where role = 'exit_code' and regexp_matches(value, '^-?[0-9]+([.]0+)?$')
-        ) as exit_code
+        ) as exit_code,
+        arg_min(try_cast(value as bigint), place) filter (where role = 'n_passed') as n_passed,
+        coalesce(
+            arg_min(try_cast(value as bigint), place) filter (where role = 'n_failed'),
+            arg_min(try_cast(value as bigint), place) filter (where role = 'n_checks') - n_passed
+        ) as n_failed
     from fields
     group by all
 ),
@@ -63,7 +68,21 @@ read as (
                 records.response_error
             ))
         end as model_error,
-        said.* exclude (record_id)
+        said.* exclude (record_id, n_passed, n_failed),
+        -- What its own checks printed: the last figures, PASS=4 FAIL=6, or 4 passed, 6 failed.
+        case
+            when regexp_matches(verifier, '"\w*(output|log|stdout|stderr)"\s*:\s*"') then verifier
+        end as log,
+        coalesce(
+            said.n_passed,
+            try_cast(regexp_extract(log, '(?is).*\bpass(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
+            try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) passed\b', 1) as bigint)
+        ) as n_passed,
+        coalesce(
+            said.n_failed,
+            try_cast(regexp_extract(log, '(?is).*\bfail(?:ed)?\s*[=:]\s*(\d{1,9})\b', 1) as bigint),
+            try_cast(regexp_extract(log, '(?is).*\b(\d{1,9}) failed\b', 1) as bigint)
+        ) as n_failed
     from staging.rollouts
     inner join raw.texts using (record_id)
     left join staging.final_texts using (record_id)
@@ -89,6 +108,8 @@ select
         false
     ) as is_overrun,
     exit_code,
+    case when n_failed is not null then n_passed end as n_checks_passed,
+    case when n_passed is not null then n_failed end as n_checks_failed,
     reference,
     case when reference is not null then comparable(answer) = comparable(reference) end
         as is_reference,
@@ -122,5 +143,5 @@ where
     or answer is null
     or coalesce(
         verifier_text, verifier_error, sandbox_error, model_error, reference,
-        exit_code::varchar, final_text_seq::varchar
+        exit_code::varchar, n_passed::varchar, n_failed::varchar, final_text_seq::varchar
     ) is not null

@@ -277,8 +277,8 @@ select
     signs.sandbox_error,
     signs.model_error,
     signs.exit_code,
-    check_counts.n_passed as n_checks_passed,
-    check_counts.n_failed as n_checks_failed,
+    coalesce(check_counts.n_passed, signs.n_checks_passed) as n_checks_passed,
+    coalesce(check_counts.n_failed, signs.n_checks_failed) as n_checks_failed,
     list_transform(check_counts.failed, lambda each: each.name) as failed_check_names,
     case when check_counts.failed[1].is_shared then check_counts.failed[1].name end as shared_check,
     left(
