@@ -158,8 +158,11 @@ create or replace macro answer_failed(answer) as
 create or replace macro text_failed(beginning) as
     regexp_matches(
         beginning,
-        '^\s*["(\[]?\s*('
-        || '(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
+        -- The tags of a harness around it do not matter, unless they say it themselves.
+        '^\s*(<[A-Za-z_:-]{1,30}>\s*){0,3}["(\[]?\s*('
+        || '(?i:<(tool_|tool_use_|function_)?(error|exception)>)'
+        || '|(?i:<(returncode|return_code|exit_?code|exit_status)>)\s*(-|[1-9])'
+        || '|(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
         || '\s*([:!(\[-]|\d|executing|calling|while |in )'
         || '|(?i:fatal|exception)\s*:'
         || '|Traceback \(most recent call last\)'
@@ -271,7 +274,7 @@ create or replace macro subset_share(n, m, k) as
 -- Do a rollout's facts, one digit for each stage, show this one? A pass has gone through every stage,
 -- but passing makes nothing expected; a later stage alone does not make up for one.
 create or replace macro shows_stage(facts, is_pass, stage_no, stage) as
-    substring(facts, stage_no, 1) = '1' or (is_pass and stage <> 'expected');
+    substring(facts, stage_no, 1) <> '0' or (is_pass and stage <> 'expected');
 
 -- The first of some fields whose text says something: not empty, and no word for "nothing happened".
 create or replace macro first_telling(found) as
@@ -309,6 +312,10 @@ create or replace macro error_message(text) as
                 ),
                 lambda found: found <> 'true'
             )[1] end,
+            -- Out of the tags of a harness.
+            case when regexp_matches(text, '^\s*<') then regexp_replace(
+                text, '<(return_?code|exit_?code|exit_status)>[^<]*</[a-z_]+>|</?[A-Za-z_:-]{1,30}>', '', 'g'
+            ) end,
             text
         )],
         lambda said: regexp_replace(
@@ -510,3 +517,75 @@ create or replace macro is_redacted(text) as
 -- How many of how many rows of a run lack something.
 create or replace macro lack_of(gap_name, n_lacking, n_all) as
     struct_pack(gap := gap_name, n_rows := n_lacking::bigint, n_of := n_all::bigint);
+
+-- What a tool does by the first telling word of its name: 'read' or 'write'; null where none tells.
+create or replace macro tool_kind(tool, reads, writes) as
+    list_transform(
+        [regexp_extract(
+            lower(regexp_replace(left(tool, 200), '([a-z0-9])([A-Z])', '\1_\2', 'g')),
+            '(?:^|[_.:/ -])(' || reads || '|' || writes || ')(?:[_.:/ -]|$)',
+            1
+        )],
+        lambda word: case when regexp_full_match(word, reads) then 'read' when word <> '' then 'write' end
+    )[1];
+
+-- How many characters two texts have in common at their beginning; found by halving, up to 131,071.
+create or replace macro n_alike(text, other) as
+    list_reduce(
+        [65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1],
+        lambda n, step: if(left(text, n + step) = left(other, n + step), n + step, n),
+        0
+    );
+
+-- So much of a text: of one that does not fit from shortly before it differs from another.
+create or replace macro cut_around(text, other, fits, most) as
+    case
+        when length(text) <= fits then text
+        else list_transform(
+            [greatest(n_alike(text, coalesce(other, '')) - 20, 0)],
+            lambda start: if(start > 0, '…', '') || substr(text, start + 1, most)
+        )[1]
+    end;
+
+-- The fields in which two JSON objects differ, each value cut around what differs; null where one is none.
+create or replace macro argument_differences(fields, other_fields, most) as
+    case when fields is not null and other_fields is not null then list_transform(
+        list_filter(
+            list_sort(list_distinct(list_concat(map_keys(fields), map_keys(other_fields)))),
+            lambda name: fields[name] is distinct from other_fields[name]
+        )[:20],
+        lambda name: {
+            name: left(name, 120),
+            one: cut_around(fields[name]::varchar, other_fields[name]::varchar, most, most),
+            other: cut_around(other_fields[name]::varchar, fields[name]::varchar, most, most)
+        }
+    ) end;
+
+-- An event beside another, on one line of a page: whole where it is short, else the arguments in which
+-- two calls differ, else from where it differs.
+create or replace macro event_shown(event, other, arguments) as
+    case when event.seq is not null then left(
+        concat_ws(
+            ' ',
+            event.called,
+            case
+                when greatest(length(event.said), length(other.said)) + length(coalesce(event.called, '')) < 110
+                    then event.said
+                when len(arguments) > 0 then array_to_string(arguments, '; ')
+                else cut_around(
+                    event.said, if(event.called is not distinct from other.called, other.said, null), 60, 300
+                )
+            end
+        ),
+        300
+    ) end;
+
+-- Does a command or a piece of code change files? Output that is thrown away is no file.
+create or replace macro looks_like_edit(arguments) as
+    regexp_matches(
+        regexp_replace(left(arguments, 2000), '>+\s*/dev/null', '', 'g'),
+        '(^|[^-=<>0-9&])>{1,2}\s*[\w./~$"\\]|\bsed\s+(-\w+\s+)*-i'
+        || '|\b(tee|rm|mv|cp|mkdir|touch|patch|chmod|apply_patch)\s'
+        || '|\bgit\s+(apply|commit|checkout|reset|restore|rm|mv)\b'
+        || '|\.write(_text|lines)?\(|open\([^)]{0,80}["''\\]+[wa]b?["''\\]'
+    );

@@ -33,7 +33,6 @@ COLUMNS = pa.schema(
     }
 )
 MADE = {
-    "staging.separations",
     "main.separators",
     "report.separators",
 }

@@ -8,17 +8,11 @@ from tests.cause_attempts import (
     BROKEN_JUDGE,
     CUT_LINE,
     DONE,
-    FAILING,
     FINE,
-    FOUND,
-    GUESSED,
-    IGNORED,
     LOOKED,
     MISSING,
-    RAW_CALL,
     SANDBOX,
     SENT,
-    THRASH,
     UNKNOWN,
     WRONG,
     WRONG_CURRENCY,
@@ -54,6 +48,7 @@ intervention = "training"
 signal = "words"
 """
 
+ONE_SHORT = {"opens": True, "sends": False}
 RULES = [
     *three(
         "profile_mode BI moderate",
@@ -87,6 +82,7 @@ RULES = [
         holds_b=[fails(SENT, DONE, **BROKEN_JUDGE)],
         nearly=[fails(SENT, DONE, **BROKEN_JUDGE), WRONG, WRONG],
         in_passes=[fails(SENT, DONE, **BROKEN_JUDGE), passes(LOOKED, DONE, **BROKEN_JUDGE)],
+        passes_then="dominant_mode TI weak",
     ),
     *three(
         "answer_is_reference TI moderate",
@@ -96,22 +92,15 @@ RULES = [
         in_passes=[answered("42", ok=True), answered("42", ok=True), answered("41")],
     ),
     *three(
-        "answer_within_reference TI weak",
-        benchmark="quiz",
-        holds=[answered("Paris", to="Paris, France"), answered("paris", to="Paris, France")],
-        nearly=[answered("12", to="1234"), answered("34", to="1234")],
+        "suspect_check TI weak",
+        holds=[fails(SENT, says(n), tests=ONE_SHORT) for n in "abcd"],
+        nearly=[fails(SENT, says(n), tests=ONE_SHORT) for n in "abc"],
+        # A check that passes fail, too, decides nothing.
         in_passes=[
-            answered("Rome", to="Rome, Italy"),
-            answered("Italy", to="Rome, Italy", ok=True),
+            *[fails(SENT, says(n), tests=ONE_SHORT) for n in "abc"],
+            passes(SENT, says("d"), tests=ONE_SHORT),
         ],
-    ),
-    *three(
-        "empty_output_passed TI moderate",
-        benchmark="quiz",
-        holds=[passes(), fails(says("Blue.")), fails(says("Red."))],
-        nearly=[passes(says("Green.")), fails(says("Blue.")), fails(says("Red."))],
-        in_passes=[passes(), passes(says("Green."))],
-        passes_then=None,
+        passes_then="unreliable UK weak",
     ),
     *three(
         "infrastructure IR strong",
@@ -138,57 +127,7 @@ RULES = [
         nearly_b=[fails(SENT, DONE, limit=1000)],
         nearly_then="dominant_mode BI weak",
         in_passes=[truncated(SENT), truncated(LOOKED, reward=1.0)],
-    ),
-    *three(
-        "limit_with_room BI moderate",
-        holds=[spends(400, SENT, DONE), truncated(SENT), truncated(LOOKED)],
-        nearly=[spends(600, SENT, DONE), truncated(SENT), truncated(LOOKED)],
-        nearly_then="dominant_mode BI weak",
-        in_passes=[truncated(SENT), truncated(LOOKED, reward=1.0)],
-    ),
-    *three(
-        "broken_call BI strong",
-        holds=[fails(LOOKED, RAW_CALL), fails(LOOKED, calls("send", None, raw='{"to": '))],
-        nearly=[fails(LOOKED, calls("send", "Error: no JSON", raw='{"to": '), SENT, DONE)],
-        in_passes=[fails(LOOKED, RAW_CALL), passes(SENT, RAW_CALL)],
-    ),
-    *three(
-        "no_action BI strong",
-        holds=[FINE, fails(says("I would send it.")), fails(says("Shall I send it?"))],
-        nearly=[passes(says("Nothing to do.")), fails(says("I would send it."))],
-        in_passes=[FINE, passes(says("Nothing to do.")), WRONG, fails(says("Hm."))],
-        passes_then="unreliable UK moderate",
-    ),
-    *three(
-        "repeated_failing_call BI strong",
-        holds=[FINE, fails(*THRASH), fails(LOOKED, *THRASH)],
-        nearly=[FINE, fails(FAILING, FAILING, FAILING, SENT, says("Sent."))],
-        in_passes=[passes(*THRASH), fails(LOOKED, *THRASH)],
-    ),
-    *three(
-        "error_ignored BI moderate",
-        holds=[FINE, fails(*IGNORED), fails(LOOKED, *IGNORED)],
-        nearly=[FINE, fails(FAILING, says("I could not send it."))],
-        nearly_then="dominant_mode BI weak",
-        in_passes=[passes(*IGNORED), fails(LOOKED, *IGNORED)],
-    ),
-    *three(
-        "skipped_lookup BI moderate",
-        holds=[fails(*GUESSED), fails(LOOKED, *GUESSED)],
-        nearly=[fails(*FOUND, DONE), fails(LOOKED, *FOUND, DONE)],
-        in_passes=[passes(*GUESSED), fails(LOOKED, *GUESSED)],
-    ),
-    *three(
-        "missing_step BI moderate",
-        holds=[FINE, FINE, fails(SENT, DONE), fails(SENT, says("Sent."))],
-        nearly=[FINE, fails(SENT, DONE), fails(SENT, says("Sent."))],
-        in_passes=[
-            FINE,
-            passes(SENT, says("Gone.")),
-            fails(SENT, DONE),
-            fails(SENT, says("Sent.")),
-        ],
-        passes_then="unreliable UK moderate",
+        passes_then="dominant_mode BI weak",
     ),
     *three(
         "same_wrong_call KG weak",
@@ -212,7 +151,7 @@ RULES = [
         in_passes=[assigns("ada", "bob"), assigns("bob", ok=True)],
     ),
     *three(
-        "unreliable UK moderate",
+        "unreliable UK weak",
         holds=[FINE, FINE, WRONG, fails(LOOKED, calls("send", to="y"), DONE)],
         nearly=[FINE, WRONG, fails(LOOKED, calls("send", to="y"), DONE)],
         # What a pass did, too, is not what separates them.
@@ -232,15 +171,6 @@ RULES = [
         nearly=[answered("7"), answered("8")],
         in_passes=[answered("7"), answered("7"), answered("7", ok=True)],
         passes_then="unstable_verdict TI strong",
-    ),
-    *three(
-        "passed_elsewhere KG weak",
-        holds=[WRONG, WRONG, WRONG, fails(SENT, says("Sent."))],
-        holds_b=[FINE],
-        nearly=[WRONG, WRONG, WRONG],
-        nearly_b=[FINE],
-        in_passes=[WRONG, WRONG, WRONG, passes(SENT, says("Sent."))],
-        passes_b=[FINE],
     ),
     *three(
         "dominant_mode BI weak",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.cause_attempts import Attempt, Attempts
 from tests.results import asked, failure, lines, rollout
@@ -42,8 +42,8 @@ def three(
 ) -> list[Case]:
     """The three kinds of case for a rule.
 
-    A mode that is no commoner in failures than in passes is no sign in its whole benchmark: where
-    passes bear the signal, the task is in a benchmark of its own.
+    A sign that no task can tell counts where no pass of the benchmark bears it: where passes do,
+    the task is in another benchmark.
     """
     rule = then.split()[0]
     return [
@@ -61,6 +61,21 @@ def numbered(cases: Iterable[Case]) -> list[tuple[Case, int]]:
         found.append((case, seen[case.benchmark]))
         seen[case.benchmark] += 1
     return found
+
+
+def padding(benchmark: str, plain: Attempt) -> list[Case]:
+    """Plain passes at other tasks: enough to tell that no pass bears a sign."""
+    return [Case("", "padding", benchmark, [plain], None) for _ in range(12)]
+
+
+def blank(cases: Iterable[Case]) -> list[Case]:
+    """The same tasks in another benchmark, without a transcript: tokens tell that there was one."""
+    none = {"output": [], "response": {"usage": {"input_tokens": 10, "output_tokens": 20}}}
+    return [
+        Case(case.rule, "blank", "blank", [replace(a, row={**a.row, **none}) for a in case.a], None)
+        for case in cases
+        if not any(attempt.end == "cut" for attempt in case.a)
+    ]
 
 
 def files(cases: Iterable[Case]) -> dict[str, str]:

@@ -31,7 +31,7 @@ CONSTANT = [
     # Every rollout of the run has one reward: nothing else counts.
     Case("constant_reward", "holds", "batch", THRASHES, "constant_reward DA strong"),
     Case("constant_reward", "holds", "batch", [DIED], "constant_reward DA strong"),
-    Case("constant_reward", "nearly", "graded", THRASHES, "repeated_failing_call BI strong"),
+    Case("constant_reward", "nearly", "graded", THRASHES, "dominant_mode BI weak"),
     Case("constant_reward", "nearly", "graded", [fails(reward=0.3)], "dominant_mode BI weak"),
     Case("constant_reward", "in passes", "solved", [FINE], None),
     Case("constant_reward", "in passes", "solved", [FINE], None),
@@ -56,52 +56,6 @@ TWINS = [
     ),
     # It passes at times, and else gives the other task's answer.
     *twins("holds", "half", [answered("5", ok=True, to="5"), answered("4", to="5")], STRONG),
-]
-
-SUBJECT, LEVEL = {"subject": "art"}, {"level": "low"}
-# Of 40 tasks 38 have a subject and 37 a level: 95%, and less.
-METADATA = [
-    Case(
-        "missing_metadata",
-        "holds",
-        "meta",
-        [answered("7", **LEVEL), answered("9", **LEVEL)],
-        "missing_metadata DA moderate",
-    ),
-    Case(
-        "missing_metadata",
-        "in passes",
-        "meta",
-        [answered("42", ok=True, **LEVEL), answered("9", **LEVEL)],
-        UNEXPLAINED,
-    ),
-    *[
-        Case(
-            "missing_metadata",
-            "nearly",
-            "meta",
-            [answered("7", **SUBJECT), answered("9", **SUBJECT)],
-            UNEXPLAINED,
-        )
-        for _ in range(3)
-    ],
-    *[
-        Case(
-            "missing_metadata",
-            "filler",
-            "meta",
-            [
-                answered(
-                    "42",
-                    ok=True,
-                    subject="art" if n % 2 else "law",
-                    level="low" if n % 3 else "high",
-                )
-            ],
-            None,
-        )
-        for n in range(35)
-    ],
 ]
 
 # The findings of a published diagnosis, planted. A person's address is guessed where a lookup would
@@ -134,7 +88,7 @@ SEEDS = [
         "seed",
         "office",
         [fails(*GUESS, **KNOWN)] * 4,
-        "skipped_lookup BI moderate",
+        "dominant_mode BI weak",
     ),
     Case(
         "dropped_argument",
@@ -179,28 +133,6 @@ FINER = [
         "limit_for_all TI moderate",
         b=[passes(SENT, DONE, limit=9000)],
     ),
-    # Its passes elsewhere use little of another limit, and too much of this one.
-    Case(
-        "limit_with_room",
-        "other limit",
-        "desk",
-        [truncated(SENT), truncated(LOOKED), fails(SENT, DONE, limit=1000)],
-        "dominant_mode BI weak",
-        b=[spends(2000, LOOKED, DONE, limit=9000)],
-    ),
-    Case(
-        "limit_with_room",
-        "time",
-        "desk",
-        [
-            *[
-                passes(LOOKED, SENT, total_run_time=10),
-                fails(SENT, timed_out=True, total_run_time=60),
-            ],
-            fails(LOOKED, timed_out=True, total_run_time=60),
-        ],
-        "limit_with_room BI moderate",
-    ),
     # The model's call failed; that it was asked for too much is not the service's fault.
     Case(
         "infrastructure",
@@ -238,14 +170,6 @@ FINER = [
         [fails(SENT, says("You fool.")), fails(LOOKED, says("Not again, fool."))],
         "profile_mode KG weak",
     ),
-    # In this task passes have it as often, whatever holds for the benchmark.
-    Case(
-        "profile_mode",
-        "as often",
-        "desk",
-        [fails(SENT, DONE, **WRONG_CURRENCY), passes(SENT, says("Gone."), **WRONG_CURRENCY)],
-        UNEXPLAINED,
-    ),
     # One rollout in dispute says nothing of two others, nor does one where passes are, too.
     Case(
         "conflicting_duplicates",
@@ -264,23 +188,5 @@ FINER = [
         ],
         UNEXPLAINED,
     ),
-    # One of two failing attempts makes the call.
-    Case(
-        "missing_step",
-        "one makes it",
-        "desk",
-        [FINE, FINE, fails(SENT, DONE), WRONG],
-        "unreliable UK weak",
-    ),
-    # Nobody passes it: it may be too hard, or wrong.
-    Case("passed_elsewhere", "nowhere", "desk", [WRONG] * 4, UNEXPLAINED, b=[WRONG]),
-    # Half of the failing attempts is enough, where nothing speaks for more of them.
-    Case(
-        "repeated_failing_call",
-        "half",
-        "desk",
-        [fails(*THRASH), WRONG],
-        "repeated_failing_call BI weak",
-    ),
 ]
-WHOLES = [*CONSTANT, *TWINS, *METADATA, *SEEDS, *FINER]
+WHOLES = [*CONSTANT, *TWINS, *SEEDS, *FINER]

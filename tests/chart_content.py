@@ -109,26 +109,6 @@ def slices(run_id: str, values: Sequence[float | None], *, name: str = "mail") -
     ]
 
 
-def histograms(run_id: str, bins: Sequence[tuple[str, int, int, int]]) -> list[Row]:
-    """Turns by outcome: from, to, and how many."""
-    return [
-        row(
-            "report.histograms",
-            "run_id measure outcome bin_no",
-            run_id=run_id,
-            measure="turns",
-            outcome=outcome,
-            bin_no=place,
-            low=low,
-            high=high,
-            n_rollouts=n,
-            is_log=False,
-            n_unknown=2,
-        )
-        for place, (outcome, low, high, n) in enumerate(bins, 1)
-    ]
-
-
 def ledger(name: str, lines: Sequence[tuple[str, float]], *, explains: str) -> Ledger:
     """Lines with their amounts, which are shown as they are."""
     total = sum(amount for _, amount in lines)

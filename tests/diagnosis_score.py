@@ -14,7 +14,7 @@ from tests.lean import only
 from tests.simulated import simulator
 
 # Of these no attempt was played wrongly, so that no call of theirs departs from a pass.
-NOT_PLAYED = frozenset({"DUPLICATE_PROMPT", "VERIFIER_ERROR", "REFERENCE_CONTRADICTION"})
+NOT_PLAYED = frozenset({"DUPLICATE_PROMPT", "UNGRADED", "REFERENCE_CONTRADICTION"})
 
 
 @dataclass

@@ -102,6 +102,41 @@ def longest_streak(made: Iterable[Call]) -> int:
     return longest
 
 
+# What is null of a row whose transcript nobody recorded.
+UNSEEN = (
+    "calls_by_tool n_tool_calls n_tools n_tool_errors n_repeated_calls n_unanswered_calls "
+    "n_malformed_calls n_counted_calls longest_error_streak n_final_errors n_same_final_errors "
+    "ends_in_error has_output ends_on_tool n_matched_actions n_unexpected_calls".split()
+)
+
+
+def is_observed(row: Row, *, run_has_items: bool) -> bool:
+    """Items are there; or there are none, though others have some, and nothing else happened."""
+    if reference.events(row):
+        return True
+    response = row.get("response")
+    if not run_has_items or not isinstance(response, dict) or response.get("output") is None:
+        return False
+    usage, perf = response.get("usage") or {}, row.get("ng_perf") or {}
+    own = reference.verifier(row)
+    # What is expected is the task's, and nothing that was found.
+    found = [value for name, value in own.items() if name != "expected_actions"]
+    tokens = (
+        usage.get("output_tokens"),
+        usage.get("completion_tokens"),
+        perf.get("completion_tokens"),
+    )
+    times = (own.get("total_run_time"), own.get("agent_run_time"), perf.get("total_latency_ms"))
+    since, until = response.get("created_at"), response.get("completed_at")
+    took = until - since if isinstance(since, int | float) and isinstance(until, int | float) else 0
+    return not any((*tokens, *times, took > 0, *map(_has_list, found)))
+
+
+def _has_list(value: Any) -> bool:
+    inner = value.values() if isinstance(value, dict) else ()
+    return (isinstance(value, list) and bool(value)) or any(map(_has_list, inner))
+
+
 def features(row: Row, errors: Set[int], consequential: frozenset[str] | None) -> dict[str, Any]:
     """The features of a row's calls; without a list of tools that change something, any may."""
     made = calls(row, errors)
@@ -176,7 +211,7 @@ def endings(row: Row, events: list[Event], *, has_output: bool) -> dict[str, Any
     said = [text for text in texts if isinstance(text, str) and re.search(r"\S", text, re.ASCII)]
     last = texts[-1] if texts else None
     return {
-        "is_truncated": is_cut if has_output else None,
+        "is_truncated": is_cut or (False if events or response.get("status") or reason else None),
         "has_output": bool(said) or any(e.kind == "tool_call" for e in events)
         if has_output
         else None,
@@ -192,7 +227,12 @@ def _same_call(one: Call, other: Call) -> bool:
 def exit_code(row: Row) -> int | None:
     """The first whole number among the row's own exit codes."""
     given = [reference.verifier(row).get(name) for name in CODES]
-    whole = [reference.integer(code) for code in given if code is not None]
+    # Written as text it is a number all the same.
+    texts = [
+        int(code) if isinstance(code, str) and re.fullmatch(r"-?\d+", code) else code
+        for code in given
+    ]
+    whole = [reference.integer(code) for code in texts if code is not None]
     return next((code for code in whole if code is not None), None)
 
 

@@ -237,7 +237,10 @@ CASES: dict[str, tuple[Row, list[str]]] = {
     ),
     # Plain responses.
     "plain": (plain(), []),
-    "no items": (plain(output=[]), ["response_no_output"]),
+    # What was recorded of tokens or time shows that there was more than the record.
+    "no items": (plain(output=[]), []),
+    "never graded": ({**plain(), "reward": 0.0, "judge_error": "429"}, ["verdict_unsupported"]),
+    "graded in the end": ({**plain(), "reward": 0.0, "judge_error": None}, []),
     "blank text": (plain(output=says(" \n")), ["response_no_output"]),
     "thought alone": (plain(output=[{"type": "reasoning", "summary": []}]), []),
     "no items and no tokens": (

@@ -25,8 +25,9 @@ METRICS = (
 # And how failures are explained; without what compares runs, and without pages.
 DIAGNOSIS = (
     "rollout_features rollout_modes failure_modes error_signatures root_causes suspicions "
-    "never_dives contrasts separators mode_value interventions ablation selection_value labels "
-    "health_findings rollout_health task_health run_health".split()
+    "never_dives contrasts separators checks record_fields mode_tests associations "
+    "recommendations ablation selection_value labels "
+    "health_findings rollout_health task_health run_health report.explained".split()
 )
 
 # What every check asks, for a test of which notices there are.

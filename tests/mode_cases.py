@@ -1,4 +1,9 @@
-"""Rollouts that show each failure mode, that nearly do, and that pass though they look alike."""
+"""Rollouts that show each failure mode, that nearly do, and that pass though they look alike.
+
+A sign of the trajectory counts only where passes show that it separates: every benchmark has a
+dozen plain passes beside its cases. Passes that bear a sign stand in a second one, where it must
+not count.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +57,8 @@ def no(*given: Step, **fields: Any) -> Row:
 
 
 CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+SPENT = {"usage": {"input_tokens": 10, "output_tokens": 40}}
+UNSPENT = {"usage": {"input_tokens": 10, "output_tokens": 0}}
 FULL = "Error: disk full"
 WROTE: Step = ("write", {"text": "b"}, "ok")
 TRIED: Step = ("write", {"text": "a"}, FULL)
@@ -64,7 +71,7 @@ CLEAN = (LOOKED, "Here it is.")
 # Nothing says which tools change something, so any call that works counts.
 TOOLS = [
     Case(
-        "TIMEOUT",
+        "CUT_OFF",
         [no(*CLEAN, timed_out=True)],
         [[no(*CLEAN, timed_out=False)], [no(LOOKED, "The request ran into a timeout.")]],
         [ok(*CLEAN, timed_out=True)],
@@ -82,7 +89,7 @@ TOOLS = [
         [ok(*CLEAN, response={"error": {"message": "upstream"}})],
     ),
     Case(
-        "VERIFIER_ERROR",
+        "UNGRADED",
         [no(*CLEAN, verifier_error="no such table")],
         [[no(*CLEAN, verifier_error="")], [no(*CLEAN, judge_error="None")]],
         [ok(*CLEAN, verifier_error="no such table")],
@@ -94,7 +101,7 @@ TOOLS = [
         [ok(WROTE, "Done."), ok(WROTE, "Done.")],
     ),
     Case(
-        "CONTEXT_OVERFLOW",
+        "CUT_OFF",
         [no(*CLEAN, context_length_exceeded_error=True)],
         [[no(*CLEAN, context_length_exceeded_error=False)]],
         [ok(*CLEAN, context_length_exceeded_error=True)],
@@ -205,7 +212,6 @@ TOOLS = [
         ],
         [ok(LOOKED, "A."), ok(LOOKED, "B.")],
     ),
-    Case("NO_LAST_WORD", [no("I will.", WROTE)], [[no(WROTE, "Done.")]], [ok("I will.", WROTE)]),
     Case(
         "FALSE_SELF_CHECK",
         [no(("test", {}, "===== 5 passed in 0.12s ====="), "Done.")],
@@ -217,18 +223,27 @@ TOOLS = [
     ),
     Case(
         "CHECKS_FAILED",
-        [no(*CLEAN, num_passed=3, num_failed=2), no(*CLEAN, test_output="TESTS=5 PASS=4 FAIL=1")],
+        [no(*CLEAN, tests={"opens": True, "saves": False, "near": False})],
         [
-            [no(*CLEAN, num_passed=3, num_failed=0)],
+            [no(*CLEAN, tests={"opens": True, "saves": True})],
             [no(*CLEAN, question="Last time 3 passed, 2 failed. Why?")],
         ],
-        [ok(*CLEAN, num_passed=3, num_failed=2)],
+        [ok(*CLEAN, tests={"opens": True, "saves": False, "near": True})],
+    ),
+    Case(
+        "NEAR_MISS",
+        [
+            no(*CLEAN, tests={"opens": True, "saves": True, "near": False}),
+            no(*CLEAN, tests={"opens": False, "saves": True, "near": True}),
+        ],
+        [[no(*CLEAN, tests={"opens": True, "saves": False})]],
+        [ok(*CLEAN, tests={"opens": True, "saves": True, "near": True})],
     ),
     Case(
         "VERIFIER_REASON",
-        [no(*CLEAN, failure_reason="wrong cell")],
+        [no(*CLEAN, failure_reason=f"The wrong cell was changed. {'x' * 100}")],
         [[no(*CLEAN, failure_reason="none", error_mode="correct", agent_error_kind="other")]],
-        [ok(*CLEAN, failure_reason="wrong cell")],
+        [ok(*CLEAN, failure_reason=f"The wrong cell was changed. {'x' * 100}")],
     ),
     Case("UNEXPLAINED", [no(*CLEAN)], [[no(*CLEAN, failure_reason="wrong cell")]], [ok(*CLEAN)]),
 ]
@@ -248,10 +263,7 @@ READ: Step = ("get_user", {"id": 7}, "Uma")
 
 # Tasks list what solves them: reading counts for nothing.
 ACTS = [
-    # Passes that use the tools as expected, so that they are known to matter.
-    Case(
-        "NO_ACTION", [no("Done.", **BOTH)], [], [ok(did("book", 1), did("cancel", 2), **BOTH)] * 9
-    ),
+    Case("NO_ACTION", [no("Done.", **BOTH)], [], [ok("Done.", **BOTH)]),
     Case(
         "GAVE_UP",
         [no(READ, "Please call again.", **BOOK)],
@@ -338,18 +350,19 @@ ANSWERS = [
         [ok("42", **answers("42", "42"))],
     ),
     Case(
-        "LIMIT_TOO_LOW",
-        [no("So", response=CUT), no("And so", response=CUT)],
-        [[no("So", response=CUT), no("And so")], [no("So", response=CUT)]],
-        [ok("So", response=CUT), ok("And so", response=CUT)],
-    ),
-    Case(
-        "TRUNCATED",
+        "CUT_OFF",
         [no("So", response=CUT), ok("So it is.")],
         [[no("So", response={"status": "completed"})]],
         [ok("So", response=CUT)],
     ),
-    Case("EMPTY_OUTPUT", [no(), no(" \n")], [[no("0")]], [ok()]),
+    Case("EMPTY_OUTPUT", [no(""), no(" \n")], [[no("0")], [no(response=SPENT)]], [ok("")]),
+    Case(
+        "NOT_REACHED",
+        [no(response=UNSPENT), no(response={"usage": {"input_tokens": 0, "output_tokens": 0}})],
+        # Something came of it, or nobody says what it took.
+        [[no(response=SPENT)], [no("0", response=UNSPENT)], [no()]],
+        [ok(response=UNSPENT)],
+    ),
     Case(
         "NOT_EXTRACTED",
         [no("It is 4.", extracted_answer=None), no("4?", extraction_successful=False)],
@@ -375,22 +388,30 @@ ANSWERS = [
 ]
 
 BENCHMARKS = {"tools": TOOLS, "acts": ACTS, "answers": ANSWERS}
+PLAIN = {
+    "tools": ok(LOOKED, WROTE, "Fine."),
+    "acts": ok(did("book", 1), did("cancel", 2), "Fine.", **BOTH),
+    "answers": ok("Fine."),
+}
 
 
-def rows(benchmark: str) -> tuple[list[Row], dict[str, tuple[str, str]]]:
+def padded(name: str, rows: list[Row], plain: Row) -> list[Row]:
+    """The rows, and passes of other tasks, enough to tell that no pass bears a sign."""
+    more = [rollout(900 + task, 0, **{**plain, "ask": f"{name} {task}"}) for task in range(12)]
+    return rows + more
+
+
+def rows(benchmark: str, *roles: str) -> tuple[list[Row], dict[str, tuple[str, str]]]:
     """The rows of a run, a task for every list of attempts; and what each task is there for."""
     found: list[Row] = []
     tasks: dict[str, tuple[str, str]] = {}
     for case in BENCHMARKS[benchmark]:
-        for role, given in (
-            ("shows", [case.shows]),
-            ("near", case.near),
-            ("passes", [case.passes]),
-        ):
-            for attempts in given:
+        given = {"shows": [case.shows], "near": case.near, "passes": [case.passes]}
+        for role in roles:
+            for attempts in given[role]:
                 task = len(tasks)
                 tasks[str(task)] = (case.mode, role)
                 for index, attempt in enumerate(attempts):
-                    asked = f"{attempt.get('ask', 'Please.')} {benchmark} {task}"
+                    asked = f"{attempt.get('ask', 'Please.')} {benchmark} {roles} {task}"
                     found.append(rollout(task, index, **{**attempt, "ask": asked}))
-    return found, tasks
+    return padded(f"{benchmark} {roles}", found, PLAIN[benchmark]), tasks

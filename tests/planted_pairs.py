@@ -13,7 +13,7 @@ N_TASKS, N_REPEATS = 100, 8
 BASE = "desk_base"
 # How often a rollout of a task of middling difficulty fails in each way.
 RATES = {
-    "TRUNCATED": 0.12,
+    "CUT_OFF": 0.12,
     "UNDECLARED_TOOL": 0.06,
     "WRONG_ARGUMENTS": 0.06,
     "MISSING_CALL": 0.05,
@@ -63,9 +63,7 @@ def _commoner(mode: str, rate: float) -> Drawn:
 PASS_RATE = 1 - sum(RATES.values())
 REGRESSED, IMPROVED = ("regressed",), ("improved",)
 PLANTED = {
-    "truncated": Planted(
-        _commoner("TRUNCATED", 0.12), "failure modes", "TRUNCATED", -0.12, REGRESSED
-    ),
+    "truncated": Planted(_commoner("CUT_OFF", 0.12), "failure modes", "CUT_OFF", -0.12, REGRESSED),
     "undeclared_tool": Planted(
         _commoner("UNDECLARED_TOOL", 0.12), "failure modes", "UNDECLARED_TOOL", -0.12, REGRESSED
     ),
@@ -75,7 +73,7 @@ PLANTED = {
     "missing_call": Planted(
         _commoner("MISSING_CALL", 0.12), "failure modes", "MISSING_CALL", -0.12, REGRESSED
     ),
-    "mended": Planted(_commoner("TRUNCATED", -0.12), "failure modes", "TRUNCATED", 0.12, IMPROVED),
+    "mended": Planted(_commoner("CUT_OFF", -0.12), "failure modes", "CUT_OFF", 0.12, IMPROVED),
     # A quarter of the tasks loses seven of ten passes.
     "worse_slice": Planted(
         Drawn(worse=("rooms", 0.7)), "slices", "rooms", -0.25 * 0.7 * PASS_RATE, REGRESSED
@@ -99,9 +97,9 @@ PLANTED = {
         NO_VERDICT,
     ),
     "half_the_repeats": Planted(
-        replace(_commoner("TRUNCATED", 0.14), n_repeats=4),
+        replace(_commoner("CUT_OFF", 0.14), n_repeats=4),
         "failure modes",
-        "TRUNCATED",
+        "CUT_OFF",
         -0.14,
         REGRESSED,
     ),
@@ -190,7 +188,7 @@ class _Task:
         book, cancel = did("book", self.number), did("cancel", self.number)
         wrong = did("book", 10_000 + random.randrange(10_000))
         done = f"Done, as {random.randrange(10**6)}."
-        if mode == "TRUNCATED":
+        if mode == "CUT_OFF":
             return no(READ, book, "So", response=CUT, **ask)
         if mode == "UNDECLARED_TOOL":
             return no(READ, NO_TOOL, f"{done} Not so.", **ask)
@@ -199,7 +197,7 @@ class _Task:
         if mode == "MISSING_CALL":
             return no(READ, book, done, **ask)
         if mode == "EMPTY_OUTPUT":
-            return no(**ask)
+            return no("", **ask)
         return ok(READ, book, cancel, done, **ask)
 
 

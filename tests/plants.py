@@ -92,9 +92,11 @@ def flipped_outcome(text: str, chance: random.Random) -> Plant:
 
 
 def changed_quote(text: str, chance: random.Random) -> Plant:
-    """A word of what a rollout said is another."""
+    """A word of what a rollout said is another; what was expected of it, nobody said."""
     rows = re.finditer(
-        r"^\| (?:fails|passes)[^|]*\| `[^`]+` \| (?P<said>[^|]+?) \|", text, re.MULTILINE
+        r"^\| (?:fails|passes)[^|]*\| `[^`]+` \| (?P<said>(?!an? \w+ )[^|]+?) \|",
+        text,
+        re.MULTILINE,
     )
     words = [
         (row.start("said") + word.start(), row.start("said") + word.end())

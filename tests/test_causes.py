@@ -7,25 +7,35 @@ from pathlib import Path
 import pytest
 
 from pipeline.citation import parse
-from tests.cause_attempts import DONE, FINE, SENT, THRASH, calls, fails, says
+from tests.cause_attempts import DONE, FINE, SENT, THRASH, calls, fails, passes, says
 from tests.cause_cases import PROFILE, RULES
-from tests.cause_results import KINDS, Case, files, numbered
+from tests.cause_results import KINDS, Case, blank, files, numbered, padding
 from tests.cause_wholes import WHOLES
 from tests.lean import without_pages
 from tests.results import Results, Row, analyzed, asked, failure, rollout
 from tests.test_sql import broken_grains
 
 CASES = [*RULES, *WHOLES]
+# Where a rule asks what passes do, some have to; of others every row is counted.
+PLAIN = dict.fromkeys(("desk", "desk_even", "crm", "crm_even", "lost", "graded", "office"), FINE)
+PLAIN |= dict.fromkeys(("quiz", "quiz_even"), passes(says("Fine.")))
+EVERY = [*CASES, *(case for name, each in PLAIN.items() for case in padding(name, each))]
+EVERY += blank(RULES)
+# What speaks without a transcript: data, the verifier, the machinery, fields and answers.
+OF_FIELDS = (
+    "profile_mode conflicting_duplicates verifier_error answer_is_reference suspect_check "
+    "infrastructure nothing_recorded limit_for_all unstable_verdict same_wrong_answer "
+    "dominant_mode".split()
+)
 CONFIDENCE = {"strong": 3, "moderate": 2, "weak": 1}
 # What is told of which kinds of case: twins and passing ones too.
 WRONG_WITH_TASKS = {
     "constant_reward": ["holds", "holds"],
     "conflicting_reference": ["holds", "holds", "in passes", "twin", "twin", "twin"],
     "conflicting_duplicates": ["as often", "few", "holds", "in passes"],
-    "missing_metadata": ["holds", "in passes"],
     "unstable_verdict": ["holds", "in passes", "in passes"],
     "verifier_error": ["holds", "missing", "one run"],
-    "empty_output_passed": ["holds", "in passes"],
+    "suspect_check": ["holds"],
     # The one in a run of constant rewards is not told.
     "infrastructure": ["holds", "model call"],
 }
@@ -35,7 +45,7 @@ HOSTILE = "</td><script>alert(1)</script>\x1b[31m" + "x" * 5000
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All cases in one folder, analysed once."""
-    given = {**files(CASES), "blade.toml": PROFILE}
+    given = {**files(EVERY), "blade.toml": PROFILE}
     with without_pages():
         return analyzed(tmp_path_factory.mktemp("causes"), given)
 
@@ -79,6 +89,21 @@ def test_rules_claim_no_more_than_they_may(found: Results) -> None:
         assert CONFIDENCE[sure] <= highest and is_suggested
 
 
+def test_nothing_is_told_of_what_nobody_recorded(found: Results) -> None:
+    """Without a transcript no rule of behaviour speaks: only fields, checks and answers do."""
+    rules = found.rows("""
+        select distinct coalesce(rule, 'none'), cause from root_causes where run_id = 'blank_a'
+    """)
+    assert {rule for rule, _ in rules} <= {*OF_FIELDS, "none"}
+    assert {("none", "UNEXPLAINED"), ("answer_is_reference", "TI"), ("suspect_check", "TI")} <= {
+        *rules
+    }
+    modes = found.column("""
+        select distinct mode from rollout_modes where run_id = 'blank_a' and cause = 'BI'
+    """)
+    assert set(modes) <= {"CUT_OFF", "NOT_EXTRACTED", "WRONG_CURRENCY"}
+
+
 def test_tasks_with_a_root_cause(found: Results) -> None:
     """Exactly those that do not always pass have one."""
     buckets = found.rows("""
@@ -120,7 +145,7 @@ def test_evidence_exists(found: Results) -> None:
     """Every citation is a rollout, or an event of one; of what was recorded each cause has one."""
     assert missing_citations(found) == []
     bare = found.column("select run_id from root_causes where rule is not null and evidence = []")
-    assert set(bare) == {"lost_a"}
+    assert set(bare) == {"lost_a", "blank_a"}
 
 
 def test_planted_findings(found: Results) -> None:
@@ -130,7 +155,7 @@ def test_planted_findings(found: Results) -> None:
         (
             ["office_a/0:0#5", "office_a/0:1#5", "office_a/0:2#5"],
             "prompt",
-            "acts on an address that nothing it had read contains",
+            "the commonest mode of its failing attempts: SKIPPED_LOOKUP",
             *(4, 4),
         )
     ]
@@ -146,10 +171,10 @@ def test_planted_findings(found: Results) -> None:
 
 def test_suspicions(found: Results) -> None:
     """What is wrong with a task is told where it passes, too; what passes bear alike is not."""
-    kinds = {(f"{case.benchmark}_a", str(task)): case.kind for case, task in numbered(CASES)}
+    kinds = {(f"{case.benchmark}_a", str(task)): case.kind for case, task in numbered(EVERY)}
     told: dict[str, list[str]] = {}
     for rule, run, task in found.rows("select rule, run_id, task_id from suspicions"):
-        if run.endswith("_a"):
+        if run.endswith("_a") and run != "blank_a":
             told.setdefault(rule, []).append(kinds[run, task])
     assert {rule: sorted(told[rule]) for rule in WRONG_WITH_TASKS} == WRONG_WITH_TASKS
     rows = found.rows("""
@@ -177,15 +202,15 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
         {"run": "desk_a", "task": 0, "cause": "TI", "note": "n", "evidence": ["desk_a/0:1#2"]},
         {"run": "desk_a", "task": 1, "cause": "KG+BI", "intervention": "data"},
     ]
-    given = {**files(cases), "labels.jsonl": labels}
+    given = {**files([*cases, *padding("desk", FINE)]), "labels.jsonl": labels}
     query = """
         select cause, is_suggested, confidence, rule, note, evidence, intervention, suggested_cause,
             suggested_rule
         from root_causes order by task_id
     """
-    rule = "repeated_failing_call"
+    rule = "dominant_mode"
     shown = ["desk_a/2:0#3", "desk_a/2:1#5"]
-    told = "ends on three or more identical failing calls"
+    told = "the commonest mode of its failing attempts: THRASH"
     assert analyzed(tmp_path, given, needs=["root_causes"]).rows(query) == [
         (
             "TI",
@@ -199,7 +224,7 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
             rule,
         ),
         ("KG+BI", False, "curated", "labels.jsonl", None, [], "data", "BI", rule),
-        ("BI", True, "strong", rule, told, shown, "harness", "BI", rule),
+        ("BI", True, "weak", rule, told, shown, "harness", "BI", rule),
     ]
 
 
@@ -282,7 +307,7 @@ def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
     results = analyzed(tmp_path, files(cases), needs=["root_causes", "suspicions", "never_dives"])
     notes = results.column("select note from root_causes union all select note from suspicions")
     rules = set(results.column("select rule from root_causes"))
-    assert {"missing_step", "dropped_argument", "infrastructure"} <= rules
+    assert {"dropped_argument", "infrastructure"} <= rules
     assert max(len(note or "") for note in notes) <= 300
     dives = results.rows("select error_signature, shared_answer from never_dives")
     assert max(len(text or "") for row in dives for text in row) <= 200

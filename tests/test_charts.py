@@ -7,20 +7,17 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 from xml.etree import ElementTree
 
-import duckdb
 import pytest
 
 import pipeline
 from pipeline import report
-from pipeline.report.charts import NAMES, draw, pass_curve, resources, scale, waterfall
+from pipeline.report.charts import NAMES, draw, pass_curve, scale, waterfall
 from pipeline.report.charts import buckets as buckets_chart
 from pipeline.report.charts import funnel as funnel_chart
 from pipeline.report.content import Content
 from pipeline.report.templates import OURS
-from pipeline.settings import SQL_DIR
 from tests.chart_content import (
     BENCHMARK,
     bands,
@@ -28,7 +25,6 @@ from tests.chart_content import (
     compared,
     content,
     funnel,
-    histograms,
     ledger,
     row,
     run,
@@ -49,7 +45,7 @@ def places(found: Content) -> list[tuple[str, Mapping[str, str]]]:
     for benchmark in found.benchmarks:
         asked += [(name, {"benchmark": benchmark}) for name in ("pass_curve", "buckets")]
     for each in found.runs:
-        asked += [(name, {"run_id": each.run_id}) for name in ("funnel", "resources", "slices")]
+        asked += [(name, {"run_id": each.run_id}) for name in ("funnel", "slices")]
     for pair in found.comparisons:
         for change in pair.changes:
             key = {"base": pair.base, "candidate": pair.candidate, "metric": change.metric}
@@ -216,52 +212,6 @@ def test_buckets_unknown_are_left_out() -> None:
     assert draw("buckets", OF_BENCHMARK, content([run(buckets=buckets("a", 0, 0, 0, 0))])) == ""
 
 
-def test_histogram_areas_are_counts() -> None:
-    """A bin is as high as its count, passes up and failures down, on one scale."""
-    bins = [("passed", 1, 2, 6), ("failed", 1, 2, 3), ("failed", 3, 4, 12)]
-    chart = resources.geometry(OF_RUN, content([run(histograms=histograms("a", bins))]))
-    assert chart is not None
-    (panel,) = chart.panels
-    heights = {
-        outcome.name: [panel.y.value(float(y)) for y in re.findall(r"V([\d.]+)H", outcome.outline)]
-        for outcome in panel.outcomes
-    }
-    assert heights["passed"] == pytest.approx([6], abs=0.1)
-    assert heights["failed"] == pytest.approx([-3, -12], abs=0.1)
-    assert "Left out, their turns unknown: " in draw(
-        "resources", OF_RUN, content([run(histograms=histograms("a", bins))])
-    ).replace('<span data-figure="', "")
-
-
-@pytest.mark.parametrize("most", [1, 9, 24, 25, 30, 31, 700, 10**6, 2**63 - 1])
-def test_bins_hold_every_rollout(most: int) -> None:
-    """Bins hold, by outcome, what a plain count finds in them, do not overlap, and lose none."""
-    random = Random(most)
-    drawn = [(random.random() < 0.5, random.randint(1, most)) for _ in range(200)]
-    drawn += [(True, 1), (False, most)]
-    with duckdb.connect() as db:
-        db.execute(
-            """
-            create schema staging;
-            create table staging.rollouts as
-            select 'a' as run_id, true as is_scored, unnest(?::boolean[]) as is_pass,
-                null::bigint as output_tokens, unnest(?::bigint[]) as n_turns
-            """,
-            [[is_pass for is_pass, _ in drawn], [value for _, value in drawn]],
-        )
-        query = (SQL_DIR / "report" / "histograms.sql").read_text(encoding="utf-8")
-        found = db.execute(
-            f"select outcome, low, high, n_rollouts, bin_no, is_log from ({query})"
-        ).fetchall()
-    for outcome, low, high, n_rollouts, _, is_log in found:
-        is_pass = outcome == "passed"
-        assert n_rollouts == sum(p == is_pass and low <= value <= high for p, value in drawn)
-        assert is_log == (most > 30)
-    assert sum(each[3] for each in found) == len(drawn)
-    bins = sorted({(bin_no, low, high) for _, low, high, _, bin_no, _ in found})
-    assert len(bins) <= 24 and all(a[2] < b[1] for a, b in pairwise(bins))
-
-
 def check_adds_up(chart: waterfall.Waterfall) -> None:
     """In coordinates: each bar begins where the last ended, the last is the candidate's."""
     for panel in chart.panels:
@@ -340,7 +290,6 @@ def hostile() -> Content:
         funnels=funnel(name, [9, 3], names=[name, name]),
         buckets=buckets(name, 1, 1, 1, 1),
         slices=slices(name, [0.1, 0.9], name=name),
-        histograms=histograms(name, [("passed", 1, 1, 1)]),
     )
     modes = ledger("failure modes", [(name, 0.2)], explains=SHARED)
     pair = compared([modes], (0.5, 0.7), (0.5, 0.7), base=name, candidate=name + "b")
@@ -361,7 +310,7 @@ def test_hostile_names_are_inert() -> None:
 def test_ends_of_values() -> None:
     """Nothing, nulls, one value and the largest floats draw nothing or something sensible."""
     nothing = content([run()])
-    assert [draw(name, {**OF_RUN, **OF_BENCHMARK, **PAIR}, nothing) for name in NAMES] == [""] * 6
+    assert [draw(name, {**OF_RUN, **OF_BENCHMARK, **PAIR}, nothing) for name in NAMES] == [""] * 5
     assert draw("pie", OF_RUN, nothing) == "" and draw("funnel", {}, nothing) == ""
     assert draw("funnel", OF_RUN, content([run(funnels=funnel("a", [0, 0]))])) == ""
     assert draw("slices", OF_RUN, content([run(slices=slices("a", [None, None]))])) == ""

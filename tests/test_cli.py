@@ -31,13 +31,14 @@ from tests.lean import without_pages
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
 
 RELATIONS = (
-    "ablation artifacts bucket_counts bucket_matrix comparison_metrics comparison_settings "
-    "comparison_tasks comparisons contrasts denominators error_signatures estimates events "
-    "expected failure_modes failures flips funnel health_findings interventions labels ledger "
-    "mode_value never_dives pass_curve rejects reported_checks reported_metrics resource_stats "
-    "reward_components rollout_features rollout_health rollout_modes rollout_stages rollouts "
-    "root_causes run_health run_metrics runs selection_value separators series series_counts "
-    "series_tasks slice_metrics suspicions task_health task_outcomes task_prompts tasks"
+    "ablation artifacts associations bucket_counts bucket_matrix checks comparison_metrics "
+    "comparison_settings comparison_tasks comparisons contrasts denominators error_signatures "
+    "estimates events expected expected_calls failure_modes failures flips funnel health_findings "
+    "labels ledger mode_tests never_dives pass_curve recommendations record_fields rejects "
+    "reported_checks reported_metrics resource_stats reward_components rollout_features "
+    "rollout_health rollout_modes rollout_stages rollouts root_causes run_health run_metrics "
+    "runs selection_value separators series series_counts series_tasks slice_metrics suspicions "
+    "task_health task_outcomes task_prompts tasks"
 )
 
 

@@ -13,18 +13,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import pipeline
 from pipeline.analysis.alignment import Trail, first_divergence, longest_common
+from pipeline.settings import SQL_DIR
 from tests import results as written
 from tests.diagnosis_truth import planted, simulated
+from tests.lean import only
 from tests.results import Results, Row, rollout
+from tests.simulated import simulator
 
 analyzed = partial(written.analyzed, needs=("contrasts",))
 
+MACROS = duckdb.connect()
+MACROS.execute((SQL_DIR / "macros.sql").read_text(encoding="utf-8"))
 Items = list[dict[str, Any]]
 ids = itertools.count()
 
@@ -58,12 +64,19 @@ def without(items: Items, *names: str) -> Items:
 
 
 ERROR = '{"error": "no such record"}'
-FIND, READ, SEND = (
-    call("find", {"name": "Ana"}),
-    call("read", {"id": 7}),
+ADD, MOVE, SEND = (
+    call("add", {"name": "Ana"}),
+    call("move", {"id": 7}),
     call("send", {"to": "ana"}),
 )
 WRONG = call("send", {"to": "bob"})
+# Calls that only look, and one of a tool that says nothing of itself.
+FIND, READ, SUM = (
+    call("find", {"name": "Ana"}),
+    call("read", {"id": 7}),
+    call("calculate", {"x": 1}),
+)
+GUESS = call("guess")
 DONE, SORRY = say("Done."), say("Sorry, I could not.")
 
 
@@ -78,90 +91,90 @@ class Pair:
 
 PAIRS = {
     "other tool": Pair(
-        FIND + call("guess") + SEND + DONE,
-        think("Who?") + FIND + READ + SEND + DONE,
+        ADD + call("cancel") + SEND + DONE,
+        think("Who?") + ADD + MOVE + SEND + DONE,
         {"difference": "tool", "seq": 3, "passing_seq": 4, "n_common": 2, "n_common_first": 1}
-        | {"tools_only_failing": ["guess"], "tools_only_passing": ["read"]}
-        | {"failing_event": "guess {}", "passing_event": 'read {"id": 7}'},
+        | {"tools_only_failing": ["cancel"], "tools_only_passing": ["move"]}
+        | {"failing_event": "cancel {}", "passing_event": 'move {"id": 7}'},
     ),
     "other arguments": Pair(
-        FIND + WRONG + READ + DONE,
-        FIND + SEND + READ + DONE,
+        ADD + WRONG + MOVE + DONE,
+        ADD + SEND + MOVE + DONE,
         {"difference": "arguments", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1}
         | {"failing_event": 'send {"to": "bob"}', "failing_chars": 18, "tools_only_failing": []},
     ),
     "arguments that are no JSON": Pair(
-        FIND + call("send", "{'to': 'ana'}", ERROR) + SORRY,
-        FIND + SEND + DONE,
+        ADD + call("send", "{'to': 'ana'}", ERROR) + SORRY,
+        ADD + SEND + DONE,
         {"difference": "arguments", "seq": 3, "passing_seq": 3, "n_common": 1},
     ),
     "arguments written otherwise": Pair(
-        call("find", '{"b": [{"y": 1,  "x": "\\u00e9"}], "a": null}') + SORRY,
-        call("find", '{"a":null,"b":[{"x":"é","y":1}]}') + DONE,
+        call("add", '{"b": [{"y": 1,  "x": "\\u00e9"}], "a": null}') + SORRY,
+        call("add", '{"a":null,"b":[{"x":"é","y":1}]}') + DONE,
         {"difference": "answer", "n_common": 1, "n_common_first": 1},
     ),
     "an error on one side": Pair(
-        FIND + call("send", {"to": "ana"}, ERROR) + DONE,
-        FIND + SEND + DONE,
+        ADD + call("send", {"to": "ana"}, ERROR) + DONE,
+        ADD + SEND + DONE,
         {"difference": "result", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1}
         | {"failing_event": ERROR, "passing_event": "ok", "passing_chars": 2},
     ),
     "another result": Pair(
-        call("read", {"id": 7}, "nothing new") + DONE,
-        call("read", {"id": 7}, "a letter of Ana") + DONE,
+        call("move", {"id": 7}, "nothing new") + DONE,
+        call("move", {"id": 7}, "a letter of Ana") + DONE,
         {"difference": "result", "seq": 1, "passing_seq": 1, "failing_event": "nothing new"},
     ),
     "a result that never came": Pair(
-        FIND + call("send", {"to": "ana"}, None),
-        FIND + SEND + DONE,
+        ADD + call("send", {"to": "ana"}, None),
+        ADD + SEND + DONE,
         {"difference": "result", "seq": 3, "passing_seq": 3, "passing_event": "ok"}
         | {"failing_event": 'send {"to": "ana"}'},
     ),
     "results that differ in numbers": Pair(
-        call("read", {"id": 7}, "id 4f2a at 10:31, 3 rows") + say("4"),
-        call("read", {"id": 7}, "id 99bc at 11:02, 4 rows") + say("3"),
+        call("move", {"id": 7}, "id 4f2a at 10:31, 3 rows") + say("4"),
+        call("move", {"id": 7}, "id 99bc at 11:02, 4 rows") + say("3"),
         {"difference": "answer", "seq": 3, "failing_event": "4", "passing_event": "3"},
     ),
     "results that differ far in": Pair(
-        call("read", {"id": 7}, "x" * 300 + "this") + say("this"),
-        call("read", {"id": 7}, "x" * 300 + "that") + say("that"),
+        call("move", {"id": 7}, "x" * 300 + "this") + say("this"),
+        call("move", {"id": 7}, "x" * 300 + "that") + say("that"),
         {"difference": "answer"},
     ),
     "stops with a message": Pair(
-        FIND + SORRY,
-        FIND + think("Now send.") + SEND + DONE,
-        {"difference": "stop", "seq": 3, "passing_seq": 4, "n_common": 1, "n_common_first": 1}
+        ADD + SORRY,
+        ADD + think("Now send.") + SEND + DONE,
+        {"difference": "missing", "seq": 3, "passing_seq": 4, "n_common": 1, "n_common_first": 1}
         | {"failing_event": "Sorry, I could not.", "tools_only_passing": ["send"]},
     ),
     "stops with a thought": Pair(
-        FIND + think("That is enough.") + SORRY,
-        FIND + SEND + DONE,
-        {"difference": "stop", "seq": 3, "failing_event": "That is enough."},
+        ADD + think("That is enough.") + SORRY,
+        ADD + SEND + DONE,
+        {"difference": "missing", "seq": 3, "failing_event": "That is enough."},
     ),
     "stops without a word": Pair(
-        FIND,
-        FIND + SEND + DONE,
-        {"difference": "stop", "seq": 2, "failing_event": "ok"},
+        ADD,
+        ADD + SEND + DONE,
+        {"difference": "missing", "seq": 1, "failing_event": 'add {"name": "Ana"}'},
     ),
     "calls nothing": Pair(
         think("Who is Ana?") + SORRY,
-        FIND + DONE,
-        {"difference": "stop", "seq": 2, "passing_seq": 1, "n_calls": 0, "n_passing_calls": 1},
+        ADD + DONE,
+        {"difference": "missing", "seq": 2, "passing_seq": 1, "n_calls": 0, "n_passing_calls": 1},
     ),
     "a call too many": Pair(
-        FIND + SEND + think("And Bob?") + WRONG + DONE,
-        FIND + SEND + think("All is sent.") + DONE,
-        {"difference": "stop", "seq": 6, "passing_seq": 6, "n_common_first": 2}
-        | {"passing_event": "Done."},
+        ADD + SEND + think("And Bob?") + WRONG + DONE,
+        ADD + SEND + think("All is sent.") + DONE,
+        {"difference": "extra", "seq": 6, "passing_seq": 5, "n_common_first": 2}
+        | {"passing_event": "All is sent."},
     ),
     "a call too many in between": Pair(
-        FIND + call("guess") + SEND + DONE,
-        FIND + SEND + DONE,
-        {"difference": "tool", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1},
+        ADD + call("cancel") + SEND + DONE,
+        ADD + SEND + DONE,
+        {"difference": "extra", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1},
     ),
     "other words": Pair(
-        FIND + think("So it is 4.") + say("It is 4."),
-        FIND + say("It is 3."),
+        ADD + think("So it is 4.") + say("It is 4."),
+        ADD + say("It is 3."),
         {"difference": "answer", "seq": 4, "passing_seq": 3, "n_common": 1},
     ),
     "words alone": Pair(
@@ -173,8 +186,8 @@ PAIRS = {
     "the same words": Pair(DONE, DONE, {"difference": "nothing", "seq": 1, "passing_seq": 1}),
     "an empty output beside calls": Pair(
         [],
-        FIND + DONE,
-        {"difference": "stop", "seq": None, "passing_seq": 1, "failing_event": None}
+        ADD + DONE,
+        {"difference": "missing", "seq": None, "passing_seq": 1, "failing_event": None}
         | {"failing_chars": None},
     ),
     "an empty output beside words": Pair(
@@ -186,81 +199,76 @@ PAIRS = {
         {"difference": "answer", "seq": 1, "failing_event": "", "failing_chars": 0},
     ),
     "a retry that mended a failure": Pair(
-        call("find", {"name": "Ana"}, ERROR) + think("Again.") + FIND + WRONG + DONE,
-        FIND
-        + call("send", {"to": "ana"}, ERROR)
-        + call("send", {"to": "ana"}, ERROR)
-        + SEND
-        + DONE,
+        call("add", {"name": "Ana"}, ERROR) + think("Again.") + ADD + WRONG + DONE,
+        ADD + call("send", {"to": "ana"}, ERROR) + call("send", {"to": "ana"}, ERROR) + SEND + DONE,
         {"difference": "arguments", "seq": 6, "passing_seq": 7, "n_calls": 3, "n_common": 1},
     ),
     "a retry after other calls": Pair(
-        FIND + call("send", {"to": "ana"}, ERROR) + READ + SEND + SORRY,
-        FIND + READ + SEND + DONE,
+        ADD + call("send", {"to": "ana"}, ERROR) + MOVE + SEND + SORRY,
+        ADD + MOVE + SEND + DONE,
         {"difference": "answer", "n_common": 3},
     ),
     "a failure that no retry mended": Pair(
-        FIND + call("send", {"to": "ana"}, ERROR) * 3 + SORRY,
-        FIND + SEND + DONE,
+        ADD + call("send", {"to": "ana"}, ERROR) * 3 + SORRY,
+        ADD + SEND + DONE,
         {"difference": "result", "seq": 3, "n_common": 2, "n_common_first": 1},
     ),
     "a needless repeat": Pair(
-        FIND + WRONG + DONE,
-        FIND + READ + FIND + SEND + DONE,
+        ADD + WRONG + DONE,
+        ADD + MOVE + ADD + SEND + DONE,
         {"difference": "tool", "seq": 3, "passing_seq": 3},
     ),
     "a needless repeat alone": Pair(
-        FIND + SEND + FIND + SORRY, FIND + SEND + DONE, {"difference": "answer", "seq": 7}
+        ADD + SEND + ADD + SORRY, ADD + SEND + DONE, {"difference": "answer", "seq": 7}
     ),
     "a repeat that got another result": Pair(
         call("poll", {}, "pending") + SORRY,
         call("poll", {}, "pending") + call("poll", {}, "ready") + DONE,
-        {"difference": "stop", "seq": 3, "passing_seq": 3},
+        {"difference": "missing", "seq": 3, "passing_seq": 3},
     ),
     "a failure after a success": Pair(
         call("test", {}, "passed") + call("test", {}, ERROR) + DONE,
         call("test", {}, "passed") + DONE,
-        {"difference": "stop", "seq": 3, "passing_seq": 3, "n_common_first": 1},
+        {"difference": "extra", "seq": 3, "passing_seq": 3, "n_common_first": 1},
     ),
     "another order, then other arguments": Pair(
-        READ + FIND + WRONG + DONE,
-        FIND + READ + SEND + DONE,
+        MOVE + ADD + WRONG + DONE,
+        ADD + MOVE + SEND + DONE,
         {"difference": "arguments", "seq": 5, "passing_seq": 5, "n_common": 2, "n_common_first": 2},
     ),
     "another order alone": Pair(
-        READ + FIND + SORRY, FIND + READ + DONE, {"difference": "answer", "n_common": 2}
+        MOVE + ADD + SORRY, ADD + MOVE + DONE, {"difference": "answer", "n_common": 2}
     ),
     "a call left out, and what came of it": Pair(
-        READ + call("send", {"to": "guess"}) + DONE,
-        FIND + READ + SEND + DONE,
+        MOVE + call("send", {"to": "cancel"}) + DONE,
+        ADD + MOVE + SEND + DONE,
         {"difference": "arguments", "seq": 3, "passing_seq": 5, "skipped_seq": 1, "n_common": 1}
-        | {"tools_only_passing": ["find"]},
+        | {"tools_only_passing": ["add"]},
     ),
     "a call left out alone": Pair(
-        FIND + SEND + DONE,
-        FIND + READ + SEND + DONE,
-        {"difference": "tool", "seq": 3, "passing_seq": 3, "skipped_seq": None}
+        ADD + SEND + DONE,
+        ADD + MOVE + SEND + DONE,
+        {"difference": "missing", "seq": 3, "passing_seq": 3, "skipped_seq": None}
         | {"n_common": 2, "n_common_first": 1},
     ),
     "no ids at all": Pair(
-        without(FIND + call("send", {"to": "ana"}, ERROR), "call_id") + DONE,
-        without(FIND + SEND, "call_id") + DONE,
+        without(ADD + call("send", {"to": "ana"}, ERROR), "call_id") + DONE,
+        without(ADD + SEND, "call_id") + DONE,
         {"difference": "result", "seq": 3, "failing_event": ERROR, "passing_event": "ok"},
     ),
     "results without ids": Pair(
-        FIND + without(call("send", {"to": "ana"}, ERROR), "call_id") + DONE,
-        [SEND[0], FIND[0], *without([SEND[1], FIND[1]], "call_id"), *DONE],
+        ADD + without(call("send", {"to": "ana"}, ERROR), "call_id") + DONE,
+        [SEND[0], ADD[0], *without([SEND[1], ADD[1]], "call_id"), *DONE],
         {"difference": "result", "seq": 3, "failing_event": ERROR},
     ),
     "ids that come again": Pair(
-        [{**item, "call_id": "call_0"} for item in FIND + call("send", {"to": "ana"}, ERROR)]
-        + DONE,
-        FIND + SEND + DONE,
+        [{**item, "call_id": "call_0"} for item in ADD + call("send", {"to": "ana"}, ERROR)] + DONE,
+        ADD + SEND + DONE,
         {"difference": "result", "seq": 3, "failing_event": ERROR},
     ),
     "results in another order than calls": Pair(
-        [FIND[0], *call("send", {"to": "ana"}, ERROR), FIND[1], *DONE],
-        [FIND[0], *SEND, FIND[1], *DONE],
+        [ADD[0], *call("send", {"to": "ana"}, ERROR), ADD[1], *DONE],
+        [ADD[0], *SEND, ADD[1], *DONE],
         {"difference": "result", "seq": 2, "passing_seq": 2, "failing_event": ERROR},
     ),
     "calls without a name": Pair(
@@ -274,10 +282,73 @@ PAIRS = {
         {"difference": "tool", "failing_event": "x" * 300, "failing_chars": 500 + 1 + 15 + 1000}
         | {"tools_only_failing": ["x" * 100], "tools_only_passing": ["**`<img src=x>`**"]},
     ),
+    "other reads, sums and orders": Pair(
+        READ + SUM + ADD + GUESS + FIND + WRONG + DONE,
+        FIND + ADD + call("read", {"id": 8}) + SEND + DONE,
+        {"difference": "arguments", "seq": 11, "passing_seq": 7, "n_common_first": 1}
+        | {
+            "arguments": [{"name": "to", "failing": '"bob"', "passing": '"ana"'}],
+            "other_seq": None,
+        },
+    ),
+    "reads alone, and other words": Pair(
+        FIND + READ + say("It is 4."),
+        FIND + SUM + say("It is 3."),
+        {
+            "difference": "answer",
+            "seq": 5,
+            "n_common": 1,
+            "other_seq": 3,
+            "failing_event": "It is 4.",
+        },
+    ),
+    "reads alone, and the same words": Pair(
+        FIND + call("read", {"id": 7}, "nothing new") + DONE,
+        FIND + call("read", {"id": 7}, "a letter of Ana") + DONE,
+        {"difference": "nothing", "other_seq": 3},
+    ),
+    "a tool of unknown kind beside a change": Pair(
+        GUESS + ADD + SORRY, ADD + DONE, {"difference": "answer", "other_seq": 1}
+    ),
+    "tools of unknown kind alone": Pair(
+        FIND + GUESS + DONE, FIND + call("bash", {"command": "make"}) + DONE, {"difference": "tool"}
+    ),
+    "a shell that edits": Pair(
+        call("bash", {"command": "make"}) + call("bash", {"command": "echo 4 > a.txt"}) + DONE,
+        call("bash", {"command": "cat a.txt"}) + call("bash", {"command": "echo 3 > a.txt"}) + DONE,
+        {"difference": "arguments", "seq": 3, "passing_seq": 3},
+    ),
+    "an editor that looks": Pair(
+        call("str_replace_editor", {"command": "view", "path": "a"}) + ADD + WRONG + DONE,
+        ADD + SEND + DONE,
+        {"difference": "arguments", "seq": 5},
+    ),
+    "an error, then another try": Pair(
+        ADD + call("send", {"to": "eva"}, ERROR) + WRONG + DONE,
+        ADD + call("send", {"to": "eve"}, ERROR) + SEND + DONE,
+        {"difference": "arguments", "seq": 5, "passing_seq": 5},
+    ),
+    "a change where the pass refuses": Pair(
+        FIND + SEND + DONE,
+        FIND + say("That is against our rules.") + say("You are welcome."),
+        {"difference": "extra", "seq": 3, "passing_seq": 3}
+        | {"passing_event": "That is against our rules."},
+    ),
+    "a long call": Pair(
+        call("send", {"text": "x" * 400 + "this" + "y" * 400, "to": "ana"}) + DONE,
+        call("send", {"text": "x" * 400 + "that" + "y" * 400, "to": "ana"}) + DONE,
+        {"failing_event": "send text: …" + "x" * 18 + "this" + "y" * 98, "failing_chars": 834}
+        | {"difference": "arguments"},
+    ),
+    "long words": Pair(
+        say("a" * 500 + "No." + "b" * 500),
+        say("a" * 500 + "Yes." + "b" * 500),
+        {"failing_event": "…" + "a" * 20 + "No." + "b" * 276, "difference": "answer"},
+    ),
     "many made-up tools": Pair(
         chain(call(f"tool_{n:02}") for n in range(50)) + DONE,
         DONE,
-        {"difference": "stop", "tools_only_failing": [f"tool_{n:02}" for n in range(20)]},
+        {"difference": "extra", "tools_only_failing": [f"tool_{n:02}" for n in range(20)]},
     ),
 }
 
@@ -328,20 +399,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs with several repeats a task."""
     choice = repeats(
         0,
-        (1.0, READ + FIND + SEND + chain(call("note", {"n": n}) for n in range(5)) + DONE),
-        (1.0, FIND + call("ask") + call("wait") + DONE),
-        (1.0, FIND + call("ask") + SEND + DONE),
-        (1.0, FIND + SEND + DONE),
-        (1.0, FIND + SEND + DONE),
-        (0.0, FIND + WRONG + SEND + DONE),
-        (0.0, call("guess") + SEND + READ + FIND + DONE),
-        (0.0, FIND + SEND + WRONG + DONE),
+        (1.0, MOVE + ADD + SEND + chain(call("set", {"n": n}) for n in range(5)) + DONE),
+        (1.0, ADD + call("close") + call("pay") + DONE),
+        (1.0, ADD + call("close") + SEND + DONE),
+        (1.0, ADD + SEND + DONE),
+        (1.0, ADD + SEND + DONE),
+        (0.0, ADD + WRONG + SEND + DONE),
+        (0.0, call("cancel") + SEND + MOVE + ADD + DONE),
+        (0.0, ADD + SEND + WRONG + DONE),
     )
     ties = repeats(0, (0.0, SORRY), (0.0, SORRY), (1.0, DONE), (1.0, DONE))
-    ties += repeats(1, (1.0, FIND), (1.0, FIND), (0.0, FIND), (0.0, FIND))
-    plain = repeats(0, (1.0, DONE), (1.0, FIND)) + repeats(1, (0.0, DONE), (0.0, FIND))
+    ties += repeats(1, (1.0, ADD), (1.0, ADD), (0.0, ADD), (0.0, ADD))
+    plain = repeats(0, (1.0, DONE), (1.0, ADD)) + repeats(1, (0.0, DONE), (0.0, ADD))
     mixed = repeats(0, (0.0, DONE)) + repeats(1, (1.0, DONE))
-    mixed += repeats(2, (None, SORRY), (0.0, FIND), (1.0, FIND + DONE))
+    mixed += repeats(2, (None, SORRY), (0.0, ADD), (1.0, ADD + DONE))
     files = {"choice": choice, "ties": ties, "plain": plain, "mixed": mixed}
     named = {f"{name}_rollouts.jsonl": rows for name, rows in files.items()}
     return analyzed(tmp_path_factory.mktemp("runs"), named)
@@ -391,8 +462,8 @@ def test_order_of_rows_does_not_matter(tmp_path: Path) -> None:
 
 def test_very_long_rollouts(tmp_path: Path) -> None:
     """Thousands of calls are aligned in no time, whether they differ early, late or in order."""
-    steps = [call("step", {"n": n}) for n in range(3000)]
-    same = call("step", {"n": 0}, ERROR)
+    steps = [call("put", {"n": n}) for n in range(3000)]
+    same = call("put", {"n": 0}, ERROR)
     rows = repeats(
         0,
         (1.0, chain(steps)),
@@ -409,8 +480,9 @@ def test_very_long_rollouts(tmp_path: Path) -> None:
     assert found == [
         ("tool", 3001, 1500, 3000),
         ("tool", 5001, 2500, 2501),
-        ("stop", 6001, 3000, 3001),
-        ("tool", 2001, 1000, 1001),
+        ("extra", 6001, 3000, 3001),
+        # Calls in error change nothing.
+        ("extra", 2001, 0, 1001),
     ]
 
 
@@ -476,5 +548,188 @@ def test_planted_failures_are_found(seed: int, tmp_path: Path) -> None:
         row = truth[(key[0], key[1], key[2])]
         (found if row.is_shown_by(seq) else missed)[row.mode] += 1
     assert n_closest == [] and found.total() > 60
-    assert found.total() >= 0.95 * len(rows), missed
+    # What is planted in a read shows only in what follows from it.
+    assert found.total() >= 0.9 * len(rows) and missed.keys() <= {"DROPPED_FILTER"}, missed
     assert {run.partition("_desk")[0] for run, *_ in rows} > {"office"}
+
+
+BOOK: Row = {
+    "name": "book",
+    "kwargs": {"to": "SEA", "cabin": "economy", "seats": [1, 2], "note": None},
+}
+LOOK, CANCEL = (
+    {"name": "find", "kwargs": {"name": "Ana"}},
+    {"name": "cancel", "kwargs": {"id": "A1"}},
+)
+BOOKED = {"seats": [1, 2], "cabin": "economy", "to": "SEA"}
+# What each attempt at a task with these expected calls makes, and what is said of it: status, tool,
+# whether it is the first wrong change, event, and the arguments that differ.
+EXPECTED: dict[str, tuple[list[Row], Items, list[tuple[Any, ...]]]] = {
+    "made, in any order of arguments": (
+        [LOOK, BOOK],
+        FIND + call("book", BOOKED) + DONE,
+        [("made", "find", False, 1, []), ("made", "book", False, 3, [])],
+    ),
+    "one argument is another": (
+        [BOOK],
+        call("book", {**BOOKED, "cabin": "business", "seats": [1]}) + DONE,
+        [("differs", "book", True, 1, ["cabin", "seats"])],
+    ),
+    "the closest call is the one meant": (
+        [BOOK, {"name": "book", "kwargs": {"to": "LAX", "cabin": "economy"}}],
+        call("book", {"to": "LAX", "cabin": "first"}) + DONE,
+        [("missing", "book", False, None, []), ("differs", "book", True, 1, ["cabin"])],
+    ),
+    "a call in error is no change": (
+        [BOOK],
+        call("book", {**BOOKED, "to": "OAK"}, ERROR) + call("book", {**BOOKED, "cabin": "first"}),
+        [("differs", "book", True, 3, ["cabin"])],
+    ),
+    "nothing but an error": (
+        [BOOK],
+        call("book", BOOKED, ERROR) + SORRY,
+        [("failed", "book", True, 1, [])],
+    ),
+    "arguments that are no object": (
+        [CANCEL],
+        call("cancel", "A1") + DONE,
+        [("differs", "cancel", True, 1, [])],
+    ),
+    "twice where once is expected": (
+        [CANCEL],
+        call("cancel", {"id": "A1"}) * 2 + DONE,
+        [("made", "cancel", False, 1, []), ("unasked", "cancel", True, 3, [])],
+    ),
+    "left out": (
+        [LOOK, BOOK, CANCEL],
+        call("cancel", {"id": "A1"}) + DONE,
+        [
+            ("missing", "find", False, None, []),
+            ("missing", "book", True, None, []),
+            ("made", "cancel", False, 1, []),
+        ],
+    ),
+    "a change of a tool that no task expects": (
+        [LOOK],
+        FIND + SEND + DONE,
+        [("made", "find", False, 1, []), ("unasked", "send", True, 3, [])],
+    ),
+    "nothing expected, nothing done": ([], FIND + SORRY, [("none", None, False, None, [])]),
+    "nothing expected, something done": (
+        [],
+        FIND + call("cancel", {"id": "A1"}) + DONE,
+        [("none", None, False, None, []), ("unasked", "cancel", True, 3, [])],
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def expecting(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """One failing attempt at each task, which lists the calls it expects."""
+    rows = [
+        rollout(task, 0, reward=0.0, output=output, expected_actions=actions)
+        for task, (actions, output, _) in enumerate(EXPECTED.values())
+    ]
+    needs = ("expected_calls", "tasks")
+    return written.analyzed(
+        tmp_path_factory.mktemp("expected"), {"a_rollouts.jsonl": rows}, needs=needs
+    )
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_expected_calls(name: str, expecting: Results) -> None:
+    """Expected calls stand beside the actual ones, and changes nobody asked for after them."""
+    found = expecting.rows(f"""
+        select status, tool, is_first, seq, differing_keys from expected_calls
+        where task_id = '{list(EXPECTED).index(name)}' order by call_no
+    """)
+    assert found == EXPECTED[name][2]
+
+
+def test_only_differing_arguments_are_told(expecting: Results) -> None:
+    """Both values of each argument that differs, and no other."""
+    assert expecting.rows("select detail from expected_calls where task_id = '1'") == [
+        ('cabin: expected "economy", got "business"; seats: expected [1,2], got [1]',)
+    ]
+    assert expecting.rows("select detail from expected_calls where task_id = '5'") == [
+        ('expected {"id":"A1"}, got A1',)
+    ]
+
+
+def test_tasks_to_refuse_are_a_slice(expecting: Results) -> None:
+    """A task that expects no change is to be refused, whatever its list of reads."""
+    found = expecting.rows("select slices['task_kind'] from tasks order by task_id::int")
+    assert found == [(kind,) for kind in ["act"] * 8 + ["refuse"] * 3]
+
+
+texts = st.text(st.sampled_from("ab{é🙂"), max_size=30)
+
+
+@given(texts, texts, texts)
+def test_texts_are_cut_where_they_differ(same: str, text: str, other: str) -> None:
+    """What is shown of a long text holds the first character that is another."""
+    long, another = same * 9 + "x" + text, same * 9 + "y" + other
+    query = "select n_alike($1, $2), cut_around($1, $2, 50, 40)"
+    (row,) = MACROS.execute(query, [long, another]).fetchall()
+    start = max(len(same) * 9 - 20, 0)
+    cut = ("…" if start else "") + long[start : start + 40]
+    assert row == (len(same) * 9, long if len(long) <= 50 else cut)
+
+
+def test_nothing_recorded_is_not_contrasted(tmp_path: Path) -> None:
+    """Where an attempt left tokens but no items, nothing is said of what it did."""
+    usage = {"input_tokens": 9, "output_tokens": 9}
+    bare = {"response": {"output": [], "usage": usage}}
+    rows = [
+        rollout(0, 0, reward=0.0, **bare),
+        rollout(0, 1, **bare),
+        rollout(0, 2, reward=0.0, **bare),
+    ]
+    rows += [*repeats(1, (0.0, ADD + WRONG), (1.0, ADD + SEND)), rollout(1, 2, reward=0.0, **bare)]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows})
+    assert found.rows("select task_id, rollout_index from contrasts") == [("1", 0)]
+
+
+@pytest.mark.slow
+def test_planted_changes_are_found(tmp_path: Path) -> None:
+    """Wrong, missing and unasked changes are found beside the expected calls and beside a pass."""
+    cases, n_pairs = simulator().cases, 0
+    for seed in (71, 72):
+        case = cases.acting(seed)
+        cases.write_case(tmp_path / str(seed), case)
+        with only("contrasts", "expected_calls"):
+            path = pipeline.analyze(tmp_path / str(seed), out=tmp_path / f"out_{seed}").warehouse
+        with pipeline.open_warehouse(path) as warehouse:
+            pairs = warehouse.execute("""
+                select task_id::int, rollout_index, difference, seq, passing_event from contrasts
+            """).fetchall()
+            firsts = warehouse.execute("""
+                select task_id::int, rollout_index, tool, seq, differing_keys from expected_calls
+                where is_first
+            """).fetchall()
+        truth = {(each.task, each.repeat): each for each in case.truth if each.mode}
+        assert len(firsts) == len(truth)
+        for task, index, tool, seq, keys in firsts:
+            planted_one = truth[task, index]
+            assert seq == planted_one.event_seq and keys == planted_one.facts["differing_keys"]
+            assert tool in planted_one.facts["missing_calls"] or seq is not None
+        for task, index, difference, seq, passing_event in pairs:
+            planted_one = truth[task, index]
+            if planted_one.event_seq is None:
+                assert difference == "missing"
+                assert passing_event.split()[0] in planted_one.facts["missing_calls"]
+            else:
+                assert seq == planted_one.event_seq
+        n_pairs += len(pairs)
+    assert n_pairs > 20
+
+
+@pytest.mark.slow
+def test_a_report_says_once_that_there_is_no_transcript(tmp_path: Path) -> None:
+    """Checks are shown in place of steps; nothing is placed beside a pass."""
+    cases = simulator().cases
+    cases.write_case(tmp_path / "results", cases.terminal(3))
+    out = pipeline.analyze(tmp_path / "results", out=tmp_path / "out").warehouse.parent
+    text = (out / "report.md").read_text(encoding="utf-8")
+    assert text.count("No transcript is recorded, so no failure is placed beside a pass.") == 1
+    assert "where they diverge" not in text and "| a check that fails: `test_" in text

@@ -85,7 +85,7 @@ def test_harnesses_say_nothing_of_other_tasks(corpus: Path) -> None:
     assert "1 paired by id alone" in words
     # It takes half the calls and no error: that much differs, and where both part.
     assert re.search(r"tool errors\s+1\s+7\.6\s+0\.4\s+-7\.2", text)
-    assert "example_hermes/0:0#2" in words and "example_opencode/0:0#2" in words
+    assert "example_hermes/0:0#" in words and "example_opencode/0:0#" in words
     lines = summary(corpus, "example_opencode")
     (line,) = (line for line in lines if line.startswith("- Against **`example_hermes`**"))
     assert line.endswith("on 1 task of both; of other tasks this says nothing.")

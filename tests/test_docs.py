@@ -196,6 +196,16 @@ def compared_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("compared_example"), files, needs=needs).path
 
 
+@pytest.fixture(scope="module")
+def signed_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The run of docs/metrics.md whose attempts bear a sign."""
+    table = re.findall(r"^\| s(\d) \| (.*) \|$", METRICS, re.MULTILINE)
+    tasks = [compared_rows(int(task), "", entries, f"s{task}")[0] for task, entries in table]
+    files = {"signed_rollouts.jsonl": list(chain.from_iterable(tasks))}
+    needs = ("associations",)
+    return analyzed(tmp_path_factory.mktemp("signed_example"), files, needs=needs).path
+
+
 @pytest.mark.parametrize(("command", "answer"), queries("docs/metrics.md"))
 def test_metrics_answers(
     command: str,
@@ -204,10 +214,12 @@ def test_metrics_answers(
     many_example: Path,
     series_example: Path,
     compared_example: Path,
+    signed_example: Path,
 ) -> None:
     """The queries of docs/metrics.md print what stands below them."""
     asked_of = {"series": series_example, "compar": compared_example, "ledger": compared_example}
-    named = re.search(r" from (series|compar|ledger)", command)
+    asked_of |= {"associ": signed_example, "mode_t": signed_example}
+    named = re.search(r" from (series|compar|ledger|associ|mode_t)", command)
     warehouse = asked_of[named[1]] if named else many_example if "'many" in command else example
     assert answered(command, warehouse) == answer.splitlines()
 
@@ -233,7 +245,7 @@ def test_every_metric_is_defined(demo: Path) -> None:
     """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
     relations = (
         "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
-        "selection_value ablation mode_value interventions separators series series_tasks "
+        "selection_value ablation mode_tests associations separators series series_tasks "
         "series_counts comparisons comparison_metrics ledger"
     )
     plain = re.compile(

@@ -12,7 +12,7 @@ import pytest
 from pipeline import open_warehouse
 from tests import features_reference, odd_rows
 from tests.conftest import CORPUS, DEMO, needs_corpus
-from tests.reference import Row, clean
+from tests.reference import Row, clean, events
 from tests.results import analyzed, rollout
 
 
@@ -41,6 +41,7 @@ def compared(path: Path, base: Path) -> tuple[list[str], dict[str, int]]:
     for row, raw, own_errors in rows:
         task = f"{row['run_id']}/{row['task_id']}"
         tasks[row["benchmark"]][task].append((raw, own_errors, row["is_pass"] is True))
+    with_items = {row["run_id"] for row, raw, _ in rows if events(raw)}
     tools = {name: features_reference.consequential_tools(given) for name, given in tasks.items()}
     wrong = []
     shown: dict[str, int] = defaultdict(int)
@@ -50,6 +51,11 @@ def compared(path: Path, base: Path) -> tuple[list[str], dict[str, int]]:
         listed = features_reference.expected(each for each, _, _ in given)
         expected = features_reference.features(raw, own_errors, own)
         expected |= features_reference.actions(raw, own_errors, listed, own)
+        is_seen = row["run_id"] in with_items
+        if not features_reference.is_observed(raw, run_has_items=is_seen):
+            expected |= dict.fromkeys(features_reference.UNSEEN)
+        else:
+            expected["is_truncated"] = bool(expected["is_truncated"])
         for name, value in expected.items():
             got = row[name]
             shown[name] += bool(value)

@@ -165,18 +165,32 @@ SENTENCES = [
     ),
     (
         finding(
-            "intervention",
-            subject="prompt",
-            low=0.25,
-            high=0.5,
+            "recommendation",
+            subject="ungraded\tUNGRADED",
             n_concerned=6,
             n_total=8,
+            n_tasks=1,
             share=0.75,
             example="a/3:0",
         ),
-        "What could return most to a is a change of the prompt or the tools' descriptions: "
-        "+25.0 to +50.0 points, from 6 of 8 failures "
-        "(75.0%), such as a/3:0.",
+        "Grade again: 6 of 8 failures of a (75.0%), at 1 task, were never graded: UNGRADED, such "
+        "as a/3:0.",
+        ["failures", "a"],
+    ),
+    (
+        finding(
+            "recommendation",
+            subject="association\tTHRASH",
+            value=0.25,
+            low=0.125,
+            high=0.375,
+            n_concerned=5,
+            n_total=20,
+            share=0.25,
+            example="a/3:0",
+        ),
+        "Read these attempts first: attempts of a with THRASH pass 25.0 points less often than "
+        "others on the same tasks (95% CI 12.5 to 37.5); 5 of 20 attempts bear it, such as a/3:0.",
         ["failures", "a"],
     ),
 ]
@@ -393,6 +407,7 @@ title = "called three times"
 when = "n_tool_calls = 3"
 cause = "BI"
 intervention = "prompt"
+always = true
 """
 
 

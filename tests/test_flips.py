@@ -37,8 +37,8 @@ def say(text: str) -> Items:
     return [{"type": "message", "role": "assistant", "content": text}]
 
 
-FIND, READ, SEND = call("find", name="Ana"), call("read", id=7), call("send", to="ana")
-WHOLE, SHORT = FIND + READ + SEND + say("Done."), FIND + SEND + say("Done.")
+ADD, MOVE, SEND = call("add", name="Ana"), call("move", id=7), call("send", to="ana")
+WHOLE, SHORT = ADD + MOVE + SEND + say("Done."), ADD + SEND + say("Done.")
 
 
 def repeats(task: int, *outputs: tuple[float, Items], first: int = 0, **fields: Any) -> list[Row]:
@@ -53,7 +53,7 @@ LEFT_OUT, STOPS, WORDS, SAME_WORDS, CHANGES_LITTLE, OTHER_QUESTION, BETWEEN = ra
 WRITTEN = {
     "a": {
         LEFT_OUT: repeats(LEFT_OUT, (0.0, SHORT), (1.0, WHOLE), (1.0, WHOLE), (1.0, WHOLE)),
-        STOPS: repeats(STOPS, (0.0, FIND + say("Sorry.")), (0.0, call("guess") + say("Sorry."))),
+        STOPS: repeats(STOPS, (0.0, ADD + say("Sorry.")), (0.0, call("cancel") + say("Sorry."))),
         WORDS: repeats(WORDS, (1.0, say("It is 3."))),
         SAME_WORDS: repeats(SAME_WORDS, (0.0, say("It is 3."))),
         CHANGES_LITTLE: repeats(CHANGES_LITTLE, (1.0, WHOLE), (0.0, SHORT), (1.0, WHOLE)),
@@ -70,8 +70,8 @@ WRITTEN = {
         BETWEEN: repeats(BETWEEN, (0.0, SHORT), first=2),
     },
     "c": {
-        LEFT_OUT: repeats(LEFT_OUT, (0.0, READ + say("Done."))),
-        BETWEEN: repeats(BETWEEN, (0.0, call("guess") + say("Sorry.")), first=0),
+        LEFT_OUT: repeats(LEFT_OUT, (0.0, MOVE + say("Done."))),
+        BETWEEN: repeats(BETWEEN, (0.0, call("cancel") + say("Sorry.")), first=0),
     },
 }
 
@@ -134,16 +134,16 @@ def test_a_call_left_out_is_cited(flips: Flips) -> None:
     expected = LOST | {
         "failing": f"b/{BETWEEN}:2#3",
         "passing": f"a/{BETWEEN}:1#3",
-        "difference": "tool",
+        "difference": "missing",
         "n_common": 2,
         "n_common_first": 1,
         "failing_event": 'send {"to": "ana"}',
         "failing_chars": 18,
-        "passing_event": 'read {"id": 7}',
+        "passing_event": 'move {"id": 7}',
         "passing_chars": 14,
         "tools_only_failing": [],
-        "tools_only_passing": ["read"],
-        "tools_of_passes": ["read"],
+        "tools_only_passing": ["move"],
+        "tools_of_passes": ["move"],
         "tools_of_failures": [],
     }
     row = flips["a", "b"][BETWEEN]
@@ -156,7 +156,7 @@ def test_a_gain_is_told_from_the_base_that_failed(flips: Flips) -> None:
         "change": 1.0,
         "failing": f"a/{STOPS}:0#3",
         "passing": f"b/{STOPS}:0#3",
-        "difference": "stop",
+        "difference": "missing",
         "n_common": 1,
         "failing_event": "Sorry.",
         "passing_event": 'send {"to": "ana"}',
@@ -182,10 +182,12 @@ def test_tasks_without_calls_differ_in_words(flips: Flips) -> None:
 def test_a_rollout_stands_in_several_comparisons(runs: Results, flips: Flips) -> None:
     """A pass is set beside the failures of each run; what another run does changes nothing."""
     cited = {run: flips["a", run][BETWEEN] for run in ("b", "c")}
-    assert cited["b"]["passing"] == f"a/{BETWEEN}:1#3" and cited["b"]["difference"] == "tool"
-    assert cited["c"]["passing"] == f"a/{BETWEEN}:1#1" and cited["c"]["failing_event"] == "guess {}"
-    assert cited["c"]["tools_of_passes"] == ["find", "read", "send"]
-    assert cited["c"]["tools_of_failures"] == ["guess"]
+    assert cited["b"]["passing"] == f"a/{BETWEEN}:1#3" and cited["b"]["difference"] == "missing"
+    assert (
+        cited["c"]["passing"] == f"a/{BETWEEN}:1#1" and cited["c"]["failing_event"] == "cancel {}"
+    )
+    assert cited["c"]["tools_of_passes"] == ["add", "move", "send"]
+    assert cited["c"]["tools_of_failures"] == ["cancel"]
     # Within its own run the same passes are set beside its own failure.
     own = runs.rows(f"from contrasts select seq, passing_seq where task_id = '{LEFT_OUT}'")
     assert own == [(3, 3), (5, 5), (5, 5)]
@@ -271,7 +273,7 @@ def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
         f"task {STOPS}  pass rate 0.0% to 100.0%, fails with MISSING_CALL",
     ]
     assert lines[-6:] == [
-        "  then            one of them calls nothing more",
+        "  then            the failing one leaves out a step that the passing one takes",
         f"  failing         a/{STOPS}:0#3",
         "                  Sorry.",
         f"  passing         b/{STOPS}:0#3",

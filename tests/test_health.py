@@ -18,6 +18,8 @@ from tests.test_simulate import simulate
 
 HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
 analyzed = partial(written.analyzed, needs=HEALTH)
+# A reward is what stands in for an answer, or what nothing supports.
+OF_REWARDS = (["response_placeholder"], ["verdict_unsupported"])
 OBSERVED_RUN = "office_desk_birch-70b"
 
 
@@ -67,7 +69,7 @@ def test_checks_without_evidence_are_unobserved(
 
 def test_reward_plays_no_part(tmp_path: Path) -> None:
     """The same rows, failed instead of passed, are as healthy as before."""
-    rows = [row for row, found in CASES.values() if found != ["response_placeholder"]]
+    rows = [row for row, found in CASES.values() if found not in OF_REWARDS]
     files = {
         f"reward{reward}_rollouts.jsonl": numbered([{**row, "reward": reward} for row in rows])
         for reward in (0, 1)
@@ -300,5 +302,11 @@ def assert_planted(folder: Path, warehouse: Path) -> None:
         where run_id = '{OBSERVED_RUN}'
     """)
     assert planted.keys() <= {row[:2] for row in found}
+    causes = (folder / ".planted" / "planted_causes.jsonl").read_text(encoding="utf-8")
+    for row in map(json.loads, causes.splitlines()):
+        if row["mode"] == "UNGRADED" and row["run"] == OBSERVED_RUN:
+            key = (str(row["_ng_task_index"]), row["_ng_rollout_index"])
+            checks = planted.get(key, ("", []))[1]
+            planted[key] = ("unhealthy", sorted([*checks, "verdict_unsupported"]))
     for task, index, health, findings in found:
         assert (health, findings) == planted.get((task, index), ("healthy", [])), (task, index)

@@ -361,6 +361,8 @@ def test_profile_of_the_folder_itself_goes_first(tmp_path: Path) -> None:
 def test_what_is_built_in_stays_built_in(tmp_path: Path) -> None:
     """A profile that says again what is built in has no mode of its own; a changed one is its."""
     text = BUILT_IN.read_text(encoding="utf-8")
-    write(tmp_path, {"same.toml": text, "other.toml": text.replace("ran out of time", "too slow")})
+    write(
+        tmp_path, {"same.toml": text, "other.toml": text.replace("cut off by a limit", "too slow")}
+    )
     assert own_rules(read(tmp_path / "same.toml")) == set()
-    assert {mode.mode for mode in own_rules(read(tmp_path / "other.toml"))} == {"TIMEOUT"}
+    assert {mode.mode for mode in own_rules(read(tmp_path / "other.toml"))} == {"CUT_OFF"}

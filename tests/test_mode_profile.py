@@ -15,7 +15,7 @@ from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
 from pipeline.profile.contents import UNEXPLAINED, built_in
 from pipeline.profile.tables import rules
 from tests.conftest import ROOT
-from tests.mode_cases import no, ok
+from tests.mode_cases import no, ok, padded
 from tests.results import analyzed, call, rollout, write
 
 
@@ -55,6 +55,7 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
         intervention = "verifier repair"
         evidence = "final_text"
         signal = "words"
+        always = true
 
         [[failure_mode]]
         when = "n_tool_errors > 3"
@@ -70,6 +71,9 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
             severity=70,
             intervention="verifier repair",
             evidence="final_text",
+            source="trajectory",
+            is_always=True,
+            is_description=False,
             is_words=True,
         ),
         FailureMode(
@@ -80,6 +84,9 @@ def test_a_mode_is_read(tmp_path: Path) -> None:
             severity=50,
             intervention=None,
             evidence=None,
+            source="trajectory",
+            is_always=False,
+            is_description=False,
             is_words=False,
         ),
     )
@@ -217,6 +224,11 @@ def test_own_modes(tmp_path: Path) -> None:
         severity = 99
         intervention = "training"
         evidence = "final_text"
+        always = true
+
+        [[failure_mode]]
+        mode = "USUAL"
+        when = "n_tool_calls > 0 or n_checks_failed > 3 or list_contains(failed_check_names, 'a')"
 
         [[failure_mode]]
         mode = "NO_ACTION"
@@ -242,8 +254,8 @@ def test_own_modes(tmp_path: Path) -> None:
         rollout(2, 0, **no("Nothing.")),
         rollout(3, 0, **no(paid, "Paid.", log="x" * 400)),
     ]
-    files = {"a_rollouts.jsonl": rows, "blade.toml": content}
-    found = analyzed(tmp_path, files, needs=["rollout_modes", "failure_modes"])
+    files = {"a_rollouts.jsonl": padded("a", rows, ok(paid, "Fine.")), "blade.toml": content}
+    found = analyzed(tmp_path, files, needs=["rollout_modes", "failure_modes", "mode_tests"])
     told = found.rows("""
         select task_id, mode, cause, severity, intervention, evidence_seq, left(snippet, 9),
             length(snippet), n_characters
@@ -256,17 +268,25 @@ def test_own_modes(tmp_path: Path) -> None:
         ("3", "VERIFIER", UNEXPLAINED, 50, None, None, '{"log":"x', 240, 410),
     ]
     assert found.one("select title from failure_modes where mode = 'EUROS'") == "paid in euros"
+    # What is declared and does not count is told, with its counts.
+    counted = found.rows("""
+        select sign, n_signed, n_signed_failed, n_passes, is_always, is_counted from mode_tests
+        where source = 'profile' order by sign
+    """)
+    assert counted == [
+        ("EUROS", 2, 1, 13, True, True),
+        ("NO_ACTION", 1, 1, 13, False, True),
+        ("USUAL", 15, 2, 13, False, False),
+        ("VERIFIER", 1, 1, 13, False, True),
+    ]
 
 
 def test_built_in_modes_are_documented() -> None:
-    """docs/cli.md lists every built-in mode with its severity, cause and title, the worst first."""
+    """docs/cli.md lists every built-in mode with its severity, cause and title, in their order."""
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `([A-Z_]+)` \| (\d+) \| (\w+) \| (.*) \|$", text, re.MULTILINE)
     expected = [(m.mode, str(m.severity), m.cause, m.title) for m in built_in()]
     assert listed == expected
-    assert [mode.severity for mode in built_in()] == sorted(
-        (mode.severity for mode in built_in()), reverse=True
-    )
 
 
 def test_the_documented_profile_is_one(tmp_path: Path) -> None:

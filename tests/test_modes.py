@@ -14,61 +14,121 @@ import pytest
 from pipeline.profile.contents import built_in
 from tests import mode_cases
 from tests.conftest import needs_corpus
-from tests.mode_cases import answers, no, ok
+from tests.mode_cases import CLEAN, LOOKED, SPENT, answers, no, ok, padded
 from tests.results import Results, Row, analyzed, asked, failure, rollout
 
-MODES = "rollouts rollout_modes failure_modes error_signatures rollout_features events".split()
+MODES = (
+    "rollouts rollout_modes failure_modes error_signatures rollout_features events mode_tests "
+    "record_fields".split()
+)
 diagnosed = partial(analyzed, needs=MODES)
-KEYS = ("run_id", "task_id", "rollout_index")
 
-# By these a mode is the primary one of several: the worst, then the first.
-RANKS = {mode.mode: (-mode.severity, number) for number, mode in enumerate(built_in())}
-RANKS["UNEXPLAINED"] = (0, len(RANKS))
+RULES = {mode.mode: mode for mode in built_in()}
 KEY = "run_id, task_id, rollout_index"
+# Read from the row's own fields, so known where no transcript is.
+OF_FIELDS = frozenset(
+    "CHECKS_FAILED NEAR_MISS UNSTABLE_ANSWER WRONG_ANSWER VERIFIER_REASON UNEXPLAINED".split()
+)
 
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Every case in one analysis, a benchmark a file."""
-    files = {f"{name}_rollouts.jsonl": mode_cases.rows(name)[0] for name in mode_cases.BENCHMARKS}
+    """Every case in one analysis, a benchmark per file."""
+    files = {}
+    for name in mode_cases.BENCHMARKS:
+        files[f"{name}_rollouts.jsonl"] = mode_cases.rows(name, "shows", "near")[0]
+        files[f"{name}_even_rollouts.jsonl"] = mode_cases.rows(name, "shows", "passes")[0]
+        files[f"{name}_blank_rollouts.jsonl"] = blank(name)
     return diagnosed(tmp_path_factory.mktemp("modes"), files)
 
 
-def modes_of(found: Results) -> dict[tuple[str, str, int], list[tuple[str, bool]]]:
-    """The modes of every attempt that has any, and whether each is the primary one."""
-    held = defaultdict(list)
-    for run, task, index, mode, is_primary in found.rows(
-        f"select {KEY}, mode, is_primary from rollout_modes"
-    ):
-        held[run, task, index].append((mode, is_primary))
+def blank(name: str) -> list[Row]:
+    """The cases without their transcripts: of some the usage tells that there was one."""
+    found = []
+    for number, row in enumerate(mode_cases.rows(name, "shows")[0]):
+        response = {**row["response"], "output": [], **(SPENT if number % 2 else {})}
+        question = row["responses_create_params"]["input"][0]["content"]
+        asks = {"input": [{"role": "user", "content": f"{question} blank"}]}
+        found.append({**row, "response": response, "responses_create_params": asks})
+    return found
+
+
+def modes_of(found: Results, run: str) -> dict[tuple[str, int], dict[str, bool]]:
+    """The modes of every attempt of a run that has any, and whether each is the primary one."""
+    held: dict[tuple[str, int], dict[str, bool]] = defaultdict(dict)
+    query = (
+        f"select task_id, rollout_index, mode, is_primary from rollout_modes where run_id = '{run}'"
+    )
+    for task, index, mode, is_primary in found.rows(query):
+        held[task, index][mode] = is_primary
     return held
+
+
+def primaries(found: Results, run: str) -> dict[tuple[str, int], str]:
+    """The primary mode of each attempt of a run."""
+    held = modes_of(found, run)
+    return {
+        key: mode for key, given in held.items() for mode, is_first in given.items() if is_first
+    }
 
 
 @pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
 def test_cases(name: str, cases: Results) -> None:
-    """A mode is primary where it shows, absent where it nearly does, and no pass has one."""
-    held = modes_of(cases)
-    _, tasks = mode_cases.rows(name)
-    query = f"select task_id, rollout_index, is_pass from rollouts where run_id = '{name}'"
-    wrong = []
-    for task, index, is_pass in cases.rows(query):
-        mode, role = tasks[task]
-        found = held.get((name, task, index), [])
-        is_right = {
-            "shows": is_pass or (mode, True) in found,
-            "near": mode not in dict(found),
-            "passes": is_pass,
-        }
-        if not is_right[role] or (is_pass and found):
-            wrong.append((mode, role, index, found))
+    """A mode is primary where it shows and absent where it nearly does."""
+    tasks = mode_cases.rows(name, "shows", "near")[1]
+    held = modes_of(cases, name)
+    wrong = [
+        (*tasks[task], index, found)
+        for (task, index), found in held.items()
+        for mode, role in [tasks[task]]
+        if (not found.get(mode) if role == "shows" else mode in found)
+    ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
+def test_signs_that_passes_bear(name: str, cases: Results) -> None:
+    """What a pass bears, too, does not count where no task can tell; what the record says does."""
+    tasks = mode_cases.rows(name, "shows", "passes")[1]
+    held = modes_of(cases, f"{name}_even")
+    assert {tasks[task][1] for task, _ in held} == {"shows"}
+    wrong = []
+    for (task, index), found in held.items():
+        mode = tasks[task][0]
+        rule = RULES.get(mode)
+        if rule is None or rule.is_description:
+            continue
+        if (mode in found) != rule.is_always:
+            wrong.append((mode, index, found))
+    assert wrong == []
+    counted = cases.rows(f"""
+        select sign, n_signed, n_signed_failed, is_counted from mode_tests
+        where benchmark = '{name}_even' and not is_always and not is_description
+    """)
+    assert counted and not [row for row in counted if row[3] or row[1] == row[2]]
+
+
+@pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
+def test_without_a_transcript_nothing_is_said_of_it(name: str, cases: Results) -> None:
+    """No sign of a trajectory, and no feature of one, where nobody recorded it."""
+    run = f"{name}_blank"
+    found = {mode for given in modes_of(cases, run).values() for mode in given}
+    told = {m for m in found if "=" not in m and RULES.get(m) and RULES[m].source == "trajectory"}
+    assert told <= OF_FIELDS and "UNEXPLAINED" in found
+    assert not found & {"EMPTY_OUTPUT", "NO_ACTION"}
+    features = cases.rows(f"""
+        select distinct has_output, has_action, n_turns, n_tool_calls, n_tool_errors, ends_in_error,
+            is_refusal, n_matched_actions, n_repeated_calls
+        from rollout_features where run_id = '{run}'
+    """)
+    assert features == [(None,) * 9]
 
 
 def test_every_mode_has_a_case() -> None:
     """Each built-in mode is shown, by a case or by an attempt that has no row to judge."""
     shown = {case.mode for given in mode_cases.BENCHMARKS.values() for case in given}
     shown |= {mode for mode in GRID.values() if mode} | {"DUPLICATE_PROMPT"}
-    assert {mode.mode for mode in built_in()} | {"UNEXPLAINED"} == shown
+    assert set(RULES) | {"UNEXPLAINED"} == shown
 
 
 # Attempts without a row to judge: the mode that each has, by task.
@@ -76,7 +136,7 @@ GRID = {
     "0": "UNREADABLE_ROW",
     "1": "MISSING_ROW",
     "2": "JUDGE_FAILED",
-    "3": "TIMEOUT",
+    "3": "CUT_OFF",
     "4": "INFRA_FAILURE",
     "5": "FAILED_ATTEMPT",
     "6": "UNSCORED_REWARD",
@@ -117,19 +177,9 @@ def grid_files() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def others(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs of which not only the rows decide, each its own benchmark."""
-    files = {**grid_files(), "twins_rollouts.jsonl": twins(), **signal_files()}
+    files = {**grid_files(), "twins_rollouts.jsonl": twins()}
+    files["fields_rollouts.jsonl"] = fields()
     return diagnosed(tmp_path_factory.mktemp("others"), files)
-
-
-def primaries(found: Results, run: str) -> dict[tuple[str, int], str]:
-    """The primary mode of each attempt of a run."""
-    held = modes_of(found)
-    return {
-        (task, index): mode
-        for (run_id, task, index), given in held.items()
-        for mode, is_primary in given
-        if is_primary and run_id == run
-    }
 
 
 def test_attempts_without_a_verdict(others: Results) -> None:
@@ -138,7 +188,7 @@ def test_attempts_without_a_verdict(others: Results) -> None:
     assert found == {task: mode for task, mode in GRID.items() if mode}
     query = "select task_id, snippet from rollout_modes where is_primary and run_id = 'grid'"
     told = dict(others.rows(query))
-    assert told["2"] == "judge: HTTP 429" and told["3"] == "Timed out: 600 s"
+    assert told["2"] == "judge: HTTP 429" and told["3"] == "ran out of time"
     stale = others.rows("""
         select failure_class, failure_message, is_timed_out from rollout_features
         where run_id = 'grid' and task_id in ('7', '8')
@@ -148,8 +198,11 @@ def test_attempts_without_a_verdict(others: Results) -> None:
 
 
 def twins() -> list[Row]:
-    """Two tasks that ask the same and expect another answer; two that expect the same."""
-    return [
+    """Two tasks that ask the same and expect another answer; two that expect the same.
+
+    Here a tone is the task's, whatever it is in another benchmark.
+    """
+    rows = [
         rollout(0, 0, **no("7", **answers("7", "8")), ask="How many?"),
         rollout(0, 1, **no("9", **answers("9", "8")), ask="How many?"),
         rollout(0, 2, **ok("8", **answers("8", "8")), ask="How many?"),
@@ -158,6 +211,7 @@ def twins() -> list[Row]:
         rollout(2, 0, **no("7", **answers("7", "8")), ask="And now?"),
         rollout(3, 0, **ok("8", **answers("8", "8")), ask="And now?"),
     ]
+    return [{**row, "tone": "wet" if row["_ng_task_index"] > 1 else "dry"} for row in rows]
 
 
 def test_twin_prompts(others: Results) -> None:
@@ -172,44 +226,68 @@ def test_twin_prompts(others: Results) -> None:
     assert sorted(others.rows(query)) == [("0", "1"), ("1", "0"), ("2", None), ("3", None)]
 
 
-# Attempts at one task: r refuses and a answers, a capital passes. Does a refusal count as a sign?
-SIGNALS = {"rrA": True, "rraRAA": True, "raRA": False, "raaRA": False, "rRR": False, "rr": True}
-SIGNALS |= {"rR": False}
+def fields() -> list[Row]:
+    """What rows say of how they ended; each field varies between repeats of some task."""
+    said: list[list[Row]] = [
+        # A terminal reason needs three failures where a pass has it, too.
+        [{"end_status": "agent_timeout"}] * 3,
+        [{"end_status": end, "reward": 1.0} for end in ("agent_timeout", "oom_killed")],
+        [{"end_status": "oom_killed"}] * 2,
+        # Five failures to no pass of the same task; one passes at another.
+        [*[{"gate": "strict"}] * 5, *[{"gate": "loose", "reward": 1.0}] * 5],
+        [{"gate": "strict", "reward": 1.0}],
+        [{"tone": "dry"}, *[{"tone": "dry", "reward": 1.0}] * 2, {"tone": "wet"}],
+        # Nobody passes with it: the verifier's own words.
+        [{"gate": "closed"}],
+        # One check fails in three tasks, another in two.
+        *[[{"tests": {"lint": False, "own": task > 0, "runs": True}}] for task in range(3)],
+        [{"tests": {"lint": True, "own": False, "runs": True}}],
+    ]
+    rows = [
+        rollout(task, index, **{**no(LOOKED, f"{task} {index}"), **given, "ask": f"fields {task}"})
+        for task, attempts in enumerate(said)
+        for index, given in enumerate(attempts)
+    ]
+    return padded("fields", rows, ok(*CLEAN, tests={"lint": True, "own": True, "runs": True}))
 
 
-def signal_files() -> dict[str, list[Row]]:
-    """A run for each: attempts that say the same in other words."""
-    said = {"r": "I can't help with that.", "a": "Here it is."}
-    files = {}
-    for number, verdicts in enumerate(SIGNALS):
-        files[f"signal{number}_rollouts.jsonl"] = [
-            rollout(
-                0, index, **(ok if v.isupper() else no)(f"{said[v.lower()]} {index}"), ask=verdicts
-            )
-            for index, v in enumerate(verdicts)
-        ]
-    # A pass with the sign at a task that nobody fails says nothing of those that fail; but where
-    # all passes of a benchmark have it, it is how things are done there.
-    files["signal0_rollouts.jsonl"] += [rollout(1, 0, **ok(said["r"]), ask="other")]
-    files["usual_rollouts.jsonl"] = [
-        rollout(task, 0, **(no if task else ok)(f"<tool_call>{task}</tool_call>"), ask=f"u {task}")
-        for task in range(2)
-    ] + [rollout(2, 0, **ok("<tool_call>2</tool_call>"), ask="u 2")]
-    return files
-
-
-def test_what_all_passes_show_is_no_sign(others: Results) -> None:
-    """A sign that every pass of a benchmark bears explains no failure of its other tasks."""
-    assert primaries(others, "usual") == {("1", 0): "UNEXPLAINED"}
-
-
-@pytest.mark.parametrize(("number", "verdicts"), list(enumerate(SIGNALS)))
-def test_signal_must_be_commoner_in_failures(number: int, verdicts: str, others: Results) -> None:
-    """A sign as common in a task's passes as in its failures counts for nothing."""
-    n_refusals = verdicts.count("r") if SIGNALS[verdicts] else 0
-    n_others = sum(verdict.islower() for verdict in verdicts) - n_refusals
-    found = Counter(primaries(others, f"signal{number}").values())
-    assert found == +Counter(REFUSAL=n_refusals, UNEXPLAINED=n_others)
+def test_modes_of_the_record(others: Results) -> None:
+    """Values of outcome fields and shared checks are modes of their own, by the same test."""
+    found = Counter(primaries(others, "fields").values())
+    assert found == {
+        "end_status=agent_timeout": 3,
+        "gate=strict": 5,
+        "gate=closed": 1,
+        "tone=wet": 1,
+        "check=lint": 3,
+        "NEAR_MISS": 1,
+        # Two failures are too few for a reason, and a tone that passes share is none.
+        "UNEXPLAINED": 3,
+    }
+    tests = others.rows("""
+        select sign, source, is_always, is_description, is_counted, round(p_value, 6)
+        from mode_tests where benchmark = 'fields' and sign like '%=%' order by sign
+    """)
+    assert tests == [
+        ("check=lint", "check", False, True, True, None),
+        ("end_status=agent_timeout", "record", True, False, True, None),
+        ("end_status=oom_killed", "record", True, False, False, None),
+        ("gate=closed", "record", False, True, True, None),
+        ("gate=loose", "record", False, False, False, 1),
+        # Of the 252 ways to place five signs all are failures in one.
+        ("gate=strict", "record", False, False, True, round(1 / 252, 6)),
+        ("tone=dry", "record", False, False, False, 1),
+        ("tone=wet", "record", False, True, True, None),
+    ]
+    shown = others.rows("""
+        select distinct mode, cause, snippet from rollout_modes
+        where run_id = 'fields' and mode in ('end_status=agent_timeout', 'check=lint')
+            and task_id in ('0', '7') order by all
+    """)
+    assert shown == [
+        ("check=lint", "UNEXPLAINED", "2 of 3 checks failed: lint, own"),
+        ("end_status=agent_timeout", "BI", "agent_timeout"),
+    ]
 
 
 def every_row(path: Path, query: str) -> list[dict[str, Any]]:
@@ -233,14 +311,26 @@ def check_modes(path: Path) -> Counter[str]:
     assert set(held) == failing
     counts: Counter[str] = Counter()
     for key, rows in held.items():
-        ranked = sorted(rows, key=lambda row: RANKS[row["mode"]])
-        assert [row["is_primary"] for row in ranked] == [True] + [False] * (len(rows) - 1), key
-        assert ("UNEXPLAINED" in {row["mode"] for row in rows}) == (ranked[0]["rule"] is None)
-        assert ranked[0]["mode"] != "UNEXPLAINED" or len(rows) == 1, key
-        counts[ranked[0]["mode"]] += 1
+        (first,) = [row for row in rows if row["is_primary"]]
+        assert place(first) == min(map(place, rows)), key
+        assert first["mode"] != "UNEXPLAINED" or len(rows) == 1, key
+        counts[first["mode"]] += 1
     check_evidence(path)
     check_totals(path, held)
     return counts
+
+
+def place(row: dict[str, Any]) -> tuple[int, int]:
+    """The record first, a profile, fields, checks, the trajectory, what describes; the worst."""
+    is_ruled = row["rule"] is not None
+    if row["mode"] == "UNEXPLAINED":
+        return 9, 0
+    is_known = is_ruled and row["mode"] in RULES
+    if row["source"] == "record" and not (is_known and not RULES[row["mode"]].is_always):
+        order = 1 if is_ruled else 3
+    else:
+        order = {"profile": 2, "check": 4}.get(row["source"], 6 if row["is_description"] else 5)
+    return order, -row["severity"] if is_ruled else -101
 
 
 def check_evidence(path: Path) -> None:
@@ -284,8 +374,9 @@ def check_totals(path: Path, held: dict[Any, list[dict[str, Any]]]) -> None:
 
 
 def test_modes_of_the_cases(cases: Results, others: Results) -> None:
-    """Whatever did not pass has one primary mode: the worst, of those the first in the file."""
-    assert check_modes(cases.path) + check_modes(others.path) >= Counter(RANKS.keys())
+    """Whatever did not pass has one primary mode: the first in order, then the worst."""
+    found = check_modes(cases.path) + check_modes(others.path)
+    assert set(RULES) | {"UNEXPLAINED"} <= set(found)
 
 
 def test_modes_of_the_demo(demo: Path) -> None:
@@ -299,55 +390,6 @@ def test_modes_of_the_corpus(corpus: Path) -> None:
     assert check_modes(corpus)["EXTRA_WRITE"] == 30
 
 
-@pytest.mark.parametrize("name", ["cases", "demo"])
-def test_signals(name: str, request: pytest.FixtureRequest) -> None:
-    """A sign explains failures unless passes of the same tasks, or all passes, bear it as well."""
-    given = request.getfixturevalue(name)
-    path = given if isinstance(given, Path) else given.path
-    scored = every_row(path, "from main.rollout_features where is_scored and is_pass is not null")
-    matches = defaultdict(set)
-    for row in every_row(path, "from staging.rule_matches"):
-        matches[row["rule_no"]].add((row["run_id"], row["task_id"], row["rollout_index"]))
-    tasks = defaultdict(list)
-    for row in scored:
-        tasks[row["benchmark"], row["task_id"]].append(row)
-    n_passes = Counter(row["benchmark"] for row in scored if row["is_pass"])
-    expected = {}
-    for rule_no, keys in matches.items():
-        # Over mixed tasks: passes with the sign, passes, failures with it, failures; and all passes
-        # with it.
-        counts: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
-        for (benchmark, _), rows in tasks.items():
-            passed = [r for r in rows if r["is_pass"]]
-            failed = [r for r in rows if not r["is_pass"]]
-            bear = [
-                sum((r["run_id"], r["task_id"], r["rollout_index"]) in keys for r in each)
-                for each in (passed, failed)
-            ]
-            if any(bear):
-                mixed = (bear[0], len(passed), bear[1], len(failed))
-                added = (*(mixed if passed and failed else (0, 0, 0, 0)), bear[0])
-                counts[benchmark] = [a + b for a, b in zip(counts[benchmark], added, strict=True)]
-        expected |= {(benchmark, rule_no): each for benchmark, each in counts.items()}
-    doubtful = {
-        key
-        for key, (passed_with, passed, failed_with, failed, passes_with) in expected.items()
-        if (passed_with > 0 and failed_with / failed <= passed_with / passed)
-        or (passes_with > 1 and passes_with == n_passes[key[0]])
-    }
-    unpassed = "coalesce(not is_pass, not is_scored)"
-    failing = every_row(path, f"from main.rollout_features where {unpassed}")
-    modes = {row["rule_no"]: row["mode"] for row in every_row(path, "from raw.failure_rules")}
-    explained = {
-        (*(row[name] for name in KEYS), modes[rule_no])
-        for row in failing
-        for rule_no, keys in matches.items()
-        if tuple(row[name] for name in KEYS) in keys and (row["benchmark"], rule_no) not in doubtful
-    }
-    found = every_row(path, "from main.rollout_modes where mode <> 'UNEXPLAINED'")
-    assert {(*(row[name] for name in KEYS), row["mode"]) for row in found} == explained
-
-
 def test_long_texts(tmp_path: Path) -> None:
     """Of megabytes 240 characters are shown, with how many there are."""
     wide = "a" * 1_500_000
@@ -356,7 +398,7 @@ def test_long_texts(tmp_path: Path) -> None:
         rollout(0, 0, **no(call, call, call)),
         rollout(1, 0, **no(f"I can't help with that. {wide} <tool_call>", notes=wide[:100_000])),
     ]
-    found = diagnosed(tmp_path, {"a_rollouts.jsonl": rows})
+    found = diagnosed(tmp_path, {"a_rollouts.jsonl": padded("long", rows, ok(*CLEAN))})
     shown = found.rows("""
         select mode, evidence_seq, length(snippet), n_characters from rollout_modes
         where is_primary order by task_id

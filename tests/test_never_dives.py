@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,16 @@ from pipeline.report.tables import EVERY
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
 from tests.results import Results, analyzed, rollout
+
+
+def call(tool: str, result: str = "ok", **arguments: object) -> list[dict[str, object]]:
+    """A call and its result."""
+    made = {"type": "function_call", "name": tool, "arguments": json.dumps(arguments)}
+    return [
+        {**made, "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": result},
+    ]
+
 
 WROTE = calls("write", path="main.py")
 
@@ -72,7 +83,7 @@ def test_tasks_that_never_pass(found: Results) -> None:
 def test_where_they_stop(found: Results) -> None:
     """The last stage most rollouts get to, and the mode most of them have."""
     columns = "last_stage, n_at_last_stage, mode, n_with_mode"
-    assert dive(found, 0, columns) == ("received feedback", 3, "ERROR_IGNORED", 2)
+    assert dive(found, 0, columns) == ("received feedback", 3, "CHECKS_FAILED", 3)
     assert dive(found, 2, "last_stage, n_at_last_stage") == ("attempted the core action", 2)
 
 
@@ -92,6 +103,41 @@ def test_the_best(found: Results) -> None:
     assert dive(found, 1, columns) == ("code_a/1:1", 0.0, 3, 5)
     # Nothing but how far it got tells the third apart.
     assert dive(found, 2, columns) == ("code_a/2:2", 0.0, None, None)
+
+
+def test_the_first_wrong_step(tmp_path: Path) -> None:
+    """A change that is not as expected, else a failed check by name, else the last error."""
+    booked = [{"name": "book", "kwargs": {"to": "SEA", "seat": 4}}]
+    wrong, first, second = (call("book", to=to, seat=4) for to in ("OAK", "LAX", "SFO"))
+    lost = call("find", "Error: no such record")
+    verdicts = {"test_one": "passed", "test_two": "failed", "test_three": "failed"}
+    rows = [
+        *(
+            rollout(0, n, reward=0.0, output=o, expected_actions=booked)
+            for n, o in ((0, wrong), (1, []))
+        ),
+        rollout(1, 0, reward=0.0, output=lost, test_results=verdicts),
+        rollout(1, 1, reward=0.0, output=lost, test_results=verdicts | {"test_two": "passed"}),
+        # A check that fails with every failure only restates the verdict.
+        rollout(
+            4,
+            0,
+            reward=0.0,
+            test_results=dict.fromkeys(verdicts, "passed") | {"test_one": "failed"},
+        ),
+        *(rollout(9, n, test_results=dict.fromkeys(verdicts, "passed")) for n in range(3)),
+        rollout(2, 0, reward=0.0, output=first + lost + second),
+        rollout(3, 0, reward=0.0, output=second),
+    ]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["never_dives"])
+    columns = "wrong_kind, wrong_name, wrong_seq, wrong_detail, n_wrong_alike, best_rollout"
+    assert found.rows(f"select {columns} from never_dives order by task_id") == [
+        ("differs", "book", 1, 'to: expected "SEA", got "OAK"', 1, "a/0:0"),
+        ("check", "test_three", None, "1 of 3 checks failed: test_three", 2, "a/1:1"),
+        ("error", "no such record", 4, "no such record", 1, "a/2:0"),
+        (None, None, None, None, 0, "a/3:0"),
+        ("check", "test_one", None, "1 of 3 checks failed: test_one", 1, "a/4:0"),
+    ]
 
 
 def test_other_runs(found: Results) -> None:
@@ -162,7 +208,7 @@ def test_what_is_equally_common_is_named_together(tmp_path: Path) -> None:
     (row,) = found.rows(
         "select modes, n_with_mode, n_tasks from report.never_counts where run_id = 'a'"
     )
-    assert row == (["EMPTY_OUTPUT", "TRUNCATED"], 2, 7)
+    assert row == (["CUT_OFF", "EMPTY_OUTPUT"], 2, 7)
     columns = "n_rollouts, n_runs, most_in, n_in_most"
     query = f"select {columns} from report.mode_totals where mode = 'EMPTY_OUTPUT'"
     assert found.rows(query) == [(6, 2, "a", 4)]

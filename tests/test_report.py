@@ -371,7 +371,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 'is at "recorded": 8 of 12 rollouts (66.7%) come no further.',
                 "No task has two scored attempts, so none can pass sometimes.",
                 "2 of 4 scored tasks never pass.",
-                "Collect repeats too: one attempt a task cannot tell luck from knowledge.",
+                "one scored attempt per task, which cannot tell luck from knowledge.",
             ],
         ),
         pytest.param(

@@ -231,8 +231,10 @@ def test_separations_of_nothing_is_typed() -> None:
     """An empty table of sums gives an empty table with the same columns."""
     with duckdb.connect() as db:
         none = db.sql("""
-            select '' as run_id, '' as feature, '' as edge_strata, 0::bigint as n_tasks,
-                0::bigint as n_informative, 0::double as up, 0::double as down,
+            select '' as run_id, '' as feature, '' as kind, '' as edge_strata, 0::bigint as n_tasks,
+                0::bigint as n_informative, 0::bigint as n_with_passed, 0::bigint as n_passed,
+                0::bigint as n_with_failed, 0::bigint as n_failed, 0::double as rate_when_passed,
+                0::double as rate_when_failed, 0::double as up, 0::double as down,
                 0::double as null_variance, 0::double as spread_up, 0::double as spread_across,
                 0::double as spread_down, 0::double as mean_when_passed,
                 0::double as mean_when_failed, 0::double as mean_difference,

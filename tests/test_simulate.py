@@ -143,7 +143,7 @@ def _shows(mode: str, row: Row, item: Row) -> bool:
         return item["name"] not in declared
     if mode == "MALFORMED_ARGUMENTS":
         return not _is_json(item["arguments"])
-    if mode in ("TRUNCATED", "LIMIT_TOO_LOW"):
+    if mode == "CUT_OFF":
         cut = bool(row["response"]["incomplete_details"] == {"reason": "max_output_tokens"})
         return cut and item is items[-1]
     if mode == "THRASH":
@@ -184,7 +184,7 @@ def test_the_verdicts_that_are_not_the_agents_show_in_the_row(folder: Path) -> N
         references.setdefault(prompt, set()).add(json.dumps(row.get("expected_answer")))
     for planted in _planted(folder):
         key = _key(planted["run"], planted)
-        if planted["mode"] == "VERIFIER_ERROR":
+        if planted["mode"] == "UNGRADED":
             assert rollouts[key]["verifier_error"]
         if planted["mode"] == "REFERENCE_CONTRADICTION":
             assert rollouts[key]["extracted_answer"] == rollouts[key]["expected_answer"]

@@ -39,7 +39,6 @@ RUN_PROPERTIES = {"run_id": "headline", "benchmark": "headline"}
 # Fields that no template prints.
 UNPRINTED = {
     "bands": "for charts: pages have the figures of half and of all repeats in uncertainties",
-    "histograms": "for charts: pages have their medians in resources",
     "buckets": "for metrics.json and charts: pages have the same counts in headlines",
     "run_inventory": "is content.inventory in a report on one run",
 }

@@ -48,8 +48,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "a_rollouts.jsonl": [
             tried(0, 0, 1.0, "keep"),
             tried(0, 1, 0.0, "drop"),
-            tried(1, 0, 0.0, "keep", full, verdict="nothing was saved"),
-            tried(1, 1, 0.0, "keep", full),
+            tried(1, 0, 0.0, "keep", full, verdict="nothing was saved", timed_out=True),
+            tried(1, 1, 0.0, "keep", full, timed_out=True),
             tried(2, 0, 1.0, "keep"),
         ],
         "a_rollouts_materialized_inputs.jsonl": [
@@ -218,13 +218,7 @@ def test_why_shows_where_two_attempts_part(desk: Results) -> None:
     contrast = told(desk, "why", "a/0")["contrast"]
     assert (contrast["failing"], contrast["passing"]) == ("a/0:1#1", "a/0:0#1")
     assert contrast["difference"] == "arguments"
-    assert contrast["arguments"] == [
-        {
-            "name": "mode",
-            "failing": {"text": '"drop"', "n_characters": 6},
-            "passing": {"text": '"keep"', "n_characters": 6},
-        }
-    ]
+    assert contrast["arguments"] == [{"name": "mode", "failing": '"drop"', "passing": '"keep"'}]
     assert told(desk, "why", "a/1")["contrast"] is None
     assert 'mode: "drop" | "keep"' in said(desk, "why", "a/0").stdout
 
@@ -361,7 +355,7 @@ def test_what_is_cut_says_how_long_it_was(evil: Results) -> None:
     assert len(question["text"]) == 1000
     assert question["n_characters"] == len(EVIL) + len(LONG)
     argument = story["contrast"]["arguments"][0]["failing"]
-    assert len(argument["text"]) < 200 and argument["n_characters"] > len(LONG)
+    assert len(argument) < 200 < len(LONG)
     (own,) = story["runs"]
     assert (len(own["note"]["text"]), own["note"]["n_characters"]) == (1000, 9000)
 

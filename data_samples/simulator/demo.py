@@ -17,6 +17,9 @@ from simulator.phrases import dumps, generator
 from simulator.response import MAX_OUTPUT_TOKENS, TEMPERATURE, TOP_P
 from simulator.rows import Rollout, input_row, rollout
 
+# An analysis knows one mode of limits, whose fault they are shows in the cause.
+NAMED = dict.fromkeys(("truncated", "limit_too_low", "timeout"), "CUT_OFF")
+NAMED["verifier_error"] = "UNGRADED"
 CAUSES = {mode.code: mode.cause for mode in OFFICE_MODES + SUMS_MODES} | LOST_CAUSES
 IN_SIDECAR = ("infra_failure", "judge_failed", "timeout")
 # Among the first hundred seeds, one whose small demo shows every failure mode.
@@ -126,7 +129,7 @@ def _cause(attempt: Attempt, played: list[Rollout]) -> Item:
         "_ng_task_index": attempt.task.index,
         "_ng_rollout_index": attempt.repeat,
         # By the name that an analysis gives it.
-        "mode": attempt.mode.upper(),
+        "mode": NAMED.get(attempt.mode, attempt.mode.upper()),
         "cause": CAUSES[attempt.mode],
         "event_seq": mine[0].event_seq if mine else None,
         "also_seq": mine[0].also_seq if mine else [],

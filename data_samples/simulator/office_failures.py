@@ -178,9 +178,8 @@ def cut_digest(episode: Episode, task: Task) -> None:
 
 
 def empty_output(episode: Episode, task: Task) -> None:
-    """No text and no call: an empty list, or a message with nothing in it."""
-    if episode.rng.random() < 0.5:
-        episode.decisive = episode.say("")
+    """No text and no call: a message with nothing in it. No item at all would be no record."""
+    episode.decisive = episode.say("")
 
 
 def raw_tool_call(episode: Episode, task: Task) -> None:

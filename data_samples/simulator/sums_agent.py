@@ -62,8 +62,7 @@ def truncated(episode: Episode, task: Task) -> None:
 
 
 def empty_output(episode: Episode, task: Task) -> None:
-    if episode.rng.random() < 0.5:
-        episode.decisive = episode.say("")
+    episode.decisive = episode.say("")
 
 
 def refusal(episode: Episode, task: Task) -> None:

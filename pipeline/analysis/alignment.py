@@ -26,6 +26,11 @@ class Trail:
     def __len__(self) -> int:
         return len(self.calls)
 
+    def only(self, places: Sequence[int]) -> Trail:
+        """The calls at these places."""
+        calls, steps = (tuple(each[at] for at in places) for each in (self.calls, self.steps))
+        return Trail(calls, steps, [self.tools[at] for at in places])
+
     @cached_property
     def counted(self) -> Counter[int]:
         """How often each call was made."""
@@ -51,6 +56,11 @@ class Divergence:
     n_common_first: int
     # A call of the passing side that the failing one left out before they diverged.
     skipped_step: int | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether no call differs, nor what came of it."""
+        return self.difference == "answer"
 
 
 def n_shared_first(left: Sequence[object], right: Sequence[object]) -> int:
@@ -129,6 +139,16 @@ class Alignment:
         rest = (other for other in range(start, len(self.passing)) if other not in done)
         return next(own, next(rest, None))
 
+    def difference(self, step: int, place: int | None) -> str:
+        """How a step of the failing trail's own differs from what the passing one does there.
+
+        It is one more where the passing one goes on with what both do.
+        """
+        if place not in self.left_out:
+            return "extra"
+        same = place is not None and self.failing.tools[step] == self.passing.tools[place]
+        return "arguments" if same else "tool"
+
     def diverging(self, difference: str, step: int | None, passing_step: int | None) -> Divergence:
         """The place where they diverge, with what came before it."""
         n_first = len(self.failing) if step is None else step
@@ -174,18 +194,11 @@ def first_divergence(failing: Trail, passing: Trail) -> Divergence:
         mate = both.mates.get(step)
         if mate is None:
             place = both.place(step)
-            return both.diverging(_difference(failing, passing, step, place), step, place)
+            return both.diverging(both.difference(step, place), step, place)
         if failing.steps[step] != passing.steps[mate]:
             return both.diverging("result", step, mate)
     if not both.left_out:
         return both.diverging("answer", None, None)
     place = both.left_out[0]
     after = 1 + max((a for a, b in both.in_order if b < place), default=-1)
-    there = after if after < len(failing) else None
-    return both.diverging(_difference(failing, passing, there, place), there, place)
-
-
-def _difference(failing: Trail, passing: Trail, step: int | None, place: int | None) -> str:
-    if step is None or place is None:
-        return "stop"
-    return "arguments" if failing.tools[step] == passing.tools[place] else "tool"
+    return both.diverging("missing", after if after < len(failing) else None, place)

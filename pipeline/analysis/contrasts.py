@@ -1,4 +1,4 @@
-"""The closest passing rollout of each failing one, and where the two diverge."""
+"""The closest passing rollout of each failing one, and the first consequential difference."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCHEMA = pa.schema(
         **dict.fromkeys(("n_common", "n_common_first"), pa.int64()),
         "difference": pa.string(),
         **dict.fromkeys(("seq", "passing_seq", "result_seq", "passing_result_seq"), pa.int64()),
-        "skipped_seq": pa.int64(),
+        **dict.fromkeys(("skipped_seq", "other_seq"), pa.int64()),
         **dict.fromkeys(("tools_only_failing", "tools_only_passing"), pa.list_(pa.string())),
     }
 )
@@ -37,7 +37,10 @@ Beginning = tuple[tuple[int, ...], int]
 
 @dataclass(frozen=True)
 class Rollout:
-    """A rollout with the places of its steps among its events; 0 where there is no result."""
+    """A rollout with the places of its steps among its events; 0 where there is no result.
+
+    `acts` are the steps that have consequences: by them rollouts are compared first.
+    """
 
     task_no: int
     is_flip: bool
@@ -47,6 +50,9 @@ class Rollout:
     seqs: Sequence[int]
     result_seqs: Sequence[int]
     trail: Trail
+    acts: Trail
+    # The places of the acts among all steps.
+    places: Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -89,11 +95,16 @@ def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
         for name in ("seq", "result_seq", "call", "step")
     )
     tools = steps["tool"].to_pylist()
+    matters = steps["is_consequential"].fill_null(False).to_numpy(zero_copy_only=False)
     for *head, start, end in zip(*heads, starts.tolist(), ends, strict=True):
         task_no, is_flip, record, index, is_pass = head
         own = slice(start, end if seqs[start] else start)
         trail = Trail(tuple(calls[own]), tuple(codes[own]), tools[own])
-        yield Rollout(task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own], trail)
+        places = np.flatnonzero(matters[own]).tolist()
+        yield Rollout(
+            *(task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own]),
+            *(trail, trail.only(places), places),
+        )
 
 
 def _changes(steps: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -105,16 +116,16 @@ def _changes(steps: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
 def _matches(repeats: list[Rollout]) -> list[Match]:
     """Each failing repeat of a task with the passing one that it is closest to."""
     passing = [rollout for rollout in repeats if rollout.is_pass]
-    ordered = sorted((rollout.trail.steps, number) for number, rollout in enumerate(passing))
+    ordered = sorted((rollout.acts.steps, number) for number, rollout in enumerate(passing))
     return [_closest(rollout, passing, ordered) for rollout in repeats if not rollout.is_pass]
 
 
 def _closest(failing: Rollout, passing: list[Rollout], ordered: list[Beginning]) -> Match:
-    """The passing rollout that goes along longest; of several, the one with most in common.
+    """The passing rollout whose acts are the same longest; of several, the one with most in common.
 
     In order of their steps, those that begin most like this one stand beside its own place.
     """
-    steps = failing.trail.steps
+    steps = failing.acts.steps
     place = bisect_left(ordered, (steps, 0))
     n_first = max(
         n_shared_first(steps, other) for other, _ in ordered[max(place - 1, 0) : place + 1]
@@ -123,37 +134,54 @@ def _closest(failing: Rollout, passing: list[Rollout], ordered: list[Beginning])
     low = bisect_left(ordered, begins, key=lambda other: other[0][:n_first])
     high = bisect_right(ordered, begins, key=lambda other: other[0][:n_first])
     candidates = sorted(number for _, number in ordered[low:high])[:MOST_CANDIDATES]
-    distances = [_distance(failing.trail, passing[number].trail) for number in candidates]
+    distances = [_distance(failing, passing[number]) for number in candidates]
     nearest = min(distances)
     chosen = passing[candidates[distances.index(nearest)]]
     return Match(failing, chosen, (-n_first, *nearest, failing.index, chosen.index))
 
 
-def _distance(failing: Trail, passing: Trail) -> tuple[int, int]:
-    """The fewer calls in common the farther; then, the more calls that are not."""
+def _distance(failing: Rollout, passing: Rollout) -> tuple[int, ...]:
+    """The fewer acts in common the farther, then the more that are not; then so for all calls.
+
+    Of those, a common beginning counts first.
+    """
+    trail, other = failing.trail, passing.trail
+    n_first = n_shared_first(trail.steps, other.steps)
+    return *_apart(failing.acts, passing.acts), -n_first, *_apart(trail, other)
+
+
+def _apart(failing: Trail, passing: Trail) -> tuple[int, int]:
     n_shared = failing.n_shared(passing)
     return -n_shared, len(failing.calls) + len(passing.calls) - 2 * n_shared
 
 
 def _row(match: Match, *, is_closest: bool) -> dict[str, Any]:
     failing, passing = match.failing, match.passing
-    found = first_divergence(failing.trail, passing.trail)
+    found = first_divergence(failing.acts, passing.acts)
+    step, passing_step = _place(failing, found.step), _place(passing, found.passing_step)
+    # Where no act differs it may help to know which other call does.
+    other = first_divergence(failing.trail, passing.trail) if found.is_same else None
     return {
         "task_no": failing.task_no,
         "record_id": failing.record_id,
         "passing_record_id": passing.record_id,
         "is_closest": is_closest,
-        "n_common": found.n_common,
+        "n_common": failing.trail.n_shared(passing.trail),
         "n_common_first": found.n_common_first,
         "difference": found.difference,
-        "seq": _at(failing.seqs, found.step),
-        "passing_seq": _at(passing.seqs, found.passing_step),
-        "result_seq": _at(failing.result_seqs, found.step),
-        "passing_result_seq": _at(passing.result_seqs, found.passing_step),
-        "skipped_seq": _at(passing.seqs, found.skipped_step),
+        "seq": _at(failing.seqs, step),
+        "passing_seq": _at(passing.seqs, passing_step),
+        "result_seq": _at(failing.result_seqs, step),
+        "passing_result_seq": _at(passing.result_seqs, passing_step),
+        "skipped_seq": _at(passing.seqs, _place(passing, found.skipped_step)),
+        "other_seq": _at(failing.seqs, other.step) if other else None,
         "tools_only_failing": _only(failing.trail, passing.trail),
         "tools_only_passing": _only(passing.trail, failing.trail),
     }
+
+
+def _place(rollout: Rollout, act: int | None) -> int | None:
+    return None if act is None else rollout.places[act]
 
 
 def _at(seqs: Sequence[int], step: int | None) -> int | None:

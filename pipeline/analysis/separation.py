@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pipeline.analysis.stats import (
@@ -28,6 +29,13 @@ from pipeline.analysis.stats import (
 from pipeline.relation import computed
 
 SUMS = ("up", "down", "null_variance", "spread_up", "spread_across", "spread_down")
+COLUMNS = (
+    "run_id feature kind n_tasks n_informative n_with_passed n_passed n_with_failed n_failed "
+    "rate_when_passed rate_when_failed odds_ratio odds_ratio_low odds_ratio_high is_unbounded "
+    "mean_when_passed mean_when_failed mean_difference difference_low difference_high p_value "
+    "q_value direction is_separating".split()
+)
+SEPARATING = 0.05
 DIFFERENCES = ("mean_when_passed", "mean_when_failed", "mean_difference", "se_difference")
 # Of a task: passed, failed, with the behaviour; and how many tasks are like that.
 Stratum = tuple[int, int, int, int]
@@ -59,7 +67,9 @@ def separations(sums: pa.Table) -> pa.Table:
     )
     unbounded = pa.array(np.isinf(ratio), mask=np.isnan(ratio))
     directions = pa.array([DIRECTIONS[side] for side in leans], type=pa.string())
-    return found.append_column("is_unbounded", unbounded).append_column("direction", directions)
+    found = found.append_column("is_unbounded", unbounded).append_column("direction", directions)
+    is_separating = pc.less_equal(found["q_value"], SEPARATING)
+    return found.append_column("is_separating", is_separating).select(COLUMNS)
 
 
 def _odds_ratios(
@@ -89,7 +99,7 @@ def _lacking(text: str) -> list[Stratum]:
     ]
 
 
-SEPARATIONS = computed("staging.separations", separations)
+SEPARATORS = computed("main.separators", separations)
 
 
 def lean(passed: Numbers, failed: Numbers) -> Numbers:

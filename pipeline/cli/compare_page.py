@@ -286,7 +286,8 @@ def _flip(flip: Row) -> Iterator[str]:
     rates = f"{percent(flip['base_pass_rate'])} to {percent(flip['candidate_pass_rate'])}"
     mode = f", fails with {one_line(flip['failing_mode'])}" if flip["failing_mode"] else ""
     yield labelled(f"task {one_line(flip['task_id'])}", f"pass rate {rates}{mode}")
-    common = f"{counted(flip['n_common'], 'call')}, {flip['n_common_first']:,} before they part"
+    common = f"{counted(flip['n_common'], 'call')}; "
+    common += f"{counted(flip['n_common_first'], 'consequential step')} alike"
     events = {
         f"{side}_event": bounded(
             flip[f"{side}_event"], EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"]

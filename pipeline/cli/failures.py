@@ -31,6 +31,13 @@ OUTCOMES = {
     "n_failed_attempts": "failed attempts",
     "n_missing": "missing",
 }
+EXPLAINERS = {
+    "n_by_record": "explained by the record",
+    "n_by_checks": "by failed checks",
+    "n_by_trajectory": "by the trajectory",
+    "n_described": "only described by what the verifier compares",
+    "n_ungraded": "never graded",
+}
 MODE_COLUMNS = "mode cause intervention n_rollouts share_of_failures n_tasks"
 ERROR_COLUMNS = "n_events n_rollouts n_failed n_tasks source"
 CAUSE_COLUMNS = "cause n_tasks strong moderate weak curated"
@@ -95,6 +102,22 @@ ERRORS = """
     ) <= ?
     order by run_id, n_rollouts desc, n_events desc, source, signature
 """
+EXPLAINED = "select * exclude (n_failures) from report.explained order by run_id"
+# What attempts with a sign pass less often by, where that is surer than chance.
+ASSOCIATIONS = """
+    select run_id, sign, source, n_signed, share, risk_difference, risk_low, risk_high, points
+    from associations where ci_low > 0
+    order by run_id, points desc, sign
+"""
+# Modes that a profile declares are never dropped in silence.
+UNCOUNTED = """
+    select
+        run_id, sign as mode, q_value,
+        n_signed_failed, n_signed - n_signed_failed as n_signed_passed
+    from mode_tests inner join (select run_id, benchmark from runs) using (benchmark)
+    where source = 'profile' and not is_counted
+    order by run_id, mode
+"""
 CAUSES = """
     select
         run_id, cause, confidence, is_suggested,
@@ -149,6 +172,9 @@ def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[R
     modes = grouped(rows(warehouse, MODES), "run_id")
     errors = grouped(rows(warehouse, ERRORS, limit or MOST_ERRORS), "run_id")
     causes = grouped(rows(warehouse, CAUSES), "run_id")
+    explained = {each.pop("run_id"): each for each in rows(warehouse, EXPLAINED)}
+    associations = grouped(rows(warehouse, ASSOCIATIONS), "run_id")
+    uncounted = grouped(rows(warehouse, UNCOUNTED), "run_id")
     return [
         {
             **run,
@@ -157,6 +183,9 @@ def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[R
                 {**mode, "snippet": bounded(mode["snippet"], SNIPPET_CHARACTERS)}
                 for mode in modes[name][:limit]
             ],
+            "explained": explained.get(name),
+            "associations": associations[name],
+            "uncounted_modes": uncounted[name],
             "error_signatures": errors[name],
             "root_causes": causes[name],
         }
@@ -199,6 +228,20 @@ def _print(run: Row, most_modes: int) -> None:
         if beside:
             seen = sentence(", ".join(beside))
             click.echo(labelled("", f"seen only beside one of these: {seen}"))
+    for mode in run["uncounted_modes"]:
+        said = (
+            f"{mode['mode']} is declared and does not count: {mode['n_signed_failed']:,} failures "
+            f"and {mode['n_signed_passed']:,} passes bear it; always = true keeps it"
+        )
+        click.echo(labelled("", said))
+    for found in run["associations"]:
+        low, high = (100 * found[end] for end in ("risk_low", "risk_high"))
+        said = (
+            f"attempts with {sentence(found['sign'])} pass {100 * found['risk_difference']:.1f} "
+            f"points less often on the same tasks (95% CI {low:.1f} to {high:.1f}); "
+            f"{percent(found['share'])} bear it"
+        )
+        click.echo(labelled("", said))
     if errors := run["error_signatures"]:
         click.echo(heading("errors seen most") + ", without their numbers, paths and ids")
         print_rows(ERROR_COLUMNS, errors, notes=[_note(error, "signature") for error in errors])
@@ -232,11 +275,15 @@ def _headline(run: Row) -> str:
 
 
 def _unexplained(run: Row) -> str:
+    """What explains the failures, and how many nothing does."""
+    found = run["explained"] or {}
+    parts = [f"{found[key]:,} {words}" for key, words in EXPLAINERS.items() if found.get(key)]
     counted = f"{run['n_unexplained']:,} of {run['n_not_passed']:,}"
     share = percent(run["unexplained_share"])
-    said = f"{click.style(UNEXPLAINED, bold=True)}  {counted} ({share}) match no rule"
-    more = f"; {run['n_without_cause']:,} more match one that suggests no cause"
-    return said + (more if run["n_without_cause"] else "")
+    said = [f"{click.style(UNEXPLAINED, bold=True)}  {counted} ({share})", *parts]
+    if found.get("is_unobserved"):
+        said.append("no transcript recorded")
+    return "; ".join(said)
 
 
 def _note(row: Row, name: str, rest: str = "") -> str:

@@ -177,7 +177,7 @@ def finding_command(row: Finding) -> list[str]:
             return ["health", name]
         case "unsettled":
             return []
-    if row.kind == "intervention" or not isinstance(example, str):
+    if row.kind == "recommendation" or not isinstance(example, str):
         return ["failures", name]
     return ["why", EVENT.sub("", example)]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -59,13 +57,18 @@ KEPT = {"prompt": 1000, "note": 1000, "answer": 400, "snippet": 240} | {
     **dict.fromkeys(SAYERS, 400),
     **{f"{side}_event": 300 for side in SIDES},
 }
+# How a change differs from what was expected.
+CALLS = {
+    "differs": "otherwise",
+    "failed": "in error",
+    "missing": "never made",
+    "unasked": "not asked for",
+}
 NAMES = ("said_by", "failure_class", "tool")
-VALUE_CHARACTERS = 120
+MOST_CALLS = 8
 SHOWN_SNIPPET = 160
 SHOWN_CALL = 100
 SHOWN_ANSWER = 60
-# So much of what two long values share is shown before they diverge.
-LEAD = 20
 
 # Of queries on a task, $1 is its run and $2 the task.
 # Of the run, or of its benchmark: that a run lacks a task is a story too.
@@ -146,27 +149,43 @@ MODES = """
     ) using (rollout_index, evidence_seq)
     order by rollout_index, is_primary desc, severity desc, mode
 """
-# The attempt that was cited, else the closest pair of the task, with what both call there.
+# Of the attempt that was cited, else of the first that failed: the changes its task expects that it
+# did not make so, and those that nobody asked for.
+EXPECTED = """
+    select
+        $1 || '/' || $2 || ':' || rollout_index || coalesce('#' || seq, '') as citation,
+        calls.* exclude (run_id, task_id, rollout_index, call_no, call_key),
+        n_expected, n_made
+    from expected_calls as calls
+    inner join (
+        select
+            rollout_index,
+            count(*) filter (is_write and expected_no is not null) as n_expected,
+            count(*) filter (is_write and calls.status = 'made') as n_made
+        from expected_calls as calls
+        left join rollouts using (run_id, task_id, rollout_index)
+        where run_id = $1 and task_id = $2
+        group by rollout_index
+        order by coalesce(rollout_index <> $3, true), min(is_pass), rollout_index
+        limit 1
+    ) using (rollout_index)
+    where run_id = $1 and task_id = $2 and is_write and status <> 'made'
+    order by is_first desc, call_no
+"""
+# The attempt that was cited, else the closest pair of the task.
 CONTRAST = """
-    with calls as (
-        select rollout_index, seq, arguments from events
-        where run_id = $1 and task_id = $2 and kind = 'tool_call'
-    )
     select
         $1 || '/' || $2 || ':' || rollout_index || coalesce('#' || seq, '') as failing,
         $1 || '/' || $2 || ':' || passing_index || coalesce('#' || passing_seq, '') as passing,
         difference,
         failing_event, failing_chars as failing_event_chars,
         passing_event, passing_chars as passing_event_chars,
-        [failing_call.arguments, passing_call.arguments] as arguments,
+        coalesce(arguments, []) as arguments,
         n_calls, n_passing_calls, n_common, n_common_first,
         coalesce(tools_only_failing, []) as tools_only_failing,
         coalesce(tools_only_passing, []) as tools_only_passing,
         differences, is_closest, count(*) over () as n_contrasts
     from contrasts
-    left join calls as failing_call using (rollout_index, seq)
-    left join calls as passing_call
-        on (passing_call.rollout_index, passing_call.seq) = (passing_index, passing_seq)
     where run_id = $1 and task_id = $2
     order by rollout_index is distinct from $3, is_closest desc, rollout_index
     limit 1
@@ -215,7 +234,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
         click.echo(json_text(story, indent=2))
         return
     _print_runs(story)
-    for part in (_attempts_of, _contrast_of, _signs_of, _dive_of):
+    for part in (_attempts_of, _expected_of, _contrast_of, _signs_of, _dive_of):
         for line in part(story):
             click.echo(line)
     click.echo()
@@ -272,6 +291,7 @@ def _story(warehouse: Warehouse, asked: Row) -> Row:
         "runs": runs[:MOST_RUNS],
         "n_attempts": n_attempts[0] if found else 0,
         "attempts": [_attempt(_cut(attempt), modes[attempt["rollout_index"]]) for attempt in found],
+        "expected_calls": rows(warehouse, EXPECTED, *key, asked["rollout_index"]),
         "contrast": _contrast(warehouse, asked),
         "suspicions": [_cut(suspicion) for suspicion in rows(warehouse, SUSPICIONS, *key)],
         "error_signatures": rows(warehouse, ERRORS, *key, MOST_ERRORS),
@@ -304,41 +324,8 @@ def _contrast(warehouse: Warehouse, asked: Row) -> Row | None:
     """A failing attempt and the closest passing one: what differs first, and what stands there."""
     key = (asked["run_id"], asked["task_id"])
     for found in rows(warehouse, CONTRAST, *key, asked["rollout_index"]):
-        calls = map(_call, found["arguments"]) if found["difference"] == "arguments" else ({}, {})
-        return {**_cut(found), "arguments": _differing(*calls)}
+        return _cut(found)
     return None
-
-
-def _call(arguments: str | None) -> dict[str, str]:
-    """The arguments of a call by name, each as JSON; none where they are no object."""
-    try:
-        return {name: json_text(each) for name, each in json.loads(arguments or "").items()}
-    except (AttributeError, ValueError, RecursionError):
-        return {}
-
-
-def _differing(failing: dict[str, str], passing: dict[str, str]) -> list[Row]:
-    """The arguments in which two calls of one tool differ: long calls look alike at first."""
-    return [
-        {
-            "name": name[:VALUE_CHARACTERS],
-            "failing": _from_divergence(failing.get(name), passing.get(name)),
-            "passing": _from_divergence(passing.get(name), failing.get(name)),
-        }
-        for name in sorted({*failing, *passing})
-        if failing.get(name) != passing.get(name)
-    ][:MOST_ARGUMENTS]
-
-
-def _from_divergence(text: str | None, other: str | None) -> Row | None:
-    """A value from shortly before where it diverges from the other one."""
-    if text is None:
-        return None
-    pairs = zip(text, other or "", strict=False)
-    n_same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    start = max(0, n_same - LEAD) if len(text) > VALUE_CHARACTERS else 0
-    shown = ("…" if start else "") + text[start : start + VALUE_CHARACTERS]
-    return {"text": shown, "n_characters": len(text)}
 
 
 def _next(story: Row, warehouse: Path) -> list[str]:
@@ -468,6 +455,19 @@ def _attempt_lines(attempt: Row) -> Iterator[str]:
     )
 
 
+def _expected_of(story: Row) -> Iterator[str]:
+    """The first wrong change comes first."""
+    found = story["expected_calls"]
+    for call in found[:1]:
+        done = f"{call['n_made']} of {counted(call['n_expected'], 'expected change')} made"
+        yield heading("against what was expected") + f": {done}"
+    for call in found[:MOST_CALLS]:
+        said = f"{one_line(call['citation'])} {one_line(call['tool'])} {sentence(call['detail'])}"
+        yield row(CALLS[call["status"]], said)
+    if len(found) > MOST_CALLS:
+        yield f"  and {len(found) - MOST_CALLS:,} more"
+
+
 def _contrast_of(story: Row) -> Iterator[str]:
     found = story["contrast"]
     if not found:
@@ -476,13 +476,14 @@ def _contrast_of(story: Row) -> Iterator[str]:
     others = f", of {found['n_contrasts']} attempts that failed: name one for its own"
     yield heading(which) + (others if found["n_contrasts"] > 1 else "")
     shared = f"{found['n_common']} of {found['n_calls']} and {found['n_passing_calls']} calls"
-    shared += f", {found['n_common_first']} of them before they part"
+    if found["n_common_first"]:
+        shared += f"; {counted(found['n_common_first'], 'consequential step')} alike"
     # Which arguments differ says more than how long calls begin.
     limit = SHOWN_CALL if found["arguments"] else LONGEST_TEXT
     has_calls = found["n_calls"] or found["n_passing_calls"]
     yield from contrasted(found, shared if has_calls else "", limit)
-    for argument in found["arguments"]:
-        one, other = (flat(argument[side]) or "not given" for side in SIDES)
+    for argument in found["arguments"][:MOST_ARGUMENTS]:
+        one, other = (sentence(argument[side]) or "not given" for side in SIDES)
         yield row("argument", f"{one_line(argument['name'])}: {one} | {other}")
     for side in SIDES:
         if tools := _joined(found[f"tools_only_{side}"]):

@@ -28,7 +28,8 @@ TEXTS = _typed(
     VARCHAR="""
         run_id task_id benchmark outcome failure_class failure_message finish_reason
         error_signature missing_call missing_argument self_check verifier_text verifier_error
-        sandbox_error model_error same_as_pass twin_task_id
+        sandbox_error model_error same_as_pass twin_task_id cut_by ungraded_by failed_checks
+        shared_check
     """
 )
 # The numbers of events that show something; null where nothing does.
@@ -45,8 +46,8 @@ FEATURE_COLUMNS = {
             is_scored is_pass is_infrastructure is_unreadable is_truncated has_output has_action
             has_feedback needs_tools ends_in_error ends_on_tool has_guessed_address is_refusal
             is_raw_call admits_failure has_answer has_reference is_unextracted is_reference
-            is_within_reference is_twin_reference is_timed_out is_overrun is_same_unexpected_call
-            is_limit_for_all
+            is_twin_reference is_timed_out is_overrun is_same_unexpected_call
+            is_limit_for_all is_unreached
         """,
         BIGINT="""
             rollout_index n_events n_turns n_tool_calls n_tool_errors n_tools n_repeated_calls
@@ -60,6 +61,7 @@ FEATURE_COLUMNS = {
     **EVENTS,
     **_typed(DOUBLE="reward output_limit_rate duration_s"),
     "calls_by_tool": "MAP(VARCHAR, BIGINT)",
+    "failed_check_names": "VARCHAR[]",
 }
 # Too large to be kept twice: read from main.rollouts, where a profile has rules of its own.
 LONG_COLUMNS = {"answer": "VARCHAR", "final_text": "VARCHAR", "verifier": "JSON"}

@@ -5,7 +5,14 @@ from __future__ import annotations
 import duckdb
 
 from pipeline.profile.askable import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
-from pipeline.profile.contents import FIXED_STAGES, PREDICATES, FailureMode, Profile, built_in
+from pipeline.profile.contents import (
+    FIXED_STAGES,
+    PREDICATES,
+    FailureMode,
+    Profile,
+    built_in,
+    record_words,
+)
 from pipeline.profile.fields import json_path
 from pipeline.relation import Relation, create_table
 
@@ -17,7 +24,8 @@ SETTINGS = (
 )
 RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
-    "severity bigint, intervention varchar, is_words boolean, is_profile boolean, evidence varchar"
+    "severity bigint, intervention varchar, is_words boolean, is_profile boolean, "
+    "evidence varchar, source varchar, is_always boolean, is_description boolean"
 )
 # Left out where no rollout of the benchmark shows it: it then cannot, and says nothing.
 OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
@@ -53,11 +61,18 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     create_table(
         db, "raw.funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel
     )
+    words = [
+        (role, place, word)
+        for role, listed in record_words().items()
+        for place, word in enumerate(listed)
+    ]
+    create_table(db, "raw.record_words", "role varchar, place bigint, word varchar", words)
     own = own_rules(profile)
     listed = [
         (
             *(number, rule.mode, rule.title, rule.when, rule.cause, rule.severity),
             *(rule.intervention, rule.is_words, rule in own, rule.evidence),
+            *("profile" if rule in own else rule.source, rule.is_always, rule.is_description),
         )
         for number, rule in enumerate(rules(profile), start=1)
     ]
@@ -74,10 +89,17 @@ def stages(profile: Profile) -> dict[str, str]:
 
 
 def stage_facts(profile: Profile) -> Relation:
-    """One digit per stage for every rollout: 1 where its predicate holds, else or unknown 0."""
+    """One digit per stage for every rollout: 1 where its predicate holds, else 0.
+
+    Where no transcript was recorded and the predicate cannot tell, it is a question mark.
+    """
     # A predicate that fails on a value, such as a cast, does not hold.
     predicates = stages(profile).values()
-    digits = [f"case when try(({when})) then '1' else '0' end" for when in predicates]
+    digits = [
+        f"case when try(({when})) then '1' "
+        f"when is_recorded and n_events is null and try(({when})) is null then '?' else '0' end"
+        for when in predicates
+    ]
     # Only a profile's own stages ask for texts, which take a join.
     source, left_out = (
         ("main.rollouts", KEY) if profile.funnel else ("staging.rollouts", (*KEY, *LONG_COLUMNS))

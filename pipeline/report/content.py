@@ -36,10 +36,8 @@ class RunContent:
     bands: list[Row]
     uncertainties: list[Row]
     policies: list[Row]
-    failure_classes: list[Row]
     components: list[Row]
     resources: list[Row]
-    histograms: list[Row]
     slices: list[Row]
     reported: list[Row]
     funnels: list[Row]
@@ -47,14 +45,13 @@ class RunContent:
     bucket_tasks: list[Row]
     modes: list[Row]
     signatures: list[Row]
+    explained: list[Row]
     causes: list[Row]
     separators: list[Row]
     contrasts: list[Row]
     dives: list[Row]
     never_counts: list[Row]
-    interventions: list[Row]
-    suspects: list[Row]
-    ablations: list[Row]
+    recommendations: list[Row]
     selections: list[Row]
     run_inventory: list[Row]
     health: list[Row]
@@ -94,8 +91,6 @@ class Content:
     series: list[Row]
     task_totals: list[Row]
     mode_totals: list[Row]
-    never_totals: list[Row]
-    intervention_totals: list[Row]
     inventory: list[Row]
     inputs: list[Row]
     notices: list[Mapping[str, str]]
@@ -170,10 +165,8 @@ class Content:
             comparisons=_own_comparisons(self.comparisons, names),
             series=_whole(self.series, "series", names),
             task_totals=[row for row in self.task_totals if row.values["benchmark"] in whole],
-            never_totals=[row for row in self.never_totals if row.values["benchmark"] in whole],
             # These are of all runs together.
             mode_totals=[],
-            intervention_totals=[],
             inventory=[row for run in chosen for row in run.run_inventory],
             inputs=inputs,
             notices=[notice for notice in self.notices if notice["subject"] in subjects],

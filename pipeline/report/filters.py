@@ -139,14 +139,14 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def excerpt(text: str | Figure) -> str:
+def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
     """The beginning of a long text, on one line; said where something was taken out of it."""
     if not isinstance(text, str):
         return ""
     flat = " ".join(text.split())
     # A placeholder may begin within what is shown and end beyond it.
-    mark = " (redacted)" if is_redacted(flat[: EXCERPT + LONGEST_PLACEHOLDER]) else ""
-    return markdown_cell(one_line(flat, EXCERPT)) + mark
+    mark = " (redacted)" if is_redacted(flat[: limit + LONGEST_PLACEHOLDER]) else ""
+    return markdown_cell(one_line(flat, limit)) + mark
 
 
 def marked(figure: Figure, formatted: Callable[[float], str]) -> str:

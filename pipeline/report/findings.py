@@ -153,12 +153,21 @@ def _retries(row: Row, voice: Voice) -> str:
     )
 
 
-def _intervention(row: Row, voice: Voice) -> str:
+def _recommendation(row: Row, voice: Voice) -> str:
+    topic, _, subject = row.subject.partition("\t")
+    advice = ADVICE[topic]
+    if topic == "association":
+        return (
+            f"{advice.action}: attempts of {voice.name(row.run_id)} with {voice.name(subject)} "
+            f"pass {voice.points(row.value).removeprefix('+')} points less often than others on "
+            f"the same tasks (95% CI {voice.points(row.low).removeprefix('+')} to "
+            f"{voice.points(row.high).removeprefix('+')}); {voice.count(row.n_concerned)} of "
+            f"{_many(row.n_total, 'attempt', voice)} bear it{_such(row, voice)}."
+        )
     return (
-        f"What could return most to {voice.name(row.run_id)} is {ADVICE[row.subject].short}: "
-        f"{voice.points(row.low)} to {voice.points(row.high)} points, from "
-        f"{voice.count(row.n_concerned)} of {_many(row.n_total, 'failure', voice)} "
-        f"({voice.percent(row.share)}){_such(row, voice)}."
+        f"{advice.action}: {_share(row, 'failure', voice)}, at "
+        f"{_many(row.n_tasks, 'task', voice)}, {advice.about} {voice.name(subject)}"
+        f"{_such(row, voice)}."
     )
 
 
@@ -197,6 +206,6 @@ SENTENCES: dict[str, Callable[[Row, Voice], str]] = {
     "funnel": _funnel,
     "mode": _mode,
     "unexplained": _unexplained,
-    "intervention": _intervention,
+    "recommendation": _recommendation,
     "retries": _retries,
 }

@@ -32,7 +32,7 @@ LIMITS = {
     "opening_benchmarks": 3,
     "most_benchmarks": 8,
     "most_modes": 12,
-    "most_ablations": 8,
+    "most_recommendations": 5,
     "most_inputs": 100,
     "most_comparisons": 40,
     "widest_grid": 12,

@@ -7,11 +7,12 @@ from typing import Any
 
 from pipeline.report import findings, sentences, wording
 from pipeline.report.comparisons import Change, Comparison, Ledger
-from pipeline.report.figures import Row
+from pipeline.report.figures import Figure, Row
 from pipeline.report.filters import (
     cell,
     chance,
     count,
+    excerpt,
     many,
     marked,
     num,
@@ -26,8 +27,10 @@ from pipeline.report.filters import (
 SAME = 0.0005
 MOST_CITED = 3
 UNEXPLAINED = "UNEXPLAINED"
-# What a pass and a failure without a call in common can differ in first.
-AT_ONCE = ("tool", "arguments", "stop")
+# Of how a call differs from the expected one: both sides are to be seen.
+MOST_DETAIL = 300
+# Where no consequential step differs.
+SAME_STEPS = ("answer", "nothing")
 
 VOICE = sentences.Voice(
     percent=pct,
@@ -74,14 +77,9 @@ def interval(head: Row, metric: str, format_: str) -> str:
     return f" (95% interval for new tasks {span(low, high, format_)})"
 
 
-def bracket(row: Row) -> str:
-    """What mending something could return, from the least to the most."""
-    if row.gain_low.value is None:
-        return points(row.gain_low)
-    if abs(row.gain_high.value - row.gain_low.value) < SAME:
-        return points(row.gain_high)
-    low = points(row.gain_low).removesuffix(" points")
-    return f"{low} to {points(row.gain_high)}"
+def points_apart(figure: Figure) -> str:
+    """A difference of rates in points, without a sign."""
+    return points(figure).removeprefix("+")
 
 
 def odds(row: Row) -> str:
@@ -107,13 +105,23 @@ def differences(told: str) -> str:
 
 
 def parted(row: Row) -> str:
-    """How a pass and a failure of one task part."""
+    """The first consequential difference between a pass and a failure of one task."""
     words = wording.PARTINGS[row.difference]
+    if row.difference in SAME_STEPS:
+        return f"{words[0].upper()}{words[1:]}."
     if row.n_common_first.value:
-        return f"The two make {many(row.n_common_first, 'call')} alike, then they part: {words}."
-    if row.difference in AT_ONCE:
-        return f"The two part at once: {words}."
-    return f"{words[0].upper()}{words[1:]}."
+        return f"The two take {many(row.n_common_first, 'consequential step')} alike, then {words}."
+    return f"At their first consequential step, {words}."
+
+
+def wrong_step(row: Row) -> str:
+    """The first wrong step of an attempt, and what shows it; nothing where none is known."""
+    if not isinstance(row.wrong_kind, str):
+        return ""
+    told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
+    if row.wrong_kind == "error":
+        return told
+    return f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
 
 
 def because(row: Row) -> str:
@@ -127,12 +135,13 @@ def because(row: Row) -> str:
     cited = ", ".join(ref(citation) for citation in (row.evidence or [])[:MOST_CITED])
     told += f"; see {cited}." if cited else "."
     if isinstance(row.intervention, str):
-        told += f" What it would take: {wording.ADVICE[row.intervention].short}."
+        told += f" What it would take: {wording.INTERVENTIONS[row.intervention]}."
     return told
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
+    "points_apart": points_apart,
     "behaviour": behaviour,
     "differences": differences,
     "extremes": extremes,
@@ -143,9 +152,9 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
     "because": because,
-    "bracket": bracket,
     "headline": headline,
     "interval": interval,
     "odds": odds,
     "parted": parted,
+    "wrong_step": wrong_step,
 }

@@ -260,7 +260,7 @@ def contributors(change: Change, voice: Voice) -> str:
             )
             told.append(f"{named} {verb} most")
     for ledger in widest(change.ledger("failure modes")):
-        told.append(f"by failure mode {_extremes(ledger, change, voice)}")
+        told.append(f"by failure mode {_extremes(ledger, change, voice)}{_rates(ledger, voice)}")
     for ledger in widest(change.ledger("slices")):
         told.append(f"by {voice.name(ledger.slice_key)} {_extremes(ledger, change, voice)}")
     return "; ".join(told)
@@ -287,6 +287,18 @@ def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
 def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:
     """The lines that gave and took most."""
     return _listed(_most(ledger, voice), change, voice)
+
+
+def _rates(ledger: Ledger, voice: Voice) -> str:
+    """How often attempts fail in the way that moved most, in each run."""
+    line = max(ledger.lines, key=lambda line: abs(line.amount.value))
+    if line.n_others.value is not None or line.base_rate.value is None:
+        return ""
+    way = "fell" if line.base_rate.value > line.candidate_rate.value else "rose"
+    return (
+        f" ({line_name(line, voice)} {way} from {voice.percent(line.base_rate)} to "
+        f"{voice.percent(line.candidate_rate)} of attempts)"
+    )
 
 
 def _most(ledger: Ledger, voice: Voice) -> list[tuple[str, Figure]]:

@@ -71,7 +71,7 @@ def _failures(run: RunContent) -> dict[str, Any]:
         "unexplained_fraction": rounded(n_unexplained / n_failures) if n_failures else None,
         "failure_modes": _nested(run.modes, ("mode",), MODE),
         "root_causes": _nested(run.causes, ("cause",), CAUSE),
-        "interventions": _nested(run.interventions, ("intervention",), INTERVENTION),
+        "recommendations": _nested(run.recommendations, ("rank",), RECOMMENDATION),
     }
 
 
@@ -132,9 +132,11 @@ RESOURCE = "n_rollouts median mean p90 max".split()
 COMPONENT = (
     "n_tasks n_rollouts mean_value min_value max_value mean_when_passed mean_when_failed".split()
 )
-MODE = "default_cause n_rollouts n_tasks share_of_failures gain_low gain_high".split()
+MODE = "default_cause n_rollouts n_tasks share_of_failures".split()
 CAUSE = "n_tasks n_curated n_strong n_moderate n_weak".split()
-INTERVENTION = "rank n_rollouts n_tasks gain_low gain_high".split()
+RECOMMENDATION = (
+    "kind topic subject n_rollouts n_total n_tasks share risk_difference risk_low risk_high".split()
+)
 
 
 def text(content: Any) -> str:
@@ -162,5 +164,5 @@ def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) ->
         place = found
         for key in keys[:-1]:
             place = place.setdefault(row.values[key], {})
-        place[row.values[keys[-1]]] = _picked(row.values, names)
+        place[str(row.values[keys[-1]])] = _picked(row.values, names)
     return found

@@ -124,7 +124,6 @@ OF_RUNS = (
         order by run_id, list_position(['dropped', 'counted_as_fail'], policy) nulls last
         """,
     ),
-    Table("failure_classes", "report.failure_classes", (*RUN, "failure_class")),
     Table(
         "components",
         "reward_components",
@@ -149,7 +148,6 @@ OF_RUNS = (
             outcome <> 'passed'
         """,
     ),
-    Table("histograms", "report.histograms", (*RUN, "measure", "outcome", "bin_no")),
     Table(
         "slices",
         "slice_metrics",
@@ -231,20 +229,17 @@ OF_RUNS = (
         order by run_id, rank
         """,
     ),
+    Table("explained", "report.explained", RUN),
     Table("causes", "report.causes", (*RUN, "cause")),
     Table("separators", "report.separators", (*RUN, "feature")),
     Table("contrasts", "report.contrasts", (*RUN, "task_id")),
     Table("dives", "report.dives", (*RUN, "task_id")),
     Table("never_counts", "report.never_counts", RUN),
     Table(
-        "interventions",
-        "interventions",
-        (*RUN, "intervention"),
-        "from main.interventions order by run_id, rank",
-    ),
-    Table("suspects", "report.suspects", (*RUN, "task_id", "rule")),
-    Table(
-        "ablations", "ablation", (*RUN, "step_no"), "from main.ablation order by run_id, step_no"
+        "recommendations",
+        "recommendations",
+        (*RUN, "rank"),
+        "from main.recommendations order by run_id, rank",
     ),
     Table(
         "selections",
@@ -274,8 +269,6 @@ SERIES = Table("series", "report.series", ("series", "place_no"))
 TOTALS = (
     Table("task_totals", "report.task_totals", ("benchmark",)),
     Table("mode_totals", "report.mode_totals", ("mode",)),
-    Table("never_totals", "report.never_totals", ("benchmark",)),
-    Table("intervention_totals", "report.intervention_totals", ("intervention",)),
 )
 INVENTORY = Table("inventory", "report.inventory", ("kind",))
 INPUTS = Table("inputs", "artifacts", ("path",), "from main.artifacts order by path")

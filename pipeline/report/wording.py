@@ -6,12 +6,23 @@ from dataclasses import dataclass
 
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
-    "tool": "they call different tools",
+    "tool": "another tool is called",
     "arguments": "the same tool is called with other arguments",
     "result": "the same call gets another result",
-    "stop": "one of them calls nothing more",
-    "answer": "no call differs and results begin alike, but the last words differ",
-    "nothing": "neither a call nor the last words differ, and results begin alike",
+    "missing": "the failing one leaves out a step that the passing one takes",
+    "extra": "the failing one takes a step that the passing one does not",
+    "answer": "no consequential step differs; the difference lies in the last words",
+    "nothing": "no consequential step differs, nor do the last words",
+}
+
+# What is wrong with the first step that is: a change beside the expected ones, a check, an error.
+WRONG_STEPS = {
+    "differs": "a change made otherwise than expected",
+    "failed": "an expected change that ended in an error",
+    "missing": "an expected change that was never made",
+    "unasked": "a change that the task does not ask for",
+    "check": "a check that fails",
+    "error": "the last error",
 }
 
 MEASURES = {
@@ -61,52 +72,51 @@ CALLS = "calls "
 
 @dataclass(frozen=True)
 class Advice:
-    """What an intervention means: what to do, what shows that it worked, what to check before."""
+    """What a recommendation asks for, what its failures are, and what shows that it worked."""
 
-    short: str
     action: str
+    about: str
     worked: str
-    check: str
 
 
-# By BLADE: what fits knowledge gaps, unreliable knowledge, behaviour, tasks, infrastructure, data.
 ADVICE = {
-    "prompt": Advice(
-        "a change of the prompt or the tools' descriptions",
-        "say what the task needs in the prompt, the tools' descriptions or its documents",
-        "these modes become rarer at the same tasks, and no other task loses",
-        "whether the model can do it and was not told (BI), or lacks the knowledge (KG)",
+    "ungraded": Advice(
+        "Grade again", "were never graded:", "every failure has a verdict of the verifier"
     ),
-    "harness": Advice(
-        "a change of the harness",
-        "change the agent loop: its limits, how it reads calls and errors, when it may stop",
-        "fewer rollouts are lost before the verdict, at the same tokens a rollout",
-        "whether the limit or the loop is at fault (TI), or the model would fail anyway (BI)",
+    "suspect": Advice(
+        "Check the task and its verifier",
+        "may not be the model's:",
+        "the same attempts, graded again, get the verdict that a reader would give",
     ),
-    "training": Advice(
-        "training",
-        "train on what separates passes from failures of a task, or on what no attempt knows",
-        "pass^k rises with pass@1 at these tasks, and at tasks that were held out",
-        "luck or knowledge (UK), and for tasks that never pass whether it is a gap at all (KG)",
-    ),
-    "verifier repair": Advice(
-        "repair of the task or its verifier",
-        "repair the task or its verifier, then run the baselines again",
-        "the verifier's errors are gone in every run, and passes of before still pass",
-        "the reference and the verifier's words by hand, for each task cited (TI)",
+    "cut off": Advice(
+        "Look at the limit",
+        "were cut off:",
+        "fewer attempts end at it, and the same tasks pass more often",
     ),
     "infrastructure": Advice(
-        "a mended infrastructure",
-        "mend or isolate the service, and run the lost rows again",
-        "coverage reaches 100% and no failed attempt is left; pass@1 may go either way",
-        "that the loss is not the model's doing, such as output without end (IR)",
+        "Fix the machinery and run the lost rows again",
+        "were lost on the way:",
+        "no attempt is lost like that; pass@1 may go either way",
     ),
-    "data": Advice(
-        "corrected data",
-        "correct the data and make it again before anything is compared",
-        "no two tasks contradict each other, and every line of the files can be read",
-        "which of the rows is right; a figure that rests on the others is not to be quoted (DA)",
+    "association": Advice(
+        "Read these attempts first",
+        "",
+        "the sign becomes rarer and the same tasks pass more often",
     ),
+    "never-pass": Advice(
+        "Compare never-pass tasks that fail alike",
+        "share one mode:",
+        "one of these tasks passes once; no estimate is possible before",
+    ),
+}
+# What BLADE's interventions are, in a few words.
+INTERVENTIONS = {
+    "prompt": "a change of the prompt or the tools' descriptions",
+    "harness": "a change of the harness",
+    "training": "training",
+    "verifier repair": "repair of the task or its verifier",
+    "infrastructure": "a repaired infrastructure",
+    "data": "corrected data",
 }
 SMALLEST_CHANCE = 0.0001
 

@@ -104,11 +104,13 @@ moves as (
         'failure modes' as ledger,
         mode as line,
         difference(coalesce(base_loss, 0), coalesce(candidate_loss, 0)) as change,
+        base_loss,
+        candidate_loss,
         case policy when 'dropped' then levels.n_common_tasks else levels.n_paired_tasks end
             as n_units
     from mode_changes
     inner join staging.comparison_levels as levels using (base, candidate, metric)
-    where change <> 0 and levels.n_common_tasks > 0 and (is_common or policy <> 'dropped')
+    where levels.n_common_tasks > 0 and (is_common or policy <> 'dropped')
 ),
 -- The change of shared tasks by the buckets they went between, and by failure mode: what fewer of
 -- its failures give, or more of them take. The change of the whole score: what shared tasks changed,
@@ -118,13 +120,17 @@ summed as (
         base, candidate, metric, policy, ledger, line,
         steady_sum(change) / coalesce(n_units, 1) as amount,
         steady_sum(change * change) as sum_of_squares,
-        count(*) as n_tasks,
+        -- How many of all attempts fail like this.
+        case when metric = 'pass_at_1' then steady_sum(base_loss) / n_units end as base_rate,
+        case when metric = 'pass_at_1' then steady_sum(candidate_loss) / n_units end as candidate_rate,
+        count(*) filter (where change <> 0 or ledger <> 'failure modes') as n_tasks,
         n_units,
         example_side,
         largest_by(task_id, change) as example_task
     from moves
     where line is not null
     group by base, candidate, metric, policy, ledger, line, n_units, example_side
+    having ledger <> 'failure modes' or bool_or(change <> 0)
 ),
 keys as (
     select distinct

@@ -91,6 +91,8 @@ select
     effect,
     rounded.amount,
     (whole + case when is_raised then 1 else 0 end) / scale as shown,
+    base_rate,
+    candidate_rate,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_low else ci_low end as ci_low,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_high else ci_high end
         as ci_high,

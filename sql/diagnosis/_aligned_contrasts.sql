@@ -2,20 +2,90 @@
 -- grain: task_no, record_id
 -- kind: table
 -- needs: staging.contrast_rollouts where is_acting
-with calls as (
+with words as (
+    select
+        string_agg(word, '|') filter (where role = 'reads') as reads,
+        string_agg(word, '|') filter (where role = 'writes') as writes
+    from raw.record_words
+),
+-- Which tools change something: those that a task expects to, else by their names.
+tools as (
+    select
+        run_id,
+        tool,
+        if(changing.tool is not null, 'write', tool_kind(tool, reads, writes)) as kind
+    from (
+        select distinct run_id, benchmark, tool
+        from staging.calls
+        inner join (from staging.contrast_rollouts where is_acting) using (record_id)
+        inner join staging.run_benchmarks using (run_id)
+    )
+    left join (
+        select distinct benchmark, tool
+        from main.expected_calls
+        inner join staging.run_benchmarks using (run_id)
+        where is_write
+    ) as changing using (benchmark, tool)
+    cross join words
+),
+-- A call may look though its tool could change something, or change something through a shell.
+unread as materialized (
+    select distinct
+        record_id,
+        seq,
+        tools.kind,
+        looks_like_edit(arguments) as is_edit,
+        regexp_extract(
+            left(arguments, 2000), '"(?:command|cmd|action|operation)"\s*:\s*"(\w+)', 1
+        ) as command
+    from staging.calls
+    inner join staging.contrast_rollouts using (record_id)
+    inner join tools using (run_id, tool)
+    inner join raw.events using (record_id, seq)
+    where tools.kind is distinct from 'read'
+),
+kinds as (
+    select
+        record_id,
+        seq,
+        case
+            when not is_edit and looks.command is not null then 'read'
+            when is_edit or kind = 'write' then 'write'
+        end as kind
+    from unread
+    left join (
+        select command
+        from (select distinct command from unread)
+        cross join words
+        where tool_kind(command, reads, writes) = 'read'
+    ) as looks using (command)
+),
+calls as (
     select
         task_no,
         record_id,
         seq,
         tool,
+        is_pass,
         call_key as call,
         result_seq,
         is_error,
         result_seq is not null and not is_error as has_succeeded,
         -- Made more than once in all repeats: only then is there anything to compare it with.
-        count(*) over (partition by task_no, call_key) > 1 as is_comparable
+        count(*) over (partition by task_no, call_key) > 1 as is_comparable,
+        -- A tool of unknown kind matters only where none is known to change anything.
+        coalesce(
+            kinds.kind = 'write',
+            kinds.seq is not null
+                and not bool_or(coalesce(kinds.kind = 'write', false)) over (partition by task_no)
+        ) as is_act,
+        coalesce(seq < max(if(is_error, null, seq)) over (partition by task_no, record_id, tool), false)
+            as is_followed,
+        bool_or(is_pass and not is_error) over (partition by task_no, tool) as is_passing_tool,
+        bool_or(is_pass and not is_error) over (partition by task_no, call_key) as is_passing_call
     from staging.calls
     inner join (from staging.contrast_rollouts where is_acting) using (record_id)
+    left join kinds using (record_id, seq)
 ),
 -- Answers are long: only those that can be compared are read, once, and only how they begin. Words
 -- with a digit in them (ids, times, counts) do not matter.
@@ -44,6 +114,12 @@ steps as (
         tool,
         call,
         result_seq,
+        -- A call in error changes nothing; but that a pass succeeds with it, or with its tool where
+        -- this rollout never does, is a difference.
+        is_act and (
+            not is_error
+            or not is_pass and (is_passing_call or is_passing_tool and not is_followed)
+        ) as is_consequential,
         -- The call together with what came of it.
         hash(concat_ws(
             ' ', cast(call as varchar), cast(is_error as varchar), cast(answer as varchar)
@@ -71,6 +147,7 @@ select
     steps.seq,
     steps.result_seq,
     steps.tool,
+    steps.is_consequential,
     steps.call,
     steps.step
 from staging.contrast_rollouts as rollouts

@@ -4,139 +4,29 @@
 -- kind: table
 with rollouts as (
     select
-        record_id, run_id, task_id, benchmark,
+        record_id, run_id, task_id, rollout_index, benchmark,
         is_pass,
         is_scored and not is_pass as is_failure
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
 ),
--- Tasks whose rows list the calls that solve them; an empty list says that nothing is to be changed.
-listed as (
-    select
-        run_id, task_id,
-        from_json(
-            case
-                when json_type(verifier, '$.expected_actions') = 'ARRAY'
-                    then json_extract(verifier, '$.expected_actions')
-            end,
-            '[{"name": "VARCHAR", "kwargs": "JSON", "arguments": "JSON"}]'
-        ) as actions
-    -- One row of a task speaks for all.
-    from (
-        select
-            run_id, task_id,
-            min(verifier) as verifier
-        from staging.rollouts
-        inner join raw.texts using (record_id)
-        where contains(verifier, '"expected_actions"')
-        group by all
-    )
-    where actions is not null
-),
-expected as (
-    select
-        run_id, task_id, benchmark,
-        action.name as tool,
-        coalesce(action.kwargs, action.arguments) as arguments
-    from (select run_id, task_id, unnest(actions) as action from listed)
-    inner join staging.run_benchmarks using (run_id)
-    where tool is not null
-),
--- What is expected (of no record) and what was done, with arguments for comparing: keys in order on
--- every level, nothing for null; text as it is where it is no object.
-canonical as (
-    select
-        * replace (
-            coalesce(
-                json_from_entries(list_sort(list_filter(
-                    map_entries(json_fields(
-                        case when json_valid(arguments) then json_normalize(arguments) end
-                    )),
-                    lambda entry: entry.value is not null
-                ))),
-                arguments,
-                '{}'
-            ) as arguments
-        )
-    from (
-        select
-            run_id, task_id, benchmark,
-            tool,
-            cast(arguments as varchar) as arguments
-        from expected
-        union all by name
-        select
-            run_id, task_id, benchmark, record_id, seq,
-            calls.tool,
-            events.arguments
-        from staging.calls
-        inner join rollouts using (record_id)
-        semi join expected using (benchmark, tool)
-        inner join raw.events using (record_id, seq)
-        where not calls.is_error
-    )
-),
--- The same call may be asked for twice. An action expected once is done by the first such call: the
--- next one is beyond.
-numbered as materialized (
-    select
-        *,
-        row_number() over (
-            partition by run_id, task_id, record_id, tool, arguments order by seq
-        ) as nth
-    from canonical
-),
-compared as (
-    select
-        made.*,
-        expected.nth is null as is_beyond
-    from numbered as made
-    left join (from numbered where record_id is null) as expected
-        using (run_id, task_id, tool, arguments, nth)
-    where made.record_id is not null
-),
--- Tools whose calls change something: expected of a task, and not called at will by those who pass.
+-- Tools whose calls change something.
 changing as (
-    select benchmark, tool
-    from expected
-    -- By its name it does more than look.
-    where not regexp_matches(
-        lower(tool),
-        '(^|[_.:/-])(get|find|search|list|read|look_?up|lookup|check|fetch|query|view|show|describe|count|calculate|compute|think|browse|open|inspect|retrieve)([_.:/-]|$)'
-    )
-    except
-    select benchmark, tool
-    from (
-        select
-            benchmark,
-            tool,
-            bool_or(is_beyond) as is_beyond
-        from compared
-        inner join rollouts using (benchmark, record_id)
-        where is_pass
-        group by benchmark, tool, record_id
-    )
-    group by all
-    having count(*) filter (where is_beyond) * 4 > count(*)
+    select distinct benchmark, tool
+    from main.expected_calls
+    inner join staging.run_benchmarks using (run_id)
+    where is_write
 ),
-expected_counts as (
-    select
-        run_id, task_id,
-        count(changing.tool) as n_expected_actions
-    from listed
-    left join expected using (run_id, task_id)
-    left join changing using (benchmark, tool)
-    group by all
-),
+-- Of changes that were made otherwise than expected both are counted: one is missing, one beyond.
 actions as (
     select
-        record_id,
-        count(*) filter (where not is_beyond) as n_matched_actions,
-        count(*) filter (where is_beyond) as n_unexpected_calls,
-        min(seq) filter (where is_beyond) as unexpected_call_seq,
-        min(md5(tool || ' ' || arguments)) filter (where is_beyond) as unexpected_call_key
-    from compared
-    inner join changing using (benchmark, tool)
+        run_id, task_id, rollout_index,
+        count(*) filter (where is_write and expected_no is not null) as n_expected_actions,
+        count(*) filter (where is_write and status = 'made') as n_matched_actions,
+        count(*) filter (where status in ('differs', 'unasked')) as n_unexpected_calls,
+        min(seq) filter (where status in ('differs', 'unasked')) as unexpected_call_seq,
+        min(call_key) filter (where status in ('differs', 'unasked')) as unexpected_call_key
+    from main.expected_calls
     group by all
 ),
 calls as (
@@ -250,18 +140,8 @@ missing as (
         failing.record_id,
         habits.tool,
         habits.argument,
-        tools.seq as tool_seq,
-        -- No failing rollout of the run makes the call, of two or more.
-        n_failing > 1
-            and count(*) over (partition by run_id, task_id, habits.tool, habits.argument) = n_failing
-            as is_for_all
-    from (
-        select
-            *,
-            count(*) over (partition by run_id, task_id) as n_failing
-        from rollouts
-        where is_failure
-    ) as failing
+        tools.seq as tool_seq
+    from (from rollouts where is_failure) as failing
     inner join habits using (benchmark, task_id)
     left join used as tools
         on tools.record_id = failing.record_id
@@ -276,7 +156,6 @@ missing_signs as (
     select
         record_id,
         left(min(tool) filter (where argument = ''), 100) as missing_call,
-        min(tool) filter (where argument = '' and is_for_all) as missing_step,
         left(
             arg_min(tool || '.' || argument, (tool_seq, tool, argument))
                 filter (where argument <> '' and tool_seq is not null),
@@ -362,20 +241,13 @@ select
     record_id,
     counts.* exclude (record_id, n_errors, failing_end, last_call_seq, last_counted_seq),
     finals.* exclude (record_id),
-    n_expected_actions,
-    case when n_expected_actions is not null then coalesce(n_matched_actions, 0) end
-        as n_matched_actions,
-    case when n_expected_actions is not null then coalesce(n_unexpected_calls, 0) end
-        as n_unexpected_calls,
-    case when n_expected_actions is not null then unexpected_call_seq end as unexpected_call_seq,
-    case when n_expected_actions is not null then unexpected_call_key end as unexpected_call_key,
+    actions.* exclude (run_id, task_id, rollout_index),
     missing_signs.* exclude (record_id),
     guessed_seq
 from rollouts
 left join counts using (record_id)
 left join finals using (record_id)
-left join expected_counts using (run_id, task_id)
-left join actions using (record_id)
+left join actions using (run_id, task_id, rollout_index)
 left join missing_signs using (record_id)
 left join guesses using (record_id)
 where coalesce(counts.record_id, missing_signs.record_id, n_expected_actions) is not null

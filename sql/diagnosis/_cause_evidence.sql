@@ -5,25 +5,15 @@ with
 spoken (mode, rule, is_enough) as (
     values
     ('UNREADABLE_ROW', 'unreadable_rows', true),
-    ('VERIFIER_ERROR', 'verifier_error', false),
+    ('UNGRADED', 'verifier_error', false),
     ('REFERENCE_CONTRADICTION', 'answer_is_reference', true),
     ('JUDGE_FAILED', 'infrastructure', true),
     ('INFRA_FAILURE', 'infrastructure', true),
     ('SANDBOX_ERROR', 'infrastructure', true),
     ('MODEL_ERROR', 'infrastructure', true),
     ('MISSING_ROW', 'nothing_recorded', true),
-    ('LIMIT_TOO_LOW', 'limit_for_all', false),
-    ('TRUNCATED', 'limit_for_all', false),
-    ('TIMEOUT', 'limit_for_all', false),
-    ('TRUNCATED', 'limit_with_room', false),
-    ('TIMEOUT', 'limit_with_room', false),
-    ('MALFORMED_ARGUMENTS', 'broken_call', true),
-    ('RAW_TOOL_CALL', 'broken_call', true),
-    ('NO_ACTION', 'no_action', false),
-    ('EMPTY_OUTPUT', 'no_action', false),
-    ('THRASH', 'repeated_failing_call', true),
-    ('ERROR_IGNORED', 'error_ignored', true),
-    ('SKIPPED_LOOKUP', 'skipped_lookup', true),
+    ('NOT_REACHED', 'nothing_recorded', true),
+    ('CUT_OFF', 'limit_for_all', false),
     ('SAME_WRONG_ARGUMENTS', 'same_wrong_call', true),
     ('DROPPED_FILTER', 'dropped_argument', true),
     ('WRONG_ARGUMENTS', 'wrong_actions', true),
@@ -47,23 +37,6 @@ duplicates as (
     group by all
     having lowest < highest
 ),
--- Tasks that lack a field which nearly all tasks of their benchmark have.
-lacking as (
-    select
-        benchmark, task_id,
-        min(name) as name
-    from staging.tasks
-    inner join (
-        select benchmark, name
-        from staging.task_slices
-        inner join (select benchmark, count(*) as n_tasks from staging.tasks group by all)
-            using (benchmark)
-        group by benchmark, name, n_tasks
-        having count(*) * 20 >= n_tasks * 19 and count(*) < n_tasks
-    ) using (benchmark)
-    anti join (from staging.task_slices where value is not null) using (benchmark, task_id, name)
-    group by all
-),
 passes as (
     select * from main.rollout_features where is_pass
 ),
@@ -84,12 +57,6 @@ facts as (
                     detail: 'task ' || twin_task_id
                 },
                 {
-                    rule: 'missing_metadata',
-                    is_so: lacking.name is not null,
-                    detail: lacking.name
-                },
-                {rule: 'missing_step', is_so: missing_step is not null, detail: missing_step},
-                {
                     rule: 'verifier_error',
                     is_so: is_verifier_error_for_all,
                     detail: case
@@ -102,7 +69,6 @@ facts as (
         cast(null as varchar) as witness
     from staging.task_context
     inner join main.run_metrics as metrics using (run_id, benchmark)
-    left join lacking using (benchmark, task_id)
     union all by name
     select
         run_id, task_id,
@@ -121,30 +87,32 @@ facts as (
     where same_as_pass is not null
     group by run_id, task_id
     union all by name
+    -- A check that nobody ever passes may be the check's fault, unless attempts pass without it.
     select
         run_id, task_id,
-        'empty_output_passed' as rule,
-        detail,
-        detail as witness
-    from staging.task_context
+        'suspect_check' as rule,
+        min(source || ' ' || check_name) as detail,
+        min(run_id || '/' || task_id || ':' || rollout_index) as witness
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
     inner join (
-        select
-            benchmark, task_id,
-            min(run_id || '/' || task_id || ':' || rollout_index) as detail
-        from passes
-        where not has_output
-        group by benchmark, task_id
-    ) using (benchmark, task_id)
-),
--- What a task's passes take at most, over all runs, and how many of them act.
-sizes as (
-    select
-        benchmark, task_id,
-        count(*) filter (where has_action) as n_acting,
-        -- Of a pass that does not say, it could be anything.
-        if(count(output_tokens) = count(*), max(output_tokens), null) as most_tokens,
-        if(count(duration_s) = count(*), max(duration_s), null) as longest_s
-    from passes
+        select benchmark, task_id, source, check_name
+        from main.checks
+        inner join staging.rollouts using (run_id, task_id, rollout_index)
+        inner join staging.run_benchmarks using (run_id)
+        where is_passed is not null
+        group by all
+        having not bool_or(is_passed) and not coalesce(bool_or(is_pass), false) and count(*) > 3
+    ) using (benchmark, task_id, source, check_name)
+    -- Its siblings pass, so the attempts were not all at sea.
+    semi join (
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        where is_passed
+    ) as passing
+        on passing.benchmark = run_benchmarks.benchmark
+        and passing.task_id = checks.task_id
+        and passing.source = checks.source
     group by all
 ),
 -- Attempts that did not pass: the primary mode of each, and what else a root cause hangs on.
@@ -158,8 +126,6 @@ attempts as (
         spoken.rule as spoken_rule,
         coalesce(rules.is_profile, false) as is_profile,
         context.is_same_wrong_answer,
-        context.token_limit,
-        sizes.* exclude (benchmark, task_id),
         pass_tools.run_id is not null as has_tools_of_pass,
         count(*) filter (where modes.mode = 'UNDECLARED_TOOL')
             over (partition by run_id, task_id) = features.n_task_scored as is_undeclared_by_all
@@ -168,9 +134,6 @@ attempts as (
     inner join staging.task_context as context using (run_id, task_id)
     left join raw.failure_rules as rules using (mode)
     left join (from spoken where is_enough) as spoken using (mode)
-    left join sizes
-        on sizes.benchmark = features.benchmark
-        and sizes.task_id = features.task_id
     -- The sets of tools with which the run passed the task.
     left join (select distinct run_id, task_id, map_keys(calls_by_tool) as tools from passes)
         as pass_tools
@@ -188,19 +151,8 @@ failing as (
                 case when is_profile and cause <> 'UNEXPLAINED' then 'profile_mode' end,
                 spoken_rule,
                 case
-                    when is_scored and is_within_reference and not is_reference
-                        then 'answer_within_reference'
+                    when is_limit_for_all and mode = 'CUT_OFF' then 'limit_for_all'
                 end,
-                case when mode = 'EMPTY_OUTPUT' and output_tokens = 0 then 'nothing_recorded' end,
-                case
-                    when is_limit_for_all and mode in ('LIMIT_TOO_LOW', 'TRUNCATED', 'TIMEOUT')
-                        then 'limit_for_all'
-                end,
-                case
-                    when mode = 'TRUNCATED' and 2 * most_tokens < token_limit then 'limit_with_room'
-                    when mode = 'TIMEOUT' and 2 * longest_s < duration_s then 'limit_with_room'
-                end,
-                case when mode in ('NO_ACTION', 'EMPTY_OUTPUT') and n_acting > 0 then 'no_action' end,
                 case
                     when
                         is_scored and cause in ('UK', 'UNEXPLAINED') and has_tools_of_pass
@@ -209,13 +161,6 @@ failing as (
                 end,
                 case when mode = 'UNDECLARED_TOOL' and is_undeclared_by_all then 'undeclared_tool' end,
                 case when mode = 'WRONG_ANSWER' and is_same_wrong_answer then 'same_wrong_answer' end,
-                -- Clean: scored, and no mode that says what went wrong.
-                case
-                    when
-                        is_scored and cause = 'UNEXPLAINED' and n_task_scored >= 4
-                        and n_task_passed = 0 and n_passed_elsewhere > 0
-                        then 'passed_elsewhere'
-                end,
                 -- That knowledge is missing or unreliable needs more than a mode.
                 case when cause in ('BI', 'TI', 'IR', 'DA') then 'dominant_mode' end
             ],
@@ -237,8 +182,7 @@ failing as (
             when 'conflicting_duplicates' then lowest is not null
             when 'unstable_verdict' then same_as_pass is not null
             when 'verifier_error' then verifier_error is not null
-            when 'empty_output_passed' then is_scored
-            when 'missing_step' then is_scored
+            when 'suspect_check' then is_scored
             else true
         end
 ),
@@ -298,15 +242,11 @@ from (
     select run_id, task_id, rollout_index, benchmark, 'dominant_mode' as rule, mode
     from passing
     union
-    select run_id, task_id, rollout_index, benchmark, 'answer_within_reference' as rule, '' as mode
+    select run_id, task_id, rollout_index, benchmark, 'verifier_error' as rule, '' as mode
     from passes
-    where is_within_reference and not is_reference
+    where verifier_error is not null
     union
     select run_id, task_id, rollout_index, benchmark, 'conflicting_duplicates' as rule, '' as mode
     from passes
     semi join duplicates using (run_id, task_id, rollout_index)
-    union
-    select run_id, task_id, rollout_index, benchmark, 'missing_metadata' as rule, '' as mode
-    from passes
-    semi join lacking using (benchmark, task_id)
 )

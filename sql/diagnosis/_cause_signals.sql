@@ -48,7 +48,7 @@ weighed as (
         run_id, task_id,
         rules.rule_no,
         rule,
-        coalesce(rules.cause, modes.cause) as cause,
+        coalesce(rules.cause, modes.cause, recorded.cause) as cause,
         coalesce(rules.intervention, modes.intervention) as intervention,
         coalesce(rules.note, modes.title) || coalesce(': ' || detail, '') as note,
         n_with,
@@ -69,6 +69,9 @@ weighed as (
     inner join staging.task_context using (run_id, task_id)
     inner join staging.cause_rules as rules using (rule)
     left join raw.failure_rules as modes using (mode)
+    -- Modes of the record have no rule.
+    left join (select mode, min(cause) as cause from main.rollout_modes group by all) as recorded
+        using (mode)
     left join passes using (benchmark, task_id, rule, mode)
     -- Where one figure stands for every rollout, nothing else can be told from them.
     where rule = 'constant_reward' or run_id in (select run_id from main.run_metrics where not has_constant_reward)

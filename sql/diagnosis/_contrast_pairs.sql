@@ -33,9 +33,11 @@ pairs as (
         failing.n_calls,
         passing.n_calls as n_passing_calls,
         coalesce(
-            matches.seq, if(matches.difference = 'stop', failing.stop_seq, failing.final_seq)
+            matches.seq, if(matches.difference = 'missing', failing.stop_seq, failing.final_seq)
         ) as seq,
-        coalesce(matches.passing_seq, passing.final_seq) as passing_seq
+        coalesce(
+            matches.passing_seq, if(matches.difference = 'extra', passing.stop_seq, passing.final_seq)
+        ) as passing_seq
     from matches
     inner join staging.contrast_rollouts as failing
         on failing.task_no = matches.task_no
@@ -53,16 +55,13 @@ placed as materialized (
             as passing_place
     from pairs
 ),
--- What stands where two rollouts diverge: the beginning of the event, and how long it is.
+-- What stands where two rollouts diverge.
 events as materialized (
     select
         record_id, seq,
-        case
-            when kind = 'tool_call' then concat_ws(' ', tool, arguments)
-            else coalesce(words, text, '')
-        end as said,
-        left(said, 300) as beginning,
-        length(said) as n_chars
+        case when kind = 'tool_call' then tool end as called,
+        coalesce(if(kind = 'tool_call', arguments, coalesce(words, text)), '') as said,
+        case when kind = 'tool_call' then json_fields(try(json_normalize(arguments))) end as fields
     from raw.events
     semi join (
         select record_id, failing_place as seq from placed
@@ -79,10 +78,24 @@ select
             then 'nothing'
         else difference
     end as difference,
-    failing_events.beginning as failing_event,
-    passing_events.beginning as passing_event,
-    failing_events.n_chars as failing_chars,
-    passing_events.n_chars as passing_chars,
+    case
+        when placed.difference = 'arguments' then list_transform(
+            argument_differences(failing_events.fields, passing_events.fields, 120),
+            lambda each: {name: each.name, failing: each.one, passing: each.other}
+        )
+    end as arguments,
+    event_shown(
+        failing_events,
+        passing_events,
+        list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.failing, 'not given'))
+    ) as failing_event,
+    event_shown(
+        passing_events,
+        failing_events,
+        list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.passing, 'not given'))
+    ) as passing_event,
+    length(coalesce(failing_events.called || ' ', '') || failing_events.said) as failing_chars,
+    length(coalesce(passing_events.called || ' ', '') || passing_events.said) as passing_chars,
     array_to_string(
         list_transform(
             list_filter(

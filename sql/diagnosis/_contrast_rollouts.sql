@@ -13,7 +13,7 @@ flips as (
         task_id,
         rollout_index,
         is_pass,
-        coalesce(n_tool_calls, 0) as n_calls
+        n_tool_calls as n_calls
     from staging.rollouts
     inner join (
         select
@@ -24,7 +24,7 @@ flips as (
             ], recursive := true)
         from staging.flip_tasks
     ) using (run_id, task_id, is_pass)
-    where is_scored
+    where is_scored and n_tool_calls is not null
     qualify row_number() over (partition by flip_no, is_pass order by rollout_index) <= 8
 ),
 -- A rollout stands once in each task that it is contrasted in.
@@ -33,6 +33,7 @@ rollouts as (
     union all by name
     from flips
 ),
+-- A side of which nothing is recorded cannot be placed beside the other.
 tasks as (
     select
         task_no,
@@ -41,6 +42,7 @@ tasks as (
         min(rollout_index) filter (where not is_pass) as first_failure
     from rollouts
     group by all
+    having count(distinct is_pass) = 2
 ),
 -- Most rollouts share an outline with many others: each is read once.
 ends as (
@@ -49,17 +51,18 @@ ends as (
         length(outline) as n_events,
         -- What comes after the last call and its result.
         regexp_extract(outline, '([^cr]*)$', 1) as ending,
-        -- With which it stopped: its first own event after its last call, its first message where
-        -- it made none; its last event where there is no such one.
-        nullif(
-            n_events - length(ending) + least(
-                length(ending),
-                1 + length(regexp_extract(ending, if(length(ending) = n_events, '^([^m]*)', '^(u*)'), 1))
-            ),
-            0
-        ) as stop_seq,
-        -- Its last words; its last event where it said none.
-        nullif(n_events - length(regexp_extract(ending, 'm([^m]*)$', 1)), 0) as final_seq
+        -- Its last words after all calls.
+        case
+            when contains(ending, 'm') then n_events - length(regexp_extract(ending, 'm([^m]*)$', 1))
+        end as final_seq,
+        -- With which it stopped: its first own event after its last call, else that call; its last
+        -- words where it made none.
+        case
+            when not contains(outline, 'c') then final_seq
+            when regexp_matches(ending, '[^u]')
+                then n_events - length(ending) + 1 + length(regexp_extract(ending, '^(u*)', 1))
+            else n_events - length(regexp_extract(outline, 'c([^c]*)$', 1))
+        end as stop_seq
     from (select distinct outline from staging.records)
 )
 select

@@ -8,8 +8,9 @@ select
     task_id,
     rollout_index,
     is_pass,
-    coalesce(n_tool_calls, 0) as n_calls,
+    n_tool_calls as n_calls,
     cast(null as bigint) as flip_no
 from staging.rollouts
 semi join (from main.task_outcomes where bucket = 'sometimes') using (run_id, task_id)
-where is_scored
+-- Of what was not recorded there is nothing to contrast.
+where is_scored and n_tool_calls is not null

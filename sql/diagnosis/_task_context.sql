@@ -17,8 +17,7 @@ with attempts as (
         signs.verifier_error is not null as has_verifier_error,
         signs.reference,
         rollouts.answer,
-        calls.unexpected_call_key,
-        calls.missing_step
+        calls.unexpected_call_key
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
     left join staging.rollouts using (run_id, task_id, rollout_index)
@@ -48,7 +47,6 @@ here as materialized (
             and n_verifier_errors = count(*) filter (where is_recorded and not is_pass)
             as is_verifier_error_for_all,
         min(reference) as reference,
-        min(missing_step) as missing_step,
         max(max_output_tokens) as token_limit,
         -- A limit that nothing states, such as one of time, may be everybody's.
         if(bool_or(is_timed_out), null, token_limit) as shared_limit,

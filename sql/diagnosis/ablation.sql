@@ -101,10 +101,38 @@ modes as (
     semi join (from metrics where k_max > 1) using (run_id)
     where mode <> 'UNEXPLAINED'
 ),
+matching as (
+    select run_id, task_id, mode, count(*) as n_matching
+    from main.rollout_modes
+    semi join (from staging.rollouts where is_scored) using (run_id, task_id, rollout_index)
+    group by all
+),
+-- A task counts its attempts without the mode, or without any, only: of those that pass there are some.
+gains as (
+    select
+        run_id,
+        mode as name,
+        sorted_sum(n_passed / nullif(n_scored - n_matching, 0) - n_passed / nullif(n_scored, 0)) as total
+    from (
+        from matching
+        union all by name
+        select
+            run_id, task_id,
+            '' as mode,
+            n_scored - n_passed
+                - coalesce(max(n_matching) filter (where mode = 'UNEXPLAINED'), 0) as n_matching
+        from matching
+        inner join main.task_outcomes using (run_id, task_id)
+        group by run_id, task_id, n_scored, n_passed
+    )
+    inner join main.task_outcomes using (run_id, task_id)
+    where n_passed > 0
+    group by run_id, mode
+),
 ablated as (
-    select run_id, 2 as part, place, 'mode' as scope, mode as name from modes
+    select run_id, 2 as part, place, mode as name from modes
     union all
-    select distinct run_id, 3 as part, 1 as place, 'all' as scope, 'all' as name from modes
+    select distinct run_id, 3 as part, 1 as place, '' as name from modes
 ),
 steps as (
     select
@@ -121,14 +149,14 @@ steps as (
         run_id,
         part,
         place,
-        'without ' || name as step,
-        if(scope = 'mode', name, null) as mode,
-        coalesce(gain_without, 0) as gain,
-        pass_at_1 + coalesce(gain_without, 0) as pass_at_1,
+        'without ' || if(name = '', 'all', name) as step,
+        nullif(name, '') as mode,
+        coalesce(gains.total / nullif(n_scored_tasks, 0), 0) as gain,
+        metrics.pass_at_1 + gain as pass_at_1,
         n_scored_tasks as n_tasks
     from ablated
     inner join metrics using (run_id)
-    left join staging.mode_gains using (run_id, scope, name)
+    left join gains using (run_id, name)
     union all by name
     select
         run_id,

@@ -16,7 +16,9 @@ select
     passing_event,
     failing_chars,
     passing_chars,
+    arguments,
     skipped_seq,
+    other_seq,
     tools_only_failing,
     tools_only_passing,
     differences

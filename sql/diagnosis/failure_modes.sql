@@ -5,6 +5,9 @@
 with tasks as (
     select
         run_id, mode, task_id,
+        any_value(source) as source,
+        bool_or(is_description) as is_description,
+        any_value(cause) as cause,
         count(*) as n_matched,
         count(*) filter (where is_primary) as n_rollouts,
         count(rollout_id) filter (where is_primary) as n_recorded,
@@ -19,6 +22,9 @@ with tasks as (
 counted as (
     select
         run_id, mode,
+        min(source) as source,
+        bool_or(is_description) as is_description,
+        min(cause) as cause,
         cast(sum(n_rollouts) as bigint) as n_rollouts,
         count(*) filter (where n_rollouts > 0) as n_tasks,
         cast(sum(n_matched) as bigint) as n_matched,
@@ -29,8 +35,15 @@ counted as (
 )
 select
     run_id, mode,
-    coalesce(rules.title, 'no rule explains it') as title,
-    coalesce(rules.cause, 'UNEXPLAINED') as default_cause,
+    case
+        when rules.title is not null then rules.title
+        when counted.source = 'record' then 'its row says so'
+        when counted.source = 'check' then 'this check fails'
+        else 'nothing on record explains it'
+    end as title,
+    counted.source,
+    counted.is_description,
+    coalesce(rules.cause, counted.cause) as default_cause,
     rules.intervention,
     coalesce(rules.severity, 0) as severity,
     n_rollouts,

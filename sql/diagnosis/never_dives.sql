@@ -1,4 +1,4 @@
--- A task that never passes: where its attempts stop, what they share, and how far the best one got.
+-- A task that never passes: what its attempts share, how far the best one got, and its first wrong step.
 -- grain: run_id, task_id
 -- kind: table
 -- needs: main.task_outcomes where bucket = 'never'
@@ -23,6 +23,14 @@ rollouts as materialized (
         rollouts.answer,
         stages.last_stage_no,
         stages.last_stage,
+        -- The first wrong change, else the check that most attempts fail, else the last error.
+        case
+            when changes.status is not null
+                then {kind: changes.status, name: changes.tool, seq: changes.seq, detail: changes.detail}
+            when len(failed_check_names) > 0
+                then {kind: 'check', name: failed_check_names[1], seq: null, detail: failed_checks}
+            else last_errors.error
+        end as wrong,
         rank() over (
             partition by run_id, task_id
             order by
@@ -34,12 +42,25 @@ rollouts as materialized (
     from main.rollout_features as features
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     left join main.rollout_stages as stages using (run_id, task_id, rollout_index)
+    left join (from main.expected_calls where is_first) as changes
+        using (run_id, task_id, rollout_index)
+    left join (
+        select
+            run_id, task_id, rollout_index,
+            arg_max(
+                {kind: 'error', name: signature, seq: nullif(place, 0), detail: message}, place
+            ) as error
+        from staging.errors
+        where source <> 'failed attempt'
+        group by all
+    ) as last_errors using (run_id, task_id, rollout_index)
     semi join outcomes using (run_id, task_id)
 ),
 bests as (
     select
         run_id, task_id,
         count(*) filter (where is_best) as n_best,
+        list({kind: wrong.kind, name: wrong.name}) as wrongs,
         arg_min(
             {
                 best_reward: reward,
@@ -47,7 +68,8 @@ bests as (
                 n_checks_passed: n_checks_passed,
                 n_checks: n_checks_passed + n_checks_failed,
                 n_matched_actions: n_matched_actions,
-                n_expected_actions: n_expected_actions
+                n_expected_actions: n_expected_actions,
+                wrong: wrong
             },
             rollout_index
         ) filter (where is_best) as best,
@@ -115,6 +137,13 @@ select
     best.n_checks,
     best.n_matched_actions,
     best.n_expected_actions,
+    best.wrong.kind as wrong_kind,
+    best.wrong.name as wrong_name,
+    best.wrong.seq as wrong_seq,
+    best.wrong.detail as wrong_detail,
+    list_count(list_filter(
+        bests.wrongs, lambda each: each.kind = best.wrong.kind and each.name = best.wrong.name
+    )) as n_wrong_alike,
     passes.n_passing_runs,
     passes.n_runs
 from outcomes

@@ -1,66 +1,44 @@
--- How an attempt failed: every mode it matches, one of them primary, each with its evidence.
+-- How an attempt failed: every mode that counts, one of them primary, each with its evidence.
 -- grain: run_id, task_id, rollout_index, mode
 -- kind: table
 -- needs: staging.attempts where is_pass is distinct from true
-with judged as (
-    select
-        benchmark, task_id,
-        sum(n_passed) as n_passed,
-        sum(n_failed) as n_failed,
-        sum(sum(n_passed)) over (partition by benchmark) as n_all_passed
-    from staging.task_context
-    group by benchmark, task_id
-),
--- Rules whose signal is no commoner in failing than in passing rollouts of the same tasks.
-no_signs as (
-    select benchmark, rule_no
-    from (
-        select
-            benchmark, task_id,
-            rule_no,
-            count(*) filter (where is_pass) as n_passed_with,
-            count(*) filter (where not is_pass) as n_failed_with
-        from staging.rule_matches
-        inner join main.rollout_features using (run_id, task_id, rollout_index)
-        where is_scored
-        group by all
-    )
-    inner join judged using (benchmark, task_id)
-    group by benchmark, rule_no, n_all_passed
-    having
-        -- Only tasks with passes and failures can tell; only where a pass bears it is there a doubt.
-        coalesce(
-            sum(n_passed_with) filter (where n_passed > 0 and n_failed > 0) > 0
-            and sum(n_failed_with) filter (where n_passed > 0 and n_failed > 0)
-                * sum(n_passed) filter (where n_passed > 0 and n_failed > 0)
-                <= sum(n_passed_with) filter (where n_passed > 0 and n_failed > 0)
-                * sum(n_failed) filter (where n_passed > 0 and n_failed > 0),
-            false
-        )
-        -- What all passes of the benchmark show is how it is done there.
-        or (sum(n_passed_with) > 1 and sum(n_passed_with) = n_all_passed)
-),
-modes as (
+with modes as (
     select
         run_id, task_id, rollout_index, record_id,
-        coalesce(rules.mode, 'UNEXPLAINED') as mode,
+        coalesce(signs.sign, 'UNEXPLAINED') as mode,
         rules.predicate as rule,
+        coalesce(signs.source, 'none') as source,
+        coalesce(signs.is_description, false) as is_description,
+        -- What the record says itself, a profile's modes, checks, the trajectory, and last what only
+        -- describes.
         row_number() over (
-            partition by run_id, task_id, rollout_index order by rules.severity desc, rule_no
+            partition by run_id, task_id, rollout_index
+            order by
+                case
+                    when signs.sign is null then 9
+                    when signs.source = 'record' and rules.mode is not null and signs.is_always then 1
+                    when signs.source = 'profile' then 2
+                    when signs.source = 'record' and rules.mode is null then 3
+                    when signs.source = 'check' then 4
+                    when not signs.is_description then 5
+                    else 6
+                end,
+                rules.severity desc nulls first, signs.is_always desc, n_signed_failed desc, signs.sign
         ) = 1 as is_primary,
-        matches.seq,
-        matches.told,
-        matches.n_told,
-        coalesce(rules.cause, 'UNEXPLAINED') as cause,
+        signs.seq,
+        signs.told,
+        signs.n_told,
+        coalesce(rules.cause, signs.cause, 'UNEXPLAINED') as cause,
         coalesce(rules.severity, 0) as severity,
         rules.intervention
     from main.rollout_features as features
     left join (
-        select matches.*
-        from staging.rule_matches as matches
-        inner join staging.run_benchmarks using (run_id)
-        anti join no_signs using (benchmark, rule_no)
-    ) as matches using (run_id, task_id, rollout_index)
+        select signs.* exclude (is_description), tests.is_description, tests.n_signed_failed
+        from staging.signs
+        -- An attempt that has no verdict is in no test, and needs none.
+        left join main.mode_tests as tests using (benchmark, sign, source)
+        where coalesce(tests.is_counted, signs.is_always)
+    ) as signs using (run_id, task_id, rollout_index)
     left join raw.failure_rules as rules using (rule_no)
     left join staging.rollout_keys using (run_id, task_id, rollout_index)
     -- Where what passes is unsettled, nothing that was scored has failed.
@@ -76,9 +54,11 @@ shown as (
 select
     run_id, task_id, rollout_index, mode,
     rule,
+    source,
+    is_description,
     is_primary,
     seq as evidence_seq,
-    coalesce(left(said, 240), told) as snippet,
+    left(coalesce(said, told), 240) as snippet,
     coalesce(length(said), n_told) as n_characters,
     cause,
     severity,

@@ -18,6 +18,5 @@ from staging.cause_signals
 where
     cause in ('TI', 'IR', 'DA')
     and rule <> 'dominant_mode'
-    -- What is wrong with a task is wrong where it passes, too.
-    and (is_commoner or is_proven or rule in ('missing_metadata', 'empty_output_passed'))
+    and (is_commoner or is_proven)
 order by run_id, task_id, rule

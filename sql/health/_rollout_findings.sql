@@ -111,6 +111,17 @@ every as (
     inner join main.runs using (run_id)
     where runs.is_unsafe
     union all
+    -- A reward without a verdict behind it: no claim rests on it.
+    select
+        run_id, task_id, rollout_index,
+        finding(
+            'verdict_unsupported', '',
+            'the reward has no verdict of the verifier behind it',
+            concat_ws('; ', ungraded_by, cut_by)
+        ) as finding
+    from main.rollout_features
+    where is_scored and ungraded_by is not null
+    union all
     select keys.run_id, keys.task_id, keys.rollout_index, found.finding
     from found
     inner join staging.rollout_keys as keys using (record_id)

@@ -1,4 +1,5 @@
 -- One attempt of a run at a task: its reward, its size, and where its row and its texts lie.
+-- No items are no record where tokens, seconds or checks are, or where no row of the run has any.
 -- grain: run_id, task_id, rollout_index
 -- kind: table
 with
@@ -24,9 +25,8 @@ read as (
         records.*,
         texts.verifier,
         shown.n_tool_errors,
-        -- A turn is a stretch of the model's own items between results and users' messages.
-        regexp_replace(outline, '[cmto]+', 'a', 'g') as turns,
-        case when outline is not null then coalesce(shown.is_spoken, false) end as has_text,
+        coalesce(shown.is_spoken, false) as is_spoken,
+        bool_or(outline <> '') over (partition by keys.run_id) as has_items,
         coalesce(
             json_field_count(usage, 'input_tokens'), json_field_count(usage, 'prompt_tokens')
         ) as input_tokens,
@@ -49,6 +49,43 @@ read as (
     inner join raw.texts using (record_id)
     left join shown using (record_id)
     where role = 'rollout'
+),
+-- Tokens and seconds come from whichever field recorded them; all zero means that nothing was counted.
+measured as (
+    select
+        * replace (
+            case
+                when coalesce(input_tokens, 0) + coalesce(output_tokens, 0) > 0 then input_tokens
+                else json_field_count(perf, 'prompt_tokens')
+            end as input_tokens,
+            case
+                when coalesce(input_tokens, 0) + coalesce(output_tokens, 0) > 0 then output_tokens
+                else json_field_count(perf, 'completion_tokens')
+            end as output_tokens
+        ),
+        coalesce(
+            json_field_number(verifier, 'total_run_time'),
+            json_field_number(verifier, 'agent_run_time'),
+            json_field_number(perf, 'total_latency_ms') / 1000,
+            case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
+        ) as duration_s,
+        -- What an attempt did is known where items were recorded, or where nothing at all happened.
+        coalesce(outline <> '', false)
+            or outline = '' and has_items
+                and not (
+                    coalesce(read.output_tokens, json_field_count(perf, 'completion_tokens'), 0) > 0
+                    or coalesce(duration_s, 0) > 0
+                    or record_id in (select record_id from staging.record_entries where item_no > 0)
+                ) as is_observed
+    from read
+),
+observed as (
+    select
+        * replace (case when is_observed then outline end as outline),
+        -- A turn is a stretch of the model's own items between results and users' messages.
+        case when is_observed then regexp_replace(outline, '[cmto]+', 'a', 'g') end as turns,
+        case when is_observed then is_spoken end as has_text
+    from measured
 )
 select
     run_id, task_id, rollout_index,
@@ -61,9 +98,9 @@ select
     agent,
     finish_reason,
     case
-        when has_text is not null then
-            coalesce(status = 'incomplete', false)
-            or coalesce(finish_reason in ('max_output_tokens', 'max_tokens', 'length'), false)
+        when status = 'incomplete' or finish_reason in ('max_output_tokens', 'max_tokens', 'length')
+            then true
+        when coalesce(status, finish_reason) is not null or has_text is not null then false
     end as is_truncated,
     contains(outline, 'c') or has_text as has_output,
     case when benchmarks.is_tool_call then contains(outline, 'c') else has_text end as has_action,
@@ -74,25 +111,10 @@ select
     coalesce(length(turns) - length(replace(turns, 'a', '')), json_field_count(perf, 'num_turns'))
         as n_turns,
     length(outline) - length(replace(outline, 'c', '')) as n_tool_calls,
-    case when outline is not null then coalesce(n_tool_errors, 0) end as n_tool_errors,
-    -- Tokens and seconds come from whichever field recorded them; all zero means that nothing was
-    -- counted.
-    case
-        when coalesce(read.input_tokens, 0) + coalesce(read.output_tokens, 0) > 0
-            then read.input_tokens
-        else json_field_count(perf, 'prompt_tokens')
-    end as input_tokens,
-    case
-        when coalesce(read.input_tokens, 0) + coalesce(read.output_tokens, 0) > 0
-            then read.output_tokens
-        else json_field_count(perf, 'completion_tokens')
-    end as output_tokens,
-    coalesce(
-        json_field_number(verifier, 'total_run_time'),
-        json_field_number(verifier, 'agent_run_time'),
-        json_field_number(perf, 'total_latency_ms') / 1000,
-        case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
-    ) as duration_s,
+    case when is_observed then coalesce(n_tool_errors, 0) end as n_tool_errors,
+    input_tokens,
+    output_tokens,
+    duration_s,
     case when cost between 0 and 1e12 then cost end as cost,
     case
         when settings.answer_path is null then extracted_answer(verifier)
@@ -102,7 +124,8 @@ select
     source_file,
     source_line,
     record_id,
-    last_message_seq
-from read
+    last_message_seq,
+    is_observed
+from observed
 inner join staging.run_benchmarks as benchmarks using (run_id)
 cross join raw.settings

@@ -40,6 +40,16 @@ scalars as materialized (
     select benchmark, task_id, parent || entry.key as name, json_as_text(entry.value) as value
     from entries
     where json_as_text(entry.value) is not null
+    union all
+    -- Whether a task expects that something is changed, or that it is refused.
+    select
+        benchmark, task_id,
+        'task_kind' as name,
+        if(bool_or(is_write and expected_no is not null), 'act', 'refuse') as value
+    from main.expected_calls
+    inner join staging.run_benchmarks using (run_id)
+    where not (select has_slices from raw.settings)
+    group by all
 ),
 -- Ids, answers, outputs and verdicts are never slices, however few values they take; a true or
 -- false of the row itself is a verdict, and one repeat could not show otherwise.
@@ -65,6 +75,9 @@ per_task as (
     select benchmark, task_id, name, min(value) as value, count(distinct value) as n_values
     from scalars
     semi join names using (name)
+    -- What differs between repeats tells of the attempt.
+    anti join (select distinct benchmark, field as name from main.record_fields
+        inner join staging.run_benchmarks using (run_id) where scope = 'outcome') using (benchmark, name)
     where
         length(value) between 1 and 60
         and (value not in ('true', 'false') or contains(name, '.'))

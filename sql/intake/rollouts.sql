@@ -2,7 +2,7 @@
 -- grain: run_id, task_id, rollout_index
 select
     rollouts.* exclude (
-        answer, prompt_sha, source_file, source_line, record_id, last_message_seq
+        answer, prompt_sha, source_file, source_line, record_id, last_message_seq, is_observed
     ),
     final_texts.final_text,
     rollouts.answer,

@@ -42,6 +42,9 @@ select
     causes.intervention,
     causes.evidence,
     modes.mode,
+    changes.status as wrong_kind,
+    changes.tool as wrong_name,
+    changes.detail as wrong_detail,
     run_id || '/' || task_id || ':' || chosen.rollout_index || coalesce('#' || chosen.seq, '')
         as failing,
     run_id || '/' || task_id || ':' || chosen.passing_index || coalesce('#' || chosen.passing_seq, '')
@@ -54,4 +57,9 @@ left join main.rollout_modes as modes
     and modes.task_id = chosen.task_id
     and modes.rollout_index = chosen.rollout_index
     and modes.is_primary
+left join main.expected_calls as changes
+    on changes.run_id = chosen.run_id
+    and changes.task_id = chosen.task_id
+    and changes.rollout_index = chosen.rollout_index
+    and changes.is_first
 order by run_id, rank

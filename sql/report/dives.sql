@@ -93,7 +93,7 @@ select
     causes.n_failing as n_attempts,
     flips.difference,
     flips.n_common_first,
-    coalesce(flips.failing, chosen.best_rollout) as failing,
+    coalesce(flips.failing, chosen.best_rollout || coalesce('#' || chosen.wrong_seq, '')) as failing,
     coalesce(flips.passing, passes.passing) as passing,
     case when flips.task_id is null then best_words.final_text else left(flips.failing_event, 400) end
         as failing_text,

@@ -258,8 +258,8 @@ suspects as (
         using (run_id)
     group by suspected.run_id
 ),
--- Where a run loses most and what could return most: stage, mode, retries, intervention. The stake is
--- the middle of what it could return; where only the most is known, half of that.
+-- Where a run loses most: stage, mode, retries; and what to look into first. The stake is half of what
+-- is lost there.
 stages as (
     select
         run_id,
@@ -303,7 +303,7 @@ modes as (
     select
         run_id,
         case when is_unexplained then 'unexplained' else 'mode' end as kind,
-        (gain_low + gain_high) / 2 as stake,
+        n_rollouts / nullif(2 * n_attempts, 0) as stake,
         mode as subject,
         title,
         n_rollouts as n_concerned,
@@ -311,6 +311,7 @@ modes as (
         share_of_failures as share,
         example
     from report.modes
+    inner join attempts using (run_id)
     where is_dominant or is_unexplained
 ),
 retries as (
@@ -330,22 +331,24 @@ retries as (
         and contrasts.rank = 1
     where not heads.is_single_repeat
 ),
-interventions as (
+recommended as (
     select
-        interventions.run_id,
-        'intervention' as kind,
-        (interventions.gain_low + interventions.gain_high) / 2 as stake,
-        interventions.intervention as subject,
-        interventions.gain_low as low,
-        interventions.gain_high as high,
-        interventions.n_rollouts as n_concerned,
-        failures.n_failures as n_total,
-        interventions.n_rollouts / nullif(failures.n_failures, 0) as share,
-        interventions.citations[1] as example
-    from main.interventions
-    inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as failures
-        using (run_id)
-    where interventions.rank = 1
+        run_id,
+        'recommendation' as kind,
+        topic || chr(9) || subject as subject,
+        note as title,
+        coalesce(points / 100, n_rollouts / nullif(2 * n_attempts, 0)) as stake,
+        risk_difference as value,
+        risk_low as low,
+        risk_high as high,
+        n_rollouts as n_concerned,
+        n_total,
+        n_tasks,
+        share,
+        citations[1] as example
+    from main.recommendations
+    inner join attempts using (run_id)
+    where rank = 1
 ),
 found as (
     select * from changes
@@ -370,7 +373,7 @@ found as (
     union all by name
     select * from retries
     union all by name
-    select * from interventions
+    select * from recommended
 ),
 -- Doubt that could overturn the rest comes first, then a change between runs that is settled.
 weighed as (
@@ -384,7 +387,7 @@ weighed as (
         list_position(
             [
                 'unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing', 'suspect',
-                'unhealthy', 'funnel', 'mode', 'unexplained', 'intervention', 'retries'
+                'unhealthy', 'funnel', 'mode', 'unexplained', 'recommendation', 'retries'
             ],
             found.kind
         ) as kind_no,

@@ -30,6 +30,8 @@ together as (
         effect,
         amount,
         shown,
+        base_rate,
+        candidate_rate,
         ci_low,
         ci_high,
         n_tasks,

@@ -4,15 +4,12 @@
 with ranked as (
     select
         modes.*,
-        value.gain_low,
-        value.gain_high,
         row_number() over (
             partition by modes.run_id
             -- What no rule explains is said apart; it names nothing.
             order by modes.mode = 'UNEXPLAINED', modes.n_rollouts desc, modes.mode
         ) as rank
     from main.failure_modes as modes
-    left join main.mode_value as value using (run_id, mode)
     where modes.n_rollouts > 0
 )
 select

@@ -1,6 +1,6 @@
 -- The twelve clearest separators of each run, of those that could be tested.
 -- grain: run_id, feature
--- needs: staging.separations
+-- needs: main.separators
 with
 -- How far apart both sides are: of rates their difference, of numbers its share of the larger mean.
 sized as (

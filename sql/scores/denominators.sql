@@ -1,14 +1,25 @@
 -- pass@1 under each way to count what was not scored, with the bounds of what was left out.
 -- grain: run_id, policy
-with counted as (
+with
+-- A failure that the verifier never graded has a reward all the same.
+ungraded as (
+    select run_id, task_id, count(*) as n_ungraded
+    from main.rollout_features
+    where is_scored and ungraded_by is not null
+    group by all
+),
+counted as (
     select
         run_id, task_id,
         count(*) as n_attempts,
         count(*) filter (is_scored) as n_scored,
         count(*) filter (is_pass) as n_passed,
-        count(*) filter (is_infrastructure) as n_infrastructure
+        count(*) filter (is_infrastructure) as n_infrastructure,
+        coalesce(any_value(n_ungraded), 0) as n_ungraded,
+        run_id in (select run_id from ungraded) as has_ungraded
     from staging.attempts
-    group by all
+    left join ungraded using (run_id, task_id)
+    group by run_id, task_id
 ),
 -- Tasks of one tally are one row: 100,000 tasks have a few dozen.
 tallies as (
@@ -19,11 +30,15 @@ tallies as (
 policies as (
     select
         *,
-        unnest([
+        unnest(list_filter([
             {'policy': 'dropped', 'n_counted': n_scored},
             {'policy': 'counted_as_fail', 'n_counted': n_attempts},
-            {'policy': 'infrastructure_dropped', 'n_counted': n_attempts - n_infrastructure}
-        ], recursive := true)
+            {'policy': 'infrastructure_dropped', 'n_counted': n_attempts - n_infrastructure},
+            {
+                'policy': if(has_ungraded, 'ungraded_dropped', null),
+                'n_counted': n_scored - n_ungraded
+            }
+        ], lambda each: each.policy is not null), recursive := true)
     from tallies
 ),
 -- Summed by what the figure is made of, so that the order of the addends does not matter.

@@ -27,6 +27,7 @@ seen as (
     select
         *,
         substring(facts, stage_no, 1) = '1' as is_observed,
+        substring(facts, stage_no, 1) = '?' as is_unknown,
         bool_and(shows_stage(facts, is_pass, stage_no, stage)) over (
             partition by run_id, facts, is_pass order by stage_no
         ) as is_reached
@@ -38,7 +39,12 @@ counted as (
         run_id,
         stage_no,
         stage,
-        coalesce(sum(n_rollouts) filter (is_reached), 0) as n_reached,
+        -- Of a stage that no row of the run could show nothing is known.
+        case
+            when sum(n_rollouts) filter (is_reached) = sum(n_rollouts) filter (is_reached and is_unknown)
+                then null
+            else coalesce(sum(n_rollouts) filter (is_reached), 0)
+        end as n_reached,
         coalesce(sum(n_rollouts) filter (is_observed), 0) as n_observed,
         coalesce(sum(n_rollouts) filter (is_reached and not is_observed), 0) as n_implied,
         coalesce(sum(n_rollouts) filter (is_observed and not is_reached), 0) as n_out_of_order
@@ -48,7 +54,7 @@ counted as (
 stepped as (
     select
         *,
-        lag(n_reached) over by_stage as n_before,
+        lag(n_reached ignore nulls) over by_stage as n_before,
         first_value(n_reached) over by_stage as n_first
     from counted
     window by_stage as (partition by run_id order by stage_no)
@@ -58,7 +64,7 @@ select
     stage_no,
     stage,
     cast(n_reached as bigint) as n_reached,
-    cast(coalesce(n_before - n_reached, 0) as bigint) as n_lost,
+    cast(case when n_reached is not null then coalesce(n_before - n_reached, 0) end as bigint) as n_lost,
     n_reached / nullif(n_first, 0) as reach_rate,
     n_reached / nullif(n_before, 0) as step_rate,
     case

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pipeline
-from tests.bench import decisions
+from tests.bench import decisions, signs
 from tests.bench.pairs import bench_planted, bench_speed
 from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
@@ -147,6 +147,7 @@ def main() -> None:
         bench_planted(folder / "planted_pairs")
         bench_corpus(folder / "corpus")
         decisions.main()
+        signs.main()
         bench_many(folder)
         bench_metrics(folder)
         bench_speed(folder / "pairs")

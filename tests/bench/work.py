@@ -84,7 +84,7 @@ def load(path: str) -> None:
 
 # What the pages printed before there was a diagnosis: the rest of what is computed is diagnosis.
 METRIC_TABLES = (
-    "headlines curves uncertainties policies failure_classes components resources slices reported "
+    "headlines curves uncertainties policies components resources slices reported "
     "funnels buckets bucket_tasks task_totals".split()
 )
 

@@ -9,7 +9,7 @@ import shlex
 from pipeline.package.scaffold.facts import Facts
 from pipeline.package.scaffold.profile_draft import STAGES
 from pipeline.package.scaffold.rendering import rendered
-from pipeline.report import SECTIONS, filters
+from pipeline.report import SECTIONS, filters, wording
 from pipeline.text import one_line
 
 LONGEST_NAME = 60
@@ -33,8 +33,8 @@ HOLDS = {
     "task or its verifier is at fault",
     "Cross-Model Comparison": "the change on common tasks with its interval, what moved it, and "
     "tasks that flipped, cited on both sides",
-    "Recommendations": "interventions in order of what they could return, each with the evidence "
-    "it follows from and how to check that it helped",
+    "Recommendations": "what to look into first: a score that is wrong, cut-offs and lost "
+    "attempts, then signs that go with failing; each with its count, its evidence and a check",
     "Reproducibility Notes": "files with hashes, settings, sampling, repeats, versions, and the "
     "command that makes the figures again",
 }
@@ -57,15 +57,6 @@ INTERVENTIONS = {
     "IR": "fix, isolate flaky rows, keep flake rates apart from quality",
     "DA": "correct the data and regenerate before comparing",
 }
-# How a failing rollout parts from the passing one closest to it.
-PARTINGS = {
-    "tool": "another tool is called",
-    "arguments": "the same tool is called with other arguments",
-    "result": "the same call has another result",
-    "stop": "one makes no further call",
-    "answer": "the same calls, other last words",
-    "nothing": "the same in all that is recorded",
-}
 
 
 def skill_text(facts: Facts, *, folder: str) -> str:
@@ -78,7 +69,7 @@ def skill_text(facts: Facts, *, folder: str) -> str:
         sections=[(section.title, HOLDS[section.title]) for section in SECTIONS],
         causes=CAUSES,
         interventions=INTERVENTIONS,
-        partings=PARTINGS,
+        partings=wording.PARTINGS,
         **_names(facts.benchmark),
     )
 

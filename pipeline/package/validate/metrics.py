@@ -24,7 +24,7 @@ MOST_DEPTH = 12
 LARGEST = 1e300
 MOST_TOLD = 10
 # Keys whose values are read from what was said.
-OF_TEXTS = re.compile(r"(failure_modes|root_causes|interventions|dominant_failure)")
+OF_TEXTS = re.compile(r"(failure_modes|root_causes|recommendations|dominant_failure)")
 REDACTED = "Compare with the package as it was before `blade sanitize`."
 # A folder without a profile gives its own name to the benchmark.
 RENAMED = 'Say `benchmark = "NAME"` in the blade.toml of the package, or correct the sidecar.'

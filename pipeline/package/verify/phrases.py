@@ -73,7 +73,7 @@ def of_data(data: Relations) -> Phrases:
                     phrase = Phrase(text, source, tuple(about.values()), run, task)
                     by_mask.setdefault(phrase.masked, {})[phrase] = None
     for advice in ADVICE.values():
-        for text in (advice.action, advice.worked, advice.check):
+        for text in (advice.action, advice.about, advice.worked):
             for clause in _clauses(text):
                 phrase = Phrase(clause, "the advice of blade", (), None, None)
                 by_mask.setdefault(phrase.masked, {})[phrase] = None

@@ -257,7 +257,7 @@ def _vocabulary(data: Data) -> list[str]:
         "failure_modes": "title",
         "root_causes": "note",
         "suspicions": "note",
-        "interventions": "intervention",
+        "recommendations": "note",
     }
     return [
         text

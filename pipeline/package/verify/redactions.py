@@ -32,14 +32,14 @@ def check(found: list[Passage], log: RedactionLog, file: str) -> Iterator[Findin
 
 # What rules read out of text: an address that was taken out is an address no rule can follow.
 READ_FROM_TEXT = (
-    *("report.modes", "report.mode_totals", "failure_modes", "mode_value", "rollout_modes"),
-    *("interventions", "report.intervention_totals", "ablation", "root_causes", "report.causes"),
-    *("suspicions", "report.suspects", "error_signatures", "report.separators", "separators"),
+    *("report.modes", "report.mode_totals", "failure_modes", "rollout_modes", "mode_tests"),
+    *("recommendations", "associations", "ablation", "root_causes", "report.causes"),
+    *("suspicions", "error_signatures", "report.separators", "separators"),
     *("report.dives", "report.contrasts", "contrasts", "report.never_counts", "report.findings"),
-    *("flips", "report.ledgers", "report.never_totals", "report.gaps"),
+    *("flips", "report.ledgers", "report.gaps"),
 )
 SIDECAR_KEYS = (
-    *("dominant_failure", "unexplained", "failure_modes", "root_causes", "interventions"),
+    *("dominant_failure", "unexplained", "failure_modes", "root_causes", "recommendations"),
 )
 REDACTED = "these data are redacted, and what is read from their text may differ"
 

@@ -16,10 +16,10 @@ from pipeline.report.sidecar import (
     COMPONENT,
     COUNTS,
     FUNNEL,
-    INTERVENTION,
     LEVELS,
     MODE,
     POLICY,
+    RECOMMENDATION,
     RESOURCE,
     SLICE,
     UNCERTAINTY,
@@ -60,7 +60,7 @@ NESTED = {
     "reward_components": ("reward_components", ("component",), COMPONENT),
     "failure_modes": ("report.modes", ("mode",), MODE),
     "root_causes": ("report.causes", ("cause",), CAUSE),
-    "interventions": ("interventions", ("intervention",), INTERVENTION),
+    "recommendations": ("recommendations", ("rank",), RECOMMENDATION),
 }
 MOST_DIGITS = 300
 

@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from pipeline.report import templates
-from pipeline.report.charts import buckets, funnel, pass_curve, resources, slices, waterfall
+from pipeline.report.charts import buckets, funnel, pass_curve, slices, waterfall
 from pipeline.report.charts.labels import WIDTH
 from pipeline.report.charts.scale import px
 from pipeline.report.content import Content
@@ -19,7 +19,6 @@ CHARTS: Mapping[str, Geometry] = {
     "pass_curve": pass_curve.geometry,
     "funnel": funnel.geometry,
     "buckets": buckets.geometry,
-    "resources": resources.geometry,
     "slices": slices.geometry,
     "waterfall": waterfall.geometry,
 }
