@@ -46,6 +46,7 @@ MOST_ARGUMENTS = 6
 MOST_QUESTION_LINES = 16
 # What was said of an attempt by what judged or ran it, and under which name.
 SAYERS = {
+    "failed_checks": "checks",
     "verifier_text": "verifier",
     "verifier_error": "verifier error",
     "sandbox_error": "sandbox",
@@ -127,7 +128,7 @@ ATTEMPTS = """
         n_turns, n_tool_calls, n_tool_errors,
         n_checks_passed, n_checks_passed + n_checks_failed as n_checks,
         n_matched_actions, n_expected_actions,
-        verifier_text, verifier_error, sandbox_error, model_error, failure_message,
+        failed_checks, verifier_text, verifier_error, sandbox_error, model_error, failure_message,
         count(*) over () as n_attempts
     from rollout_features
     left join (select run_id, task_id, rollout_index, answer from rollouts)

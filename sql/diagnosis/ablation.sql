@@ -7,87 +7,27 @@ with metrics as (
 scored as (
     select
         benchmark, run_id, task_id,
-        n_scored,
-        n_passed,
-        coalesce(contradicted.question, '') as question
+        coalesce(contradicted.question, '') as question,
+        n_passed / nullif(n_scored, 0) as rate
     from main.task_outcomes
     left join staging.run_tasks as contradicted using (run_id, task_id)
-    semi join (
-        select benchmark
-        from main.runs
-        where pass_threshold is not null
-        group by benchmark
-        having count(*) > 1
-    ) using (benchmark)
+    semi join (from main.runs where pass_threshold is not null) using (run_id)
     where n_scored > 0
-),
--- Tasks that the same runs scored are one part: they are in the same pairs of runs.
-parts as (
-    select
-        benchmark, task_id,
-        question,
-        string_agg(run_id, '/' order by run_id) as part
-    from scored
-    group by all
-),
--- Rates of one denominator are summed as whole numbers.
-counted as (
-    select
-        benchmark,
-        part,
-        run_id,
-        n_scored,
-        count(*) as n_tasks,
-        sum(n_passed) as n_passed
-    from scored
-    inner join parts using (benchmark, task_id, question)
-    group by all
-),
-rates as (
-    select
-        benchmark,
-        part,
-        run_id,
-        sum(n_tasks) as n_tasks,
-        sorted_sum(n_passed / nullif(n_scored, 0)) as total_rate,
-        count(*) over (partition by benchmark, run_id) as n_parts
-    from counted
-    group by benchmark, part, run_id
-),
--- Where all runs of a part have no other, its two best will do: one of them is another run.
-bests as (
-    select benchmark, part, run_id, total_rate
-    from rates
-    qualify
-        max(n_parts) over (partition by benchmark, part) > 1
-        or row_number() over (
-            partition by benchmark, part order by total_rate / nullif(n_tasks, 0) desc, run_id
-        ) <= 2
-),
-pairs as (
-    select
-        rates.run_id,
-        others.run_id as reference_run_id,
-        sum(rates.n_tasks) as n_tasks,
-        sorted_sum(rates.total_rate) as total_rate,
-        sorted_sum(others.total_rate) as total_reference_rate
-    from rates
-    inner join bests as others using (benchmark, part)
-    where rates.run_id <> others.run_id
-    group by all
 ),
 -- The other run of a benchmark that does best on the tasks both scored, and by how much.
 reference_runs as (
     select
-        run_id,
-        reference_run_id,
-        cast(n_tasks as bigint) as n_tasks,
-        total_reference_rate / nullif(n_tasks, 0) as pass_at_1,
-        difference(total_reference_rate, total_rate) / nullif(n_tasks, 0) as gain
-    from pairs
+        scored.run_id,
+        others.run_id as reference_run_id,
+        count(*) as n_tasks,
+        sorted_sum(others.rate) / count(*) as pass_at_1,
+        difference(sorted_sum(others.rate), sorted_sum(scored.rate)) / count(*) as gain
+    from scored
+    inner join scored as others using (benchmark, task_id, question)
+    where scored.run_id <> others.run_id
+    group by scored.run_id, others.run_id
     qualify row_number() over (
-        partition by run_id
-        order by total_reference_rate / nullif(n_tasks, 0) desc, n_tasks desc, reference_run_id
+        partition by scored.run_id order by pass_at_1 desc, count(*) desc, others.run_id
     ) = 1
 ),
 -- Only failing attempts have modes: a task that passes has attempts without, and others gain
