@@ -97,7 +97,6 @@ def _analyzed(
     settings: Settings, progress: Progress, *, wanted: Sequence[str] = (), has_pages: bool
 ) -> Analysis:
     """Once more on one thread where rows turn out to be very long."""
-    outputs.refuse_unusable(settings.out)
     found = discover.artifacts(
         settings.results,
         run_names=settings.run_names,
@@ -105,6 +104,7 @@ def _analyzed(
         follow_links=settings.follow_links,
     )
     chosen = _profile(settings)
+    outputs.refuse_unusable(settings.out)
     build = partial(_build, found, chosen, progress=progress, wanted=wanted, has_pages=has_pages)
     try:
         return build(settings)

@@ -73,7 +73,7 @@ def test_a_policy_decides_by_it(warehouse: Path, tmp_path: Path) -> None:
         *("compare", "--warehouse", warehouse, "--policy", policy, "--false-alarms", "--json")
     )
     told = json.loads(outcome.stdout)
-    assert outcome.code == 1
+    assert outcome.code == 3
     assert [gate["candidate"] for gate in told["gates"]] == ["hills_new"]
     assert [alarm["candidate"] for alarm in told["false_alarms"]] == ["hills_new"]
 

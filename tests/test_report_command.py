@@ -342,7 +342,7 @@ BROKEN = {
         f"the figure run_metrics?run_id={ASTER}#pass_at_1 is printed without a format",
     ),
     "{{ content.runs[0].headline }}": (3, "a row of run_metrics is printed whole"),
-    "{{ content.runs[0].headline.n_none | pct }}": (3, "Row has no attribute 'n_none'"),
+    "{{ content.runs[0].headline.n_none | pct }}": (3, "run_metrics has no n_none"),
     "{{ 'text' | pct }}": (3, "'str' object has no attribute 'value'"),
     "{% include 'nothing' %}": (3, "there is no template nothing."),
     "{{ content.__class__.__subclasses__() }}": (

@@ -120,7 +120,7 @@ def test_a_pipe_or_a_device_is_refused(tmp_path: Path, demo: Path, arguments: li
         assert ended.code in (2, 3) and str(path) in ended.stderr, ended
 
 
-@pytest.mark.parametrize("name", ["warehouse.duckdb/x", ".texts.building", "runs"])
+@pytest.mark.parametrize("name", ["warehouse.duckdb/x", ".blade", "runs"])
 def test_an_output_folder_that_holds_something_else(tmp_path: Path, name: str) -> None:
     """A folder where a file is to be, or a file for a folder: said at once, and left alone."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": ROWS})

@@ -12,7 +12,6 @@ try:
     import os
     import signal
     import threading
-    import time
     from contextlib import suppress
     from types import FrameType
     from typing import Any
@@ -153,7 +152,7 @@ def main() -> None:
 
 
 def _raise_later(number: int) -> None:
-    time.sleep(0.02)
+    threading.Event().wait(0.02)
     signal.pthread_kill(threading.main_thread().ident or 0, number)
 
 
