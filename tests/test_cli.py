@@ -615,7 +615,9 @@ def test_an_interrupt_ends_with_130_however_it_comes(
         except KeyboardInterrupt:
             raise wrapped or KeyboardInterrupt from None
 
+    # Where tests run in the background it is ignored.
     monkeypatch.setattr("pipeline.run.report.check_templates", interrupted)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     ended = call("analyze", tmp_path)
     assert ended.code == 130 and "blade: interrupted" in ended.stderr
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -634,6 +636,7 @@ def test_an_interrupt_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.Mo
         time.sleep(30)
 
     monkeypatch.setattr("pipeline.run.report.check_templates", importing)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     assert call("analyze", tmp_path).code == 130 and seen == [True]
 
 

@@ -89,4 +89,4 @@ left join prompts as candidates
 where
     tasks.pairing = 'contradicted'
     or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
-group by all
+group by all order by base, candidate, setting

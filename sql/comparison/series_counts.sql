@@ -24,4 +24,4 @@ select
     tasks.* exclude (series)
 from main.series
 left join tasks using (series)
-group by all
+group by all order by series

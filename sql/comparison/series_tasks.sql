@@ -17,4 +17,4 @@ select
     2 * n_first_passed >= n_first and n_last_passed = 0 as is_forgotten,
     expected_learned,
     expected_forgotten
-from staging.series_trends
+from staging.series_trends order by series, task_id

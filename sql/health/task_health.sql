@@ -17,4 +17,4 @@ select
     coalesce(any_value(findings.findings), []) as findings
 from main.rollout_health
 left join findings using (run_id, task_id)
-group by all
+group by all order by run_id, task_id

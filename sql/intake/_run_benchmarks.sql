@@ -24,9 +24,8 @@ id_fields as (
         where not has_prompt
     ) as offered
     inner join raw.id_fields on id_fields.name = entry.key
-    inner join (
-        select run_id, count(distinct task_id) as n_tasks from asked where not has_prompt group by all
-    ) as bare using (run_id)
+    inner join (select run_id, count(distinct task_id) as n_tasks from asked where not has_prompt group by all)
+        as bare using (run_id)
     group by run_id, name, rank, n_tasks
     having
         count(distinct task_id) = n_tasks

@@ -219,11 +219,8 @@ suspected as (
         arg_min(cause, (-n_with, cause, rule)) as cause,
         -- Other runs and passes may bear witness; what is cited is a failure of this one.
         arg_min(
-            list_filter(
-                evidence,
-                lambda cited: starts_with(cited, run_id || '/')
-                and not list_contains(coalesce(passes, []), regexp_replace(cited, '#[0-9]+$', ''))
-            )[1],
+            list_filter(evidence, lambda cited: starts_with(cited, run_id || '/')
+                and not list_contains(coalesce(passes, []), regexp_replace(cited, '#[0-9]+$', '')))[1],
             (-n_with, cause, rule)
         ) as example,
         max(n_with) as n_with

@@ -20,4 +20,4 @@ ends as (
 )
 select run_id, task_id, rollout_index, ends.last_stage_no, ends.last_stage, facts
 from staging.stage_facts
-left join ends using (run_id, facts, is_pass)
+left join ends using (run_id, facts, is_pass) order by run_id, task_id, rollout_index

@@ -190,6 +190,11 @@ def _unaccounted(out: Path, files: dict[str, bytes]) -> Iterable[str]:
 def campaign(n: int, *, seed: int = 0, workers: int = 2) -> list[str]:
     """All batches, a few at a time; what was wrong."""
     wrong: list[str] = []
+    if not workers:
+        # A process that has threads must not be forked.
+        for no in range(-(-n // PER_BATCH)):
+            wrong += batch(seed + no, is_whole=no % WHOLE_EVERY == 0)
+        return wrong
     with ProcessPoolExecutor(workers) as pool:
         tasks = {
             pool.submit(batch, seed + no, is_whole=no % WHOLE_EVERY == 0): seed + no
