@@ -19,7 +19,7 @@ from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, headlines, ranked_findings, runs
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, refuse_long, replaced
-from pipeline.report.sections import SECTIONS, Section
+from pipeline.report.sections import OVERVIEW, SECTIONS, Section
 from pipeline.report.tables import EVERY as TABLES
 from pipeline.report.tables import HEALTH, OF_PAIRS, Source
 
@@ -57,15 +57,22 @@ __all__ = [
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
     """Every text output by its path below the output folder."""
     sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
-    whole = document(content, folder=folder)
     written = {
-        "report.md": whole.text,
-        "report.html": _html(source, content, whole, folder),
         "metrics.json": sidecar.document(
             sidecars.values(),
             [sidecar.line(found) for found in comparison_json.objects(content.comparisons)],
         ),
     }
+    parts = {"": content}
+    if len(content.benchmarks) > 1:
+        parts |= {
+            f"benchmarks/{place}/": content.of_benchmark(name)
+            for name, place in content.folders.items()
+        }
+    for place, part in parts.items():
+        whole = document(part, folder=folder)
+        written[f"{place}report.md"] = whole.text
+        written[f"{place}report.html"] = _html(source, part, whole, folder)
     for part in content.each():
         (run,) = part.runs
         written[f"runs/{run.run_id}/report.md"] = document(part, folder=folder).text
@@ -96,17 +103,11 @@ def _html(source: Source, content: Content, whole: markdown.Document, folder: Pa
 def document(
     content: Content, *, sections: Sequence[Section] = SECTIONS, folder: Path | None = None
 ) -> markdown.Document:
-    """A report on all runs, or on the only one there is."""
-    limits = {}
-    if len(content.runs) == 1:
-        # What was not decided, or is another candidate's, is told in the report on all runs.
-        (run,) = content.runs
-        own = [found for found in content.comparisons if found.candidate == run.run_id]
-        limits["detailed_comparisons"] = sum(found.is_named for found in own)
+    """The report on a benchmark or a run; of several benchmarks an overview."""
+    if len(content.benchmarks) > 1 and tuple(sections) == SECTIONS:
+        sections = (OVERVIEW,)
     with explained(folder):
-        made = markdown.document(
-            content, title=_title(content), sections=sections, folder=folder, **limits
-        )
+        made = markdown.document(content, title=_title(content), sections=sections, folder=folder)
     refuse_long(sum(len(each.text) for each in made.sections), folder)
     return made
 

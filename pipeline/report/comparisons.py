@@ -170,9 +170,9 @@ def grids(found: Sequence[Comparison]) -> list[Grid]:
     ]
 
 
-def comparisons(source: Source) -> list[Comparison]:
-    """Every comparison of a warehouse, by benchmark and pair."""
-    tables = {table.name: _by_pair(rows(source, table)) for table in OF_PAIRS}
+def compared(found: Mapping[str, list[Row]]) -> list[Comparison]:
+    """Every comparison, by benchmark and pair, of the tables about pairs."""
+    tables = {table.name: _by_pair(found[table.name]) for table in OF_PAIRS}
     return [
         Comparison(
             *pair,
@@ -185,6 +185,11 @@ def comparisons(source: Source) -> list[Comparison]:
         )
         for pair, own in tables["comparisons"].items()
     ]
+
+
+def comparisons(source: Source) -> list[Comparison]:
+    """The comparisons of a warehouse, or of what was asked on the spot."""
+    return compared({table.name: rows(source, table) for table in OF_PAIRS})
 
 
 def _changes(own: list[Row], ledgers: list[Row], changed: list[Row]) -> list[Change]:

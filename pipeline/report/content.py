@@ -1,13 +1,16 @@
-"""Relations -> the values a report is made of: one for each run, and one for all of them."""
+"""Relations -> the values a report is made of: for each run, each benchmark, and all of them."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from typing import TypeVar
 
-from pipeline.report.comparisons import Comparison, comparisons
+from pipeline.report.cited import Sources
+from pipeline.report.comparisons import Comparison, compared
 from pipeline.report.figures import Row
 from pipeline.report.tables import (
     FINDINGS,
@@ -15,6 +18,7 @@ from pipeline.report.tables import (
     INPUTS,
     INVENTORY,
     NOTICES,
+    OF_PAIRS,
     OF_RUNS,
     SERIES,
     SETTINGS,
@@ -25,6 +29,7 @@ from pipeline.report.tables import (
 )
 
 T = TypeVar("T")
+UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 
 
 @dataclass(frozen=True)
@@ -32,31 +37,14 @@ class RunContent:
     """One run: its headline, and the rows of each table about it."""
 
     headline: Row
-    curves: list[Row]
-    bands: list[Row]
-    uncertainties: list[Row]
-    policies: list[Row]
-    components: list[Row]
-    resources: list[Row]
-    slices: list[Row]
-    reported: list[Row]
-    funnels: list[Row]
-    buckets: list[Row]
-    bucket_tasks: list[Row]
-    modes: list[Row]
-    signatures: list[Row]
-    explained: list[Row]
-    causes: list[Row]
-    separators: list[Row]
-    contrasts: list[Row]
-    dives: list[Row]
-    never_counts: list[Row]
-    recommendations: list[Row]
-    selections: list[Row]
-    run_inventory: list[Row]
-    health: list[Row]
-    health_checks: list[Row]
-    gaps: list[Row]
+    tables: Mapping[str, list[Row]]
+
+    def __getattr__(self, name: str) -> list[Row]:
+        # Templates read a table by its name.
+        try:
+            return self.tables[name]
+        except KeyError:
+            raise AttributeError(f"a run has no table {name}") from None
 
     @property
     def run_id(self) -> str:
@@ -89,20 +77,55 @@ class Content:
     findings: list[Row]
     comparisons: list[Comparison]
     series: list[Row]
-    task_totals: list[Row]
-    mode_totals: list[Row]
+    totals: list[Row]
     inventory: list[Row]
     inputs: list[Row]
-    notices: list[Mapping[str, str]]
+    notices: list[Row]
     settings: Mapping[str, str]
     versions: Mapping[str, str]
     # The runs asked for, by name; none where all are told.
     chosen: list[str]
+    # Every table whole, in its order.
+    tables: Mapping[str, list[Row]]
+    sources: Sources
 
     @property
     def benchmarks(self) -> list[str]:
         """The benchmarks the runs were tried at, each once."""
         return sorted({run.benchmark for run in self.runs})
+
+    @property
+    def folders(self) -> dict[str, str]:
+        """A folder's name for each benchmark: plain characters, no two alike in any case."""
+        found: dict[str, str] = {}
+        for name in self.benchmarks:
+            plain = UNPLAIN.sub("_", name).strip(".") or "benchmark"
+            taken = {folder.lower() for folder in found.values()}
+            numbers = (f"{plain}_{number}" for number in count(2))
+            found[name] = next(
+                each for each in chain([plain], numbers) if each.lower() not in taken
+            )
+        return found
+
+    def __getattr__(self, name: str) -> list[Row]:
+        # The rows of these runs together, in the order of their table.
+        if name.startswith("__") or name not in OF_RUNS_BY_NAME:
+            raise AttributeError(f"a report has no table {name}")
+        names = {run.run_id for run in self.runs}
+        return [row for row in self.tables[name] if row.values["run_id"] in names]
+
+    @property
+    def files(self) -> list[Row]:
+        """The files these runs were read from, by kind: of all, of a benchmark, or of a run."""
+        wanted = ("", "")
+        if self.chosen:
+            is_one = len(self.runs) == 1
+            wanted = (self.benchmarks[0], self.runs[0].run_id if is_one else "")
+        return [
+            row
+            for row in self.inventory
+            if (row.values["benchmark"], row.values["run_id"]) == wanted
+        ]
 
     @property
     def gaps(self) -> list[Gap]:
@@ -113,47 +136,41 @@ class Content:
                 found.setdefault(row.values["gap_no"], []).append(row)
         return [Gap(found[number]) for number in sorted(found)]
 
-    @property
-    def inventory_totals(self) -> list[Row]:
-        """A row that holds the totals: of all files, or of those of each run chosen."""
-        if len(self.chosen) < 2:
-            return self.inventory[:1]
-        return [run.run_inventory[0] for run in self.runs if run.run_inventory]
-
     def each(self) -> Iterator[Content]:
         """The same for each run alone; every row is looked at once, however many runs there are."""
-        findings, inputs, notices = (
-            _by_name(self.findings, lambda row: [row.values["run_id"]]),
-            _by_name(self.inputs, lambda row: row.values["run_ids"] or []),
-            _by_name(self.notices, lambda notice: [notice["subject"]]),
-        )
-        series = _by_name(self.series, lambda row: [row.values["run_id"]])
-        for rows_of in _by_name(self.series, lambda row: [row.values["series"]]).values():
-            if len({row.values["run_id"] for row in rows_of}) > 1:
-                series.update((row.values["run_id"], []) for row in rows_of)
-        places = {id(notice): place for place, notice in enumerate(self.notices)}
-        compared = _by_name(self.comparisons, lambda each: [each.base, each.candidate])
+        findings = _by_name(self.findings, lambda row: [row.values["run_id"]])
+        inputs = _by_name(self.inputs, lambda row: row.values["run_ids"] or [])
+        notices = _by_name(self.notices, lambda row: [row.values["subject"]])
+        pairs = _by_name(self.comparisons, lambda each: [each.candidate])
         for run in self.runs:
-            name, own = run.run_id, inputs[run.run_id]
-            subjects = dict.fromkeys((name, run.benchmark, *(row.values["path"] for row in own)))
+            own = inputs[run.run_id]
+            subjects = dict.fromkeys(
+                (run.run_id, run.benchmark, *(row.values["path"] for row in own))
+            )
             told = [notice for subject in subjects for notice in notices[subject]]
-            narrow = replace(
+            yield replace(
                 self,
                 runs=[run],
-                findings=findings[name],
-                comparisons=compared[name],
-                series=series[name],
+                findings=sorted(findings[run.run_id], key=lambda row: row.values["run_rank"]),
+                comparisons=pairs[run.run_id],
+                series=[],
+                totals=[],
                 inputs=own,
-                notices=sorted(told, key=lambda notice: places[id(notice)]),
+                notices=sorted(told, key=lambda row: row.values["no"]),
+                chosen=[run.run_id],
             )
-            yield narrow.only([name])
+
+    def of_benchmark(self, benchmark: str) -> Content:
+        """The runs of one benchmark."""
+        names = [run.run_id for run in self.runs if run.benchmark == benchmark]
+        return self.only(names)
 
     def only(self, run_ids: Sequence[str]) -> Content:
         """These runs, what is said of them alone, the files they were read from and notices."""
-        chosen = [run for run in self.runs if run.run_id in run_ids]
-        if len(chosen) == len(self.runs) > 1:
+        names = set(run_ids)
+        if names >= {run.run_id for run in self.runs}:
             return self
-        names = {run.run_id for run in chosen}
+        chosen = [run for run in self.runs if run.run_id in names]
         inputs = [row for row in self.inputs if not names.isdisjoint(row.values["run_ids"] or [])]
         subjects = names | {run.benchmark for run in chosen}
         subjects |= {row.values["path"] for row in inputs}
@@ -161,15 +178,16 @@ class Content:
         return replace(
             self,
             runs=chosen,
-            findings=_own_findings(self.findings, names),
-            comparisons=_own_comparisons(self.comparisons, names),
+            findings=[
+                row
+                for row in self.findings
+                if row.values["run_id"] in names and row.values["base"] in (None, *names)
+            ],
+            comparisons=[each for each in self.comparisons if {each.base, each.candidate} <= names],
             series=_whole(self.series, "series", names),
-            task_totals=[row for row in self.task_totals if row.values["benchmark"] in whole],
-            # These are of all runs together.
-            mode_totals=[],
-            inventory=[row for run in chosen for row in run.run_inventory],
+            totals=[row for row in self.totals if row.values["benchmark"] in whole],
             inputs=inputs,
-            notices=[notice for notice in self.notices if notice["subject"] in subjects],
+            notices=[row for row in self.notices if row.values["subject"] in subjects],
             chosen=[run.run_id for run in chosen],
         )
 
@@ -181,6 +199,9 @@ class Content:
         return {name for name, own in runs.items() if len(own) > 1 and own <= names}
 
 
+OF_RUNS_BY_NAME = {table.name: table for table in OF_RUNS}
+
+
 def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[str, list[T]]:
     """Each under every name it has, in its order."""
     grouped: dict[str, list[T]] = defaultdict(list)
@@ -190,34 +211,29 @@ def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[st
     return grouped
 
 
-def _own_findings(found: list[Row], names: Set[str]) -> list[Row]:
-    """Those of these runs: of one run in its own order, of several in that of all.
-
-    What changed against a run that is not among them is not told.
-    """
-    own = [
-        row
-        for row in found
-        if row.values["run_id"] in names and row.values["base"] in (None, *names)
-    ]
-    return own if len(names) > 1 else sorted(own, key=lambda row: int(row.values["run_rank"]))
-
-
 def collect(source: Source) -> Content:
-    """Read every table once; each is ordered down to its key by its relation."""
-    every = runs(source)
+    """Read every table once; each is ordered down to its key."""
+    tables = {
+        table.name: rows(source, table)
+        for table in (
+            *(HEADLINES, *OF_RUNS, *OF_PAIRS, FINDINGS, SERIES, TOTALS),
+            *(INVENTORY, INPUTS, NOTICES, SETTINGS, VERSIONS),
+        )
+    }
     return Content(
-        runs=every,
-        findings=ranked_findings(source),
-        comparisons=comparisons(source),
-        series=rows(source, SERIES),
-        **{table.name: rows(source, table) if len(every) > 1 else [] for table in TOTALS},
-        inventory=rows(source, INVENTORY),
-        inputs=rows(source, INPUTS),
-        notices=[dict(row.values) for row in rows(source, NOTICES)],
-        settings={row.name: row.value for row in rows(source, SETTINGS)},
-        versions={row.name: row.version for row in rows(source, VERSIONS)},
+        runs=_runs(tables),
+        findings=tables["findings"],
+        comparisons=compared(tables),
+        series=tables["series"],
+        totals=[row for row in tables["totals"] if row.values["n_runs"] > 1],
+        inventory=tables["inventory"],
+        inputs=tables["inputs"],
+        notices=tables["notices"],
+        settings={row.name: row.value for row in tables["settings"]},
+        versions={row.name: row.version for row in tables["versions"]},
         chosen=[],
+        tables=tables,
+        sources=Sources(tables),
     )
 
 
@@ -233,28 +249,18 @@ def ranked_findings(source: Source) -> list[Row]:
 
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
-    tables = {table.name: _by_run(rows(source, table)) for table in OF_RUNS}
+    return _runs({table.name: rows(source, table) for table in (HEADLINES, *OF_RUNS)})
+
+
+def _runs(tables: Mapping[str, list[Row]]) -> list[RunContent]:
+    own = {
+        table.name: _by_name(tables[table.name], lambda row: [row.values["run_id"]])
+        for table in OF_RUNS
+    }
     return [
-        RunContent(
-            headline, **{name: found.get(headline.run_id, []) for name, found in tables.items()}
-        )
-        for headline in headlines(source)
+        RunContent(head, {name: found[head.run_id] for name, found in own.items()})
+        for head in tables["headlines"]
     ]
-
-
-def _by_run(found: list[Row]) -> dict[str, list[Row]]:
-    lists: dict[str, list[Row]] = {}
-    for row in found:
-        lists.setdefault(row.values["run_id"], []).append(row)
-    return lists
-
-
-def _own_comparisons(found: list[Comparison], names: Set[str]) -> list[Comparison]:
-    """Among several runs; of one all that it is part of, those it is the candidate of first."""
-    if len(names) > 1:
-        return [each for each in found if {each.base, each.candidate} <= names]
-    own = [each for each in found if not names.isdisjoint((each.base, each.candidate))]
-    return sorted(own, key=lambda each: each.candidate not in names)
 
 
 def _whole(found: list[Row], group: str, names: Set[str]) -> list[Row]:

@@ -9,20 +9,17 @@ from functools import lru_cache
 from typing import Any
 
 from pipeline.report import wording
-from pipeline.report.comparisons import grids
 from pipeline.report.figures import Figure, Row
 from pipeline.text import is_redacted, markdown_cell, one_line
 
 EXCERPT = 120
 LONGEST_PLACEHOLDER = 100
+LONGEST_NAME = 200
 MOST_NAMES = 8
 LONGEST = 400
-# Text that needs no escape inside backquotes: citations and most names are made of it, in any
-# language.
-NAME = r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& -]"
-PLAIN = re.compile(f"{NAME}{{1,200}}")
-# What holds single backquotes stands between two.
-FENCED = re.compile(rf"(?:{NAME}|`(?!`)){{1,200}}")
+# What a table's row and a comment would take for their own, until a text is written or shown.
+PIPE, OPENING = "\ue000", "\ue001"
+BACKQUOTES = re.compile("`+")
 
 
 def pct(figure: Figure) -> str:
@@ -113,15 +110,25 @@ def cell(text: str | Figure) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def ref(text: str | Figure) -> str:
-    """A name, hash or citation: in backquotes where it is plain, else escaped."""
+def ref(text: str | Figure, limit: int = LONGEST_NAME) -> str:
+    """A name, hash, citation or quote as it is, between backquotes: nothing in it is markup."""
     if not isinstance(text, str):
         return "n/a"
-    if PLAIN.fullmatch(text):
-        return f"`{text}`"
-    if FENCED.fullmatch(text):
-        return f"`` {text} ``"
-    return markdown_cell(one_line(text, EXCERPT))
+    flat = one_line(text, limit)
+    if not flat.strip():
+        return "(empty)"
+    for char in (PIPE, OPENING):
+        flat = flat.replace(char, "\ufffd")
+    flat = flat.replace("|", PIPE).replace("<!--", OPENING)
+    fence = "`" * (1 + max(map(len, BACKQUOTES.findall(flat)), default=0))
+    room = " " if flat[0] in "` " or flat[-1] in "` " else ""
+    return f"{fence}{room}{flat}{room}{fence}"
+
+
+def settled(text: str) -> str:
+    """A line of Markdown with what stood in for others: a row of a table keeps its cells."""
+    pipe = "\\|" if text.startswith("|") else "|"
+    return text.replace(PIPE, pipe).replace(OPENING, "<!--")
 
 
 def cite(citation: str | Figure) -> str:
@@ -141,12 +148,12 @@ def words(name: str) -> str:
 
 def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
     """The beginning of a long text, on one line; said where something was taken out of it."""
-    if not isinstance(text, str):
+    if not isinstance(text, str) or not text.strip():
         return ""
     flat = " ".join(text.split())
     # A placeholder may begin within what is shown and end beyond it.
     mark = " (redacted)" if is_redacted(flat[: limit + LONGEST_PLACEHOLDER]) else ""
-    return markdown_cell(one_line(flat, limit)) + mark
+    return ref(flat, limit) + mark
 
 
 def marked(figure: Figure, formatted: Callable[[float], str]) -> str:
@@ -166,7 +173,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "code": code,
     "count": count,
     "excerpt": excerpt,
-    "grids": grids,
     "listed": listed,
     "many": many,
     "num": num,

@@ -8,41 +8,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from pipeline.report import marks, templates
+from pipeline.report import templates
+from pipeline.report.cited import MARK, Sources
 from pipeline.report.commands import commands
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
-from pipeline.report.marks import Curation
+from pipeline.report.filters import settled
+from pipeline.report.marks import CHART
 from pipeline.report.own_templates import replaced
 from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
-# How much of a list a page holds; what is left out is said.
+# How much of a list a draft holds; the rest is a query away.
 LIMITS = {
-    "summary_findings": 3,
-    "own_findings": 5,
     "summary_runs": 6,
-    "summary_named": 3,
-    "summary_leaders": 3,
     "summary_comparisons": 2,
+    "summary_fixes": 3,
     "gap_runs": 3,
-    "detailed_runs": 20,
-    "most_notices": 20,
-    "most_slices": 40,
-    "most_standings": 8,
-    "opening_benchmarks": 3,
-    "most_benchmarks": 8,
-    "most_modes": 12,
-    "most_recommendations": 5,
-    "most_inputs": 100,
-    "most_comparisons": 40,
-    "widest_grid": 12,
-    "detailed_comparisons": 6,
+    "most_runs": 20,
+    "most_rows": 15,
+    "most_slices": 15,
+    "most_notices": 10,
+    "most_checks": 6,
+    "most_errors": 5,
+    "most_findings": 5,
+    "most_cards": 5,
+    "most_fixes": 6,
+    "most_changed": 3,
+    "detailed_comparisons": 2,
 }
 
 
 @dataclass(frozen=True)
 class Written:
-    """A section as Markdown, without its heading."""
+    """A section as Markdown with the marks of its figures, without its heading."""
 
     section: Section
     text: str
@@ -50,17 +48,19 @@ class Written:
 
 @dataclass(frozen=True)
 class Document:
-    """A report as Markdown, section by section."""
+    """A report section by section: its file is Markdown, a page is made of the same."""
 
     title: str
     opening: str
     sections: list[Written]
+    sources: Sources
 
     @property
     def text(self) -> str:
-        """The whole file."""
-        told = [f"# {self.title}\n\n{self.opening}"]
-        told += [f"## {each.section.title}\n\n{_in_steps(each.text)}" for each in self.sections]
+        """The file: one source comment per block in place of the marks."""
+        told = [f"# {self.title}", self.opening]
+        for each in self.sections:
+            told += [f"## {each.section.title}", self.sources.written(each.text)]
         return "\n\n".join(told) + "\n"
 
 
@@ -70,44 +70,30 @@ def document(
     title: str,
     sections: Sequence[Section] = SECTIONS,
     folder: Path | None = None,
-    **limits: int,
 ) -> Document:
-    """The sections asked for; templates of a folder, and limits, go before ours."""
+    """The sections asked for; templates of a folder go before ours."""
     environment = templates.markdown(folder)
     told = {
         "content": content,
         "commands": commands(content, sections, folder),
         "replaced": replaced(folder),
         **LIMITS,
-        **limits,
     }
-    written: list[Written] = []
-    # The last section lists what the others leave to a curator.
-    curations: list[Curation] = []
-    for section in sections:
-        template = environment.get_template(f"{section.name}.md.j2")
-        text = _tidy(template.render(curations=curations, **told))
-        curations += marks.curations(section.title, text)
-        written.append(Written(section, text))
-    return Document(title, _tidy(environment.get_template("opening.md.j2").render(**told)), written)
+
+    def rendered(name: str) -> str:
+        return _tidy(environment.get_template(f"{name}.md.j2").render(**told))
+
+    written = [Written(section, rendered(section.name)) for section in sections]
+    return Document(title, rendered("opening"), written, content.sources)
 
 
 def comparison_page(found: list[Comparison]) -> str:
-    """The section on comparisons alone, for what was asked on the spot."""
+    """The section on comparisons alone, for what was asked on the spot: it has no sources."""
     template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
-    told = SimpleNamespace(comparisons=found, series=[])
-    # What was asked on the spot stands in no warehouse, and is nobody's report yet.
-    unmarked = dict.fromkeys(marks.GLOBALS, lambda *_, **__: "")
-    page = template.render(
-        content=told, **unmarked, **{**LIMITS, "detailed_comparisons": len(found)}
-    )
-    return _tidy(f"# {COMPARISON.title}\n\n{page}") + "\n"
-
-
-def _in_steps(text: str) -> str:
-    """Cards that stand below no part, as of an only run, are one level higher: none is left out."""
-    above, part, rest = f"\n{text}".partition("\n### ")
-    return (above.replace("\n#### ", "\n### ") + part + rest)[1:]
+    content = SimpleNamespace(comparisons=found, series=[])
+    page = template.render(content=content, **{**LIMITS, "detailed_comparisons": len(found)})
+    lines = MARK.sub("", CHART.sub("", _tidy(f"# {COMPARISON.title}\n\n{page}"))).split("\n")
+    return "\n".join(map(settled, lines)) + "\n"
 
 
 def _tidy(text: str) -> str:

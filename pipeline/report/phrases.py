@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pipeline.report import findings, sentences, wording
-from pipeline.report.comparisons import Change, Comparison, Ledger
+from pipeline.report.comparisons import Change, Comparison, Ledger, leading
+from pipeline.report.content import Gap, RunContent
 from pipeline.report.figures import Figure, Row
 from pipeline.report.filters import (
     cell,
@@ -23,9 +24,8 @@ from pipeline.report.filters import (
     span,
 )
 
-# Rates that print alike.
-SAME = 0.0005
 MOST_CITED = 3
+MOST_UNKNOWN = 4
 UNEXPLAINED = "UNEXPLAINED"
 # Of how a call differs from the expected one: both sides are to be seen.
 MOST_DETAIL = 300
@@ -74,21 +74,12 @@ def interval(head: Row, metric: str, format_: str) -> str:
     low, high = (getattr(head, f"{metric}_ci_new_tasks_{end}") for end in ("low", "high"))
     if low.value is None:
         return ""
-    return f" (95% interval for new tasks {span(low, high, format_)})"
+    return f" (95% CI {span(low, high, format_)})"
 
 
 def points_apart(figure: Figure) -> str:
     """A difference of rates in points, without a sign."""
     return points(figure).removeprefix("+")
-
-
-def odds(row: Row) -> str:
-    """The odds ratio of a behaviour with its interval; a side without bound says so."""
-    if row.kind != "binary":
-        return ""
-    if row.is_unbounded:
-        return f"from {num(row.odds_ratio_low)} up"
-    return f"{num(row.odds_ratio)} ({span(row.odds_ratio_low, row.odds_ratio_high, 'num')})"
 
 
 def behaviour(feature: str) -> str:
@@ -98,63 +89,190 @@ def behaviour(feature: str) -> str:
     return wording.BEHAVIOURS.get(feature) or cell(feature)
 
 
-def differences(told: str) -> str:
-    """What else differs between two rollouts, its names in words."""
-    parts = [part.partition(" ") for part in told.split("; ")]
-    return "; ".join(f"{behaviour(name)} {cell(values)}" for name, _, values in parts)
-
-
 def parted(row: Row) -> str:
     """The first consequential difference between a pass and a failure of one task."""
     words = wording.PARTINGS[row.difference]
-    if row.difference in SAME_STEPS:
-        return f"{words[0].upper()}{words[1:]}."
-    if row.n_common_first.value:
-        return f"The two take {many(row.n_common_first, 'consequential step')} alike, then {words}."
-    return f"At their first consequential step, {words}."
+    if row.difference not in SAME_STEPS and row.n_common_first.value:
+        return f"After {many(row.n_common_first, 'identical step')}, {words}."
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def wrong_step(row: Row) -> str:
     """The first wrong step of an attempt, and what shows it; nothing where none is known."""
     if not isinstance(row.wrong_kind, str):
         return ""
-    told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
+    words = wording.WRONG_STEPS[row.wrong_kind]
     if row.wrong_kind == "error":
-        return told
-    return f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+        return f"{words}: {excerpt(row.wrong_name)}"
+    return f"{words}: {ref(row.wrong_name)}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+
+
+def cause(name: str | Figure) -> str:
+    """A root cause spelled out; nothing where none is suggested."""
+    if not isinstance(name, str) or name == UNEXPLAINED:
+        return ""
+    return wording.CAUSES.get(name) or ref(name)
 
 
 def because(row: Row) -> str:
-    """The cause of a task's failures, how sure it is, the evidence, and what it would take."""
-    if not isinstance(row.cause, str) or row.cause == UNEXPLAINED:
-        return "No rule suggests a cause."
-    told = f"Curated cause **{cell(row.cause)}**"
+    """The cause of a task's failures, how sure it is, and what it would take."""
+    if not cause(row.cause):
+        return "cause: no rule suggests one"
+    told = f"cause: {cause(row.cause)}"
     if row.is_suggested:
-        told = f"Suggested cause **{cell(row.cause)}** ({row.confidence}, rule {ref(row.rule)})"
-    told += f": {cell(row.note)}" if isinstance(row.note, str) and row.note else ""
-    cited = ", ".join(ref(citation) for citation in (row.evidence or [])[:MOST_CITED])
-    told += f"; see {cited}." if cited else "."
+        told += f", {row.confidence} suggestion"
+    if isinstance(row.note, str) and row.note:
+        told += f": {cell(row.note)}"
     if isinstance(row.intervention, str):
-        told += f" What it would take: {wording.INTERVENTIONS[row.intervention]}."
+        told += f"; to do: {wording.INTERVENTIONS[row.intervention]}"
     return told
+
+
+def explained(row: Row) -> str:
+    """How many failures of a run each kind of evidence explains; what is none is left out."""
+    parts = [
+        f"{count(figure)} {words}"
+        for figure, words in (
+            (row.n_by_record, "by the record"),
+            (row.n_by_checks, "by failed checks"),
+            (row.n_by_trajectory, "by the trajectory"),
+            (row.n_described, "only described by what the verifier compares"),
+            (row.n_ungraded, "never graded"),
+            (row.n_unexplained, "unexplained"),
+        )
+        if figure.value
+    ]
+    seen = "; no transcript is recorded" if row.is_unobserved else ""
+    return f"{ref(row.run_id)}: {many(row.n_failures, 'failure')}, {', '.join(parts)}{seen}."
+
+
+def trust(runs: Sequence[RunContent]) -> str:
+    """Whether scores can be trusted: what is not scored, and what the health checks flag."""
+    heads = [run.headline for run in runs]
+    incomplete = [head for head in heads if head.is_incomplete and not head.is_expected_unknown]
+    told = []
+    if incomplete:
+        parts = [
+            f"{count(head.n_expected_scored)} of {count(head.n_expected)} expected attempts of "
+            f"{ref(head.run_id)}"
+            for head in incomplete[:MOST_CITED]
+        ]
+        more = " (other runs are incomplete too)" if len(incomplete) > MOST_CITED else ""
+        told.append(f"Scored are {' and '.join(parts)}{more}")
+    elif all(head.is_expected_unknown for head in heads):
+        told.append("What was expected is not recorded, so missing attempts are unknown")
+    else:
+        told.append("Every expected attempt is scored")
+    flagged = [row for run in runs for row in run.health if row.n_unhealthy.value]
+    flagged.sort(key=lambda row: -row.values["n_unhealthy"])
+    told += [
+        f"health checks flag {count(row.n_unhealthy)} of {count(row.n_rollouts)} attempts of "
+        f"{ref(row.run_id)}"
+        for row in flagged[:2]
+    ]
+    return "; ".join(told) + "."
+
+
+def opening(heads: Sequence[Row]) -> str:
+    """The run that leads, and the one that follows it."""
+    is_reward = any(head.is_unsettled or head.is_graded for head in heads)
+    metric, words, print_ = (
+        ("mean_reward", "mean reward", num) if is_reward else ("pass_at_1", "pass@1", pct)
+    )
+    scored = [head for head in heads if getattr(head, metric).value is not None]
+    ranked = sorted(scored, key=lambda head: -getattr(head, metric).value)
+    if not ranked:
+        return "No attempt is scored: there is nothing to aggregate."
+    told = f"{ref(ranked[0].run_id)} has the highest {words}, {print_(getattr(ranked[0], metric))}"
+    if len(heads) == 1:
+        return f"{words[0].upper() if is_reward else words[0]}{words[1:]} is {print_(getattr(ranked[0], metric))}."
+    return (
+        f"{told}; {ref(ranked[1].run_id)} follows with {print_(getattr(ranked[1], metric))}."
+        if len(ranked) > 1
+        else f"{told}."
+    )
+
+
+def slice_opening(rows: Sequence[Row]) -> str:
+    """The slice of several tasks that does worst."""
+    known = [row for row in rows if row.pass_at_1.value is not None and row.n_tasks.value > 1]
+    if not known:
+        return "By slice:"
+    worst = min(known, key=lambda row: row.pass_at_1.value)
+    return (
+        f"The lowest slice is {ref(worst.slice_key)} = {ref(worst.slice_value)} of "
+        f"{ref(worst.run_id)}: {pct(worst.pass_at_1)} over {many(worst.n_tasks, 'task')}."
+    )
+
+
+def lacking(gap: Gap, most: int) -> str:
+    """The runs that lack something, each with how much of it."""
+    parts = [
+        f"{ref(row.run_id)} {count(row.n_rows)} of {many(row.n_of, row.unit)}"
+        for row in gap.rows[:most]
+    ]
+    return ", ".join(parts) + (" and other runs" if len(gap.rows) > most else "")
+
+
+def unknown(claims: Iterable[str]) -> str:
+    """What cannot be said, the most important first."""
+    return "; ".join(list(claims)[:MOST_UNKNOWN])
+
+
+def settings_of(comparison: Comparison) -> str:
+    """In what two runs are known to differ."""
+    if not comparison.differing:
+        told = "No recorded configuration difference"
+    else:
+        parts = []
+        for row in comparison.differing:
+            if row.n_tasks.value is not None:
+                parts.append(f"{row.setting} (of {many(row.n_tasks, 'task')})")
+                continue
+            sides = [
+                ref(side) if isinstance(side, str) else "not recorded"
+                for side in (row.base_value, row.candidate_value)
+            ]
+            parts.append(f"{row.setting} ({sides[0]} to {sides[1]})")
+        told = f"The runs differ in {', '.join(parts)}"
+    return told + ("; neither records its model." if comparison.has_no_model else ".")
+
+
+def said(row: Row, column: str) -> str:
+    """A text of a row with its source: it may hold figures."""
+    return cell(getattr(row, column)) + Figure(None, f"{row.place}#{column}").marker
+
+
+def largest(rows: Iterable[Row], column: str) -> list[Row]:
+    """Rows that have the figure, the largest first; equal ones as they stood."""
+    known = [row for row in rows if getattr(row, column).value is not None]
+    return sorted(known, key=lambda row: -getattr(row, column).value)
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
-    "points_apart": points_apart,
     "behaviour": behaviour,
-    "differences": differences,
+    "cause": cause,
     "extremes": extremes,
     "finding": finding,
+    "largest": largest,
+    "leading": leading,
     "line_name": line_name,
-    "measure": wording.MEASURES.__getitem__,
+    "points_apart": points_apart,
+    "said": said,
     "statements": statements,
+    "unknown": unknown,
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
     "because": because,
+    "explained": explained,
     "headline": headline,
     "interval": interval,
-    "odds": odds,
+    "lacking": lacking,
+    "opening": opening,
     "parted": parted,
+    "settings_of": settings_of,
+    "slice_opening": slice_opening,
+    "trust": trust,
     "wrong_step": wrong_step,
 }

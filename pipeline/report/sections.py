@@ -31,3 +31,5 @@ SECTIONS = (
     Section("Reproducibility Notes"),
 )
 COMPARISON = SECTIONS[8]
+# Of several benchmarks: each has a report of its own.
+OVERVIEW = Section("Overview")

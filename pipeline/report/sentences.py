@@ -10,9 +10,9 @@ from pipeline.report.figures import Figure, Row
 
 METRICS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
 TESTS = {
-    "signs of tasks": "flipping the signs of task differences",
-    "signs of groups": "flipping the signs of groups of tasks",
-    "t of tasks' differences": "Student's t of task differences, since repeats differ",
+    "signs of tasks": "sign-flip test over tasks",
+    "signs of groups": "sign-flip test over groups of tasks",
+    "t of tasks' differences": "t test over tasks",
 }
 EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
 # Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
@@ -58,15 +58,15 @@ def statements(change: Change, voice: Voice) -> list[Statement]:
     """All that one metric says, a labelled sentence each; what is undefined says why."""
     row = change.row
     if not row.n_common_tasks.value:
-        return [("nothing shared", "The runs have no task in common: nothing can be compared.")]
+        return [("nothing shared", "the runs have no task in common")]
     told = [
         ("verdict", verdict(change, voice)),
         ("change", _change(change, voice)),
         ("new tasks", _new_tasks(change, voice)),
         ("same tasks", _same_tasks(change, voice)),
-        ("missing rows", _missing(change, voice)),
-        ("chance", _chance(change, voice)),
-        ("tasks", _pairing(change, voice)),
+        ("missing attempts", _missing(change, voice)),
+        ("significance", _chance(change, voice)),
+        ("pairing", _pairing(change, voice)),
         ("why", contributors(change, voice)),
     ]
     return [(label, sentence) for label, sentence in told if sentence]
@@ -74,53 +74,34 @@ def statements(change: Change, voice: Voice) -> list[Statement]:
 
 def headline(comparison: Comparison, voice: Voice) -> str:
     """One sentence: what changed by each metric, and the verdict where there is one."""
-    n_common = comparison.lead.row.n_common_tasks
-    if not n_common.value:
-        return "they have no task in common, so nothing can be compared."
+    row = comparison.lead.row
+    pair = f"{voice.name(comparison.candidate)} vs {voice.name(comparison.base)}"
+    if not row.n_common_tasks.value:
+        return f"{pair}: no task in common, so nothing can be compared."
     told = "; ".join(_moved(change, voice) for change in comparison.told)
-    reach = "; of other tasks this says nothing" if n_common.value == 1 else ""
-    return f"{told}, on {voice.count(n_common)} {_tasks(n_common)} of both{reach}."
+    n_common = f"{voice.count(row.n_common_tasks)} common {_tasks(row.n_common_tasks)}"
+    return f"{pair}: {told} on {n_common}{_decided(comparison.lead, voice)}."
+
+
+def _decided(change: Change, voice: Voice) -> str:
+    """The verdict; without a baseline, whether the interval leaves out no change."""
+    told = verdict(change, voice, is_corrected=True)
+    if told:
+        return f": {told}"
+    low, high = change.row.ci_new_tasks_low.value, change.row.ci_new_tasks_high.value
+    if low is None or high is None:
+        return ""
+    return ": significant" if low > 0 or high < 0 else ": not significant"
 
 
 def _moved(change: Change, voice: Voice) -> str:
     row = change.row
-    told = verdict(change, voice, is_corrected=True)
-    parts = [told] if told else []
-    if row.ci_new_tasks_low.value is not None:
-        span = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
-        parts.append(f"95% interval for new tasks {span}")
-    decided = f" ({'; '.join(parts)})" if parts else ""
-    moved = f"{way(row.delta)} {voice.change(change, row.delta)}"
-    return f"{METRICS[change.metric]} {moved}{decided}{_mainly(change, voice)}"
-
-
-def way(delta: Figure) -> str:
-    """Which way a figure moved."""
-    value = delta.value or 0
-    return "rises" if value > 0 else "falls" if value < 0 else "does not move:"
-
-
-def _mainly(change: Change, voice: Voice) -> str:
-    """The one slice or task that moves it most, the way it moved."""
-    is_up = (change.row.delta.value or 0) > 0
-    tasks = change.gains if is_up else change.losses
-    if not tasks or not change.row.delta.value:
-        return ""
-    best = max(
-        (
-            line
-            for ledger in change.ledger("slices")
-            for line in ledger.lines
-            if line.effect == "rate"
-        ),
-        key=lambda line: line.amount.value * (1 if is_up else -1),
-        default=None,
-    )
-    said = f", most at task {voice.name(tasks[0].candidate_example)}"
-    if best is not None and best.line:
-        part = voice.change(change, best.shown)
-        said += f" ({voice.name(best.slice_key)} {voice.name(best.line)} {part})"
-    return said
+    told = f"{METRICS[change.metric]} {voice.change(change, row.delta)}"
+    if row.ci_new_tasks_low.value is None:
+        return told
+    low, high = row.ci_new_tasks_low, row.ci_new_tasks_high
+    print_ = voice.points if change.metric == "pass_at_1" else voice.signed
+    return f"{told} (95% CI {print_(low)} to {print_(high)})"
 
 
 def verdict(change: Change, voice: Voice, *, is_corrected: bool = False) -> str:
@@ -144,8 +125,8 @@ def verdict(change: Change, voice: Voice, *, is_corrected: bool = False) -> str:
 def _change(change: Change, voice: Voice) -> str:
     row = change.row
     told = (
-        f"{voice.change(change, row.delta)} on {voice.count(row.n_common_tasks)} "
-        f"{_tasks(row.n_common_tasks)} of both, from {voice.level(change, row.base_common)} to "
+        f"{voice.change(change, row.delta)} on {voice.count(row.n_common_tasks)} common "
+        f"{_tasks(row.n_common_tasks)}, from {voice.level(change, row.base_common)} to "
         f"{voice.level(change, row.candidate_common)}"
     )
     if not row.n_base_tasks.value == row.n_candidate_tasks.value == row.n_common_tasks.value:
@@ -159,55 +140,54 @@ def _change(change: Change, voice: Voice) -> str:
 def _new_tasks(change: Change, voice: Voice) -> str:
     row = change.row
     if row.n_common_tasks.value == 1:
-        return "n/a: the runs share one task, so what differs on it says nothing of other tasks"
+        return "n/a: one common task says nothing of other tasks"
     if row.ci_new_tasks_low.value is None:
-        return "n/a: the tasks do not tell how others would fare"
+        return "n/a: too few tasks for a CI"
     told = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
-    seen = _detectable(change, row.mde_new_tasks, voice)
-    return f"{told} (95%, for new tasks like these){seen}"
+    return f"95% CI {told}{_detectable(change, row.mde_new_tasks, voice)}"
 
 
 def _same_tasks(change: Change, voice: Voice) -> str:
     row = change.row
     words = {
-        "higher": "on these tasks the candidate is higher",
-        "lower": "on these tasks the candidate is lower",
-        "not told apart": "on these tasks the runs cannot be told apart",
+        "higher": "the candidate is higher",
+        "lower": "the candidate is lower",
+        "not told apart": "no significant difference",
     }
     found = words.get(row.on_these_tasks) if isinstance(row.on_these_tasks, str) else None
     if found is not None and row.on_these_tasks_counted_as_fail != row.on_these_tasks:
-        found += ", which missing rows as failures would not show"
+        found += ", but not with missing attempts counted as failures"
     if row.ci_same_tasks_low.value is not None:
         span = voice.span(change, row.ci_same_tasks_low, row.ci_same_tasks_high)
         seen = _detectable(change, row.mde_same_tasks, voice)
-        return f"{span} (95%, for these tasks sampled again){seen}; {found}"
+        return f"95% CI {span}{seen}; {found}"
     if found is not None:
-        return f"{found}, comparing their repeats task by task; too few mixed tasks for an interval"
+        return f"{found} (repeats compared task by task; too few mixed tasks for a CI)"
     if row.se_same_tasks.value is None:
-        return "n/a: without repeats in both runs nothing says how these tasks would fare again"
-    return "n/a: too few tasks vary between repeats to say how these would fare again"
+        return "n/a: it takes repeats in both runs"
+    return "n/a: too few tasks vary between repeats"
 
 
 def _detectable(change: Change, figure: Figure, voice: Voice) -> str:
     if figure.value is None:
         return ""
     size = voice.change(change, figure).lstrip("+")
-    return f"; a change of {size} would be seen four times in five"
+    return f"; minimum detectable change {size} (80% power)"
 
 
 def _missing(change: Change, voice: Voice) -> str:
     row = change.row
     if row.bound_low.value is None:
-        return "n/a: rewards have no bounds here, so what is missing could have made anything of it"
+        return "n/a: rewards have no bounds"
     if row.bound_low.value == row.bound_high.value:
         return ""
-    told = f"{voice.change(change, row.delta_counted_as_fail)} with missing rows as failures"
+    told = f"{voice.change(change, row.delta_counted_as_fail)} if all count as failed"
     if row.ci_counted_as_fail_low.value is not None:
         span = voice.span(change, row.ci_counted_as_fail_low, row.ci_counted_as_fail_high)
-        told += f" ({span}, which the verdict goes by)"
-    told += f"; {voice.span(change, row.bound_low, row.bound_high)} whatever they would have been"
+        told += f" (95% CI {span}; the verdict uses this)"
+    told += f"; at most {voice.span(change, row.bound_low, row.bound_high)}"
     if not row.is_expected_known:
-        told += ", had every task the usual repeats: nothing says what was expected"
+        told += " (with as many repeats as usual: what was expected is not recorded)"
     return told
 
 
@@ -215,15 +195,13 @@ def _chance(change: Change, voice: Voice) -> str:
     row = change.row
     told = []
     if row.p_mean.value is not None:
-        mean = f"p = {voice.chance(row.p_mean)} if their mean did not change, by {TESTS[row.test]}"
+        mean = f"{TESTS[row.test]}, p = {voice.chance(row.p_mean)}"
         if row.p_holm.value is not None and row.p_holm.value != row.p_mean.value:
-            mean += f" ({voice.chance(row.p_holm)} by Holm, over all candidates)"
+            mean += f" ({voice.chance(row.p_holm)} by Holm over all candidates)"
         told.append(mean + _drawn(row.n_draws, voice))
     if row.p_any.value is not None:
-        dealt = (
-            f"p = {voice.chance(row.p_any)} if no task changed, by exchanging rollouts within tasks"
-        )
-        told.append(dealt + _drawn(row.n_draws_any, voice))
+        any_task = f"permutation test (no task changed), p = {voice.chance(row.p_any)}"
+        told.append(any_task + _drawn(row.n_draws_any, voice))
     return "; ".join(told)
 
 
@@ -233,18 +211,18 @@ def _drawn(n_draws: Figure, voice: Voice) -> str:
 
 def _pairing(change: Change, voice: Voice) -> str:
     row = change.row
-    parts = [f"{voice.count(row.n_verified)} ask the same question in both"]
+    parts = [f"{voice.count(row.n_verified)} {_tasks(row.n_verified)} with the same question"]
     for figure, words in (
-        (row.n_unverified, "paired by id alone, since their questions are empty or vary"),
-        (row.n_contradicted, "refused: one id, different questions"),
-        (row.n_not_scored, "not scored in one of the runs"),
+        (row.n_unverified, "paired by id alone"),
+        (row.n_contradicted, "refused (one id, different questions)"),
+        (row.n_not_scored, "not scored in one run"),
         (row.n_base_only, "only in the base"),
         (row.n_candidate_only, "only in the candidate"),
     ):
         if figure.value:
             parts.append(f"{voice.count(figure)} {words}")
     if 1 < (row.n_common_tasks.value or 0) < FEW_TASKS:
-        parts.append("so few tasks say little of others")
+        parts.append("few tasks, so little is known of others")
     return "; ".join(parts)
 
 

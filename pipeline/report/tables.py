@@ -21,325 +21,172 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Table:
-    """Rows for a page, and the relation and key that their figures are cited by.
+    """Rows for a page, the relation and key that their figures are cited by, and their order.
 
-    Without a query of its own a table is the relation of its name in `report`.
+    Without a query of its own a table is the whole relation. The order must hold of the relation
+    too: it is part of the source of a block.
     """
 
     name: str
     relation: str
     key: tuple[str, ...]
+    order: str
     query: str = ""
+    # So many rows of each run that the query gives are the first of the relation.
+    n_first: int = 0
 
     @property
     def select(self) -> str:
         """The query that gives its rows in order."""
-        return self.query or f"from report.{self.name}"
+        schema = "" if "." in self.relation else "main."
+        return f"{self.query or f'from {schema}{self.relation}'} order by {self.order}"
 
     @property
     def reads(self) -> list[str]:
         """The relations of ours that its rows come from."""
         return RELATION.findall(self.select)
 
-    @property
-    def shown(self) -> str:
-        """The relation that a reader asks to see these rows, and perhaps more."""
-        return self.relation if self.query else f"report.{self.name}"
-
 
 RUN = ("run_id",)
-HEADLINES = Table("headlines", "run_metrics", RUN)
+HEADLINES = Table("headlines", "run_metrics", RUN, "benchmark, place", "from report.headlines")
 HEALTH = Table(
     "health",
     "run_health",
     RUN,
-    """
-    select run_health.*, run_metrics.benchmark
-    from main.run_health
-    inner join main.run_metrics using (run_id)
-    order by benchmark, run_id
-    """,
+    "benchmark, run_id",
+    "select run_health.*, benchmark from main.run_health inner join main.run_metrics using (run_id)",
 )
 OF_RUNS = (
-    Table(
-        "curves",
-        "pass_curve",
-        (*RUN, "k"),
-        """
-        select
-            *,
-            k <= 8 or k in (16, 32, 64, 128, 256, 512) or k = max(k) over (partition by run_id)
-                as is_printed
-        from main.pass_curve
-        order by run_id, k
-        """,
-    ),
-    Table(
-        "bands",
-        "estimates",
-        (*RUN, "metric", "k"),
-        """
-        from main.estimates
-        where metric in ('pass_at', 'pass_hat')
-        order by run_id, metric, k
-        """,
-    ),
-    Table(
-        "uncertainties",
-        "estimates",
-        (*RUN, "metric", "k"),
-        """
-        select
-            estimates.*,
-            case metric
-                when 'mean_reward' then 'mean reward'
-                when 'pass_at' then 'pass@' || estimates.k
-                else 'pass^' || estimates.k
-            end as label,
-            metric = 'mean_reward' as is_reward
-        from main.estimates
-        inner join main.run_metrics using (run_id)
-        where case metric
-            when 'pass_at' then estimates.k in (1, run_metrics.k // 2, run_metrics.k)
-            when 'pass_hat' then
-                estimates.k > 1 and estimates.k in (run_metrics.k // 2, run_metrics.k)
-            when 'mean_reward' then run_metrics.is_graded or run_metrics.pass_at_1 is null
-        end
-        order by run_id, metric, estimates.k
-        """,
-    ),
+    Table("curves", "pass_curve", (*RUN, "k"), "run_id, k"),
+    Table("estimates", "estimates", (*RUN, "metric", "k"), "run_id, metric, k"),
     Table(
         "policies",
         "denominators",
         (*RUN, "policy"),
-        """
-        select
-            *,
-            case policy
-                when 'dropped' then 'dropped (the headline)'
-                when 'counted_as_fail' then 'counted as failed'
-                else 'infrastructure dropped, the rest failed'
-            end as label
-        from main.denominators
-        order by run_id, list_position(['dropped', 'counted_as_fail'], policy) nulls last
-        """,
+        "run_id, list_position(['dropped', 'counted_as_fail'], policy) nulls last, policy",
     ),
-    Table(
-        "components",
-        "reward_components",
-        (*RUN, "component"),
-        "from main.reward_components order by run_id, component",
-    ),
+    Table("components", "reward_components", (*RUN, "component"), "run_id, component"),
     Table(
         "resources",
         "resource_stats",
-        (*RUN, "outcome", "measure"),
-        """
-        select
-            *,
-            case measure when 'duration_s' then 'seconds' else replace(measure, '_', ' ') end
-                as label
-        from main.resource_stats
-        order by
-            run_id,
-            list_position(
-                ['input_tokens', 'output_tokens', 'turns', 'tool_calls', 'duration_s'], measure
-            ),
-            outcome <> 'passed'
-        """,
+        (*RUN, "measure", "outcome"),
+        "run_id, list_position(['input_tokens', 'output_tokens', 'turns', 'tool_calls',"
+        " 'duration_s'], measure), outcome <> 'passed'",
     ),
     Table(
         "slices",
         "slice_metrics",
         (*RUN, "slice_key", "slice_value"),
-        "from main.slice_metrics order by run_id, slice_key, slice_value",
+        "slice_key, slice_value, run_id",
     ),
-    Table("reported", "report.reported", (*RUN, "status", "reason")),
-    Table("funnels", "report.funnels", (*RUN, "stage_no")),
-    Table(
-        "buckets",
-        "bucket_counts",
-        (*RUN, "bucket"),
-        """
-        from main.bucket_counts
-        order by run_id, list_position(['always', 'sometimes', 'never', 'missing'], bucket)
-        """,
-    ),
-    Table(
-        "bucket_tasks",
-        "task_outcomes",
-        (*RUN, "task_id"),
-        # A few of each bucket that asks for a look: an equal number of passes and failures tells
-        # most; of what never passes, what came nearest to it.
-        """
-        with chosen as (
-            select
-                *,
-                list_position(['sometimes', 'never', 'missing'], bucket) as place,
-                row_number() over (
-                    partition by run_id, bucket
-                    order by
-                        if(place = 1, abs(pass_rate - 0.5), -coalesce(max_reward, 0)),
-                        try_cast(task_id as bigint),
-                        task_id
-                ) as rank
-            from main.task_outcomes
-            where place is not null
-            qualify rank <= 10
-        )
-        select
-            run_id,
-            task_id,
-            bucket,
-            n_scored,
-            n_passed,
-            max_reward,
-            left(prompt, 200) as prompt,
-            run_id || '/' || task_id || ':' || passing_index as passing,
-            run_id || '/' || task_id || ':' || failing_index as failing
-        from chosen
-        left join staging.run_tasks using (run_id, task_id)
-        left join main.task_prompts using (run_id, task_id, prompt_sha)
-        left join (
-            select
-                run_id,
-                task_id,
-                min(rollout_index) filter (is_pass) as passing_index,
-                min(rollout_index) filter (not is_pass) as failing_index
-            from staging.rollouts
-            semi join chosen using (run_id, task_id)
-            group by all
-        ) using (run_id, task_id)
-        order by run_id, place, rank
-        """,
-    ),
-    Table("modes", "report.modes", (*RUN, "mode")),
+    Table("reported", "report.reported", (*RUN, "status", "reason"), "run_id, status, reason"),
+    Table("funnels", "report.funnels", (*RUN, "stage_no"), "run_id, stage_no"),
+    Table("modes", "report.modes", (*RUN, "mode"), "n_rollouts desc, run_id, rank"),
     Table(
         "signatures",
         "error_signatures",
         (*RUN, "source", "signature"),
+        "n_failed desc, n_rollouts desc, run_id, source, signature",
         """
-        select
-            *,
-            row_number() over (
-                partition by run_id order by n_failed desc, n_rollouts desc, source, signature
-            ) as rank
         from main.error_signatures
-        qualify rank <= 8
-        order by run_id, rank
+        qualify row_number() over (
+            partition by run_id order by n_failed desc, n_rollouts desc, source, signature
+        ) <= 8
         """,
+        n_first=8,
     ),
-    Table("explained", "report.explained", RUN),
-    Table("causes", "report.causes", (*RUN, "cause")),
-    Table("separators", "report.separators", (*RUN, "feature")),
-    Table("contrasts", "report.contrasts", (*RUN, "task_id")),
-    Table("dives", "report.dives", (*RUN, "task_id")),
-    Table("never_counts", "report.never_counts", RUN),
+    Table("explained", "report.explained", RUN, "run_id"),
     Table(
-        "recommendations",
-        "recommendations",
-        (*RUN, "rank"),
-        "from main.recommendations order by run_id, rank",
+        "causes",
+        "report.causes",
+        (*RUN, "cause"),
+        "run_id, cause = 'UNEXPLAINED', n_tasks desc, cause",
     ),
+    Table("separators", "report.separators", (*RUN, "feature"), "run_id, rank"),
+    Table("contrasts", "report.contrasts", (*RUN, "task_id"), "rank, run_id"),
+    Table("dives", "report.dives", (*RUN, "task_id"), "rank, run_id"),
+    Table("never_counts", "report.never_counts", RUN, "run_id"),
     Table(
-        "selections",
-        "selection_value",
-        (*RUN, "k"),
-        """
-        select
-            *,
-            k > 1
-            and (
-                k <= 8
-                or k in (16, 32, 64, 128, 256, 512)
-                or k = max(k) over (partition by run_id)
-            ) as is_printed
-        from main.selection_value
-        order by run_id, k
-        """,
+        "recommendations", "recommendations", (*RUN, "rank"), "kind, n_rollouts desc, run_id, rank"
     ),
-    Table("run_inventory", "report.run_inventory", (*RUN, "kind")),
+    Table("selections", "selection_value", (*RUN, "k"), "run_id, k"),
     HEALTH,
-    Table("health_checks", "report.health_checks", (*RUN, "scope", "check_id")),
-    Table("gaps", "report.gaps", (*RUN, "gap_no")),
+    Table(
+        "health_checks",
+        "report.health_checks",
+        (*RUN, "scope", "check_id"),
+        "n_findings desc, run_id, scope, check_id",
+    ),
+    Table("gaps", "report.gaps", (*RUN, "gap_no"), "gap_no, run_id"),
 )
-FINDINGS = Table("findings", "report.findings", ("finding_no",))
-SERIES = Table("series", "report.series", ("series", "place_no"))
-# Of all runs together; a report on one run says the same from its own tables.
-TOTALS = (
-    Table("task_totals", "report.task_totals", ("benchmark",)),
-    Table("mode_totals", "report.mode_totals", ("mode",)),
+FINDINGS = Table("findings", "report.findings", ("finding_no",), "finding_no")
+SERIES = Table("series", "report.series", ("series", "place_no"), "series, place_no")
+TOTALS = Table("totals", "report.task_totals", ("benchmark",), "benchmark")
+INVENTORY = Table(
+    "inventory", "report.inventory", ("benchmark", "run_id", "kind"), "benchmark, run_id, kind"
 )
-INVENTORY = Table("inventory", "report.inventory", ("kind",))
-INPUTS = Table("inputs", "artifacts", ("path",), "from main.artifacts order by path")
-NOTICES = Table("notices", "raw.notices", ("no",), "from raw.notices order by no")
-SETTINGS = Table("settings", "raw.report_settings", ("no",), "from raw.report_settings order by no")
-VERSIONS = Table("versions", "raw.versions", ("no",), "from raw.versions order by no")
+INPUTS = Table("inputs", "artifacts", ("path",), "path")
+NOTICES = Table("notices", "raw.notices", ("no",), "no")
+SETTINGS = Table("settings", "raw.report_settings", ("no",), "no")
+VERSIONS = Table("versions", "raw.versions", ("no",), "no")
 
 PAIR = ("base", "candidate")
 KEY = (*PAIR, "metric")
-COMPARISONS = Table(
-    "comparisons",
-    "comparisons",
-    KEY,
-    "from main.comparisons order by benchmark, pair_no, base, candidate, not is_lead",
+COMPARISONS = Table("comparisons", "comparisons", KEY, "benchmark, pair_no, not is_lead, metric")
+LEDGERS = Table(
+    "ledgers",
+    "report.ledgers",
+    (*KEY, "policy", "ledger", "slice_key", "line_no"),
+    "base, candidate, metric, list_position(['task mix', 'bucket transitions', 'failure modes',"
+    " 'funnel', 'slices'], ledger), policy desc, slice_key, line_no = 0, line_no",
 )
-LEDGERS = Table("ledgers", "report.ledgers", (*KEY, "policy", "ledger", "slice_key", "line_no"))
-CHANGED = Table("changed_tasks", "report.changed_tasks", (*KEY, "task_id"))
-TRANSITIONS = Table("transitions", "report.transitions", (*PAIR, "bucket_before", "bucket_after"))
+CHANGED = Table(
+    "changed_tasks",
+    "report.changed_tasks",
+    (*KEY, "task_id"),
+    "base, candidate, metric, is_gain, rank",
+)
+TRANSITIONS = Table(
+    "transitions",
+    "report.transitions",
+    (*PAIR, "bucket_before", "bucket_after"),
+    "base, candidate, bucket_before, bucket_after",
+)
 REFUSED = Table(
     "refused_tasks",
     "comparison_tasks",
     (*PAIR, "task_id"),
+    "base, candidate, try_cast(task_id as bigint), task_id",
     """
-    select
-        base,
-        candidate,
-        task_id,
-        count(*) over (partition by base, candidate) as n_refused
+    select base, candidate, task_id, count(*) over (partition by base, candidate) as n_refused
     from main.comparison_tasks
     where pairing = 'contradicted'
     qualify row_number() over (
         partition by base, candidate order by try_cast(task_id as bigint), task_id
     ) <= 20
-    order by base, candidate, try_cast(task_id as bigint), task_id
     """,
 )
 DIFFERENCES = Table(
-    "comparison_settings",
-    "comparison_settings",
-    (*PAIR, "setting"),
-    "from main.comparison_settings order by base, candidate, setting",
+    "comparison_settings", "comparison_settings", (*PAIR, "setting"), "base, candidate, setting"
 )
 METRICS = Table(
     "comparison_metrics",
     "comparison_metrics",
     KEY,
-    """
-    select *, metric like '%rate' or metric like 'pass%' or metric = 'coverage' as is_rate
-    from main.comparison_metrics
-    where base_value is not null or candidate_value is not null
-    order by
-        base,
-        candidate,
-        list_position(
-            [
-                'pass_at_k', 'pass_hat_k', 'coverage', 'failed_attempt_rate', 'missing_rate',
-                'unscored_rate', 'clean_rate', 'input_tokens', 'output_tokens', 'n_turns',
-                'n_tool_calls', 'n_tool_errors', 'duration_s'
-            ],
-            metric
-        )
-    """,
+    "base, candidate, metric",
+    "from main.comparison_metrics where base_value is not null or candidate_value is not null",
 )
 # The most changed tasks of each comparison, and of each side of it.
 FLIPS = Table(
     "flips",
     "flips",
     (*PAIR, "task_id"),
+    "benchmark, pair_no, side desc, rank",
     """
     select
         flips.*,
+        benchmark,
+        pair_no,
         outcomes.base_n_passed,
         outcomes.base_n_scored,
         outcomes.candidate_n_passed,
@@ -354,7 +201,6 @@ FLIPS = Table(
     inner join staging.run_pairs using (benchmark, base, candidate)
     inner join main.tasks using (benchmark, task_id)
     qualify rank <= 3
-    order by benchmark, pair_no, side desc, rank
     """,
 )
 # What a page or a program reads of comparisons, all by the pair they are about.
@@ -363,7 +209,7 @@ OF_PAIRS = (COMPARISONS, LEDGERS, CHANGED, TRANSITIONS, REFUSED, DIFFERENCES, ME
 EVERY = {
     table.name: table
     for table in (
-        *(HEADLINES, *OF_RUNS, FINDINGS, SERIES, *TOTALS),
+        *(HEADLINES, *OF_RUNS, FINDINGS, SERIES, TOTALS),
         *(INVENTORY, INPUTS, NOTICES, SETTINGS, VERSIONS, *OF_PAIRS),
     )
 }

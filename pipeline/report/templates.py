@@ -11,15 +11,15 @@ import jinja2
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pipeline.report import filters, marks, openings, phrases
+from pipeline.report import filters, marks, phrases
 from pipeline.report.figures import Figure, Row
 from pipeline.settings import data_folder
 
 OURS = data_folder("report_templates")
 
 # What writes a line of Markdown; a page has the same, as HTML.
-FILTERS = {**filters.FILTERS, **phrases.FILTERS, **openings.FILTERS}
-GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS, **openings.GLOBALS}
+FILTERS = {**filters.FILTERS, **phrases.FILTERS}
+GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS}
 
 
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
-    "tool": "another tool is called",
-    "arguments": "the same tool is called with other arguments",
+    "tool": "the failure calls another tool",
+    "arguments": "the failure calls the same tool with other arguments",
     "result": "the same call gets another result",
-    "missing": "the failing one leaves out a step that the passing one takes",
-    "extra": "the failing one takes a step that the passing one does not",
-    "answer": "no consequential step differs; the difference lies in the last words",
-    "nothing": "no consequential step differs, nor do the last words",
+    "missing": "the failure leaves out a step",
+    "extra": "the failure takes a step that the pass does not",
+    "answer": "the steps are the same; the final message differs",
+    "nothing": "the steps and the final message are the same",
 }
 
 # What is wrong with the first step that is: a change beside the expected ones, a check, an error.
@@ -80,43 +80,49 @@ class Advice:
 
 
 ADVICE = {
-    "ungraded": Advice(
-        "Grade again", "were never graded:", "every failure has a verdict of the verifier"
-    ),
+    "ungraded": Advice("Grade again", "were never graded:", "every attempt has a verdict"),
     "suspect": Advice(
         "Check the task and its verifier",
-        "may not be the model's:",
-        "the same attempts, graded again, get the verdict that a reader would give",
+        "may not be the model's fault:",
+        "a reader agrees with every new verdict",
     ),
     "cut off": Advice(
-        "Look at the limit",
+        "Raise or justify the limit",
         "were cut off:",
-        "fewer attempts end at it, and the same tasks pass more often",
+        "fewer attempts end at the limit",
     ),
     "infrastructure": Advice(
-        "Fix the machinery and run the lost rows again",
-        "were lost on the way:",
-        "no attempt is lost like that; pass@1 may go either way",
+        "Fix the infrastructure and rerun",
+        "were lost:",
+        "no attempt is lost this way",
     ),
     "association": Advice(
         "Read these attempts first",
         "",
-        "the sign becomes rarer and the same tasks pass more often",
+        "fewer attempts have the sign and the same tasks pass more often",
     ),
     "never-pass": Advice(
-        "Compare never-pass tasks that fail alike",
+        "Read never-pass tasks that fail alike",
         "share one mode:",
-        "one of these tasks passes once; no estimate is possible before",
+        "one of these tasks passes once",
     ),
 }
 # What BLADE's interventions are, in a few words.
 INTERVENTIONS = {
-    "prompt": "a change of the prompt or the tools' descriptions",
-    "harness": "a change of the harness",
+    "prompt": "change the prompt or the tool descriptions",
+    "harness": "change the harness",
     "training": "training",
-    "verifier repair": "repair of the task or its verifier",
-    "infrastructure": "a repaired infrastructure",
-    "data": "corrected data",
+    "verifier repair": "repair the task or its verifier",
+    "infrastructure": "repair the infrastructure",
+    "data": "correct the data",
+}
+CAUSES = {
+    "KG": "knowledge gap (KG)",
+    "UK": "unreliable knowledge (UK)",
+    "BI": "behaviour (BI)",
+    "TI": "task or verifier (TI)",
+    "IR": "infrastructure (IR)",
+    "DA": "data (DA)",
 }
 SMALLEST_CHANCE = 0.0001
 

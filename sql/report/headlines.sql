@@ -5,6 +5,7 @@ select
     runs.agent,
     runs.checkpoint,
     runs.expected_source,
+    run_order.place,
     metrics.n_scored = 0 as is_unscored,
     metrics.n_scored > 0 and metrics.k_max = 1 as is_single_repeat,
     repeats.most_repeats > 1 as has_lost_repeats,

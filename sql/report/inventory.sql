@@ -1,7 +1,24 @@
--- How many files of each kind were found, and what became of their lines.
--- grain: kind
-with counted as (
+-- How many files of each kind were read, and what became of their lines: of all, of a benchmark, of a run.
+-- grain: benchmark, run_id, kind
+with owned as (
+    select benchmark, run_id, artifacts.*
+    from (select unnest(run_ids) as run_id, * from main.artifacts) as artifacts
+    inner join main.runs using (run_id)
+),
+scoped as (
+    select '' as benchmark, '' as run_id, path, kind, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    from main.artifacts
+    union all
+    select distinct benchmark, '', path, kind, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    from owned
+    union all
+    select benchmark, run_id, path, kind, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    from owned
+),
+counted as (
     select
+        benchmark,
+        run_id,
         kind,
         count(*) as n_files,
         cast(sum(n_bytes) as bigint) as n_bytes,
@@ -10,23 +27,21 @@ with counted as (
         cast(sum(n_rejects) as bigint) as n_rejects,
         cast(sum(n_other) as bigint) as n_other,
         cast(sum(n_blank) as bigint) as n_blank
-    from main.artifacts
+    from scoped
     group by all
-),
-totalled as (
-    select
-        *,
-        cast(sum(n_files) over () as bigint) as n_all_files,
-        cast(sum(n_lines) over () as bigint) as n_all_lines,
-        cast(sum(n_rows) over () as bigint) as n_all_rows,
-        cast(sum(n_rejects) over () as bigint) as n_all_rejects,
-        cast(sum(n_other) over () as bigint) as n_all_other,
-        cast(sum(n_blank) over () as bigint) as n_all_blank
-    from counted
 )
 -- A page opens with the totals, which any row may be asked for.
 select
     *,
-    n_all_lines = n_all_rows + n_all_rejects + n_all_other + n_all_blank as is_accounted
-from totalled
-order by kind
+    cast(sum(n_files) over own as bigint) as n_all_files,
+    cast(sum(n_lines) over own as bigint) as n_all_lines,
+    cast(sum(n_rows) over own as bigint) as n_all_rows,
+    cast(sum(n_rejects) over own as bigint) as n_all_rejects,
+    cast(sum(n_other) over own as bigint) as n_all_other,
+    cast(sum(n_blank) over own as bigint) as n_all_blank,
+    coalesce(n_all_lines, 0)
+        = coalesce(n_all_rows, 0) + coalesce(n_all_rejects, 0) + coalesce(n_all_other, 0) + coalesce(n_all_blank, 0)
+        as is_accounted
+from counted
+window own as (partition by benchmark, run_id)
+order by benchmark, run_id, kind

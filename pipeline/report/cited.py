@@ -1,0 +1,186 @@
+"""Marks of figures -> one source comment per block: the queries that give its numbers, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import unquote
+
+from pipeline.report.figures import Row
+from pipeline.report.filters import settled
+from pipeline.report.marks import CHART
+from pipeline.report.tables import EVERY, Table
+
+MARK = re.compile(r"<!--blade:(.*?)-->")
+BLANKS = re.compile(r"\n\n+")
+# What a comment of HTML or a line could not hold is joined in SQL.
+UNFIT = re.compile(r"-(?=-)|[\x00-\x1f\x7f\x85\u2028\u2029]")
+# A query of our own stands for a relation, and its text for the key.
+QUERY = "sql"
+
+Key = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Cited:
+    """Columns of one row, in the order a block prints them."""
+
+    relation: str
+    key: Key
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The rows of a report by table: they say how those of a block are asked for again."""
+
+    tables: Mapping[str, Sequence[Row]]
+    _keys: dict[str, list[Key]] = field(default_factory=dict)
+
+    def written(self, text: str) -> str:
+        """Markdown without marks, each block followed by its sources."""
+        blocks = BLANKS.split(CHART.sub("", text).strip())
+        return "\n\n".join(self._block(block) for block in blocks)
+
+    def _block(self, block: str) -> str:
+        comments = [f"<!-- {query} -->" for query in self.queries(MARK.findall(block))]
+        lines = [settled(line) for line in MARK.sub("", block).split("\n")]
+        return "\n".join([*lines, *comments])
+
+    def queries(self, marks: Iterable[str]) -> list[str]:
+        """What gives the values of these marks, in their order."""
+        found, cited = [], _cited(marks)
+        while cited:
+            n = _n_alike(cited)
+            found.append(self._query(cited[:n]))
+            cited = cited[n:]
+        return found
+
+    def _query(self, cited: Sequence[Cited]) -> str:
+        first = cited[0]
+        if first.relation == QUERY:
+            return f"sql: {first.columns[0]}"
+        values = {name: [dict(each.key)[name] for each in cited] for name, _ in first.key}
+        fixed = [name for name in values if len(set(values[name])) == 1]
+        wheres = [f"{name} = {_literal(name, values[name][0])}" for name in fixed]
+        ending = ""
+        if len(fixed) < len(values):
+            among, order, limit = self._chosen(cited, values, fixed)
+            wheres += [f"{_together(among)} in ({_listed(among, values)})"] if among else []
+            ending = f" order by {order}" + (f" limit {limit}" if limit else "")
+        where = f" where {' and '.join(wheres)}" if wheres else ""
+        columns = ", ".join(max((each.columns for each in cited), key=len))
+        return f"from {first.relation}{where}{ending}: {columns}"
+
+    def _chosen(
+        self, cited: Sequence[Cited], values: Mapping[str, Sequence[str]], fixed: Sequence[str]
+    ) -> tuple[list[str], str, int | None]:
+        """What tells these rows from others of the relation: columns, an order, a limit."""
+        wanted = [each.key for each in cited]
+        varying = [name for name in values if name not in fixed]
+        for name, table in EVERY.items():
+            if table.relation != cited[0].relation or table.query and not table.n_first:
+                continue
+            own = [key for key in self._keys_of(name) if _is_among(key, values, fixed)]
+            order = _shorter(table, fixed)
+            # The fewest words that say it: all of them, those of some runs, the first of either.
+            for among in ([], *([column] for column in varying)):
+                left = [key for key in own if _is_among(key, values, among)]
+                if left[: len(wanted)] == wanted and len(wanted) <= (table.n_first or len(left)):
+                    is_all = len(left) == len(wanted) and not table.n_first
+                    return among, order, None if is_all else len(wanted)
+            if [key for key in own if key in set(wanted)] == wanted:
+                return varying, order, None
+        rows = list(zip(*(values[name] for name in varying), strict=True))
+        if rows == sorted(rows):
+            return varying, ", ".join(varying), None
+        return varying, f"list_position([{_listed(varying, values)}], {_together(varying)})", None
+
+    def _keys_of(self, name: str) -> list[Key]:
+        if name not in self._keys:
+            self._keys[name] = [
+                tuple((column, str(row.values[column])) for column in row.key)
+                for row in self.tables.get(name, ())
+            ]
+        return self._keys[name]
+
+
+def _cited(marks: Iterable[str]) -> list[Cited]:
+    found: list[Cited] = []
+    for mark in marks:
+        place, _, column = mark.rpartition("#")
+        relation, _, pairs = place.partition("?")
+        if relation == QUERY:
+            found.append(Cited(QUERY, (), (unquote(pairs),)))
+            continue
+        key = tuple(
+            (name, unquote(value))
+            for name, _, value in (pair.partition("=") for pair in pairs.split("&"))
+        )
+        last = found[-1] if found else None
+        if last and (last.relation, last.key) == (relation, key) and column not in last.columns:
+            found[-1] = Cited(relation, key, (*last.columns, column))
+        else:
+            found.append(Cited(relation, key, (column,)))
+    return found
+
+
+def _n_alike(cited: Sequence[Cited]) -> int:
+    """How many of the first rows one query can give: other keys, the same columns or fewer."""
+    first, keys = cited[0], {cited[0].key}
+    columns = first.columns
+    n = 1
+    for each in cited[1:]:
+        longer, shorter = sorted((columns, each.columns), key=len, reverse=True)
+        if each.relation != first.relation or each.key in keys or not _is_part(shorter, longer):
+            break
+        columns = longer
+        keys.add(each.key)
+        n += 1
+    return 1 if first.relation == QUERY else n
+
+
+def _is_part(shorter: Sequence[str], longer: Sequence[str]) -> bool:
+    rest = iter(longer)
+    return all(column in rest for column in shorter)
+
+
+def _is_among(key: Key, values: Mapping[str, Sequence[str]], names: Sequence[str]) -> bool:
+    return all(value in values[name] for name, value in key if name in names)
+
+
+def _listed(names: Sequence[str], values: Mapping[str, Sequence[str]]) -> str:
+    """The values of these columns, each once, row by row."""
+    rows = dict.fromkeys(zip(*(values[name] for name in names), strict=True))
+    return ", ".join(
+        _together([_literal(*pair) for pair in zip(names, row, strict=True)]) for row in rows
+    )
+
+
+def _together(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+
+
+def _shorter(table: Table, fixed: Sequence[str]) -> str:
+    """The order of a table without what leads it and has one value."""
+    order = table.order
+    while (first := order.partition(", "))[0] in fixed and first[2]:
+        order = first[2]
+    return order
+
+
+def _literal(name: str, value: str) -> str:
+    """A value in SQL that can end neither its line nor its comment."""
+    if value.isdecimal() and (name in NUMBERS or name.endswith("_no")):
+        return value
+    quoted = "'" + value.replace("'", "''") + "'"
+    return UNFIT.sub(_joined, quoted)
+
+
+def _joined(found: re.Match[str]) -> str:
+    text = found[0]
+    return "-' || '" if text == "-" else f"' || chr({ord(text)}) || '"
+
+
+NUMBERS = frozenset({"k", "rank", "no"})
