@@ -118,6 +118,7 @@ OF_RUNS = (
             case policy
                 when 'dropped' then 'dropped (the headline)'
                 when 'counted_as_fail' then 'counted as failed'
+                when 'ungraded_dropped' then 'dropped, and what was never graded'
                 else 'infrastructure dropped, the rest failed'
             end as label
         from main.denominators
