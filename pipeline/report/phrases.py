@@ -118,10 +118,10 @@ def wrong_step(row: Row) -> str:
     """The first wrong step of an attempt, and what shows it; nothing where none is known."""
     if not isinstance(row.wrong_kind, str):
         return ""
-    told = f"{wording.WRONG_STEPS[row.wrong_kind]}: {ref(row.wrong_name)}"
+    words = wording.WRONG_STEPS[row.wrong_kind]
     if row.wrong_kind == "error":
-        return told
-    return f"{told}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+        return f"{words}: {excerpt(row.wrong_name)}"
+    return f"{words}: {ref(row.wrong_name)}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
 
 
 def because(row: Row) -> str:
