@@ -268,14 +268,13 @@ def test_own_modes(tmp_path: Path) -> None:
         ("3", "VERIFIER", UNEXPLAINED, 50, None, None, '{"log":"x', 240, 410),
     ]
     assert found.one("select title from failure_modes where mode = 'EUROS'") == "paid in euros"
-    # What is declared and does not count is told, with its counts.
+    # What is declared and does not count is told, with its counts; what is built in stays so.
     counted = found.rows("""
         select sign, n_signed, n_signed_failed, n_passes, is_always, is_counted from mode_tests
         where source = 'profile' order by sign
     """)
     assert counted == [
         ("EUROS", 2, 1, 13, True, True),
-        ("NO_ACTION", 1, 1, 13, False, True),
         ("USUAL", 15, 2, 13, False, False),
         ("VERIFIER", 1, 1, 13, False, True),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import duckdb
 
 from pipeline.profile.askable import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
@@ -68,11 +70,13 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     ]
     create_table(db, "raw.record_words", "role varchar, place bigint, word varchar", words)
     own = own_rules(profile)
+    # A mode that is built in stays what it is where a profile words it again.
+    sources = {rule.mode: rule.source for rule in built_in()}
     listed = [
         (
             *(number, rule.mode, rule.title, rule.when, rule.cause, rule.severity),
             *(rule.intervention, rule.is_words, rule in own, rule.evidence),
-            *("profile" if rule in own else rule.source, rule.is_always, rule.is_description),
+            *(sources.get(rule.mode, "profile"), rule.is_always, rule.is_description),
         )
         for number, rule in enumerate(rules(profile), start=1)
     ]
@@ -135,8 +139,13 @@ def rules(profile: Profile) -> list[FailureMode]:
 
 
 def own_rules(profile: Profile) -> set[FailureMode]:
-    """The profile's modes, without those that say again what is built in."""
-    return set(profile.failure_modes) - set(built_in())
+    """The profile's own: a built-in mode that it only words as it is stays built in."""
+    sources = {rule.mode: rule.source for rule in built_in()}
+    return {
+        rule
+        for rule in profile.failure_modes
+        if replace(rule, source=sources.get(rule.mode, rule.source)) not in built_in()
+    }
 
 
 def rule_matches(profile: Profile) -> Relation:

@@ -90,3 +90,4 @@ inner join (
     where is_counted and p_value is not null
 ) as tests using (benchmark, sign)
 where n_tasks > 1
+order by run_id, sign

@@ -63,3 +63,4 @@ select
 from strata
 inner join totals using (benchmark)
 group by benchmark, sign, source, n_passes, is_field
+order by benchmark, sign

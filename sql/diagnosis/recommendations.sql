@@ -58,8 +58,19 @@ suspected as (
         min(regexp_replace(note, ': .*$', '')) as note,
         cast(sum(n_with) as bigint) as n_rollouts,
         count(*) as n_tasks,
-        list(evidence[1] order by n_with desc, task_id)[:2] as citations
+        -- Other runs and passes may bear witness; what is cited is a failure of this one.
+        list(list_filter(
+            evidence,
+            lambda cited: starts_with(cited, run_id || '/')
+                and not list_contains(coalesce(passes, []), regexp_replace(cited, '#[0-9]+$', ''))
+        )[1] order by n_with desc, task_id)[:2] as citations
     from staging.cause_signals
+    left join (
+        select run_id, task_id, list(run_id || '/' || rollout_id) as passes
+        from staging.rollouts
+        where is_pass
+        group by all
+    ) using (run_id, task_id)
     where
         cause in ('TI', 'DA') and n_with > 0 and rule <> 'dominant_mode'
         and (is_proven or is_commoner and (level > 1 or rule = 'suspect_check'))

@@ -9,18 +9,19 @@ with modes as (
         rules.predicate as rule,
         coalesce(signs.source, 'none') as source,
         coalesce(signs.is_description, false) as is_description,
-        -- What the record says itself, checks, the trajectory with a profile's modes among it by their
-        -- severity, and last what only describes.
+        -- What the record says itself, what a profile knows of it, its fields, checks, the trajectory,
+        -- and last what only describes.
         row_number() over (
             partition by run_id, task_id, rollout_index
             order by
                 case
                     when signs.sign is null then 9
                     when signs.source = 'record' and rules.mode is not null and signs.is_always then 1
-                    when signs.source = 'record' and rules.mode is null then 2
-                    when signs.source = 'check' then 3
-                    when not signs.is_description then 4
-                    else 5
+                    when signs.source = 'profile' and not signs.is_description then 2
+                    when signs.source = 'record' and rules.mode is null then 3
+                    when signs.source = 'check' then 4
+                    when not signs.is_description then 5
+                    else 6
                 end,
                 rules.severity desc nulls first, signs.is_always desc, n_signed_failed desc, signs.sign
         ) = 1 as is_primary,

@@ -119,3 +119,4 @@ select
         )) / nullif(n_tasks - 1, 0) / nullif(n_tasks, 0)
     ) as se_difference
 from averaged
+order by run_id, feature

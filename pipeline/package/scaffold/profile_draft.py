@@ -77,7 +77,8 @@ def profile_facts(source: Source, benchmark: str) -> ProfileFacts:
             """
             select
                 rules.mode, rules.title, rules.predicate, rules.cause, rules.severity,
-                rules.intervention, rules.evidence, rules.is_words
+                rules.intervention, rules.evidence, rules.is_words, rules.is_always,
+                rules.is_description
             from raw.failure_rules as rules
             where rules.mode in (
                 select mode from main.failure_modes where run_id in (select unnest(?))

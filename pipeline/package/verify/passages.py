@@ -16,7 +16,7 @@ from pipeline.package.statements import citations, sentences
 LONGEST_SENTENCE = 2_000
 # Columns whose cells repeat what a trajectory says, or what was asked.
 QUOTING = re.compile(
-    r"where (?:they|the two) part|last words|errors?|final (?:words|message|answer)|quotes?|"
+    r"where (?:they|the two) diverge|last words|errors?|final (?:words|message|answer)|quotes?|"
     r"excerpt|"
     r"what (?:it|the (?:model|agent|rollout)) (?:said|says|did)|decisive (?:call|step|event)",
     re.IGNORECASE,

@@ -46,7 +46,8 @@ def geometry(key: Mapping[str, str], content: Content) -> Funnel | None:
     if run is None or not n_first:
         return None
     # Where rows come out of order more may reach a stage than the first.
-    scale = Scale(0, max(row.n_reached.value + row.n_lost.value for row in rows), 0, RIGHT - LEFT)
+    most = max((row.n_reached.value or 0) + (row.n_lost.value or 0) for row in rows)
+    scale = Scale(0, most, 0, RIGHT - LEFT)
     return Funnel(
         frame=_frame(key, run.run_id, rows, n_stages=len(run.funnels)),
         left=LEFT,
@@ -71,8 +72,8 @@ def _stage(row: Row, y: float, scale: Scale) -> Stage:
         written.append(Label(LOST, base, (labels.count(row.n_lost),), "end"))
     if row.is_largest_drop:
         written.append(Label(MARK, base, text("◀ most"), "start", "strong"))
-    reached = scale.at(row.n_reached.value)
-    end = scale.at(row.n_reached.value + row.n_lost.value)
+    n_reached, n_lost = row.n_reached.value or 0, row.n_lost.value or 0
+    reached, end = scale.at(n_reached), scale.at(n_reached + n_lost)
     return Stage(y, reached, round(end - reached, 1), row.is_largest_drop, tuple(written))
 
 
