@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from pipeline.report.figures import Row
 from pipeline.report.filters import settled
 from pipeline.report.marks import CHART
-from pipeline.report.tables import EVERY, Table
+from pipeline.report.tables import EVERY, HEADLINES, Table
 
 MARK = re.compile(r"<!--blade:(.*?)-->")
 BLANKS = re.compile(r"\n\n+")
@@ -41,7 +41,7 @@ class Sources:
     def written(self, text: str) -> str:
         """Markdown without marks, each block followed by its sources."""
         blocks = BLANKS.split(CHART.sub("", text).strip())
-        return "\n\n".join(self._block(block) for block in blocks)
+        return "\n\n".join(self._block(block.strip("\n")) for block in blocks if block.strip())
 
     def _block(self, block: str) -> str:
         comments = [f"<!-- {query} -->" for query in self.queries(MARK.findall(block))]
@@ -66,8 +66,12 @@ class Sources:
         wheres = [f"{name} = {_literal(name, values[name][0])}" for name in fixed]
         ending = ""
         if len(fixed) < len(values):
-            among, order, limit = self._chosen(cited, values, fixed)
+            condition, among, order, limit = self._chosen(cited, values, fixed)
+            if condition:
+                # The condition says what is fixed by it.
+                wheres = [where for where in wheres if where not in condition]
             wheres += [f"{_together(among)} in ({_listed(among, values)})"] if among else []
+            wheres += [condition] if condition else []
             ending = f" order by {order}" + (f" limit {limit}" if limit else "")
         where = f" where {' and '.join(wheres)}" if wheres else ""
         columns = ", ".join(max((each.columns for each in cited), key=len))
@@ -75,12 +79,17 @@ class Sources:
 
     def _chosen(
         self, cited: Sequence[Cited], values: Mapping[str, Sequence[str]], fixed: Sequence[str]
-    ) -> tuple[list[str], str, int | None]:
-        """What tells these rows from others of the relation: columns, an order, a limit."""
+    ) -> tuple[str, list[str], str, int | None]:
+        """What tells these rows from others: a condition, columns, an order and a limit."""
         wanted = [each.key for each in cited]
         varying = [name for name in values if name not in fixed]
+        sorted_ = ", ".join(varying) if _is_sorted(varying, values) else ""
         for name, table in EVERY.items():
-            if table.relation != cited[0].relation or table.query and not table.n_first:
+            if table.relation != cited[0].relation:
+                continue
+            if table is HEADLINES and (benchmark := self._whole_benchmark(wanted)) and sorted_:
+                return f"benchmark = {_literal('', benchmark)}", [], sorted_, None
+            if table.query and not table.n_first:
                 continue
             own = [key for key in self._keys_of(name) if _is_among(key, values, fixed)]
             order = _shorter(table, fixed)
@@ -89,13 +98,21 @@ class Sources:
                 left = [key for key in own if _is_among(key, values, among)]
                 if left[: len(wanted)] == wanted and len(wanted) <= (table.n_first or len(left)):
                     is_all = len(left) == len(wanted) and not table.n_first
-                    return among, order, None if is_all else len(wanted)
-            if [key for key in own if key in set(wanted)] == wanted:
-                return varying, order, None
-        rows = list(zip(*(values[name] for name in varying), strict=True))
-        if rows == sorted(rows):
-            return varying, ", ".join(varying), None
-        return varying, f"list_position([{_listed(varying, values)}], {_together(varying)})", None
+                    return table.where, among, order, None if is_all else len(wanted)
+            if [key for key in own if key in set(wanted)] == wanted and not sorted_:
+                return "", varying, order, None
+        order = f"list_position([{_listed(varying, values)}], {_together(varying)})"
+        return "", varying, sorted_ or order, None
+
+    def _whole_benchmark(self, wanted: Sequence[Key]) -> str:
+        """The benchmark whose runs these are, all of them."""
+        runs = {value for key in wanted for name, value in key if name == "run_id"}
+        heads = self.tables.get(HEADLINES.name, ())
+        for head in heads:
+            own = {each.run_id for each in heads if each.benchmark == head.benchmark}
+            if own == runs:
+                return str(head.benchmark)
+        return ""
 
     def _keys_of(self, name: str) -> list[Key]:
         if name not in self._keys:
@@ -146,6 +163,20 @@ def _is_part(shorter: Sequence[str], longer: Sequence[str]) -> bool:
     return all(column in rest for column in shorter)
 
 
+def _is_sorted(names: Sequence[str], values: Mapping[str, Sequence[str]]) -> bool:
+    """Whether rows stand in the order of these columns."""
+    columns = [
+        [f"{value:>20}" for value in values[name]] if _is_number(name) else values[name]
+        for name in names
+    ]
+    rows = list(zip(*columns, strict=True))
+    return rows == sorted(rows)
+
+
+def _is_number(name: str) -> bool:
+    return name in NUMBERS or name.endswith("_no")
+
+
 def _is_among(key: Key, values: Mapping[str, Sequence[str]], names: Sequence[str]) -> bool:
     return all(value in values[name] for name, value in key if name in names)
 
@@ -172,7 +203,7 @@ def _shorter(table: Table, fixed: Sequence[str]) -> str:
 
 def _literal(name: str, value: str) -> str:
     """A value in SQL that can end neither its line nor its comment."""
-    if value.isdecimal() and (name in NUMBERS or name.endswith("_no")):
+    if _is_number(name):
         return value
     quoted = "'" + value.replace("'", "''") + "'"
     return UNFIT.sub(_joined, quoted)

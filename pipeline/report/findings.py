@@ -29,8 +29,8 @@ def _unscored(row: Row, voice: Voice) -> str:
 
 def _unsettled(row: Row, voice: Voice) -> str:
     return (
-        f"{voice.name(row.run_id)} has no pass threshold: its {voice.count(row.n_total)} rewards go "
-        f"from {voice.number(row.low)} to {voice.number(row.high)}{_alike(row, voice)}."
+        f"{voice.name(row.run_id)} has no pass threshold: its {voice.count(row.n_total)} rewards "
+        f"go from {voice.number(row.low)} to {voice.number(row.high)}{_alike(row, voice)}."
     )
 
 
@@ -41,7 +41,7 @@ def _unknown(row: Row, voice: Voice) -> str:
     if row.n_concerned.value:
         parts.append(f"{_many(row.n_concerned, 'attempt', voice)} have failures only")
     return (
-        f"What was expected of {voice.name(row.run_id)} is not recorded, and {' and '.join(parts)}: "
+        f"What was expected of {voice.name(row.run_id)} is not recorded; {' and '.join(parts)}: "
         f"its score may be of the easier part{_alike(row, voice)}."
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from pipeline.report import templates
 from pipeline.report.cited import MARK, Sources
@@ -19,22 +20,25 @@ from pipeline.report.own_templates import replaced
 from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
 # How much of a list a draft holds; the rest is a query away.
-LIMITS = {
+LIMITS: dict[str, Any] = {
     "summary_runs": 6,
     "summary_comparisons": 2,
     "summary_fixes": 3,
-    "gap_runs": 3,
+    "gap_runs": 2,
     "most_runs": 20,
     "most_rows": 15,
-    "most_slices": 15,
+    "most_modes": 8,
+    "most_slices": 8,
     "most_notices": 10,
-    "most_checks": 6,
-    "most_errors": 5,
+    "most_checks": 4,
+    "most_errors": 3,
     "most_findings": 5,
-    "most_cards": 5,
-    "most_fixes": 6,
-    "most_changed": 3,
+    "most_cards": 3,
+    "most_fixes": 5,
+    "most_changed": 2,
     "detailed_comparisons": 2,
+    # Of a comparison; its table has the rest.
+    "told_labels": ("same tasks", "missing attempts", "why"),
 }
 
 
@@ -79,6 +83,9 @@ def document(
         "replaced": replaced(folder),
         **LIMITS,
     }
+    if len(content.runs) == 1:
+        # What lies behind a change is in the report on both runs.
+        told["detailed_comparisons"] = 0
 
     def rendered(name: str) -> str:
         return _tidy(environment.get_template(f"{name}.md.j2").render(**told))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl, quote
 
-CHART = re.compile(r"<!--blade-chart:(.*?)-->\n*")
+CHART = re.compile(r"<!--blade-chart:(.*?)-->")
 
 
 def chart(name: str, **key: str) -> str:

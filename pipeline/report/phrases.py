@@ -98,13 +98,13 @@ def parted(row: Row) -> str:
 
 
 def wrong_step(row: Row) -> str:
-    """The first wrong step of an attempt, and what shows it; nothing where none is known."""
+    """The first wrong step of an attempt beside what was expected; nothing where none is known."""
     if not isinstance(row.wrong_kind, str):
         return ""
-    words = wording.WRONG_STEPS[row.wrong_kind]
+    before, after = wording.WRONG_STEPS[row.wrong_kind]
     if row.wrong_kind == "error":
-        return f"{words}: {excerpt(row.wrong_name)}"
-    return f"{words}: {ref(row.wrong_name)}, {excerpt(row.wrong_detail, MOST_DETAIL)}"
+        return f"{before}: {excerpt(row.wrong_name)}"
+    return f"{before}: {ref(row.wrong_name)} {excerpt(row.wrong_detail, MOST_DETAIL)}{after}"
 
 
 def cause(name: str | Figure) -> str:
@@ -115,17 +115,22 @@ def cause(name: str | Figure) -> str:
 
 
 def because(row: Row) -> str:
-    """The cause of a task's failures, how sure it is, and what it would take."""
+    """The cause of a task's failures, and how sure it is."""
     if not cause(row.cause):
         return "cause: no rule suggests one"
-    told = f"cause: {cause(row.cause)}"
-    if row.is_suggested:
-        told += f", {row.confidence} suggestion"
-    if isinstance(row.note, str) and row.note:
-        told += f": {cell(row.note)}"
-    if isinstance(row.intervention, str):
-        told += f"; to do: {wording.INTERVENTIONS[row.intervention]}"
-    return told
+    if not row.is_suggested:
+        return f"cause: {cause(row.cause)}, given by a person"
+    return f"suggested cause: {cause(row.cause)}, {row.confidence}, by rule {ref(row.rule)}"
+
+
+def verdicts(found: Sequence[Comparison]) -> str:
+    """How each of these pairs is decided, in one sentence."""
+    told = []
+    for each in found:
+        pair = f"{ref(each.candidate)} vs {ref(each.base)}"
+        decided = sentences.decided(each.lead, VOICE) or "undecided"
+        told.append(f"{pair} is {decided}")
+    return f"By {sentences.METRICS[found[0].lead.metric]}, {'; '.join(told)}."
 
 
 def explained(row: Row) -> str:
@@ -174,23 +179,15 @@ def trust(runs: Sequence[RunContent]) -> str:
 
 
 def opening(heads: Sequence[Row]) -> str:
-    """The run that leads, and the one that follows it."""
+    """The run that leads."""
     is_reward = any(head.is_unsettled or head.is_graded for head in heads)
-    metric, words, print_ = (
-        ("mean_reward", "mean reward", num) if is_reward else ("pass_at_1", "pass@1", pct)
-    )
-    scored = [head for head in heads if getattr(head, metric).value is not None]
-    ranked = sorted(scored, key=lambda head: -getattr(head, metric).value)
+    ranked = largest(heads, "mean_reward" if is_reward else "pass_at_1")
     if not ranked:
         return "No attempt is scored: there is nothing to aggregate."
-    told = f"{ref(ranked[0].run_id)} has the highest {words}, {print_(getattr(ranked[0], metric))}"
     if len(heads) == 1:
-        return f"{words[0].upper() if is_reward else words[0]}{words[1:]} is {print_(getattr(ranked[0], metric))}."
-    return (
-        f"{told}; {ref(ranked[1].run_id)} follows with {print_(getattr(ranked[1], metric))}."
-        if len(ranked) > 1
-        else f"{told}."
-    )
+        return "The score, and what it is over:"
+    words = "mean reward" if is_reward else "pass@1"
+    return f"{ref(ranked[0].run_id)} has the highest {words}."
 
 
 def slice_opening(rows: Sequence[Row]) -> str:
@@ -199,10 +196,9 @@ def slice_opening(rows: Sequence[Row]) -> str:
     if not known:
         return "By slice:"
     worst = min(known, key=lambda row: row.pass_at_1.value)
-    return (
-        f"The lowest slice is {ref(worst.slice_key)} = {ref(worst.slice_value)} of "
-        f"{ref(worst.run_id)}: {pct(worst.pass_at_1)} over {many(worst.n_tasks, 'task')}."
-    )
+    several = len({row.run_id for row in rows}) > 1
+    run = f" of {ref(worst.run_id)}" if several else ""
+    return f"The lowest slice is {ref(worst.slice_key)} = {ref(worst.slice_value)}{run}."
 
 
 def lacking(gap: Gap, most: int) -> str:
@@ -274,5 +270,6 @@ GLOBALS: Mapping[str, Callable[..., str]] = {
     "settings_of": settings_of,
     "slice_opening": slice_opening,
     "trust": trust,
+    "verdicts": verdicts,
     "wrong_step": wrong_step,
 }

@@ -17,6 +17,7 @@ TESTS = {
 EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
 # Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
 MOST_NAMED = 2
+MOST_LINES = 3
 FEW_TASKS = 10
 
 Statement = tuple[str, str]
@@ -79,19 +80,18 @@ def headline(comparison: Comparison, voice: Voice) -> str:
     if not row.n_common_tasks.value:
         return f"{pair}: no task in common, so nothing can be compared."
     told = "; ".join(_moved(change, voice) for change in comparison.told)
+    said = decided(comparison.lead, voice)
     n_common = f"{voice.count(row.n_common_tasks)} common {_tasks(row.n_common_tasks)}"
-    return f"{pair}: {told} on {n_common}{_decided(comparison.lead, voice)}."
+    return f"{pair}: {told} on {n_common}{': ' if said else ''}{said}."
 
 
-def _decided(change: Change, voice: Voice) -> str:
+def decided(change: Change, voice: Voice) -> str:
     """The verdict; without a baseline, whether the interval leaves out no change."""
     told = verdict(change, voice, is_corrected=True)
-    if told:
-        return f": {told}"
     low, high = change.row.ci_new_tasks_low.value, change.row.ci_new_tasks_high.value
-    if low is None or high is None:
-        return ""
-    return ": significant" if low > 0 or high < 0 else ": not significant"
+    if told or low is None or high is None:
+        return told
+    return "significant" if low > 0 or high < 0 else "not significant"
 
 
 def _moved(change: Change, voice: Voice) -> str:
@@ -227,21 +227,22 @@ def _pairing(change: Change, voice: Voice) -> str:
 
 
 def contributors(change: Change, voice: Voice) -> str:
-    """What moved the figure most: tasks, then failure modes and the slice that parts them best."""
-    told = []
-    for tasks, verb in ((change.gains, "gave"), (change.losses, "took")):
-        if tasks:
-            named = _listed(
-                [(voice.name(task.candidate_example), task.amount) for task in tasks[:MOST_NAMED]],
-                change,
-                voice,
-            )
-            told.append(f"{named} {verb} most")
-    for ledger in widest(change.ledger("failure modes")):
-        told.append(f"by failure mode {_extremes(ledger, change, voice)}{_rates(ledger, voice)}")
-    for ledger in widest(change.ledger("slices")):
-        told.append(f"by {voice.name(ledger.slice_key)} {_extremes(ledger, change, voice)}")
-    return "; ".join(told)
+    """The failure modes that moved the figure most; without any, the slices."""
+    for name in ("failure modes", "slices"):
+        for ledger in widest(change.ledger(name)):
+            by = "failure mode" if name == "failure modes" else voice.name(ledger.slice_key)
+            lines = [line for line in ledger.lines if line.shown.value][:MOST_LINES]
+            return f"by {by}, " + ", ".join(_line(line, change, voice) for line in lines)
+    return ""
+
+
+def _line(line: Row, change: Change, voice: Voice) -> str:
+    """What a line adds to the change, and how often attempts fail so in each run."""
+    told = f"{line_name(line, voice)} {voice.change(change, line.shown)}"
+    if line.base_rate.value is None:
+        return told
+    rates = f"{voice.percent(line.base_rate)} to {voice.percent(line.candidate_rate)}"
+    return f"{told} ({rates} of attempts)"
 
 
 def extremes(ledger: Ledger, voice: Voice) -> str:
@@ -262,23 +263,6 @@ def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
     return sorted((each for each in ledgers if size(each) > 0), key=size, reverse=True)[:1]
 
 
-def _extremes(ledger: Ledger, change: Change, voice: Voice) -> str:
-    """The lines that gave and took most."""
-    return _listed(_most(ledger, voice), change, voice)
-
-
-def _rates(ledger: Ledger, voice: Voice) -> str:
-    """How often attempts fail in the way that moved most, in each run."""
-    line = max(ledger.lines, key=lambda line: abs(line.amount.value))
-    if line.n_others.value is not None or line.base_rate.value is None:
-        return ""
-    way = "fell" if line.base_rate.value > line.candidate_rate.value else "rose"
-    return (
-        f" ({line_name(line, voice)} {way} from {voice.percent(line.base_rate)} to "
-        f"{voice.percent(line.candidate_rate)} of attempts)"
-    )
-
-
 def _most(ledger: Ledger, voice: Voice) -> list[tuple[str, Figure]]:
     ranked = sorted(ledger.lines, key=lambda line: line.amount.value)
     up = [line for line in reversed(ranked) if line.amount.value > 0][:MOST_NAMED]
@@ -292,10 +276,6 @@ def line_name(line: Row, voice: Voice) -> str:
         return f"{voice.count(line.n_others)} other lines"
     name = voice.name(line.line) if line.line else "in none of them"
     return name + EFFECTS.get(line.effect, "")
-
-
-def _listed(named: Sequence[tuple[str, Figure]], change: Change, voice: Voice) -> str:
-    return ", ".join(f"{name} {voice.change(change, figure)}" for name, figure in named)
 
 
 def _tasks(n_tasks: Figure) -> str:

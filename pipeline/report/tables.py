@@ -23,8 +23,8 @@ class Source(Protocol):
 class Table:
     """Rows for a page, the relation and key that their figures are cited by, and their order.
 
-    Without a query of its own a table is the whole relation. The order must hold of the relation
-    too: it is part of the source of a block.
+    Without a query of its own a table is the relation, where its condition holds. Order and
+    condition are part of a block's source: they must hold of the relation.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Table:
     key: tuple[str, ...]
     order: str
     query: str = ""
+    where: str = ""
     # So many rows of each run that the query gives are the first of the relation.
     n_first: int = 0
 
@@ -39,7 +40,8 @@ class Table:
     def select(self) -> str:
         """The query that gives its rows in order."""
         schema = "" if "." in self.relation else "main."
-        return f"{self.query or f'from {schema}{self.relation}'} order by {self.order}"
+        plain = f"from {schema}{self.relation}" + (f" where {self.where}" if self.where else "")
+        return f"{self.query or plain} order by {self.order}"
 
     @property
     def reads(self) -> list[str]:
@@ -54,7 +56,7 @@ HEALTH = Table(
     "run_health",
     RUN,
     "benchmark, run_id",
-    "select run_health.*, benchmark from main.run_health inner join main.run_metrics using (run_id)",
+    "select run_health.*, benchmark from main.run_health join main.run_metrics using (run_id)",
 )
 OF_RUNS = (
     Table("curves", "pass_curve", (*RUN, "k"), "run_id, k"),
@@ -81,6 +83,14 @@ OF_RUNS = (
     ),
     Table("reported", "report.reported", (*RUN, "status", "reason"), "run_id, status, reason"),
     Table("funnels", "report.funnels", (*RUN, "stage_no"), "run_id, stage_no"),
+    Table("losses", "report.funnels", (*RUN, "stage_no"), "run_id, stage_no", where="n_lost > 0"),
+    Table(
+        "unscored",
+        "denominators",
+        (*RUN, "policy"),
+        "run_id",
+        where="policy = 'dropped' and n_left_out > 0",
+    ),
     Table("modes", "report.modes", (*RUN, "mode"), "n_rollouts desc, run_id, rank"),
     Table(
         "signatures",

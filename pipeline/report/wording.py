@@ -17,12 +17,12 @@ PARTINGS = {
 
 # What is wrong with the first step that is: a change beside the expected ones, a check, an error.
 WRONG_STEPS = {
-    "differs": "a change made otherwise than expected",
-    "failed": "an expected change that ended in an error",
-    "missing": "an expected change that was never made",
-    "unasked": "a change that the task does not ask for",
-    "check": "a check that fails",
-    "error": "the last error",
+    "differs": ("expected", ""),
+    "failed": ("expected", ", ended in an error"),
+    "missing": ("expected", ", never made"),
+    "unasked": ("not asked for", ""),
+    "check": ("failed check", ""),
+    "error": ("last error", ""),
 }
 
 MEASURES = {
