@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 import re
-import threading
 import time
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -77,6 +77,13 @@ class Answer:
     is_wrong: bool = False
 
 
+class Answering(Protocol):
+    """Whatever knows the values of a source."""
+
+    def of(self, source: Source) -> Answer:
+        """Its values, or why there are none."""
+
+
 class Answers:
     """Sources asked of a warehouse: each query once, within a time and a number of values."""
 
@@ -84,6 +91,8 @@ class Answers:
         self._warehouse = warehouse
         self._known: dict[str, Answer] = {}
         self._left = MOST_SECONDS_IN_ALL
+        # On another thread, so that a query can be ended from this one.
+        self._pool = ThreadPoolExecutor(max_workers=1)
 
     def of(self, source: Source) -> Answer:
         """The values of a source."""
@@ -96,39 +105,34 @@ class Answers:
     def _asked(self, query: str) -> Answer:
         if self._left <= 0:
             return Answer(fault="the sources before it took all the time there is")
-        limit, ended, is_over = min(MOST_SECONDS, self._left), threading.Event(), threading.Event()
-
-        def watch() -> None:
-            if not ended.wait(limit):
-                is_over.set()
-                # An interrupt between two fetches is not seen by the next.
-                while not ended.wait(0.1):
-                    self._warehouse.interrupt()
-
-        watching = threading.Thread(target=watch, daemon=True)
-        watching.start()
-        began = time.monotonic()
+        limit, began = min(MOST_SECONDS, self._left), time.monotonic()
+        running = self._pool.submit(self._fetched, query)
         try:
-            with self._warehouse.explained():
-                result = self._warehouse.execute(query)
-                columns = [str(column[0]) for column in result.description or []]
-                rows = result.fetchmany(MOST_VALUES // max(1, len(columns)) + 1)
+            columns, rows = running.result(timeout=limit)
+        except TimeoutError:
+            # An interrupt between two fetches is not seen by the next.
+            while not running.done():
+                self._warehouse.interrupt()
+                wait([running], timeout=0.1)
+            return Answer(fault=f"the query takes longer than {limit:.0f} s")
         except BladeError as error:
-            if is_over.is_set():
-                return Answer(fault=f"the query takes longer than {limit:.0f} s")
             is_wrong = "more memory" not in str(error)
             return Answer(fault=one_line(" ".join(str(error).split()), 300), is_wrong=is_wrong)
         finally:
-            ended.set()
-            watching.join()
             self._left -= time.monotonic() - began
         values = tuple(pair for row in rows for pair in zip(columns, row, strict=True))
         if len(values) > MOST_VALUES:
             return Answer(fault=f"the query gives more than {MOST_VALUES:,} values")
         return Answer(values)
 
+    def _fetched(self, query: str) -> tuple[list[str], list[Any]]:
+        with self._warehouse.explained():
+            result = self._warehouse.execute(query)
+            columns = [str(column[0]) for column in result.description or []]
+            return columns, result.fetchmany(MOST_VALUES // max(1, len(columns)) + 1)
 
-def compared(report: Report, answers: Answers | None, *, file: str = "") -> list[Finding]:
+
+def compared(report: Report, answers: Answering | None, *, file: str = "") -> list[Finding]:
     """Every figure and every source of a report: verified, contradicted or unchecked."""
     findings: list[Finding] = []
     for line, n in report.unread:
@@ -165,7 +169,7 @@ def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
 
 
 def _of_block(
-    report: Report, block: Block, answers: Answers | None, *, is_refresh: bool = False
+    report: Report, block: Block, answers: Answering | None, *, is_refresh: bool = False
 ) -> Iterator[Finding]:
     why = "no value of its source" if block.sources else "no source"
     values: list[tuple[Source, str, Any]] = []
