@@ -13,7 +13,8 @@ import math
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ CHECK = "source"
 # Of one source, and of all sources of a report.
 MOST_VALUES, MOST_SECONDS, MOST_SECONDS_IN_ALL = 10_000, 10.0, 60.0
 MOST_PAIRS = 250_000
-SKIPPED, DIFFERENT, OTHER_SHAPE, FARTHEST = 3.0, 2.0, 0.5, 0.4
+SKIPPED, DIFFERENT, OTHER_SHAPE, FARTHEST, ASTRAY = 3.0, 2.0, 0.5, 0.4, 2.5
 NO_FIGURE = object()
 TOO_LONG = "too long to be read"
 LACKING = "a paragraph, list or table right before it"
@@ -188,6 +189,8 @@ def _of_block(
     figures = [(source, column, _number(value)) for source, column, value in values]
     known = [each for each in figures if each[2] is not NO_FIGURE]
     pairs = _aligned(tokens, [value for *_, value in known], is_refresh=is_refresh)
+    if block.kind == "table":
+        pairs = _by_column(block, tokens, known, pairs)
     for token, place in zip(tokens, pairs, strict=True):
         is_right = place is not None and token.agrees(known[place][2])
         if place is not None and (is_right or is_whole):
@@ -232,8 +235,40 @@ def _number(value: Any) -> Any:
     return float(value) if math.isfinite(value) else None
 
 
+def _by_column(
+    block: Block,
+    tokens: Sequence[Token],
+    known: Sequence[tuple[Source, str, float | None]],
+    pairs: list[int | None],
+) -> list[int | None]:
+    """Aligned once more: a column of a source belongs to the column of the table it fits most."""
+    if None not in pairs or not known:
+        return pairs
+    starts = [(span.start, place) for row in block.rows for place, span in enumerate(row)]
+    where = [starts[bisect_right(starts, (each.start, len(starts))) - 1][1] for each in tokens]
+    votes: dict[tuple[int, str], Counter[int]] = {}
+    for i, j in enumerate(pairs):
+        if j is not None and tokens[i].agrees(known[j][2]):
+            votes.setdefault((known[j][0].line, known[j][1]), Counter())[where[i]] += 1
+    usual = {column: max(sorted(found), key=found.__getitem__) for column, found in votes.items()}
+    wanted = [usual.get((source.line, column)) for source, column, _ in known]
+
+    def astray(i: int, j: int) -> float:
+        return ASTRAY if wanted[j] is not None and wanted[j] != where[i] else 0.0
+
+    return _aligned(tokens, [value for *_, value in known], astray=astray)
+
+
+def _nowhere(_i: int, _j: int) -> float:
+    return 0.0
+
+
 def _aligned(
-    tokens: Sequence[Token], values: Sequence[float | None], *, is_refresh: bool = False
+    tokens: Sequence[Token],
+    values: Sequence[float | None],
+    *,
+    is_refresh: bool = False,
+    astray: Callable[[int, int], float] = _nowhere,
 ) -> list[int | None]:
     """For each figure the value it prints; both keep their order, and either may be left out.
 
@@ -250,31 +285,37 @@ def _aligned(
                 return [*told]
     first, last = 0, 0
     while first < min(n, len(values)) and tokens[first].agrees(values[first]):
+        if astray(first, first):
+            break
         found[first] = first
         first += 1
     while last < min(n, len(values)) - first and tokens[-1 - last].agrees(values[-1 - last]):
+        if astray(n - 1 - last, len(values) - 1 - last):
+            break
         found[n - 1 - last] = len(values) - 1 - last
         last += 1
-    mine, theirs = tokens[first : n - last], values[first : len(values) - last]
-    if not mine or not theirs or len(mine) * len(theirs) > MOST_PAIRS:
+    n_mine, n_theirs = n - first - last, len(values) - first - last
+    if not n_mine or not n_theirs or n_mine * n_theirs > MOST_PAIRS:
         return found
+
+    def difference(i: int, j: int) -> float:
+        i, j = first + i - 1, first + j - 1
+        return _difference(tokens[i], values[j]) + astray(i, j)
+
     # costs[i][j]: the least for the first i figures and the first j values.
-    costs = [[0.0] * (len(theirs) + 1) for _ in range(len(mine) + 1)]
-    for j, value in enumerate(theirs, 1):
-        costs[0][j] = costs[0][j - 1] + _left_out(value)
-    for i, token in enumerate(mine, 1):
+    left_out = [0.0, *(_left_out(value) for value in values[first : first + n_theirs])]
+    costs = [[0.0] * (n_theirs + 1) for _ in range(n_mine + 1)]
+    for j in range(1, n_theirs + 1):
+        costs[0][j] = costs[0][j - 1] + left_out[j]
+    for i in range(1, n_mine + 1):
         row, above = costs[i], costs[i - 1]
         row[0] = above[0] + SKIPPED
-        for j, value in enumerate(theirs, 1):
-            row[j] = min(
-                above[j - 1] + _difference(token, value),
-                above[j] + SKIPPED,
-                row[j - 1] + _left_out(value),
-            )
-    i, j = len(mine), len(theirs)
+        for j in range(1, n_theirs + 1):
+            paired = above[j - 1] + difference(i, j)
+            row[j] = min(paired, above[j] + SKIPPED, row[j - 1] + left_out[j])
+    i, j = n_mine, n_theirs
     while i and j:
-        token, value = mine[i - 1], theirs[j - 1]
-        if costs[i][j] == costs[i - 1][j - 1] + _difference(token, value):
+        if costs[i][j] == costs[i - 1][j - 1] + difference(i, j):
             i, j = i - 1, j - 1
             found[first + i] = first + j
         elif costs[i][j] == costs[i - 1][j] + SKIPPED:

@@ -26,6 +26,7 @@ NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
 BRACKET = re.compile(
     r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<told>[^()]{1,2000})\)"
 )
+EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z")
 # Also what error signatures put in place of numbers, paths and ids.
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
@@ -50,8 +51,9 @@ class Quote:
     line: int
     text: str
     cited: tuple[Citation, ...]
-    # Whether a citation with an event means just that one.
+    # Whether a citation with an event means just that one, and whether a miss is an error.
     is_exact: bool
+    is_bound: bool = True
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,9 @@ def _finding(quote: Quote, said: dict[Key, list[Said]], ours: list[str]) -> Iter
         elsewhere += [f"#{one.seq}" for one in found if one.seq is not None]
     if any(is_within(claim, words) for words in ours):
         return
-    if elsewhere:
+    if not quote.is_bound:
+        yield Finding(line, UNCHECKED, claim, None, "not bound to a citation", "quote")
+    elif elsewhere:
         told = f"it stands at {', '.join(dict.fromkeys(elsewhere[:3]))}"
         yield Finding(line, CONTRADICTED, claim, told, where, "quote")
     elif _is_said(claim):
@@ -128,7 +132,12 @@ def _quotes(unit: Unit, known: Evidence) -> Iterator[Quote]:
                 if known.exists(each):
                     yield Quote(line, said, (each,), is_exact=True)
             if not bound:
-                yield Quote(line, said, there, is_exact=len(set(there)) == 1)
+                # A cell may show anything in quotes, and so may what was expected.
+                is_bound = not (
+                    unit.is_row or EXPECTED.search(text, max(0, match.start() - 20), match.start())
+                )
+                is_exact = is_bound and len(set(there)) == 1
+                yield Quote(line, said, there, is_exact, is_bound)
 
 
 def _said(known: Evidence, keys: list[Key]) -> Iterator[tuple[Key, list[Said]]]:
