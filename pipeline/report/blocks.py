@@ -37,7 +37,8 @@ FIGURE = re.compile(
     rf"(?P<unit>\s?%|\s?percent\b|\s?(?:percentage\s)?points?\b|\s?pp\b)?{AFTER}"
     rf"|{BEFORE}(?P<none>n/a)(?!\w)"
 )
-FRACTION = re.compile(rf"{BEFORE}(?P<part>\d[\d,]{{0,30}})/(?P<whole>\d[\d,]{{0,30}}){AFTER}")
+WHOLE = r"(?:\d{1,3}(?:,\d{3})+|\d{1,15})"
+FRACTION = re.compile(rf"{BEFORE}(?P<part>{WHOLE})/(?P<whole>{WHOLE}){AFTER}")
 CONVENTION = re.compile(r"[ -](?:confidence|credible|intervals?|CIs?|power)\b")
 # "task 10" names a row and counts nothing; so do the others of "tasks 4, 7 and 9".
 NAMING = re.compile(
@@ -80,7 +81,9 @@ class Token:
             return _plain(value)
         if self.is_bound and value < self.value:
             return self.text
-        scale = min(self._scales, key=lambda each: abs(each * value - (self.value or 0.0)))
+        scale = self._scales[0]
+        if len(self._scales) > 1 and (abs(value) > 1 or self.unit != "points"):
+            scale = min(self._scales, key=lambda each: _ratio(each * value, self.value or 0.0))
         match = FIGURE.search(self.text)
         assert match is not None
         told = self._digits(scale * value, match["digits"])
@@ -522,6 +525,12 @@ def _last_colon(text: str) -> int:
     """Where the columns begin: not in a quoted text, and no cast."""
     colons = re.finditer(r"'(?:[^']|'')*'|\"[^\"]*\"|::|(?P<colon>:)", text)
     return next((match.start() for match in reversed(list(colons)) if match["colon"]), -1)
+
+
+def _ratio(one: float, other: float) -> float:
+    """How many times the one is the other, or the other way round."""
+    low, high = sorted((abs(one), abs(other)))
+    return high / max(low, 1e-9)
 
 
 def _kept(value: float, decimals: int) -> float:
