@@ -13,7 +13,6 @@ from pipeline.text import ACTIVE, one_line
 
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
-COMMENT = re.compile(r"<!--(?P<body>.*?)-->", re.DOTALL)
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*\Z")
 ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -332,10 +331,13 @@ class _Reader:
     def comments(self, at: int, end: int) -> int:
         """The sources among these comments go to the block before them."""
         whole = self.text[self.starts[at] : self.ends[min(end, len(self.ends)) - 1]]
-        for match in COMMENT.finditer(whole):
-            line = at + 1 + whole.count("\n", 0, match.start())
-            if found := source_of(match["body"], line):
+        place = 0
+        # No pattern: where comments are opened and never closed it would start anew at each.
+        while (start := whole.find("<!--", place)) >= 0 and (stop := whole.find("-->", start)) >= 0:
+            line = at + 1 + whole.count("\n", 0, start)
+            if found := source_of(whole[start + 4 : stop], line):
                 (self.orphans if self.last is None else self.last.sources).append(found)
+            place = stop + 3
         return end
 
     def heading(self, at: int, match: re.Match[str]) -> None:
