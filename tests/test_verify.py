@@ -1,32 +1,36 @@
-"""blade verify: true reports hold, planted errors are found on their lines, anything is read."""
+"""blade verify: what holds is verified, errors are named on their lines, the rest is unchecked."""
 
 from __future__ import annotations
 
 import json
 import random
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from pipeline.package.verify import sidecar, verify
-from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
-from pipeline.package.verify.summary import summary
-from pipeline.package.verify.wording import is_within
+from pipeline.package.verify import (
+    CONTRADICTED,
+    UNCHECKED,
+    VERIFIED,
+    Finding,
+    sidecar,
+    summary,
+    verify,
+)
+from pipeline.package.verify.quotes import is_within
+from pipeline.report.blocks import read
+from pipeline.report.sources import Answers, compared, fixed
 from pipeline.warehouse import open_warehouse
 from tests.conftest import ROOT
 from tests.generated_runs import odd
-from tests.golden_plants import GOLDEN, sidecar_figure
-from tests.plants import KINDS
 from tests.results import analyzed, call, rollout
 
 RUN = "office_desk_aster-8b"
 SAMPLE = ROOT / "data_samples" / "benchmarks" / "office_desk"
-
-
-@pytest.fixture(scope="module")
-def report(demo: Path) -> Path:
-    """The draft on one run of the demo."""
-    return demo.parent / "runs" / RUN / "report.md"
+GOLDEN = SAMPLE / "golden_reports" / "aster-8b_golden_report.md"
+TITLE = "# aster-8b on office_desk\n\n"
 
 
 def found(text: str, demo: Path | None = None, name: str = "report.md") -> list[Finding]:
@@ -40,182 +44,170 @@ def wrong_lines(findings: list[Finding]) -> list[int]:
     return sorted({each.line for each in findings if each.status == CONTRADICTED})
 
 
-def test_a_draft_of_blade_holds_against_its_own_warehouse(demo: Path, report: Path) -> None:
-    """Every marked figure is verified, nothing contradicted, and hardly a number unknown."""
-    text = report.read_text()
-    findings = found(text, demo, f"runs/{RUN}/report.md")
-    marked = [each for each in findings if each.check == "marked"]
-    assert wrong_lines(findings) == []
-    assert len(marked) == text.count("<!--blade:") and {each.status for each in marked} == {
-        VERIFIED
-    }
-    assert summary(findings)["share_unverifiable"] < 0.05
+def wrong(findings: list[Finding]) -> list[tuple[int, str, str | None]]:
+    told = [each for each in findings if each.status == CONTRADICTED]
+    return [(each.line, each.claim, each.expected) for each in told]
 
 
-def test_errors_are_reported_on_their_lines_and_nowhere_else(demo: Path, report: Path) -> None:
-    """One error of each kind that can stand beside others, each on a line of its own."""
-    text, chance = report.read_text(), random.Random(1)
-    lines: list[int] = []
-    for kind, plant in KINDS.items():
-        if kind in ("unmarked figure", "swapped rollout"):
-            continue
-        for _ in range(50):
-            planted = plant(text, chance)
-            if planted.line not in lines:
-                break
-        text, lines = planted.text, [*lines, planted.line]
-    assert wrong_lines(found(text, demo, f"runs/{RUN}/report.md")) == sorted(lines)
-
-
-def test_numbers_without_marks_are_known_by_their_words(demo: Path) -> None:
-    """Right figures are verified, wrong ones contradicted where the words leave no doubt."""
-    text = (
-        "# aster-8b on office_desk\n\n"
-        "pass@1 is 44.0%, and 14 tasks pass sometimes.\n\n"
-        "pass@1 is 45.0%.\n\n"
-        "15 tasks pass sometimes.\n\n"
-        "In task 10, 3 of 4 attempts pass.\n\n"
-        "In task 10, 2 of 4 attempts pass.\n\n"
-        "| mode | rollouts | share of failures |\n| --- | --- | --- |\n"
-        "| SKIPPED_LOOKUP | 5 | 8.8% |\n| THRASH | 4 | 5.3% |\n\n"
-        "SKIPPED_LOOKUP (5 rollouts) comes before GAVE_UP (33 rollouts).\n\n"
-        f"`{RUN}/10:3` makes 5 tool calls; `{RUN}/10:0` passes.\n\n"
-        f"`{RUN}/10:3` makes 6 tool calls.\n\n"
-        f"`{RUN}/10:3` passes.\n\n"
-        "With 44.7% more luck it could be better.\n"
-    )
-    findings = found(text, demo)
-    assert wrong_lines(findings) == [5, 7, 11, 16, 18, 22, 24]
-    assert {each.status for each in findings if each.line in (3, 9, 15, 20)} == {VERIFIED}
-    assert [each.status for each in findings if each.line == 26] == [UNVERIFIABLE]
-
-
-def test_a_wrong_value_comes_with_the_right_one_in_the_same_form(demo: Path) -> None:
-    """The expected figure is printed as the report prints it, with its source."""
-    mark = f"<!--blade:run_metrics?run_id={RUN}#pass_at_1-->"
-    (finding,) = found(f"It passes 45.0%{mark} of the time.\n", demo)
-    assert (finding.status, finding.expected) == (CONTRADICTED, "44.0%")
-    assert finding.source == f"run_metrics?run_id={RUN}#pass_at_1"
+def test_prose_is_never_verified_by_chance(demo: Path) -> None:
+    """A number without a source is unchecked, whether it is right or not."""
+    text = TITLE + "pass@1 is 44.0%, and 15 tasks pass sometimes. All 22 writes were accepted.\n"
+    assert [each.status for each in found(text, demo)] == [UNCHECKED] * 3
 
 
 def test_what_does_not_exist_is_named_with_what_does(demo: Path) -> None:
-    """Unknown runs, tasks, rollouts, events and rows: the nearest that there are."""
+    """Unknown runs, tasks, rollouts and events: the nearest that there are."""
     text = (
-        f"See `{RUN}/10:9`.\n\nSee `{RUN}/99:0`.\n\nSee `{RUN}/10:3#99`.\n\n"
-        "See `office_desk_aster-9b/10:3`.\n\nTask 77 fails.\n\n"
-        f"It is 5<!--blade:task_outcomes?run_id={RUN}&task_id=99#n_passed-->.\n"
+        f"See `{RUN}/10:9`.\n\nSee `{RUN}/99:0`.\n\nSee `{RUN}/10:3#99`, {RUN}/10:3#98.\n\n"
+        "See `office_desk_aster-9b/10:3`.\n\nTask `77` fails, task `7` too.\n\n### Task 78\n\n"
+        f"`src/a.py:12`, `blade show {RUN}/99:1`, 07/17/2024 11:00 and `{RUN}/10:3` are not.\n"
     )
+    told = {each.line: each.expected or "" for each in found(text, demo) if each.expected}
     findings = found(text, demo)
-    told = {each.line: each.expected or "" for each in findings if each.status == CONTRADICTED}
-    assert sorted(told) == [1, 3, 5, 7, 9, 11]
+    assert wrong_lines(findings) == [1, 3, 5, 7, 9, 11]
+    assert [each.line for each in findings if each.status == CONTRADICTED].count(5) == 2
     assert "0, 1, 2, 3" in told[1] and "1 to 12" in told[5] and RUN in told[7]
 
 
 def test_quotes_must_be_said_where_they_are_cited(demo: Path) -> None:
-    """The words of another rollout, or of nobody, are contradicted; cuts match anything."""
+    """In the event of the bracket, else in a rollout of the sentence; cuts match anything."""
     cite = f"(`{RUN}/10:3`)"
     text = (
         f'It says "the meetings with Omar are gone" {cite}.\n\n'
         f'It says "Sorry for the wait … Omar are gone" {cite}.\n\n'
         f'It says "the meetings with Omar are kept" {cite}.\n\n'
-        f'It says "so I have to stop here" {cite}.\n'
+        f'It says "so I have to stop here" {cite}.\n\n'
+        f'It writes "While I am at it" (`{RUN}/10:3#9`).\n\n'
+        f'It writes "While I am at it" (`{RUN}/10:3#12`).\n\n'
+        f'`{RUN}/10:3#9` says "While I\nam at it".\n\n'
+        f'`{RUN}/10:3#12` says "While I am at it".\n\n'
+        f'Expected "something else altogether", got "While I am at it" (`{RUN}/10:3#9`).\n\n'
+        f"| see | last words |\n| - | - |\n| `{RUN}/10:3` | Sorry for the wait |\n"
+        f"| `{RUN}/10:3` | Sorry for nothing |\n| `{RUN}/10:3` | n/a |\n"
     )
-    assert wrong_lines(found(text, demo)) == [5, 7]
+    findings = found(text, demo)
+    assert wrong_lines(findings) == [5, 7, 11, 16, 23]
+    told = {each.line: each.expected for each in findings if each.status == CONTRADICTED}
+    assert told[11] == "it stands at #9"
 
 
-def test_what_is_said_of_cited_events_holds_of_them(demo: Path) -> None:
-    """Speaking, looking and writing, listed and counted, buckets, ids: odd lines true, even not."""
-    a = f"`{RUN}/10:3"
-    tool = "calls `calendar_delete`"
-    true_and_false = [
-        (f"{a}#12` says that it is done.", f"{a}#10` says that it is done."),
-        (f"{a}#10` deletes a meeting.", f"{a}#1` deletes a meeting."),
-        (f"It {tool} ({a}#10`).", f"It {tool} ({a}#1`)."),
-        (f"See {a}#9`, {a}#10`.", f"See {a}#10`, {a}#10`."),
-        (f"{a}#10` deletes 00090852.", f"{a}#10` deletes 00090853."),
-        (
-            f'It writes "While I am at it" ({a}#9`).',
-            f'It writes "While I am at it" ({a}#12`).',
-        ),
-        (f"3 of 45 scored failures err ({a}`).", f"3 of 45 scored failures err (`{RUN}/10:0`)."),
-        (f"In task 10 one errs ({a}`).", f"In task 10 one errs (`{RUN}/9:0`)."),
-    ]
-    lines = [line for pair in true_and_false for line in pair]
-    rows = "| task | bucket |\n| --- | --- |\n| `10` | sometimes |\n| `9` | always |\n"
-    text = "# aster-8b on office_desk\n\n" + rows + "\n" + "\n\n".join(lines) + "\n"
-    last = [
-        f"| last words of failures | see |\n| --- | --- |\n| done | {a}#12` |",
-        f"| done | {a}#10` |\n| done | `{RUN}/10:0` |",
-    ]
-    text += "\n" + "\n".join(last) + "\n"
-    first = 8
-    wrong = [6, *range(first + 2, first + 2 * len(lines), 4)]
-    end = first + 2 * len(lines)
-    assert wrong_lines(found(text, demo)) == [*wrong, end + 3, end + 4]
-
-
-def test_a_column_of_a_whole_is_held_against_its_counts() -> None:
-    """`of 57` beside rollouts and tasks; stages are no parts of their whole."""
+def test_forms_bind_words_to_what_is_cited(demo: Path) -> None:
+    """Columns of outcomes, buckets, modes and tasks, and labels before citations."""
+    a, b = f"`{RUN}/10:3`", f"`{RUN}/10:0`"
     text = (
-        "| mode | rollouts | tasks | of 57 |\n| --- | --- | --- | --- |\n"
-        "| A_B | 5 | 2 | 8.8% |\n| C_D | 4 | 1 | 7.5% |\n\n"
-        "| stage | reached | of 88 |\n| --- | --- | --- |\n"
-        "| expected | 88 | 100.0% |\n| recorded | 77 | 87.5% |\n"
+        f"{TITLE}- pass: {b}\n- fail: {a}\n- pass: {a}\n\n"
+        f"| rollout | outcome |\n| - | - |\n| {a} | failed |\n| {b} | **fail** |\n\n"
+        f"| pass | fail |\n| - | - |\n| {b} | {a} |\n| {a} | {b} |\n\n"
+        "| task | bucket |\n| - | - |\n| `10` | sometimes |\n| `9` | always |\n\n"
+        f"| mode | see |\n| - | - |\n| `EXTRA_WRITE` | {a} |\n| THRASH | {a} |\n\n"
+        f"| task | see |\n| - | - |\n| `10` | {a} |\n| `9` | {a} |\n"
     )
-    assert wrong_lines(found(text)) == [4]
+    findings = found(text, demo)
+    assert wrong_lines(findings) == [5, 10, 15, 20, 25, 30]
+    assert len(wrong(findings)) == 7
 
 
-def test_a_report_is_held_against_itself_without_any_data() -> None:
-    """Totals, wholes of percentages, ratios, and one count told twice."""
+@pytest.mark.slow
+def test_causes_are_compared_with_labels(sample: Path) -> None:
+    """In a column of causes, task by task; a run without labels has nothing to say."""
     text = (
-        "## Dominant Failure Modes\n\n"
-        "LOOP_THRASH (70 rollouts) leads.\n\n"
-        "| mode | rollouts | % of 1056 |\n| --- | --- | --- |\n"
-        "| WRONG_TOOL | 969 | 91.8% |\n| LOOP_THRASH | 75 | 7.1% |\n\n"
-        "## Task Outcome Buckets\n\n"
-        "| category | passed | scored |\n| --- | --- | --- |\n"
-        "| a | 100 | 400 |\n| b | 205 | 410 |\n| total | 285 | 810 |\n\n"
-        "Of these 14 of 57 (25.6%) fail.\n\nAnd 60 of 57 rollouts do.\n\n"
-        "But 14 of 57 (24.6%) hold.\n"
+        "# aster-8b\n\n| cause | which |\n| - | - |\n| UK | tasks 5, 6 and 9 |\n| BI | task 9 |\n\n"
+        "| task | root cause |\n| - | - |\n| `0` | BI+IR |\n| `0` | BI |\n| `9` | UK, not KG |\n"
     )
-    findings = found(text)
-    assert wrong_lines(findings) == [3, 5, 16, 18, 20]
-    (total,) = [each for each in findings if each.line == 16 and each.status == CONTRADICTED]
-    assert (total.claim, total.expected) == ("passed: 285", "305")
+    findings = found(text, sample)
+    assert wrong(findings) == [(6, "task 9: BI", "UK"), (11, "task 0: BI", "BI+IR")]
+    assert wrong_lines(found(text.replace("aster-8b", "birch-70b"), sample)) == []
 
 
-def test_equal_marks_with_unequal_numbers_need_no_data() -> None:
-    """The place that differs from the others is named, with a line that says otherwise."""
-    mark = "<!--blade:run_metrics?run_id=a#n_tasks-->"
-    text = f"There are 21{mark} tasks.\n\nOf 21{mark} tasks.\n\nAll 22{mark} tasks.\n"
-    (wrong,) = [each for each in found(text) if each.status == CONTRADICTED]
-    assert (wrong.line, wrong.expected, "line 1" in wrong.source) == (5, "21", True)
+PUBLISHED = """\
+## Dominant Failure Modes
+
+Of 1024 failed rollouts most loop.
+
+| Failure mode | Count | % of 1056 |
+| --- | ---: | ---: |
+| Loop thrash | 75 | 7.1% |
+| **Wrong tool** | ~620 | 58.7% |
+| Gave up | 349 | 33.0% |
+
+## Task Outcome Buckets
+
+| category | passed | marked |
+| --- | ---: | ---: |
+| a | 100/400 (25.0%) | ~60/300 |
+| b | 205/410 (50.0%) | 75/400 (18.8%) |
+| **Total** | 285/810 (35.2%) | 135/700 (19.3%) |
+
+| category | passed |
+| --- | ---: |
+| a | 65/300 (21.7%) |
+| b | 75/400 (18.8%) |
+| total | 135/700 (19.3%) |
+
+## Never-Pass Deep Dives
+
+| Failure mode | Count |
+| --- | ---: |
+| Loop thrash | 70 |
+| Gave up | 349 |
+
+## Recommendations
+
+| Failure mode | rollouts |
+| --- | ---: |
+| Loop thrash | 64 |
+
+In all 14 of 57 (25.6%) fail, 14/57 tasks (24.6%), and 60 of 57 rollouts do.
+"""
 
 
-def test_a_figure_of_the_sidecar_alone_is_found_both_ways(demo: Path, report: Path) -> None:
-    """The sidecar's line against the data, and the report's lines against the sidecar."""
-    mark = f"<!--blade:run_metrics?run_id={RUN}#n_always_tasks-->"
-    text = f"# `{RUN}`\n\nOf them 2{mark} always pass.\n\nSo 2 tasks always pass.\n"
-    metrics = report.with_name("metrics.json").read_text()
+def test_errors_of_a_published_report_are_named() -> None:
+    """A whole that its rows do not give, two totals, one count told thrice, and ratios."""
+    findings = found(PUBLISHED)
+    assert wrong(findings) == [
+        (5, "% of 1056", "1,044"),
+        (17, "passed: 285", "305"),
+        (23, "passed: 135", "140"),
+        (29, "70", "75"),
+        (36, "64", "75"),
+        (38, "14 of 57 (25.6%)", "24.6%"),
+        (38, "60 of 57", "at most 57"),
+    ]
+    right = {each.claim for each in findings if each.status == VERIFIED}
+    assert {"100 of 400 (25.0%)", "14 of 57 (24.6%)", "passed: 810", "marked: 135"} <= right
+
+
+def test_arithmetic_leaves_alone_what_need_not_add_up() -> None:
+    """Stages, distinct tasks, rates, tables on two runs, percentages of something else."""
+    text = (
+        "| stage | reached | of 88 |\n| - | - | - |\n| expected | 88 | 100.0% |\n"
+        "| recorded | 77 | 87.5% |\n\n"
+        "| mode | rollouts | tasks | of 57 |\n| - | - | - | - |\n| A_BCD | 5 | 2 | 8.8% |\n"
+        "| C_DEF | 4 | 2 | 7.0% |\n| total | 9 | 3 | |\n\n"
+        "| a | pass@1 | rank |\n| - | - | - |\n| b | 4% | 1 |\n| c | 5% | 2 |\n| all | 4% | 1 |\n\n"
+        "## aster\n\n### Modes\n\n| mode | n |\n| - | - |\n| LOOP | 5 |\n\n"
+        "## birch\n\n### Modes\n\n| mode | n |\n| - | - |\n| LOOP | 7 |\n\n"
+        "31 of 76 pass (44.0% mean of tasks, 95% CI 3% to 5%), best 5 of 3, 2 of 9 (95% CI).\n"
+    )
+    assert wrong(found(text)) == []
+
+
+def test_a_figure_of_the_sidecar_is_found_on_its_line(demo: Path) -> None:
+    """Against the data, and alone against the report's own sources."""
+    path = demo.parent / "runs" / RUN / "metrics.json"
+    asked = f"from run_metrics where run_id = '{RUN}': n_always_tasks"
+    text = f"Of them 2 always pass.\n<!-- {asked} -->\n"
+    metrics = path.read_text()
     changed = metrics.replace('"always_pass_tasks": 2', '"always_pass_tasks": 9')
     line = next(no for no, each in enumerate(changed.split("\n"), 1) if '_pass_tasks": 9' in each)
     with open_warehouse(demo) as warehouse:
-        true = verify(text, "r.md", warehouse, sidecar.read(metrics, "r_metrics.json"))
-        findings = verify(text, "r.md", warehouse, sidecar.read(changed, "r_metrics.json"))
-    assert wrong_lines(true) == []
-    wrong = {(each.file, each.line) for each in findings if each.status == CONTRADICTED}
-    assert wrong == {("r.md", 3), ("r.md", 5), ("r_metrics.json", line)}
-
-
-def test_a_sidecar_alone_speaks_for_what_it_holds(report: Path) -> None:
-    """Marks and labels that a sidecar has a key for; all else is unverifiable."""
-    metrics = sidecar.read(report.with_name("metrics.json").read_text(), "metrics.json")
-    mark = f"<!--blade:run_metrics?run_id={RUN}#pass_at_1-->"
-    text = f"It is 44.0%{mark}.\n\nIt is 43.0%{mark}.\n\npass@1 is 41.0%.\n\nSo 3 of 4.\n"
-    findings = verify(text, "report.md", None, metrics)
-    assert [(each.line, each.status) for each in findings] == [
-        (1, VERIFIED), (3, CONTRADICTED), (5, CONTRADICTED), (7, UNVERIFIABLE), (7, UNVERIFIABLE),
-    ]  # fmt: skip
+        true = verify(text, "r.md", warehouse, sidecar.read(metrics, "m.json"))
+        findings = verify(text, "r.md", warehouse, sidecar.read(changed, "m.json"))
+    assert wrong(true) == []
+    told = [(each.file, each.line) for each in findings if each.status == CONTRADICTED]
+    assert told == [("m.json", line)]
+    alone = verify(text, "r.md", None, sidecar.read(changed, "m.json"))
+    assert wrong(alone) == [(1, "2", "9")]
 
 
 @pytest.mark.parametrize("text", ["[", "5", "{" * 50_000, '{"runs": [1, {"run_id": 7}]}', "{}"])
@@ -226,84 +218,55 @@ def test_any_sidecar_is_read(text: str) -> None:
     assert {each.status for each in findings} == {CONTRADICTED}
 
 
-def test_marks_are_looked_up_and_never_executed(demo: Path) -> None:
-    """Names are checked against the schema, values are bound."""
-    text = (
-        '5<!--blade:runs"; drop table runs; --?run_id=a#n_tasks-->\n\n'
-        "5<!--blade:run_metrics?run_id=a' or '1'='1#n_tasks-->\n\n"
-        '5<!--blade:run_metrics?run_id=a#n_tasks" from runs; ---->\n\n'
-        "5<!--blade:run_metrics?#n_tasks-->\n"
-    )
-    statuses = {each.line: each.status for each in found(text, demo) if each.check == "marked"}
-    assert statuses[3] == CONTRADICTED and CONTRADICTED not in (statuses.get(1), statuses.get(7))
-
-
 def test_placeholders_match_whatever_was_there() -> None:
     """In the quote, in the text, and equal ones in both."""
     assert is_within("mail to [redacted-email-1] went", "The mail to ann@x.example went out.")
     assert is_within("mail to ann@x.example went", "The mail to [redacted-email-1] went out.")
     assert is_within("to [redacted-email-1]", "mail to [redacted-email-1] went")
     assert is_within("Hit:<n> <url> jammy <u\u2026", "Hit:1 http://x.example jammy http://y")
+    assert is_within('run "x" now', 'it says: run \\"x\\" now') and is_within("a b", "`a` b")
     assert not is_within("mail to [redacted-email-1] came", "The mail to ann@x.example went out.")
 
 
-def test_the_command_says_what_is_wrong_and_exits_with_1(demo: Path, tmp_path: Path) -> None:
-    """JSON keeps its contract; a wrong call exits with 2, an absent report with 3."""
+def test_the_command_says_what_is_wrong_and_fixes_it(demo: Path, tmp_path: Path) -> None:
+    """JSON keeps its contract; --fix restores the bytes; exit codes are 1, 2 and 3."""
     path = tmp_path / "report.md"
-    path.write_bytes(b"# aster-8b on office_desk\n\npass@1 is 45.0%. \xff\x00 5 tasks\n")
-    asked = call("verify", str(path), "--warehouse", str(demo), "--json")
+    source = f"<!-- from run_metrics where run_id = '{RUN}': pass_at_1 -->"
+    text = f"# A\r\n\r\nIt passes 45.0% of 12.\r\n{source}\r\n"
+    path.write_bytes(text.encode())
+    given = ("verify", path, "--warehouse", demo)
+    asked = call(*given, "--json")
     content = json.loads(asked.stdout)
-    first = content["findings"][0]
-    assert asked.code == 1 and {"line", "status", "claim", "expected", "source"} <= set(first)
-    assert content["summary"]["numbers"]["contradicted"] == 1
-    shown = call("verify", str(path), "--warehouse", str(demo))
-    assert f"{path}:3: contradicted" in shown.stdout and "44.0%" in shown.stdout
-    assert "not UTF-8" in shown.stderr
-    both = call("verify", str(path), "--warehouse", str(demo), "--results", str(tmp_path))
-    assert both.code == 2
-    assert call("verify", str(tmp_path)).code == 3
-    alone = call("verify", str(path))
+    assert asked.code == 1 and content["findings"] == [
+        {
+            "line": 3, "status": "contradicted", "claim": "45.0%", "expected": "44.0%",
+            "source": f"pass_at_1 from run_metrics where run_id = '{RUN}'", "check": "source",
+            "file": "report.md",
+        },
+        {
+            "line": 3, "status": "unchecked", "claim": "12", "expected": None,
+            "source": "no value of its source", "check": "source", "file": "report.md",
+        },
+    ]  # fmt: skip
+    assert content["summary"]["numbers"] == {"verified": 0, "contradicted": 1, "unchecked": 1}
+    shown = call(*given)
+    assert f"{path}:3: contradicted" in shown.stdout and ": unchecked" not in shown.stdout
+    assert f"{path}:3: unchecked  12" in call(*given, "--unchecked").stdout
+    mended = call(*given, "--fix")
+    assert (mended.code, path.read_bytes()) == (0, text.replace("45.0%", "44.0%").encode())
+    assert "-It passes 45.0%" in mended.stdout and "no contradiction" in mended.stdout
+    path.write_bytes(b"It is 5 \xff\n")
+    assert "not UTF-8" in call(*given).stderr
+    refused = call(*given, "--fix")
+    assert refused.code == 3 and "byte 8" in refused.stderr
+    assert call(*given, "--results", tmp_path).code == 2
+    assert call("verify", tmp_path).code == 3
+    alone = call("verify", path)
     assert alone.code == 0 and "nothing but the report itself" in alone.stderr
 
 
-@pytest.mark.slow
-def test_data_are_found_where_an_analysis_leaves_them(report: Path) -> None:
-    """A run's report finds the warehouse two folders up and the metrics beside it."""
-    asked = call("verify", str(report), "--json")
-    content = json.loads(asked.stdout)
-    assert asked.code == 0 and "warehouse.duckdb" in asked.stderr
-    assert content["summary"]["sidecar"]["verified"] > 100
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_planted_errors_are_caught(kind: str, demo: Path, report: Path) -> None:
-    """Where the text says something checkable every one is caught, on exactly its line."""
-    least = {"unmarked figure": 0.4, "swapped rollout": 0.7}.get(kind, 1.0)
-    text, chance, n_caught = report.read_text(), random.Random(3), 0
-    for _ in range(N_PLANTS):
-        plant = KINDS[kind](text, chance)
-        lines = wrong_lines(found(plant.text, demo, f"runs/{RUN}/report.md"))
-        n_caught += plant.line in lines
-        assert set(lines) <= {plant.line}, plant.what
-    assert n_caught >= int(N_PLANTS * least)
-
-
-N_PLANTS = 3
-# Of a report that a person wrote: what its words do not tell apart cannot be caught.
-FLOORS = {
-    "total": 0.9, "total, no marks": 0.8, "row of a total": 0.9, "row of a total, no marks": 0.4,
-    "percentage": 0.9, "percentage, no marks": 0.9, "percentage of a column": 0.6,
-    "part": 0.5, "part, no marks": 0.2, "whole": 0.7, "whole, no marks": 0.3,
-    "figure, no marks": 0.0, "absent task": 0.9, "absent task in a heading": 1.0,
-    "absent task in a citation": 1.0, "swapped for another outcome": 0.4,
-    "swapped within a task": 0.1, "swapped for another task": 0.2, "changed event": 0.05,
-    "changed quote": 0.8, "changed mode": 0.5, "changed bucket": 1.0,
-}  # fmt: skip
-
-
 @pytest.fixture(scope="module")
-def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The warehouse of the sample package."""
     out = tmp_path_factory.mktemp("sample")
     assert call("analyze", str(SAMPLE / "rollouts"), "--out", str(out)).code == 0
@@ -311,53 +274,96 @@ def golden(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", sorted(GOLDEN))
-def test_errors_in_the_golden_report_are_caught(kind: str, golden: Path) -> None:
-    """At least as many as said, on their lines; and no other line is blamed."""
-    path = SAMPLE / "golden_reports" / "aster-8b_golden_report.md"
-    text, chance, n_caught = path.read_text(), random.Random(5), 0
-    with open_warehouse(golden) as warehouse:
-        rollouts = {
-            (run, task, index): (is_pass if is_scored else None, n_events or 0)
-            for run, task, index, is_pass, is_scored, n_events in warehouse.execute(
-                "select run_id, task_id, rollout_index, is_pass, is_scored, n_events "
-                "from rollouts order by all"
-            ).fetchall()
-        }
-        for _ in range(N_PLANTS):
-            plant = GOLDEN[kind](text, chance, rollouts)
-            lines = wrong_lines(verify(plant.text, path.name, warehouse))
-            n_caught += plant.line in lines
-            assert set(lines) <= {plant.line} or "row of a total" in kind, plant.what
-    assert n_caught >= int(N_PLANTS * FLOORS[kind])
+def test_the_warehouse_of_a_package_is_kept(tmp_path: Path) -> None:
+    """The next call builds nothing, until a row changes; the cache is no part of the package."""
+    package = tmp_path / "office_desk"
+    shutil.copytree(SAMPLE, package, ignore=shutil.ignore_patterns(".blade_cache"))
+    report = package / "golden_reports" / GOLDEN.name
+    first, second = call("verify", report), call("verify", report)
+    assert (first.code, second.code, first.stdout) == (0, 0, second.stdout)
+    assert "making" in first.stderr and "making" not in second.stderr
+    assert (package / ".blade_cache" / ".gitignore").read_text() == "*\n"
+    rows = package / "rollouts" / f"{RUN}_rollouts.jsonl"
+    rows.write_bytes(rows.read_bytes().replace(b'"reward": 1.0', b'"reward": 0.0', 1))
+    third = call("verify", report)
+    assert third.code == 1 and "making" in third.stderr
+    assert len([each for each in (package / ".blade_cache").iterdir() if each.is_dir()]) == 1
+    assert "blade_cache" not in call("sanitize", package, "--check").stdout
 
 
 @pytest.mark.slow
-def test_any_figure_of_the_sidecar_alone_is_caught(golden: Path) -> None:
+def test_changed_figures_of_the_golden_report_are_caught(sample: Path) -> None:
+    """Each with a source on its line, with the value it should be; --fix restores the bytes.
+
+    Where a number without a source stands beside it and has the very value, it may pass for it.
+    """
+    text, chance, n_exact = GOLDEN.read_text(), random.Random(7), 0
+    with open_warehouse(sample) as warehouse:
+        answers = Answers(warehouse)
+        known = [each for each in compared(read(text), answers) if each.status == VERIFIED]
+        assert len(known) > 400
+        for each in chance.sample(known, 50):
+            start, end = each.span or (0, 0)
+            digits = str.maketrans("0123456789", "1234567891")
+            other = each.claim.translate(digits)
+            changed = text[:start] + other + text[end:]
+            findings = compared(read(changed), answers)
+            is_named = wrong(findings) == [(each.line, other, each.claim)]
+            n_exact += is_named and fixed(changed, findings) == text
+    assert n_exact >= 48
+
+
+@pytest.mark.slow
+def test_other_errors_of_the_golden_report_are_caught(sample: Path) -> None:
+    """Citations, quotes, buckets, causes, totals and percentages: all of those that are tried."""
+    text, chance = GOLDEN.read_text(), random.Random(7)
+    plants = {
+        r"`(?P<old>office_desk_aster-8b)/": "office_desk_ashen-8b",
+        r"`office_desk_aster-8b/(?P<old>\d+):": "77",
+        r"`office_desk_aster-8b/\d+:(?P<old>\d)[`#]": "9",
+        r":\d#(?P<old>\d+)`": "99",
+        r'"(?P<old>[^"\n]{16,})" \(`': "what nobody ever said",
+        r"^\| `\d+` [^|]*\| (?P<old>sometimes) ": "always",
+        r"^\| (?P<old>BI) \|": "KG",
+        r"^### Tasks? (?P<old>\d+)": "88",
+        r"\d+ of \d+[^|(\n\d]{0,30}\((?P<old>\d+\.\d)%\) ": "1.5",
+        r"^\| total \|(?: \|)? (?P<old>18|20) \|": "19",
+    }
+    with open_warehouse(sample) as warehouse:
+        assert wrong(verify(text, GOLDEN.as_posix(), warehouse)) == []
+        for pattern, new in plants.items():
+            places = [match.span("old") for match in re.finditer(pattern, text, re.MULTILINE)]
+            for start, end in chance.sample(places, min(len(places), 3)):
+                line = text.count("\n", 0, start) + 1
+                changed = text[:start] + new + text[end:]
+                findings = verify(changed, GOLDEN.as_posix(), warehouse)
+                assert wrong_lines(findings) == [line], (pattern, line)
+
+
+@pytest.mark.slow
+def test_any_figure_of_the_sidecar_is_caught(sample: Path) -> None:
     """A changed number of the sidecar, on its own line of it."""
-    report = SAMPLE / "golden_reports" / "aster-8b_golden_report.md"
-    text = report.with_name("aster-8b_golden_report_metrics.json").read_text()
+    text = GOLDEN.with_name("aster-8b_golden_report_metrics.json").read_text()
     chance = random.Random(5)
-    with open_warehouse(golden) as warehouse:
-        for _ in range(8):
-            plant = sidecar_figure(text, chance)
-            metrics = sidecar.read(plant.text, "metrics.json")
-            findings = verify("# Nothing\n", report.name, warehouse, metrics)
-            wrong = {
-                each.line
-                for each in findings
-                if each.status == CONTRADICTED and each.file == "metrics.json"
-            }
-            assert plant.line in wrong, plant.what
+    places = [each.span("n") for each in re.finditer(r": (?P<n>\d+(?:\.\d+)?),?$", text, re.M)]
+    with open_warehouse(sample) as warehouse:
+        for start, end in chance.sample(places, 8):
+            line = text.count("\n", 0, start) + 1
+            metrics = sidecar.read(
+                f"{text[:start]}{float(text[start:end]) + 1}{text[end:]}", "m.json"
+            )
+            assert line in wrong_lines(verify("# Nothing\n", GOLDEN.name, warehouse, metrics))
 
 
 @pytest.mark.slow
 def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None:
-    """Ten thousand marks, deep nesting, endless tokens: all of it is read in seconds."""
-    mark = f"5<!--blade:run_metrics?run_id={RUN}#n_tasks--> "
+    """Ten thousand sources, deep nesting, endless tokens: all of it is read in seconds."""
+    source = f"5 tasks\n<!-- from run_metrics where run_id = '{RUN}': n_tasks -->\n\n"
     for text in (
-        mark * 10_000, "a." * 500_000, "\u201c" * 300_000, "<!--curate:" * 100_000, "9" * 1_000_000,
+        source * 4_000, "a." * 500_000, "\u201c" * 300_000, "<!--curate:" * 100_000,
+        "9" * 1_000_000,
         "> " * 3_000 + "x", "`" * 200_000, "[" * 50_000, "tasks 1, " * 20_000, "1 of " * 2_000,
+        "- <!-- from a: b -->\n" * 5_000, "|" * 100_000 + "\n|-|\n", "5 " * 9_000 + source,
     ):  # fmt: skip
         found(text, demo)
 
@@ -366,8 +372,7 @@ def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None
 @pytest.mark.parametrize("seed", range(2))
 def test_a_draft_of_any_folder_holds_against_its_own_warehouse(seed: int, tmp_path: Path) -> None:
     """Whatever rows say and are called: nothing in any draft on them is contradicted."""
-    wrong = contradicted(analyzed(tmp_path, odd(seed)).path.parent)
-    assert wrong == []
+    assert contradicted(analyzed(tmp_path, odd(seed)).path.parent) == []
 
 
 @pytest.mark.slow
@@ -378,15 +383,25 @@ def test_equal_outputs_with_different_rewards_cite_failures(tmp_path: Path) -> N
     tool = {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}
     rows += [rollout(3, index, reward=0.0, output=[tool, said]) for index in range(2)]
     del rows[-1]["reward"]
-    out = analyzed(tmp_path, {"run_rollouts.jsonl": rows}).path.parent
-    assert contradicted(out) == []
-    draft = (out / "report.md").read_text(encoding="utf-8")
-    assert '{"success": false}' in draft.replace("\\", "")
-    assert "may come from the task or its verifier (TI)" in draft and "such as `run/0:0`" in draft
+    assert contradicted(analyzed(tmp_path, {"run_rollouts.jsonl": rows}).path.parent) == []
+
+
+@pytest.mark.slow
+def test_drafts_of_the_demo_hold(demo: Path) -> None:
+    """The report on all runs and on each, with the sidecars beside them."""
+    assert contradicted(demo.parent) == []
 
 
 def contradicted(out: Path) -> list[object]:
     """What `blade verify` finds wrong in all drafts of an analysis."""
     drafts = [out / "report.md", *sorted(out.glob("runs/*/report.md"))]
     told = [json.loads(call("verify", draft, "--json").stdout) for draft in drafts]
+    assert all(each["summary"]["sidecar"]["verified"] > 20 for each in told)
     return [each for one in told for each in one["findings"] if each["status"] == CONTRADICTED]
+
+
+def test_the_summary_counts_each_finding_once(demo: Path) -> None:
+    """By group and in all."""
+    counts = summary(found(f"{TITLE}See `{RUN}/10:3`, 5 of 10 (50%).\n", demo))
+    assert counts["citations"]["verified"] == counts["arithmetic"]["verified"] == 1
+    assert (counts["verified"], counts["unchecked"], counts["contradicted"]) == (2, 3, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import sys
@@ -83,6 +84,16 @@ def replacing(out: Path, *, hint: str = "") -> Iterator[Path]:
         if not is_stream:
             with suppress(OSError):
                 beside.unlink()
+
+
+def rewritten(path: Path, old: str, new: str, *, is_aside: bool = False) -> None:
+    """Print the difference, to stderr where stdout is for a program, and put the new text there."""
+    lines = difflib.unified_diff(
+        old.splitlines(), new.splitlines(), str(path), str(path), lineterm="", n=1
+    )
+    click.echo("\n".join(neutral(line) for line in lines), err=is_aside)
+    with replacing(path, hint="Check its permissions.") as beside:
+        beside.write_bytes(new.encode())
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, replacing, templates_option, warehouse_option
+from pipeline.cli.options import PATH, replacing, rewritten, templates_option, warehouse_option
 from pipeline.errors import InputError, UsageError
 from pipeline.text import neutral, one_line
 
@@ -37,6 +37,12 @@ WIDEST = 400
 @click.option(
     "--labels", type=PATH, help="A labels.jsonl to go by instead of those of the analysis."
 )
+@click.option(
+    "--refresh",
+    type=PATH,
+    metavar="FILE",
+    help="Recompute the sources of a curated report and write its figures in place.",
+)
 @warehouse_option
 def report(
     runs: tuple[str, ...],
@@ -45,9 +51,13 @@ def report(
     out: Path | None,
     templates: Path | None,
     labels: Path | None,
+    refresh: Path | None,
     warehouse: Path,
 ) -> None:
     """Render the report again, or a part of it, from what an analysis wrote.
+
+    With --refresh nothing is rendered: the figures of a curated report that carries sources become
+    those of this warehouse, a diff is printed, and nothing else in the file is touched.
 
     \b
     Examples:
@@ -55,7 +65,14 @@ def report(
       blade report --run office_desk_aster-8b --out aster.html
       blade report --sections executive_summary,recommendations
       blade report --templates my_templates --labels labels.jsonl --out report.html
+      blade report --refresh golden_report.md
     """
+    if refresh is not None:
+        if runs or sections or format_ or out or templates or labels:
+            hint = "Nothing but --warehouse goes with it."
+            raise UsageError("--refresh: renders nothing.", hint=hint)
+        _refresh(refresh, warehouse)
+        return
     named = [] if sections is None else [name.strip() for name in sections.split(",")]
     if sections is not None and not any(named):
         hint = "For example: --sections executive_summary"
@@ -83,3 +100,25 @@ def report(
     with replacing(out, hint="Choose another file with --out.") as path:
         # Only a template of the user's can bring along what no file can hold.
         path.write_text(rendering.text, encoding="utf-8", newline="\n", errors="backslashreplace")
+
+
+def _refresh(path: Path, warehouse: Path) -> None:
+    """Exit with 1 where a source could not be run: its figures are as they were."""
+    from pipeline.cli.verify import report_text
+    from pipeline.report.sources import UNCHECKED, VERIFIED, refreshed
+    from pipeline.warehouse import open_warehouse
+
+    text = report_text(path, is_exact=True)
+    with open_warehouse(warehouse) as opened:
+        new, findings = refreshed(text, opened)
+    if new != text:
+        rewritten(path, text, new)
+    figures = [each for each in findings if each.span]
+    faults = [each for each in findings if not each.span and each.status != UNCHECKED]
+    n_same = sum(each.status == VERIFIED for each in figures)
+    told = f"{len(figures) - n_same:,} figures changed, {n_same:,} as they were"
+    click.echo(neutral(f"{path}: {told}"), err=True)
+    for each in faults:
+        click.echo(f"! {path}:{each.line}: {one_line(each.source, WIDEST)}", err=True)
+    if faults:
+        raise click.exceptions.Exit(1)

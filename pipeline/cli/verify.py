@@ -1,10 +1,13 @@
-"""blade verify: every figure and citation of a report, checked against the data."""
+"""blade verify: every figure, citation, quote and sum of a report, checked against the data."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
 import tempfile
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,16 +15,16 @@ from typing import TYPE_CHECKING
 import click
 
 from pipeline import files
-from pipeline.cli.options import PATH, json_option, shown_progress
+from pipeline.cli.options import PATH, json_option, rewritten, shown_progress
 from pipeline.errors import InputError
-from pipeline.settings import WAREHOUSE_NAME, Settings
+from pipeline.settings import SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.text import json_text, neutral, one_line
-from pipeline.warehouse import open_warehouse
+from pipeline.warehouse import open_warehouse, store_views
 
 if TYPE_CHECKING:
-    from pipeline.package.verify.finding import Finding
+    from pipeline.report.sources import Finding
 
-MOST_UNVERIFIABLE = 20
+CHUNK = 1 << 20
 
 
 @click.command()
@@ -29,72 +32,156 @@ MOST_UNVERIFIABLE = 20
 @click.option("--warehouse", type=PATH, help="The file that blade analyze wrote.")
 @click.option("--results", type=PATH, help="A folder of rollouts to analyze first.")
 @click.option("--metrics", type=PATH, help="A metrics sidecar, and nothing else.")
+@click.option("--fix", "is_fixing", is_flag=True, help="Rewrite contradicted figures in place.")
+@click.option("--unchecked", "is_listing", is_flag=True, help="List what was not checked too.")
 @json_option
 def verify(
-    report: Path, warehouse: Path | None, results: Path | None, metrics: Path | None, as_json: bool
+    report: Path,
+    warehouse: Path | None,
+    results: Path | None,
+    metrics: Path | None,
+    is_fixing: bool,
+    is_listing: bool,
+    as_json: bool,
 ) -> None:
-    """Hold every figure and citation of REPORT against the data; exit 1 on a contradiction.
+    """Compare every figure, citation, quote and sum of REPORT with the data.
 
-    Without an option the data are found: a warehouse beside the report or that of its analysis,
-    else the rollouts of its package, and the metrics sidecar beside it. Without any data the
-    report is still held against itself.
+    Exits with 1 on a contradiction. Without an option the data are found: a warehouse beside the
+    report or that of its analysis, else the rollouts of its package, and the metrics sidecar
+    beside it. Without any data the report is still compared with itself.
 
     \b
     Examples:
       blade verify blade_out/report.md
-      blade verify golden_reports/aster-8b_golden_report.md
+      blade verify golden_reports/aster-8b_golden_report.md --fix
       blade verify report.md --results results/ --json
     """
-    from pipeline.package.sanitize import log
     from pipeline.package.verify import sidecar as sidecars
+    from pipeline.package.verify import summary, summary_line
     from pipeline.package.verify import verify as verified
-    from pipeline.package.verify.source import against
-    from pipeline.package.verify.summary import summary, summary_line
-    from pipeline.run import part
+    from pipeline.package.verify.against import against
+    from pipeline.report.sources import fixed
 
     held = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
-    text = _text(report)
+    text = report_text(report, is_exact=is_fixing)
+    side = None
+    if held.metrics is not None:
+        side = sidecars.read(report_text(held.metrics), held.metrics.name)
     with ExitStack() as stack:
         path = held.warehouse
         if held.results is not None:
-            # All relations, but no pages.
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="blade-"))
-            with shown_progress() as progress:
-                out = Path(folder) / "out"
-                # A package may have been laid out with links.
-                settings = Settings(results=(held.results,), out=out, follow_links=True)
-                path = part(settings, progress=progress)
+            path = stack.enter_context(_analyzed(held.results))
         data = None if path is None else stack.enter_context(open_warehouse(path))
-        click.echo(neutral(f"held against {held.words}"), err=True)
-        side = None
-        if held.metrics is not None:
-            side = sidecars.read(_text(held.metrics), held.metrics.name)
-        findings = verified(text, report.as_posix(), data, side, log.of_report(report))
+        click.echo(neutral(f"compared with {held.words}"), err=True)
+        findings = verified(text, report.as_posix(), data, side)
+        if is_fixing and (corrected := fixed(text, findings)) != text:
+            rewritten(report, text, corrected, is_aside=as_json)
+            findings = verified(corrected, report.as_posix(), data, side)
     counts = summary(findings)
     if as_json:
-        content = {"findings": [asdict(each) for each in findings], "summary": counts}
-        click.echo(json_text(content, indent=2))
+        told = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
+        click.echo(json_text({"findings": told, "summary": counts}, indent=2))
     else:
-        _print(findings, {path.name: str(path) for path in (report, held.metrics) if path})
+        paths = {each.name: str(each) for each in (report, held.metrics) if each}
+        _print(findings, paths, is_listing=is_listing)
         click.echo(summary_line(counts))
     if counts["contradicted"]:
         raise click.exceptions.Exit(1)
 
 
-def _text(path: Path) -> str:
-    """A file's text; bytes that are not UTF-8 are shown as such and change no number."""
+def report_text(path: Path, *, is_exact: bool = False) -> str:
+    """A file's text; bytes that are not UTF-8 are replaced, or refused where it is rewritten."""
     try:
         raw = files.content(path)
     except files.UnreadableError as error:
         raise InputError(f"{path}: {error}.", hint="Check the path.") from error
-    text = raw.decode("utf-8-sig", errors="replace")
-    if "\ufffd" in text and "\ufffd".encode() not in raw:
-        click.echo(neutral(f"{path}: some bytes are not UTF-8; they are read as \ufffd"), err=True)
-    return text
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if is_exact:
+            told = f"{path}: is not UTF-8 at byte {error.start}, and cannot be rewritten."
+            raise InputError(told, hint="Save it as UTF-8.") from error
+    click.echo(neutral(f"{path}: some bytes are not UTF-8; they are read as \ufffd"), err=True)
+    return raw.decode("utf-8", errors="replace")
 
 
-def _print(findings: list[Finding], paths: Mapping[str, str]) -> None:
-    """Everything a person has to act on: contradictions first, then what nothing speaks for."""
+@contextmanager
+def _analyzed(results: Path) -> Iterator[Path]:
+    """A warehouse of these rollouts: that of a package is kept beside them for the next call."""
+    from pipeline.package.layout import CACHE, GOLDEN_REPORTS
+
+    cache = results.absolute().parent / CACHE
+    kept = cache / _key(results) / WAREHOUSE_NAME
+    is_package = (cache.parent / GOLDEN_REPORTS).is_dir()
+    if is_package and kept.is_file():
+        yield kept
+        return
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        path = _built(results, Path(folder) / "out")
+        if is_package:
+            store_views(path)
+            try:
+                _keep(path, kept)
+            except OSError as error:
+                reason = error.strerror or "the system refuses it"
+                click.echo(
+                    neutral(f"{cache}: nothing is kept for the next call: {reason}"), err=True
+                )
+        yield path
+
+
+def _built(results: Path, out: Path) -> Path:
+    """All relations, but no pages; a package may have been laid out with links."""
+    from pipeline.run import part
+
+    with shown_progress() as progress:
+        settings = Settings(results=(results,), out=out, follow_links=True)
+        return part(settings, progress=progress)
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Put a warehouse where the next call looks, whole or not at all, and drop the one before."""
+    cache = kept.parent.parent
+    old = [each for each in cache.glob("*") if each.is_dir()] if cache.is_dir() else []
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    # Nothing of it belongs into a repository.
+    (cache / ".gitignore").write_text("*\n", encoding="utf-8")
+    beside = kept.with_name(f".{os.getpid()}.duckdb")
+    try:
+        shutil.copyfile(path, beside)
+        beside.replace(kept)
+    finally:
+        beside.unlink(missing_ok=True)
+    for each in old:
+        if each != kept.parent:
+            shutil.rmtree(each, ignore_errors=True)
+
+
+def _key(results: Path) -> str:
+    """What a warehouse was made of: the bytes of rollouts and profile, and blade itself."""
+    digest = hashlib.sha256()
+    package = Path(__file__).resolve().parent.parent
+    for folder, ending in ((package, "*.py"), (package, "*.toml"), (SQL_DIR, "*.sql")):
+        for path in sorted(folder.rglob(ending)):
+            told = path.stat()
+            digest.update(f"{path.name}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
+    try:
+        below = sorted(path for path in results.rglob("*") if path.is_file()) or [results]
+        beside = results.absolute().parent.glob("*.toml")
+        for path in [*below, *sorted(beside)]:
+            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode(errors="replace"))
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    digest.update(chunk)
+    except OSError:
+        # What hinders here is told by the analysis.
+        return "unreadable"
+    return digest.hexdigest()[:32]
+
+
+def _print(findings: list[Finding], paths: Mapping[str, str], *, is_listing: bool) -> None:
+    """What a person has to act on; what was not checked is counted, and listed where asked for."""
+    from pipeline.package.verify import fix
 
     def where(finding: Finding) -> str:
         return f"{one_line(paths.get(finding.file, finding.file))}:{finding.line}"
@@ -105,14 +192,10 @@ def _print(findings: list[Finding], paths: Mapping[str, str]) -> None:
         click.echo(f"  says      {one_line(finding.claim)}")
         click.echo(f"  expected  {one_line(finding.expected or 'something else')}")
         click.echo(f"  source    {one_line(finding.source)}")
-        click.echo(f"  fix       {finding.fix}")
-    unknown = [finding for finding in findings if finding.status == "unverifiable"]
-    if unknown:
-        click.echo("Unverifiable:")
-    for finding in unknown[:MOST_UNVERIFIABLE]:
-        source = f"({one_line(finding.source)})"
-        click.echo(f"  {where(finding)}  {one_line(finding.claim)}  {source}")
-    if len(unknown) > MOST_UNVERIFIABLE:
-        click.echo(f"  and {len(unknown) - MOST_UNVERIFIABLE:,} more; --json lists all")
-    if wrong or unknown:
+        click.echo(f"  fix       {fix(finding)}")
+    unknown = [finding for finding in findings if finding.status == "unchecked"]
+    for finding in unknown if is_listing else []:
+        source = one_line(finding.source)
+        click.echo(f"{where(finding)}: unchecked  {one_line(finding.claim)}  ({source})")
+    if wrong or (unknown and is_listing):
         click.echo()

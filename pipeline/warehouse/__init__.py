@@ -1,6 +1,6 @@
 """sql/ -> the schemas of one DuckDB file: built, then opened read-only."""
 
-from pipeline.warehouse.build import build, let_go
+from pipeline.warehouse.build import build, let_go, store_views
 from pipeline.warehouse.overlay import ask_again
 from pipeline.warehouse.reader import Warehouse, half_of_memory, of_this_version, open_warehouse
 from pipeline.warehouse.relations import (
@@ -24,4 +24,5 @@ __all__ = [
     "open_warehouse",
     "order_views",
     "run_checks",
+    "store_views",
 ]

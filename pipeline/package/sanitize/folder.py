@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pipeline.errors import InputError, UsageError
 from pipeline.files import MOST_BYTES, TOO_LARGE
+from pipeline.package.layout import CACHE
 from pipeline.package.sanitize.log import LOG_NAME
 from pipeline.package.sanitize.policy import FILE_NAME as POLICY_NAME
 from pipeline.package.sanitize.values import Policy, Unchecked
@@ -107,7 +108,7 @@ def _files(given: Path) -> Iterator[Path]:
         here = Path(folder)
         # Of a repository's own folder, and of one that a link leads to, there is one entry.
         whole = [n for n in subfolders if n == ".git" or (here / n).is_symlink()]
-        subfolders[:] = sorted(name for name in subfolders if name not in whole)
+        subfolders[:] = sorted(n for n in subfolders if n not in whole and n != CACHE)
         yield from (here / name for name in sorted([*names, *whole]))
     yield from (Path(error.filename) for error in unreadable)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.package.scoring.passages import Figure, Passage, Report
-from pipeline.package.verify.finding import CONTRADICTED, VERIFIED, Finding
+from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 
 # Statements speak of the same thing when they share this much of what both say.
 ALIKE = 0.5

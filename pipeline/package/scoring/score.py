@@ -14,7 +14,7 @@ from pipeline.package.scoring.files import Fact
 from pipeline.package.scoring.fluency import MIN_FUNCTION_SHARE, Flow, total
 from pipeline.package.scoring.passages import Report, report
 from pipeline.package.scoring.structure import SectionScore
-from pipeline.package.verify.finding import Finding
+from pipeline.report.sources import Finding
 
 WEIGHTS = {"facts": 0.60, "evidence": 0.16, "structure": 0.12, "numbers": 0.12}
 # What remains of a score when all facts are denied, all numbers wrong, no citation holds, or no

@@ -9,14 +9,12 @@ from pipeline.files import UnreadableError
 from pipeline.package.files import names_in, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
 from pipeline.package.reading import read
-from pipeline.package.sanitize import log
 from pipeline.package.statements import statements
 from pipeline.package.validate import anchor_facts, metrics, report, shallow
 from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data
-from pipeline.package.verify import sidecar, verify
-from pipeline.package.verify.finding import CONTRADICTED, Finding
-from pipeline.report import Source
+from pipeline.package.verify import CONTRADICTED, Finding, sidecar, verify
+from pipeline.report.sources import Opened
 
 MOST_FINDINGS = 10
 PRESENT = Rule(
@@ -59,7 +57,7 @@ def checks(
     return [*listing, *_orphans(package)]
 
 
-def findings(package: Package, warehouse: Source) -> Contradictions:
+def findings(package: Package, warehouse: Opened) -> Contradictions:
     """What `blade verify` finds in each golden report that can be read."""
     found = {}
     for golden in package.goldens:
@@ -71,8 +69,7 @@ def findings(package: Package, warehouse: Source) -> Contradictions:
             side = sidecar.read(text_of(golden.metrics), golden.metrics.name)
         except UnreadableError:
             side = None
-        redacted = log.of_report(golden.report)
-        found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, redacted)
+        found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side)
     return found
 
 

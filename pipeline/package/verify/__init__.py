@@ -1,198 +1,135 @@
-"""Report and data -> every figure and citation verified, contradicted or unverifiable."""
+"""Report and data -> every figure, citation, quote and sum verified, contradicted or unchecked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package.reading import LONGEST_BLOCK, MOST_LINES, read
-from pipeline.package.sanitize.log import RedactionLog
-from pipeline.package.verify import (
-    bound,
-    buckets,
-    citations,
-    marked,
-    outcomes,
-    quotes,
-    ratios,
-    redactions,
-    repeated,
-    sidecar,
-    totals,
-    unmarked,
-)
-from pipeline.package.verify.data import Relations, Source, opened
-from pipeline.package.verify.evidence import Evidence, evidence
-from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
-from pipeline.package.verify.known import known
-from pipeline.package.verify.passages import Passage, passages
-from pipeline.package.verify.scope import scope
+from pipeline.package.verify import arithmetic, citations, quotes, sidecar
+from pipeline.package.verify.evidence import evidence
 from pipeline.package.verify.sidecar import Sidecar
+from pipeline.package.verify.units import units
 from pipeline.report import content
+from pipeline.report.blocks import read
 from pipeline.report.sidecar import run_object
+from pipeline.report.sources import (
+    CONTRADICTED,
+    UNCHECKED,
+    VERIFIED,
+    Answering,
+    Answers,
+    Finding,
+    Opened,
+    compared,
+)
 
-NOTHING = "no data to hold it against"
-TOO_LONG = f"beyond {LONGEST_BLOCK:,} characters of one text or {MOST_LINES:,} lines: not read"
+STATUSES = (VERIFIED, CONTRADICTED, UNCHECKED)
+# Which checks speak of figures, each once; of what is cited; of sums; of the sidecar.
+GROUPS = {
+    "numbers": ("source", "length"),
+    "citations": ("citation", "task", "outcome", "bucket", "mode", "cause"),
+    "quotes": ("quote",),
+    "arithmetic": ("ratio", "total", "repeated"),
+    "sidecar": ("sidecar",),
+}
+# What to do about a contradiction, by the check that spoke.
+FIXES = {
+    "source": "Write the figure that the query gives (--fix does), or correct the query behind it.",
+    "citation": "Cite a rollout that exists; blade show opens it.",
+    "task": "Name a task that exists.",
+    "quote": "Quote what is there, or cite where it was said.",
+    "ratio": "Correct the part, the whole or the percentage: they do not belong together.",
+    "total": "Correct the total, the rows or the whole that the head names.",
+    "repeated": "Make both places say the same.",
+    "sidecar": "Make report, sidecar and data agree; blade metrics RUN prints the figures.",
+}
+FIX = "Write what the data say, or cite a rollout or task of which it is true."
+# Rules read these out of text: what was redacted there, no rule can follow.
+READ_FROM_TEXT = re.compile(
+    r"\b(?:modes|mode_totals|failure_modes|rollout_modes|mode_tests|recommendations|associations|"
+    r"ablation|root_causes|causes|suspicions|error_signatures|separators|dives|contrasts|"
+    r"never_counts|never_dives|findings|flips|ledgers?|gaps)\b|^(?:dominant_failure|unexplained)"
+)
+REDACTED = "these data are redacted, and what is read from their text may differ"
+HAS_REDACTED = """
+select 1 from main.events
+where contains(text, 'redacted') or contains(arguments, 'redacted') limit 1
+"""
+
+__all__ = ["CONTRADICTED", "UNCHECKED", "VERIFIED", "Finding", "fix", "summary", "verify"]
 
 
 def verify(
-    text: str,
-    name: str,
-    source: Source | None = None,
-    metrics: Sidecar | None = None,
-    log: RedactionLog | None = None,
+    text: str, name: str, source: Opened | None = None, metrics: Sidecar | None = None
 ) -> list[Finding]:
     """All findings on a report and its sidecar, in the order of their lines.
 
-    `name` is the report's path: its last part names the file, its folders may name the run.
+    `name` is the report's path: its last part names the file, all of it may name the run.
     """
-    reading = read(text)
-    found = passages(reading)
-    file = name.rpartition("/")[2]
-    told: list[Finding] = []
+    report, file = read(text), name.rpartition("/")[2]
+    is_usable = metrics is not None and metrics.fault is None
+    answers: Answering | None = None
     if source is not None:
-        told = redactions.softened(_against_data(found, name, source, metrics), source)
-    elif metrics is not None and metrics.fault is None:
-        told = _against_metrics(found, name, metrics)
-    else:
-        told = _against_nothing(found, file)
-    findings = [*ratios.check(found, file), *_blamed(list(totals.check(found, file)), told)]
-    findings += told
-    findings += [
-        Finding(line, UNVERIFIABLE, f"a text of {n:,} characters", None, TOO_LONG, "length", file)
-        for line, n in reading.unread
-    ]
-    findings += redactions.check(found, log, file) if log is not None else []
-    findings += repeated.check(found, told, file)
-    if metrics is not None and (source is not None or metrics.fault is not None):
-        findings += _of_sidecar(found, name, source, metrics)
-    return sorted(findings, key=_place)
+        answers = Answers(source)
+    elif metrics is not None and is_usable:
+        answers = sidecar.Figures(metrics)
+    findings = compared(report, answers)
+    if source is not None:
+        every = units(report)
+        known = evidence(source, (each for unit in every for *_, each in unit.cites))
+        findings += citations.check(every, known, name)
+        findings += quotes.check(every, known)
+    settled = sorted(each.span[0] for each in findings if each.span and each.status == VERIFIED)
+    findings += arithmetic.check(report, settled)
+    findings = [replace(each, file=file) for each in findings]
+    if metrics is not None and (source is not None or not is_usable):
+        runs = content.runs(source) if source is not None else []
+        findings += sidecar.check(metrics, {run.run_id: run_object(run) for run in runs})
+    if source is not None:
+        findings = _softened(findings, source)
+    return sorted(findings, key=lambda each: (each.file, each.line))
 
 
-def _blamed(sums: list[Finding], told: list[Finding]) -> list[Finding]:
-    """Totals without those that the data bear out: there a row is wrong, and is told itself.
-
-    By its words alone a number may be borne out by chance: then a row must be known to be wrong.
-    """
-    right = {(each.line, each.expected): each.check for each in told if each.status == VERIFIED}
-    wrong = [each.line for each in told if each.status == CONTRADICTED]
-
-    def is_right(total: Finding) -> bool:
-        check = right.get((total.line, total.claim.rpartition(" ")[2]))
-        first, last = totals.lines(total)
-        return check == marked.CHECK or (
-            check is not None and any(first <= line <= last for line in wrong)
-        )
-
-    return [each for each in sums if each.status != CONTRADICTED or not is_right(each)]
+def fix(finding: Finding) -> str:
+    """What to do about a contradiction."""
+    return FIXES.get(finding.check, FIX)
 
 
-def _against_data(
-    found: list[Passage], name: str, source: Source, metrics: Sidecar | None
-) -> list[Finding]:
-    file, data = name.rpartition("/")[2], opened(source)
-    there = evidence(data, [each for passage in found for each in passage.citations])
-    run = metrics.run if metrics is not None else None
-    about = scope(found, there, name, str(run["run_id"]) if run and "run_id" in run else None)
-    tasks = {task for passage in found for task in about.tasks_of(passage)}
-    return [
-        *marked.check(marked.marked(found), data, file),
-        *unmarked.check(found, known(data, there, about, tasks), file),
-        *citations.check(found, there, file),
-        *outcomes.check(found, there, file),
-        *bound.check(found, there, file),
-        *buckets.check(found, data, about, file),
-        *quotes.check(found, data, there, file),
-    ]
+def summary(findings: Iterable[Finding]) -> dict[str, Any]:
+    """How many of each group hold, do not hold, and were not checked."""
+    counts = {name: dict.fromkeys(STATUSES, 0) for name in GROUPS}
+    for finding in findings:
+        name = next(name for name, checks in GROUPS.items() if finding.check in checks)
+        counts[name][finding.status] += 1
+    return {**counts, **{each: sum(group[each] for group in counts.values()) for each in STATUSES}}
 
 
-def _against_metrics(found: list[Passage], name: str, metrics: Sidecar) -> list[Finding]:
-    """Without rollouts: what a sidecar holds, and nothing of what is cited."""
-    file = name.rpartition("/")[2]
-    runs = _runs(metrics)
-    return _against_held(found, name, sidecar.held(runs), runs, file)
+def summary_line(counts: Mapping[str, Any]) -> str:
+    """The same in a line for people."""
+    parts = []
+    for name in GROUPS:
+        told = [f"{counts[name][each]:,} {each}" for each in STATUSES if counts[name][each]]
+        parts += [f"{name} {', '.join(told)}"] if told else []
+    verdict = (
+        f"{counts[CONTRADICTED]:,} contradicted" if counts[CONTRADICTED] else "no contradiction"
+    )
+    return f"{verdict}: {'; '.join(parts) or 'nothing to verify'}"
 
 
-def _against_held(
-    found: list[Passage],
-    name: str,
-    data: Relations,
-    runs: Mapping[str, Mapping[str, Any]],
-    file: str,
-) -> list[Finding]:
-    there = _without_rollouts(runs)
-    about = scope(found, there, name, next(iter(runs)) if len(runs) == 1 else None)
-    return [
-        *marked.check(marked.marked(found), data, file),
-        *unmarked.check(found, known(data, there, about, ()), file),
-    ]
+def _softened(findings: list[Finding], source: Opened) -> list[Finding]:
+    """What redaction may have changed in the data contradicts nobody."""
 
+    def is_soft(each: Finding) -> bool:
+        told = each.claim if each.check == "sidecar" else each.source
+        return each.status == CONTRADICTED and bool(READ_FROM_TEXT.search(told))
 
-def _against_nothing(found: list[Passage], file: str) -> list[Finding]:
-    """Every number is unverifiable but for what the report says itself."""
-    return [
-        Finding(
-            piece.line_at(number.start), UNVERIFIABLE, number.text, None, NOTHING, "number", file
-        )
-        for passage in found
-        for place, piece in enumerate(passage.pieces)
-        if not unmarked.is_no_claim(passage, place)
-        for number in piece.numbers
-    ]
-
-
-def _of_sidecar(
-    found: list[Passage], name: str, source: Source | None, metrics: Sidecar
-) -> list[Finding]:
-    """The sidecar against the data, and the report's figures against the sidecar."""
-    known_runs = {run.run_id: run_object(run) for run in content.runs(source)} if source else {}
-    findings = list(sidecar.check(metrics, known_runs))
-    findings = redactions.softened(findings, source) if source is not None else findings
-    runs = {
-        run: given
-        for _, given in metrics.runs
-        for run in [sidecar.run_of(given, known_runs)]
-        if run is not None
-    }
-    if not runs:
+    if not any(map(is_soft, findings)) or not source.execute(HAS_REDACTED).fetchall():
         return findings
-    file = name.rpartition("/")[2]
-    for each in _against_held(found, name, sidecar.held(runs), runs, file):
-        # What the sidecar does not hold says nothing about the report.
-        if each.status != UNVERIFIABLE:
-            told = f"{metrics.file}: {each.source}"
-            findings.append(replace(each, check=sidecar.CHECK, source=told))
-    return findings
-
-
-def _runs(metrics: Sidecar) -> dict[str, Mapping[str, Any]]:
-    named = (
-        (given.get("run_id") or given.get("model_name") or given.get("model") or "run", given)
-        for _, given in metrics.runs
-    )
-    return {str(run): given for run, given in named}
-
-
-def _without_rollouts(runs: Mapping[str, Mapping[str, Any]]) -> Evidence:
-    told = {run: sidecar.canonical(given) for run, given in runs.items()}
-    return Evidence(
-        rollouts={},
-        events={},
-        runs=tuple(sorted(runs)),
-        indexes={},
-        tasks={},
-        models={
-            run: str(each["model_name"]) for run, each in told.items() if each.get("model_name")
-        },
-        benchmarks={
-            run: str(each["benchmark"]) for run, each in told.items() if each.get("benchmark")
-        },
-        modes=frozenset(),
-        tools=frozenset(),
-        checks=frozenset(),
-    )
-
-
-def _place(finding: Finding) -> tuple[str, int]:
-    return finding.file, finding.line
+    return [
+        replace(each, status=UNCHECKED, expected=None, source=f"{each.source}: {REDACTED}")
+        if is_soft(each)
+        else each
+        for each in findings
+    ]

@@ -1,141 +1,164 @@
-"""Cited runs, tasks, rollouts and events exist, and so do the tasks that are named in words."""
+"""Citations and tasks exist, and what a form says of them holds: outcome, bucket, mode and cause.
+
+A form is a column head, a label such as `pass:` before a citation, or a heading that names a task.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
-from pipeline import citation
 from pipeline.citation import Citation
-from pipeline.package.statements import BARE_CITATION, TASK_NAMED
-from pipeline.package.verify.evidence import Evidence, key
-from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
-from pipeline.package.verify.passages import Passage, Piece
+from pipeline.package.verify.evidence import Evidence, close
+from pipeline.package.verify.units import TASK_HEADS, Unit, head, title_task, visible
+from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import is_redacted
 
-CHECK = "citation"
-TASK_CHECK = "task"
-# A path, an address or a piece of code has the shape of a citation too.
-NO_RUN = re.compile(r"[\s:\"'{}()<>=|\\]")
-# So have a day and an hour: 07/17/2024 11:00.
-DAY = re.compile(r"(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)")
-FILE_NAME = re.compile(r"\.[A-Za-z]{1,5}\Z")
-TASK_BEFORE = re.compile(r"\btasks?\s+(?:(?:`?[\w.-]+`?)(?:,| and|, and| or)\s+)*\Z", re.IGNORECASE)
-MORE_TASKS = re.compile(r"\d[\w-]*")
-DIGIT, LETTERS = re.compile(r"\d+"), re.compile(r"[A-Za-z]+")
-TASK_HEADS = ("task", "task id", "task_id")
+OUTCOME = re.compile(
+    r"(?P<pass>pass(?:ed|es|ing)?|yes|true|success|\u2713|\u2705)"
+    r"|(?P<fail>fail(?:ed|s|ing|ure)?|no|false|\u2717|\u274c)",
+    re.IGNORECASE,
+)
+OUTCOME_HEADS = ("outcome", "result", "verdict", "passed", "pass?", "passed?")
+PASS_HEADS = re.compile(r"(?:a |the |closest )?pass(?:es|ing|ed)?(?: (?:rollout|attempt)s?)?")
+FAIL_HEADS = re.compile(r"(?:a |the )?fail(?:ure|ures|ing|ed|s)?(?: (?:rollout|attempt)s?)?")
+LABEL = re.compile(r"(?<![\w-])(?P<word>pass|fail)(?:ed|es|s|ing|ures?)?:\s+\Z", re.IGNORECASE)
+BUCKET = re.compile(r"\W*(?P<bucket>always|sometimes|never|missing)(?:[- ]pass)?\W*", re.IGNORECASE)
+CAUSE = re.compile(r"(?:KG|UK|BI|TI|IR|DA)(?:\+(?:KG|UK|BI|TI|IR|DA))?|UNEXPLAINED")
+MODE_HEAD = re.compile(r"(?:failure |primary )?mode\b.*")
+CAUSE_HEADS = ("cause", "root cause", "causes")
+LISTED_TASKS = re.compile(r"\s*tasks?\s+(?P<names>[\w.-]+(?:(?:,| and|, and)\s+[\w.-]+)*)\s*")
+NAMES = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 
 
-@lru_cache(maxsize=1_000)
-def spans(piece: Piece) -> list[tuple[int, int, Citation]]:
-    """Where each citation stands in the block."""
-    text = piece.block.text
-    places = list(piece.codes)
-    places += [
-        match.span()
-        for match in BARE_CITATION.finditer(text, piece.start, piece.end)
-        if not piece.is_quoting and not piece.block.is_code(match.start())
-    ]
-    found = ((start, end, citation.parse(text[start:end])) for start, end in sorted(places))
-    return [(start, end, cited) for start, end, cited in found if cited and _is_one(cited)]
+def check(every: list[Unit], known: Evidence, name: str) -> Iterator[Finding]:
+    """Every citation, every task named by form, and every word bound to them; `name` is a path."""
+    first = next((unit.text for unit in every if unit.block.kind == "heading"), "")
+    for unit in every:
+        for _, start, end, each in unit.cites:
+            # A task's own name may have the shape of a citation.
+            told = unit.report.text[start:end].strip("` ")
+            if known.exists(each) or told not in known.task_ids:
+                yield _citation(each, known, unit.report.line_at(start))
+        yield from _tasks(unit, known)
+        yield from _labelled(unit, known)
+        if unit.is_row:
+            runs = _runs(unit, known, (first, name))
+            yield from _outcomes(unit, known)
+            yield from _modes(unit, known)
+            yield from _of_task(unit, known, runs)
 
 
-@lru_cache(maxsize=1_000)
-def cited(passage: Passage) -> list[Citation]:
-    """What a passage cites, without paths and addresses."""
-    return [each for each in passage.citations if _is_one(each)]
-
-
-def exists(each: Citation, evidence: Evidence) -> bool:
-    """Whether a rollout, and the event of it, is there."""
-    if key(each) not in evidence.rollouts:
-        return False
-    return each.seq is None or (*key(each), each.seq) in evidence.events
-
-
-def check(found: list[Passage], evidence: Evidence, file: str) -> Iterator[Finding]:
-    """Every citation: it is there, or what is there instead."""
-    for passage in found:
-        for piece in passage.pieces:
-            for start, end, each in spans(piece):
-                # A task's own name may have the shape of a citation.
-                if exists(each, evidence) or piece.block.text[start:end] not in evidence.task_ids:
-                    yield _finding(each, evidence, piece.line_at(start), file)
-            yield from _named_tasks(passage, piece, evidence, file)
-
-
-def _finding(each: Citation, evidence: Evidence, line: int, file: str) -> Finding:
-    if exists(each, evidence):
-        return Finding(line, VERIFIED, str(each), str(each), "rollouts", CHECK, file)
+def _citation(each: Citation, known: Evidence, line: int) -> Finding:
+    if known.exists(each):
+        return Finding(line, VERIFIED, str(each), str(each), "rollouts", "citation")
     if is_redacted(str(each)):
-        return Finding(line, UNVERIFIABLE, str(each), None, "redacted", CHECK, file)
-    source = "events" if key(each) in evidence.rollouts else "rollouts"
-    return Finding(line, CONTRADICTED, str(each), evidence.nearest(each), source, CHECK, file)
+        return Finding(line, UNCHECKED, str(each), None, "redacted", "citation")
+    source = "events" if each.rollout in known.rollouts else "rollouts"
+    return Finding(line, CONTRADICTED, str(each), known.nearest(each), source, "citation")
 
 
-def _named_tasks(
-    passage: Passage, piece: Piece, evidence: Evidence, file: str
+def _tasks(unit: Unit, known: Evidence) -> Iterator[Finding]:
+    named = [(unit.report.line_at(start), task) for start, task in unit.tasks]
+    if unit.block.kind == "heading" and (task := title_task(unit.text)):
+        named.append((unit.line, task))
+    for line, task in dict.fromkeys(named):
+        claim = f"task {task}"
+        if task in known.task_ids:
+            yield Finding(line, VERIFIED, claim, claim, "task_outcomes", "task")
+        elif not is_redacted(task):
+            near = f"tasks there are: {close(task, sorted(known.task_ids))}"
+            yield Finding(line, CONTRADICTED, claim, near, "task_outcomes", "task")
+
+
+def _labelled(unit: Unit, known: Evidence) -> Iterator[Finding]:
+    """`pass: RUN/TASK:ROLLOUT`, and citations in a column of passes or of failures."""
+    for span, start, _, each in unit.cites:
+        label = LABEL.search(unit.report.text, max(span.start, start - 12), start)
+        if label is not None:
+            yield from _outcome(unit, start, each, label["word"].lower() == "pass", known)
+        elif PASS_HEADS.fullmatch(head(span)):
+            yield from _outcome(unit, start, each, True, known)
+        elif FAIL_HEADS.fullmatch(head(span)):
+            yield from _outcome(unit, start, each, False, known)
+
+
+def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
+    """A column of outcomes beside the one rollout that its row cites."""
+    if len({each.rollout for *_, each in unit.cites}) == 1:
+        for span in unit.spans:
+            told = OUTCOME.fullmatch(unit.raw(span).strip(" *`"))
+            if told is not None and head(span) in OUTCOME_HEADS:
+                _, start, _, each = unit.cites[0]
+                yield from _outcome(unit, start, each, told["pass"] is not None, known)
+
+
+def _outcome(
+    unit: Unit, start: int, each: Citation, is_pass: bool, known: Evidence
 ) -> Iterator[Finding]:
-    shapes = _shapes(evidence.task_ids)
-    for start, task in named_tasks(passage, piece):
-        line, claim = piece.line_at(start), f"task {task}"
-        if task in evidence.task_ids:
-            yield Finding(line, VERIFIED, claim, claim, "task_outcomes", TASK_CHECK, file)
-        elif _shape(task) in shapes:
-            near = f"tasks there are: {evidence.nearest_task(task)}"
-            yield Finding(line, CONTRADICTED, claim, near, "task_outcomes", TASK_CHECK, file)
+    if known.exists(each):
+        line, truth = unit.report.line_at(start), known.rollouts[each.rollout].is_pass
+        claim = f"{each} {'passes' if is_pass else 'fails'}"
+        told = "it is not scored" if truth is None else f"it {'passes' if truth else 'fails'}"
+        status = VERIFIED if truth is is_pass else CONTRADICTED
+        # To call what is not scored a failure is a matter of counting.
+        status = UNCHECKED if truth is None and not is_pass else status
+        yield Finding(line, status, claim, told, "rollouts", "outcome")
 
 
-@lru_cache(maxsize=1_000)
-def named_tasks(passage: Passage, piece: Piece) -> list[tuple[int, str]]:
-    """Tasks that are named in words, in code after the word, or in a column of tasks."""
-    text = piece.block.text
-    found: dict[int, str] = {}
-    for match in TASK_NAMED.finditer(text, piece.start, piece.end):
-        if not piece.is_quoting and not piece.block.is_code(match.start()):
-            found[match.start("first")] = match["first"].rstrip(".-")
-            for more in MORE_TASKS.finditer(text, *match.span("rest")):
-                found[more.start()] = more[0]
-    for start, end in piece.codes:
-        after = text[end : end + 1]
-        is_head = passage.is_row and piece.head.strip().lower() in TASK_HEADS
-        before = text[max(0, start - 60) : start]
-        if is_head or TASK_BEFORE.search(before):
-            found = {at: name for at, name in found.items() if not start <= at < end}
-            if citation.parse(text[start:end]) is None and after != "/":
-                found[start] = text[start:end]
-    return sorted(found.items())
+def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
+    """A column of modes: at least one of the rollouts that a row cites has the mode."""
+    there = [each for *_, each in unit.cites if each.rollout in known.rollouts]
+    for span in unit.spans:
+        names = [name for name in NAMES.findall(unit.raw(span)) if name in known.modes]
+        if not MODE_HEAD.fullmatch(head(span)) or len(names) != 1 or not there:
+            continue
+        (mode,) = names
+        found = {name for each in there for name in known.rollouts[each.rollout].modes}
+        claim = f"{mode}: {', '.join(map(str, there[:3]))}"
+        status = VERIFIED if mode in found else CONTRADICTED
+        told = mode if mode in found else ", ".join(sorted(found)) or "no mode"
+        yield Finding(unit.line, status, claim, told, "rollout_modes", "mode")
 
 
-def tasks_of(passage: Passage) -> list[str]:
-    """The tasks that a passage is about: named or cited in it, else in the heading above."""
-    own = [task for piece in passage.pieces for _, task in named_tasks(passage, piece)]
-    own += [each.task_id for each in cited(passage)]
-    return list(dict.fromkeys(own)) or heading_tasks(passage)
+def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
+    """A row about one task: its bucket, its cause, and rollouts that are of it."""
+    tasks = _row_tasks(unit, known)
+    for span in unit.spans:
+        told = visible(unit.raw(span)).strip(" *`")
+        bucket = BUCKET.fullmatch(told) if head(span) == "bucket" else None
+        cause = CAUSE.fullmatch(told) if head(span) in CAUSE_HEADS else None
+        for task in tasks if bucket or cause else []:
+            if bucket:
+                given, relation = bucket["bucket"].lower(), "task_outcomes"
+                found = {known.buckets[run].get(task) for run in runs if run in known.buckets}
+            else:
+                given, relation = told, "labels"
+                found = {known.labels.get((run, task)) for run in runs}
+            there = sorted(each for each in found if each)
+            if there:
+                status = VERIFIED if given in there else CONTRADICTED
+                claim, check = f"task {task}: {given}", "bucket" if bucket else "cause"
+                yield Finding(unit.line, status, claim, ", ".join(there), relation, check)
+    if len(tasks) == 1 and any(head(span) in TASK_HEADS for span in unit.spans):
+        for _, start, _, each in unit.cites:
+            if each.task_id != tasks[0] and known.exists(each):
+                line, claim = unit.report.line_at(start), f"{each} at task {tasks[0]}"
+                told = f"a rollout of task {tasks[0]}"
+                yield Finding(line, CONTRADICTED, claim, told, "the row itself", "outcome")
 
 
-def heading_tasks(passage: Passage) -> list[str]:
-    """The tasks that the nearest heading names."""
-    titles = passage.titles[-1:]
-    named = [
-        match["first"].rstrip(".-:") for title in titles for match in TASK_NAMED.finditer(title)
-    ]
+def _row_tasks(unit: Unit, known: Evidence) -> list[str]:
+    """The tasks that a row is about: those of its column of tasks, or of a cell that lists some."""
+    named = [task for _, task in unit.tasks if task in known.task_ids]
+    for span in () if named else unit.spans:
+        match = LISTED_TASKS.fullmatch(unit.raw(span))
+        told = re.split(r",? and\s+|,\s+", match["names"]) if match else []
+        if told and all(task in known.task_ids for task in told):
+            return told
     return list(dict.fromkeys(named))
 
 
-def _is_one(each: Citation) -> bool:
-    return not (
-        NO_RUN.search(each.run_id)
-        or FILE_NAME.search(each.task_id)
-        or DAY.search(f"{each.run_id}/{each.task_id}")
-    )
-
-
-@lru_cache(maxsize=4)
-def _shapes(tasks: frozenset[str]) -> frozenset[str]:
-    return frozenset(map(_shape, tasks))
-
-
-def _shape(task: str) -> str:
-    return LETTERS.sub("a", DIGIT.sub("9", task))
+def _runs(unit: Unit, known: Evidence, beyond: tuple[str, ...]) -> list[str]:
+    """The runs that a row may be about: those it names, else its headings, else the report's."""
+    return known.runs_named([unit.text, *reversed(unit.block.path), *unit.block.heads, *beyond])

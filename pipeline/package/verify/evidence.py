@@ -1,229 +1,140 @@
-"""What the data have of the rollouts, events and tasks that a report cites."""
+"""What the data have of the runs, tasks and rollouts that a report names."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.citation import Citation
-from pipeline.package.verify.data import Data
+from pipeline.report.sources import Opened
 
-LARGEST = 2**63 - 1
-MOST_NAMES = 3
-MOST_KNOWN = 10_000
+LARGEST = 2**31 - 1
+MOST_NAMES, MOST_KNOWN = 3, 10_000
 
 Key = tuple[str, str, int]
 
+ASKED = """
+with asked as (
+    select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id,
+        unnest(?::bigint[]) as rollout_index
+)
+"""
+# An attempt that left no row is cited too, by the place it would have had.
+ROLLOUTS = (
+    ASKED
+    + """
+select run_id, task_id, rollout_index, null as is_pass, 0 as n_events
+from asked semi join main.expected using (run_id, task_id, rollout_index)
+union all
+select run_id, task_id, rollout_index, null, 0
+from asked semi join main.failures using (run_id, task_id, rollout_index)
+union all
+select run_id, task_id, rollout_index, case when is_scored then is_pass end, coalesce(n_events, 0)
+from asked inner join main.rollouts using (run_id, task_id, rollout_index)
+"""
+)
+MODES = (
+    ASKED
+    + """
+select run_id, task_id, rollout_index, list(distinct mode)
+from asked inner join main.rollout_modes using (run_id, task_id, rollout_index)
+group by all
+"""
+)
+
 
 @dataclass(frozen=True)
-class Cited:
-    """A rollout that is cited: how it went, and by what names it is known."""
+class Rollout:
+    """A rollout that is cited: how it went, none where it is not scored, and its modes."""
 
-    # None where it is not scored.
     is_pass: bool | None
-    is_recorded: bool
     n_events: int
-    amounts: Mapping[str, float]
     modes: frozenset[str]
-    tools: frozenset[str]
-    checks: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Event:
-    """An event that is cited: what it is, and the tool that it calls or that answers in it."""
-
-    kind: str
-    tool: str | None
-    # The id by which a result answers its call.
-    call: str | None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that is cited and there, and the names of everything that could be."""
+    """Everything that is cited and there, and the names of all that could be."""
 
-    rollouts: Mapping[Key, Cited]
-    events: Mapping[tuple[str, str, int, int], Event]
-    runs: tuple[str, ...]
-    # The rollouts there are of each task that is cited, by run and task.
-    indexes: Mapping[tuple[str, str], tuple[int, ...]]
-    tasks: Mapping[str, tuple[str, ...]]
-    models: Mapping[str, str]
-    benchmarks: Mapping[str, str]
+    source: Opened
+    rollouts: Mapping[Key, Rollout]
+    # By run: its model, and its tasks with their buckets.
+    models: Mapping[str, str | None]
+    buckets: Mapping[str, Mapping[str, str]]
+    # Curated causes by run and task.
+    labels: Mapping[tuple[str, str], str]
     modes: frozenset[str]
-    tools: frozenset[str]
-    checks: frozenset[str]
-    task_ids: frozenset[str] = field(default_factory=frozenset)
+    task_ids: frozenset[str]
 
-    def nearest(self, cited: Citation) -> str:
+    def exists(self, each: Citation) -> bool:
+        """Whether a rollout, and the event of it that is meant, is there."""
+        found = self.rollouts.get(each.rollout)
+        return found is not None and (each.seq is None or 1 <= each.seq <= found.n_events)
+
+    def nearest(self, each: Citation) -> str:
         """What there is instead of a citation that cites nothing."""
-        if cited.run_id not in self.tasks:
-            return f"runs: {_close(cited.run_id, self.runs)}"
-        if cited.task_id not in self.tasks[cited.run_id]:
-            return f"tasks of this run: {_close(cited.task_id, self.tasks[cited.run_id])}"
-        there = self.indexes.get((cited.run_id, cited.task_id), ())
-        if cited.rollout_index not in there:
-            told = ", ".join(map(str, there)) or "none"
-            return f"rollouts of this task: {told}"
-        n_events = self.rollouts[key(cited)].n_events
-        return f"events of this rollout: 1 to {n_events}" if n_events else "it has no events"
+        if each.run_id not in self.models:
+            return f"runs: {close(each.run_id, self.models)}"
+        if each.task_id not in self.buckets.get(each.run_id, {}):
+            return f"tasks of this run: {close(each.task_id, self.buckets.get(each.run_id, {}))}"
+        if each.rollout in self.rollouts:
+            n_events = self.rollouts[each.rollout].n_events
+            return f"events of this rollout: 1 to {n_events}" if n_events else "it has no events"
+        rows = self.source.execute(
+            "select rollout_index from main.rollouts where run_id = ? and task_id = ? order by all",
+            [each.run_id, each.task_id],
+        )
+        there = ", ".join(str(index) for (index,) in rows.fetchall())
+        return f"rollouts of this task: {there or 'none'}"
 
-    def nearest_task(self, task: str) -> str:
-        """Tasks that there are, those most like this name first."""
-        return _close(task, sorted(self.task_ids))
-
-
-def key(cited: Citation) -> Key:
-    """The rollout of a citation."""
-    return cited.run_id, cited.task_id, cited.rollout_index
-
-
-def evidence(data: Data, citations: Iterable[Citation]) -> Evidence:
-    """Everything that checks of citations ask for, read once."""
-    cited = [each for each in dict.fromkeys(citations) if _fits(each)]
-    keys = list(dict.fromkeys(map(key, cited)))
-    tasks: dict[str, list[str]] = {}
-    for run, task in _pairs(data, "select run_id, task_id from main.task_outcomes order by all"):
-        tasks.setdefault(run, []).append(task)
-    runs = data.table("runs")
-    modes = _names(data, keys, "rollout_modes", "mode")
-    return Evidence(
-        rollouts=_rollouts(data, keys, modes),
-        events=_events(data, cited),
-        runs=tuple(sorted(row["run_id"] for row in runs)),
-        indexes=_indexes(data, cited),
-        tasks={run: tuple(found) for run, found in tasks.items()},
-        models={row["run_id"]: row["model"] for row in runs if row["model"]},
-        benchmarks={row["run_id"]: row["benchmark"] for row in runs if row["benchmark"]},
-        modes=_all(data, "failure_modes", "mode"),
-        tools=_all(data, "events", "tool"),
-        checks=_all(data, "report.health_checks", "check_id"),
-        task_ids=frozenset(task for found in tasks.values() for task in found),
-    )
+    def runs_named(self, texts: Iterable[str]) -> list[str]:
+        """The runs that the first of these texts to name any names, by id or model; else all."""
+        for text in texts:
+            named = [run for run in self.models if run in text]
+            named = named or [run for run, model in self.models.items() if model and model in text]
+            if named:
+                return named
+        return [*self.models]
 
 
-def joined(keys: list[Key], relation: str, columns: str) -> tuple[str, list[Any]]:
-    """A query for the rows of these rollouts, and what is bound to it."""
-    query = (
-        "with asked as (select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id, "
-        "unnest(?::bigint[]) as rollout_index) "
-        f"select asked.run_id, asked.task_id, asked.rollout_index, {columns} from asked "
-        f"inner join main.{relation} as found using (run_id, task_id, rollout_index)"
-    )
-    return query, [list(column) for column in zip(*keys, strict=True)] if keys else [[], [], []]
-
-
-AMOUNTS = ("n_events", "n_turns", "n_tool_calls", "n_tool_errors", "output_tokens", "input_tokens")
-AMOUNTS_MORE = ("reward", "duration_s")
-
-
-def _rollouts(
-    data: Data, keys: list[Key], modes: Mapping[Key, list[tuple[str, bool]]]
-) -> dict[Key, Cited]:
-    tools = _names(data, keys, "events", "tool")
-    checks = _names(data, keys, "health_findings", "check_id")
-    wanted = [name for name in (*AMOUNTS, *AMOUNTS_MORE) if name in data.columns["rollouts"]]
-    columns = ", ".join(f"found.{name}" for name in ("is_scored", "is_pass", *wanted))
-    found: dict[Key, Cited] = {}
-    # An attempt that left no row is cited too, by the place it would have had.
-    for row in data.rows(*joined(keys, "rollout_features", "found.is_scored")):
-        found[_key_of(row)] = _cited(_key_of(row), {}, modes, tools, checks)
-    for row in data.rows(*joined(keys, "rollouts", columns)):
-        found[_key_of(row)] = _cited(_key_of(row), row, modes, tools, checks)
-    return found
-
-
-Names = Mapping[Key, list[tuple[str, bool]]]
-
-
-def _cited(where: Key, row: Mapping[str, Any], modes: Names, tools: Names, checks: Names) -> Cited:
-    amounts = {
-        name: float(row[name])
-        for name in (*AMOUNTS, *AMOUNTS_MORE)
-        if isinstance(row.get(name), (int, float))
+def evidence(source: Opened, cited: Iterable[Citation]) -> Evidence:
+    """All that the checks of citations ask for, read once."""
+    keys = list(dict.fromkeys(each.rollout for each in cited if each.rollout_index <= LARGEST))
+    modes = {(run, task, index): found for run, task, index, found in asked(source, MODES, keys)}
+    rollouts = {
+        (run, task, index): Rollout(is_pass, n, frozenset(modes.get((run, task, index), ())))
+        for run, task, index, is_pass, n in asked(source, ROLLOUTS, keys)
     }
-    return Cited(
-        is_pass=bool(row["is_pass"]) if row.get("is_scored") else None,
-        is_recorded=bool(row),
-        n_events=int(amounts.get("n_events", 0)),
-        amounts=amounts,
-        modes=frozenset(name for name, _ in modes.get(where, [])),
-        tools=frozenset(name for name, _ in tools.get(where, [])),
-        checks=frozenset(name for name, _ in checks.get(where, [])),
+    buckets: dict[str, dict[str, str]] = {}
+    query = "select run_id, task_id, bucket from main.task_outcomes order by all"
+    for run, task, bucket in source.execute(query).fetchall():
+        buckets.setdefault(run, {})[task] = bucket
+    models = source.execute("select run_id, model from main.runs order by all").fetchall()
+    labels = source.execute("select run_id, task_id, cause from main.labels").fetchall()
+    named = source.execute("select distinct mode from main.failure_modes").fetchall()
+    return Evidence(
+        source,
+        rollouts,
+        dict(models),
+        buckets,
+        {(run, task): cause for run, task, cause in labels},
+        frozenset(mode for (mode,) in named),
+        frozenset(task for tasks in buckets.values() for task in tasks),
     )
 
 
-def _names(data: Data, keys: list[Key], relation: str, column: str) -> Names:
-    if column not in data.columns.get(relation, {}):
-        return {}
-    first = "found.is_primary" if "is_primary" in data.columns[relation] else "false"
-    query, bound = joined(keys, relation, f"found.{column} as name, {first} as is_first")
-    found: dict[Key, list[tuple[str, bool]]] = {}
-    for row in data.rows(query.replace("select asked.", "select distinct asked.", 1), bound):
-        if row["name"] is not None:
-            found.setdefault(_key_of(row), []).append((row["name"], bool(row["is_first"])))
-    return found
-
-
-def _events(data: Data, cited: list[Citation]) -> dict[tuple[str, str, int, int], Event]:
-    keys = [(*key(each), each.seq) for each in cited if each.seq is not None]
+def asked(source: Opened, query: str, keys: Sequence[Key]) -> list[Any]:
+    """The rows of a query for these rollouts."""
     if not keys:
-        return {}
-    rows = data.source.execute(
-        "with asked as (select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id, "
-        "unnest(?::bigint[]) as rollout_index, unnest(?::bigint[]) as seq) "
-        "select asked.run_id, asked.task_id, asked.rollout_index, asked.seq, found.kind, "
-        # An id that was given to calls of several tools says nothing.
-        "coalesce(found.tool, case when count(distinct calls.tool) = 1 "
-        "then any_value(calls.tool) end), found.call_id from asked "
-        "inner join main.events as found using (run_id, task_id, rollout_index, seq) "
-        "left join main.events as calls on calls.run_id = asked.run_id "
-        "and calls.task_id = asked.task_id and calls.rollout_index = asked.rollout_index "
-        "and calls.call_id = found.call_id and calls.tool is not null "
-        "group by asked.run_id, asked.task_id, asked.rollout_index, asked.seq, found.kind, "
-        "found.tool, found.call_id",
-        [list(column) for column in zip(*keys, strict=True)],
-    ).fetchall()
-    return {(run, task, index, seq): Event(*told) for run, task, index, seq, *told in rows}
+        return []
+    bound = [list(column) for column in zip(*keys, strict=True)]
+    rows: list[Any] = source.execute(query, bound).fetchall()
+    return rows
 
 
-def _indexes(data: Data, cited: list[Citation]) -> dict[tuple[str, str], tuple[int, ...]]:
-    keys = list(dict.fromkeys((each.run_id, each.task_id) for each in cited))
-    if not keys:
-        return {}
-    rows = data.source.execute(
-        "with asked as (select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id) "
-        "select run_id, task_id, list(rollout_index order by rollout_index) from asked "
-        "inner join main.rollouts using (run_id, task_id) group by all",
-        [list(column) for column in zip(*keys, strict=True)],
-    ).fetchall()
-    return {(run, task): tuple(found) for run, task, found in rows}
-
-
-def _all(data: Data, relation: str, column: str) -> frozenset[str]:
-    if column not in data.columns.get(relation, {}):
-        return frozenset()
-    name = relation if "." in relation else f"main.{relation}"
-    rows = data.source.execute(f"select distinct {column} from {name}").fetchall()
-    return frozenset(value for (value,) in rows if value)
-
-
-def _pairs(data: Data, query: str) -> list[tuple[str, str]]:
-    return [(first, second) for first, second in data.source.execute(query).fetchall()]
-
-
-def _fits(cited: Citation) -> bool:
-    return cited.rollout_index <= LARGEST and (cited.seq or 0) <= LARGEST
-
-
-def _key_of(row: Mapping[str, Any]) -> Key:
-    return row["run_id"], row["task_id"], row["rollout_index"]
-
-
-def _close(name: str, known: Iterable[str]) -> str:
+def close(name: str, known: Iterable[str]) -> str:
     """The most alike of the names there are: by number where both are numbers."""
     every = list(known)[:MOST_KNOWN]
     if name.isdecimal() and len(name) < 10 and all(each.isdecimal() for each in every):

@@ -1,29 +1,17 @@
-"""The metrics sidecar: read, recomputed key by key, and held against the report's own figures."""
+"""The metrics sidecar: read, compared with the data key by key, or with the report alone."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.verify.data import Held
-from pipeline.package.verify.finding import CONTRADICTED, UNVERIFIABLE, VERIFIED, Finding
-from pipeline.package.verify.json_lines import Path, lines
-from pipeline.report.sidecar import (
-    CAUSE,
-    COMPONENT,
-    COUNTS,
-    FUNNEL,
-    LEVELS,
-    MODE,
-    POLICY,
-    RECOMMENDATION,
-    RESOURCE,
-    SLICE,
-    UNCERTAINTY,
-)
+from pipeline.report.blocks import Source
+from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
+from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answer, Finding
 
 CHECK = "sidecar"
 # Names of the public toolkit's sidecars.
@@ -45,24 +33,14 @@ COLUMNS = {
     **{name: name for name in (*LEVELS, *UNCERTAINTY)},
     **COUNTS,
 }
-CURVES = {
-    "pass_at": "pass_at",
-    "pass_hat": "pass_hat",
-    "max_at": "max_at",
-    "maj_at": "maj_at",
-    "tasks_at": "n_tasks",
-}
-# Objects in objects: the relation, the keys from the outside in, the columns.
-NESTED = {
-    "denominators": ("denominators", ("policy",), POLICY),
-    "slices": ("slice_metrics", ("slice_key", "slice_value"), SLICE),
-    "resources": ("resource_stats", ("measure", "outcome"), RESOURCE),
-    "reward_components": ("reward_components", ("component",), COMPONENT),
-    "failure_modes": ("report.modes", ("mode",), MODE),
-    "root_causes": ("report.causes", ("cause",), CAUSE),
-    "recommendations": ("recommendations", ("rank",), RECOMMENDATION),
-}
 MOST_DIGITS = 300
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+OF_RUN = re.compile(
+    r"from run_metrics where run_id = '(?P<run>[^']+)'\s*:\s*(?P<columns>\w+(?:\s*,\s*\w+)*)"
+)
+
+# The way to a value of the JSON text.
+Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -101,8 +79,8 @@ def read(text: str, file: str) -> Sidecar:
         runs = [
             (("runs", str(no)), each) for no, each in enumerate(listed) if isinstance(each, dict)
         ]
-        return Sidecar(file, tuple(runs), lines(text))
-    return Sidecar(file, (((), content),), lines(text))
+        return Sidecar(file, tuple(runs), _lines(text))
+    return Sidecar(file, (((), content),), _lines(text))
 
 
 def _integer(digits: str) -> int | float:
@@ -132,9 +110,8 @@ def canonical(given: Mapping[str, Any]) -> dict[str, Any]:
 def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
     """Every key of every run against what the data give."""
     if sidecar.fault is not None:
-        yield Finding(
-            1, CONTRADICTED, sidecar.file, sidecar.fault, sidecar.file, CHECK, sidecar.file
-        )
+        name, fault = sidecar.file, sidecar.fault
+        yield Finding(1, CONTRADICTED, name, fault, name, CHECK, name)
         return
     for path, given in sidecar.runs:
         run = run_of(given, known)
@@ -170,7 +147,7 @@ def _compared(
             yield from _compared(sidecar, (*path, str(place)), one, other, run)
     elif expected is UNKNOWN:
         if not isinstance(given, str):
-            yield _finding(sidecar, path, UNVERIFIABLE, _json(given), None, run)
+            yield _finding(sidecar, path, UNCHECKED, _json(given), None, run)
     else:
         status = VERIFIED if _is_same(given, expected) else CONTRADICTED
         yield _finding(sidecar, path, status, _json(given), _json(expected), run)
@@ -203,59 +180,52 @@ def _json(value: Any) -> str:
     return json.dumps(value)[:200] if not isinstance(value, str) else value
 
 
-def held(runs: Mapping[str, Mapping[str, Any]]) -> Held:
-    """The rows of relations that sidecars hold, so that marks can be looked up in them."""
-    tables: dict[str, list[dict[str, Any]]] = {}
-    for run, given in runs.items():
-        told = canonical(given)
-        metrics = {column: told[name] for name, column in COLUMNS.items() if name in told}
-        metrics |= {
-            "run_id": run,
-            "model": told.get("model_name"),
-            "benchmark": told.get("benchmark"),
+class Figures:
+    """Answers from a sidecar alone: what `run_metrics` has of its runs, and nothing else."""
+
+    def __init__(self, sidecar: Sidecar) -> None:
+        self._runs = {
+            str(told.get("run_id") or told.get("model_name")): told
+            for told in (canonical(given) for _, given in sidecar.runs)
         }
-        tables.setdefault("run_metrics", []).append(metrics)
-        tables.setdefault("pass_curve", []).extend(_curve(run, told))
-        for name, (relation, keys, columns) in NESTED.items():
-            rows = _rows(told.get(name), keys, columns)
-            for row in rows:
-                if name == "failure_modes" and "failures" in told:
-                    row["n_failures"] = told["failures"]
-                tables.setdefault(relation, []).append({"run_id": run, **row})
-        tables.setdefault("report.funnels", []).extend(_stages(run, told.get("funnel")))
-    return Held({name: rows for name, rows in tables.items() if rows})
+
+    def of(self, source: Source) -> Answer:
+        """The values of a source that asks for figures of one run."""
+        match = OF_RUN.fullmatch(source.text)
+        told = self._runs.get(match["run"]) if match else None
+        named = {column: name for name, column in COLUMNS.items()}
+        wanted = re.split(r"\s*,\s*", match["columns"]) if match else []
+        if told is None or any(named.get(column) not in told for column in wanted):
+            return Answer(fault="not among the figures of the sidecar")
+        return Answer(tuple((column, told[named[column]]) for column in wanted))
 
 
-def _curve(run: str, told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    points: dict[str, dict[str, Any]] = {}
-    for name, column in CURVES.items():
-        values = told.get(name)
-        if isinstance(values, dict):
-            for k, value in values.items():
-                points.setdefault(k, {"run_id": run, "k": k})[column] = value
-    return list(points.values())
-
-
-def _rows(given: Any, keys: tuple[str, ...], columns: list[str]) -> list[dict[str, Any]]:
-    if not isinstance(given, dict):
-        return []
-    found = []
-    for name, inner in given.items():
-        if len(keys) > 1:
-            found += [{keys[0]: name, **row} for row in _rows(inner, keys[1:], columns)]
-        elif isinstance(inner, dict):
-            found.append(
-                {keys[0]: name, **{each: inner[each] for each in columns if each in inner}}
-            )
+def _lines(text: str) -> dict[Path, int]:
+    """The line of every key and list item, by the way to it; the text is JSON."""
+    found: dict[Path, int] = {}
+    # What is open: a name for objects, a number for lists.
+    stack: list[str | int] = []
+    line, place, is_name = 1, 0, False
+    for match in TOKEN.finditer(text):
+        line += text.count("\n", place, match.start())
+        place, token = match.start(), match[0]
+        if token in "{[":
+            if stack and isinstance(stack[-1], int):
+                found.setdefault(tuple(map(str, stack)), line)
+            stack.append("" if token == "{" else 0)
+            is_name = token == "{"
+        elif token in "}]":
+            stack.pop()
+            is_name = False
+        elif token == ",":
+            if stack and isinstance(stack[-1], int):
+                stack[-1] += 1
+            is_name = bool(stack) and isinstance(stack[-1], str)
+        elif token == ":":
+            is_name = False
+        elif is_name and token.startswith('"'):
+            stack[-1] = json.loads(token)
+            found[tuple(map(str, stack))] = line
+        elif stack and isinstance(stack[-1], int):
+            found[tuple(map(str, stack))] = line
     return found
-
-
-def _stages(run: str, given: Any) -> list[dict[str, Any]]:
-    if not isinstance(given, list):
-        return []
-    # Without its number a stage cannot be told from those that were left out.
-    return [
-        {"run_id": run, **{name: stage[name] for name in FUNNEL if name in stage}}
-        for stage in given
-        if isinstance(stage, dict) and "stage_no" in stage
-    ]

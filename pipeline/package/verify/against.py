@@ -1,4 +1,4 @@
-"""Which data a report is held against: what was named, or what stands beside it."""
+"""Which data a report is compared with: what was named, or what stands beside it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Against:
         if self.is_metrics_alone:
             return f"the figures of {self.metrics} alone"
         if self.results is not None:
-            return f"{self.results}, analyzed for this"
+            return f"{self.results}"
         if self.warehouse is not None:
             return str(self.warehouse)
         if self.metrics is not None:

@@ -1,0 +1,550 @@
+"""A Markdown report as blocks, each with its figures and with the sources that follow it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+
+from pipeline.text import ACTIVE, one_line
+
+# Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
+LONGEST, MOST_LINES = 20_000, 15_000
+FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*\Z")
+ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
+UNDER_HEAD = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+PIPE = re.compile(r"(?<!\\)\|")
+FROM = re.compile(r"from\s+[\w.\"]+\s*(?:where\b|order\s+by\b|limit\b|:|\Z)", re.IGNORECASE)
+SQL = re.compile(r"sql:\s*", re.IGNORECASE)
+QUOTED = re.compile(r'"[^"]{1,400}"|\u201c[^\u201c\u201d]{1,2000}\u201d')
+HIDDEN = re.compile(
+    r"<!--.{0,2000}?-->|<[A-Za-z/][^<>\n]{0,300}>|\]\([^()\n]{0,500}\)|https?://\S{1,500}",
+    re.DOTALL,
+)
+TICKS = re.compile(r"(?<!\\)`+")
+# Digits within a name, date, time, version, path or id are no figure.
+BEFORE = r"(?<![\w.,:/#@^=&?-])"
+AFTER = r"(?![\w@^#=/]|[-:.,]\d|\.\.|-[A-Za-z])"
+DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?"
+FIGURE = re.compile(
+    rf"{BEFORE}(?P<bound>(?:below |under |<\s?))?(?P<sign>[+\u2212-])?(?P<digits>{DIGITS})"
+    rf"(?P<unit>\s?%|\s?percent\b|\s?(?:percentage\s)?points?\b|\s?pp\b)?{AFTER}"
+    rf"|{BEFORE}(?P<none>n/a)(?!\w)"
+)
+WHOLE = r"(?:\d{1,3}(?:,\d{3})+|\d{1,15})"
+FRACTION = re.compile(rf"{BEFORE}(?P<part>{WHOLE})/(?P<whole>{WHOLE}){AFTER}")
+CONVENTION = re.compile(r"[ -](?:confidence|credible|intervals?|CIs?|power)\b")
+# "task 10" names a row and counts nothing; so do the others of "tasks 4, 7 and 9".
+NAMING = re.compile(
+    r"\b(?:tasks?|rollout|attempt|run|event|repeat|stage|step|lines?|section|index|seed|k =)\s+\Z",
+    re.IGNORECASE,
+)
+ALSO = re.compile(r"(?:,|,? and|,? or|,? to)\s+")
+PART_OF = re.compile(r"\s+(?:out )?of\s+(?:the |all )?\d")
+RANGE = re.compile(r"\s*(?:to|\u2013|\u2014)\s*")
+
+
+@dataclass(frozen=True)
+class Token:
+    """A figure as it is printed; `value` is none for n/a, `unit` is "%", "points" or empty."""
+
+    start: int
+    end: int
+    line: int
+    column: int
+    text: str
+    value: float | None
+    decimals: int = 0
+    unit: str = ""
+    is_signed: bool = False
+    is_bound: bool = False
+
+    def agrees(self, value: float | None) -> bool:
+        """Whether a value would be printed like this."""
+        if value is None or self.value is None:
+            return value is None and self.value is None
+        if self.is_bound:
+            return value < self.value
+        return any(self._is_close(scale * value) for scale in self._scales)
+
+    def like(self, value: float | None) -> str:
+        """A value as it would be printed here."""
+        if value is None:
+            return "n/a"
+        if self.value is None:
+            return _plain(value)
+        if self.is_bound and value < self.value:
+            return self.text
+        scale = self._scales[0]
+        if len(self._scales) > 1 and (abs(value) > 1 or self.unit != "points"):
+            scale = min(self._scales, key=lambda each: _ratio(each * value, self.value or 0.0))
+        match = FIGURE.search(self.text)
+        assert match is not None
+        told = self._digits(scale * value, match["digits"])
+        is_below = value < 0 and bool(told.strip("0.,"))
+        if match["sign"]:
+            sign = match["sign"].replace("+", "-") if is_below else "+"
+        else:
+            sign = "-" if is_below and self.unit != "points" else ""
+        return sign + told + (match["unit"] or "")
+
+    def shape(self, value: float | None) -> bool:
+        """Whether a value could be printed in this form at all."""
+        if value is None or self.value is None:
+            return value is None and self.value is None
+        if isinstance(value, int):
+            return not (self.unit or self.decimals)
+        return bool(self.unit or self.decimals) if abs(value) <= 1 else self.unit != "%"
+
+    @property
+    def _scales(self) -> tuple[int, ...]:
+        """What a value is multiplied by; differences may be kept as rates or as points."""
+        if self.unit == "%":
+            return (100,)
+        return (100, 1) if self.unit == "points" or self.is_signed else (1,)
+
+    def _is_close(self, told: float) -> bool:
+        assert self.value is not None
+        if not (self.is_signed or self.value < 0):
+            told = abs(told)
+        # A rate is not printed as a whole number, and 5.2 not as 5.
+        if not (self.unit or self.decimals) and abs(told) < 10 and told != round(told):
+            return False
+        # A value on the half may have been rounded either way.
+        half = 0.5 * 10.0**-self.decimals
+        return abs(told - self.value) <= half + 1e-9 * max(1.0, abs(told))
+
+    def _digits(self, told: float, digits: str) -> str:
+        told, decimals = abs(told), self.decimals
+        if not decimals and not self.unit and told != round(told) and told < 10:
+            return _plain(told)
+        # Differences are rounded as ledgers are, and never to no side.
+        shown = _kept(told, decimals) if self.is_signed else told
+        while self.is_signed and not shown and decimals < 3 and _kept(told, 3):
+            decimals += 1
+            shown = _kept(told, decimals)
+        comma = "," if "," in digits or len(digits.partition(".")[0]) < 4 else ""
+        printed = f"{shown:{comma}.{decimals}f}"
+        return printed.rstrip("0").rstrip(".") if self.is_bound else printed
+
+
+@dataclass(frozen=True)
+class Source:
+    """A comment that says where the figures of a block come from."""
+
+    line: int
+    text: str
+    # None where it does not say what to ask; then `fault` says why.
+    query: str | None
+    fault: str = ""
+
+    def words(self, column: str = "") -> str:
+        """The same for a finding: `pass_at_1 from run_metrics where ...`."""
+        whole, colon, _ = self.text.rpartition(":") if FROM.match(self.text) else ("", "", "")
+        return one_line(f"{column} {whole}" if colon and column else self.text)
+
+
+@dataclass(frozen=True, eq=False)
+class Span:
+    """A stretch of the text that is read by itself: a paragraph, an item or a cell."""
+
+    start: int
+    end: int
+    # The head of its column, where it is a cell.
+    head: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """A heading, paragraph, list or table: its rows of spans, and the sources that follow it."""
+
+    kind: str
+    line: int
+    rows: tuple[tuple[Span, ...], ...]
+    # The headings it stands under, the nearest last; of a heading itself, those above it.
+    path: tuple[str, ...]
+    heads: tuple[str, ...] = ()
+    sources: list[Source] = field(default_factory=list)
+    tokens: list[Token] = field(default_factory=list)
+
+    @property
+    def spans(self) -> Iterator[Span]:
+        """All spans in order."""
+        return (span for row in self.rows for span in row)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A Markdown text as blocks; fenced code, quoted blocks and comments are none."""
+
+    text: str
+    blocks: tuple[Block, ...]
+    # Sources that no block stands before.
+    orphans: tuple[Source, ...]
+    # What is too long to be read, and was left out: line and number of characters.
+    unread: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return _starts(self.text)
+
+    def line_at(self, offset: int) -> int:
+        """The line that a place in the text stands on."""
+        return bisect_right(self._starts, offset)
+
+
+def read(text: str) -> Report:
+    """Any text as blocks with their figures and sources."""
+    return _Reader(text).report()
+
+
+def source_of(comment: str, line: int) -> Source | None:
+    """The source that a comment is, by what stands between its marks; none where it is another."""
+    told = comment.strip()
+    if match := SQL.match(told):
+        query = told[match.end() :]
+        return Source(line, told, query or None, "" if query else "no query stands behind sql:")
+    if not FROM.match(told):
+        return None
+    colon = _last_colon(told)
+    if colon < 0 or not told[colon + 1 :].strip():
+        return Source(line, told, None, "no columns stand behind a colon")
+    return Source(line, told, f"select {told[colon + 1 :].strip()}\n{told[:colon].strip()}")
+
+
+def literal(value: object) -> str:
+    """A value for the query of a source: nothing in it can end the comment or break its line."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return "null" if value is None else str(value).lower()
+    told = str(value).replace("'", "''")
+    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
+    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
+    return "'" + told.replace("->", "-' || '>") + "'"
+
+
+def masked(text: str, span: Span) -> str:
+    """A span with blots for what claims nothing: code, quotes, comments, tags and addresses."""
+    seen = text[span.start : span.end]
+    for start, end in code_spans(seen):
+        seen = seen[:start] + "\x01" * (end - start) + seen[end:]
+    for pattern in (HIDDEN, QUOTED):
+        seen = pattern.sub(lambda match: "\x01" * len(match[0]), seen)
+    return seen
+
+
+def code_spans(text: str) -> list[tuple[int, int]]:
+    """Where code stands between backquotes, these included."""
+    runs = [match.span() for match in TICKS.finditer(text)]
+    later: dict[int, list[int]] = {}
+    for place, (start, end) in enumerate(runs):
+        later.setdefault(end - start, []).append(place)
+    spans, place = [], 0
+    while place < len(runs):
+        start, end = runs[place]
+        same = later[end - start]
+        closing = bisect_right(same, place)
+        if closing < len(same):
+            spans.append((start, runs[same[closing]][1]))
+            place = same[closing]
+        place += 1
+    return spans
+
+
+class _Reader:
+    """Lines to blocks, from the top; `last` is the block that a source would speak for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = _starts(text)
+        self.ends = [*(start - 1 for start in self.starts[1:]), len(text)]
+        self.n_lines = min(len(self.starts), MOST_LINES)
+        self.blocks: list[Block] = []
+        self.orphans: list[Source] = []
+        self.unread: list[tuple[int, int]] = []
+        self.path: tuple[str, ...] = ()
+        self.last: Block | None = None
+
+    def report(self) -> Report:
+        at, was_blank = 0, True
+        while at < self.n_lines:
+            line = self.line(at)
+            after = at + 1
+            if not line.strip():
+                was_blank = True
+                at = after
+                continue
+            if fence := FENCE.match(line):
+                after, self.last = self.fence_end(at, fence["fence"]), None
+            elif (end := self.comment_end(at)) is not None:
+                after = self.comments(at, end)
+            elif heading := HEADING.match(line):
+                self.heading(at, heading)
+            elif RULE.match(line):
+                self.last = None
+            elif line.lstrip().startswith(">") or (was_blank and line.startswith(("    ", "\t"))):
+                after, self.last = self.lines_from(at), None
+            elif self.is_table(at):
+                after = self.table(at)
+            elif ITEM.match(line):
+                after = self.list(at)
+            else:
+                after = self.lines_from(at)
+                self.add("paragraph", at, [[(self.starts[at], self.ends[after - 1])]])
+            at, was_blank = after, False
+        if self.n_lines < len(self.starts) and self.text[self.starts[self.n_lines] :].strip():
+            self.unread.append((self.n_lines + 1, len(self.text) - self.starts[self.n_lines]))
+        return Report(self.text, tuple(self.blocks), tuple(self.orphans), tuple(self.unread))
+
+    def line(self, at: int) -> str:
+        return self.text[self.starts[at] : self.ends[at]].rstrip("\r").lstrip("\ufeff")
+
+    def fence_end(self, at: int, fence: str) -> int:
+        """Behind the line that closes a fence."""
+        for place in range(at + 1, self.n_lines):
+            told = self.line(place).strip()
+            if told.startswith(fence) and not told.strip(fence[0]):
+                return place + 1
+        return self.n_lines
+
+    def comment_end(self, at: int) -> int | None:
+        """Behind the last line of comments that stand alone on their lines; none where they do not.
+
+        A comment that is never closed reaches to the end.
+        """
+        if not self.line(at).lstrip().startswith("<!--"):
+            return None
+        place = self.text.index("<!--", self.starts[at])
+        while self.text.startswith("<!--", place):
+            end = self.text.find("-->", place)
+            if end < 0:
+                return self.n_lines
+            place = end + 3
+            stop = self.ends[bisect_right(self.starts, end) - 1]
+            place += len(self.text[place:stop]) - len(self.text[place:stop].lstrip())
+        return None if place < stop else bisect_right(self.starts, stop)
+
+    def comments(self, at: int, end: int) -> int:
+        """The sources among these comments go to the block before them."""
+        whole = self.text[self.starts[at] : self.ends[min(end, len(self.ends)) - 1]]
+        place = 0
+        # No pattern: where comments are opened and never closed it would start anew at each.
+        while (start := whole.find("<!--", place)) >= 0 and (stop := whole.find("-->", start)) >= 0:
+            line = at + 1 + whole.count("\n", 0, start)
+            if found := source_of(whole[start + 4 : stop], line):
+                (self.orphans if self.last is None else self.last.sources).append(found)
+            place = stop + 3
+        return end
+
+    def heading(self, at: int, match: re.Match[str]) -> None:
+        level = len(match["marks"])
+        self.add("heading", at, [[(self.starts[at] + match.start("title"), self.ends[at])]])
+        title = match["title"]
+        self.path = (*self.path[: level - 2], title) if level > 1 else ()
+        self.last = None
+
+    def lines_from(self, at: int) -> int:
+        """Behind the last line of a paragraph."""
+        for place in range(at + 1, self.n_lines):
+            if self.ends_block(place) or ITEM.match(self.line(place)) or self.is_table(place):
+                return place
+        return self.n_lines
+
+    def ends_block(self, at: int) -> bool:
+        line = self.line(at)
+        return (
+            not line.strip()
+            or bool(FENCE.match(line) or HEADING.match(line))
+            or self.comment_end(at) is not None
+        )
+
+    def is_table(self, at: int) -> bool:
+        return (
+            at + 1 < self.n_lines
+            and "|" in self.line(at)
+            and UNDER_HEAD.match(self.line(at + 1)) is not None
+        )
+
+    def table(self, at: int) -> int:
+        heads = [self.text[start:end].strip() for start, end in self.cells(at)]
+        end = at + 2
+        while end < self.n_lines and not self.ends_block(end):
+            end += 1
+        self.add("table", at, [self.cells(row) for row in range(at + 2, end)], heads)
+        return end
+
+    def cells(self, at: int) -> list[tuple[int, int]]:
+        """Where the cells of a row stand."""
+        line = self.line(at)
+        start, end = self.starts[at], self.starts[at] + len(line.rstrip())
+        pipes = [start + match.start() for match in PIPE.finditer(line)]
+        bounds = [start - 1, *pipes, end]
+        found = [(left + 1, right) for left, right in pairwise(bounds)]
+        if pipes and not self.text[start : pipes[0]].strip():
+            found = found[1:]
+        return found[:-1] if pipes and pipes[-1] == end - 1 else found
+
+    def list(self, at: int) -> int:
+        """Items with what belongs to them, blank lines between them allowed."""
+        items: list[tuple[int, int]] = []
+        place = end = at
+        while place < self.n_lines:
+            line = self.line(place)
+            if not line.strip():
+                place += 1
+                continue
+            is_item = ITEM.match(line)
+            goes_on = place == end or line.startswith(("  ", "\t"))
+            if (self.ends_block(place) or not (is_item or goes_on)) and place > at:
+                break
+            if is_item:
+                items.append((self.starts[place] + is_item.end(), self.ends[place]))
+            else:
+                items[-1] = (items[-1][0], self.ends[place])
+            place = end = place + 1
+        self.add("list", at, [[item] for item in items])
+        return end
+
+    def add(
+        self,
+        kind: str,
+        at: int,
+        rows: Sequence[Sequence[tuple[int, int]]],
+        heads: Sequence[str] = (),
+    ) -> None:
+        spans = tuple(
+            tuple(
+                Span(start, end, heads[place] if place < len(heads) else "")
+                for place, (start, end) in enumerate(row)
+                if self.is_short(start, end)
+            )
+            for row in rows
+        )
+        self.last = Block(kind, at + 1, spans, self.path, tuple(heads))
+        self.blocks.append(self.last)
+        if kind != "heading":
+            self.last.tokens.extend(
+                token for span in self.last.spans for token in self.tokens(span)
+            )
+
+    def is_short(self, start: int, end: int) -> bool:
+        if end - start > LONGEST:
+            self.unread.append((bisect_right(self.starts, start), end - start))
+        return end - start <= LONGEST
+
+    def tokens(self, span: Span) -> Iterator[Token]:
+        """The figures of a span in order."""
+        seen = masked(self.text, span)
+        found = sorted(_matches(seen), key=lambda each: each.start)
+        name_end = -1
+        for place, each in enumerate(found):
+            before = seen[max(0, each.start - 30) : each.start]
+            is_plain = not (each.unit or each.is_signed or each.decimals or each.value is None)
+            is_also = name_end >= 0 and ALSO.fullmatch(seen, name_end, each.start)
+            is_part = PART_OF.match(seen, each.end)
+            if is_plain and not is_part and (NAMING.search(before) or is_also):
+                name_end = each.end
+                continue
+            name_end = -1
+            start = span.start + each.start
+            line = bisect_right(self.starts, start)
+            yield replace(
+                each,
+                start=start,
+                end=span.start + each.end,
+                line=line,
+                column=start - self.starts[line - 1] + 1,
+                unit=_unit(seen, each, found[place + 1 : place + 2], span.head),
+            )
+
+    def placed(self, each: Token, span: Span, unit: str) -> Token:
+        start = span.start + each.start
+        line = bisect_right(self.starts, start)
+        return Token(
+            start,
+            span.start + each.end,
+            line,
+            start - self.starts[line - 1] + 1,
+            each.text,
+            each.value,
+            each.decimals,
+            unit,
+            each.is_signed,
+            each.is_bound,
+        )
+
+
+def _matches(seen: str) -> Iterator[Token]:
+    """Figures with their places in the span; line, column and inherited units come later."""
+    for match in FRACTION.finditer(seen):
+        for name in ("part", "whole"):
+            yield _token(*match.span(name), match[name], match[name], "", "", False)
+    for match in FIGURE.finditer(seen):
+        if match["none"]:
+            yield Token(*match.span(), 0, 0, match[0], None)
+        elif not CONVENTION.match(seen, match.end()) and not re.match(r"0\d", match["digits"]):
+            start = match.start("sign") if match["sign"] else match.start("digits")
+            start = match.start() if match["bound"] else start
+            told = seen[start : match.end()]
+            yield _token(
+                start, match.end(), told, match["digits"], match["sign"] or "",
+                match["unit"] or "", bool(match["bound"]),
+            )  # fmt: skip
+
+
+def _token(
+    start: int, end: int, text: str, digits: str, sign: str, unit: str, is_bound: bool
+) -> Token:
+    plain, name = digits.replace(",", ""), unit.strip()
+    return Token(
+        start,
+        end,
+        0,
+        0,
+        text,
+        float(plain) * (-1 if sign in ("-", "\u2212") else 1),
+        len(plain.partition(".")[2]),
+        "" if not name else "%" if name in ("%", "percent") else "points",
+        bool(sign),
+        is_bound,
+    )
+
+
+def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:
+    """The unit of a figure: its own, that of the other end of its range, or its column's."""
+    if each.unit or each.value is None:
+        return each.unit
+    if following and RANGE.fullmatch(seen, each.end, following[0].start) and following[0].unit:
+        return following[0].unit
+    return "points" if re.search(r"\bpoints\b", head, re.IGNORECASE) else ""
+
+
+def _last_colon(text: str) -> int:
+    """Where the columns begin: not in a quoted text, and no cast."""
+    colons = re.finditer(r"'(?:[^']|'')*'|\"[^\"]*\"|::|(?P<colon>:)", text)
+    return next((match.start() for match in reversed(list(colons)) if match["colon"]), -1)
+
+
+def _ratio(one: float, other: float) -> float:
+    """How many times the one is the other, or the other way round."""
+    low, high = sorted((abs(one), abs(other)))
+    return high / max(low, 1e-9)
+
+
+def _kept(value: float, decimals: int) -> float:
+    return round(10.0**decimals * value) / 10.0**decimals
+
+
+def _plain(value: float) -> str:
+    """A value whose form nothing tells: counts whole, others with four digits, no idle zeros."""
+    if isinstance(value, int) or value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:,.4f}".rstrip("0").rstrip(".")
+
+
+def _starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text))]
