@@ -1,4 +1,4 @@
-"""A report as one HTML file: the same Markdown, designed; it asks nothing of any network."""
+"""A report as one HTML file: the full account; it asks nothing of any network."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from pipeline.report.tables import Source
 def page(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
     # Only a page needs the parser of Markdown: other commands should not wait for it.
-    from pipeline.report.html.render import render
+    from pipeline.report.html.page import render
 
     return render(source, content, document, folder=folder)

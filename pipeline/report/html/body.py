@@ -27,8 +27,10 @@ PIECE = r"([A-Za-z0-9 .,:;()+%=/-]*)(?:<!--blade:([^<>\s]+)-->|`(?![ `])([^`<\n]
 PIECES = re.compile(PIECE)
 SIMPLE = re.compile(f"(?:{PIECE})*")
 PART = 3
-# Its opening, its title and its end.
-HEADING = 3
+# What may open a section, by its end.
+LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
+# Of a heading: its opening, what it says, and its end.
+BLOCK = 3
 LONG = 36
 SHORT = 26
 TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
@@ -50,9 +52,13 @@ class Body:
     cited: Set[str]
     used_ids: set[str] = field(default_factory=set)
 
-    def section(self, text: str, *, name: str) -> str:
-        """A section without its heading."""
-        return "".join(self._blocks(_parser().parse(text), name))
+    def section(self, text: str, *, name: str) -> tuple[str, str]:
+        """The first paragraph of a section, which says what it found, and all that follows."""
+        tokens = _parser().parse(text)
+        ends = (at for at, token in enumerate(tokens, 1) if token.type in LEAD and not token.level)
+        n_first = next(ends, 0) if tokens and tokens[0].type in LEAD.values() else 0
+        first = (self._block(tokens, at) for at in range(n_first))
+        return "".join(first), "".join(self._blocks(tokens[n_first:], name))
 
     def _blocks(self, tokens: list[Token], name: str) -> Iterator[str]:
         """Headings of the third level part a section; those of the fourth that name a task fold."""
@@ -80,7 +86,7 @@ class Body:
                 ends.append((level, "</details>\n"))
             else:
                 yield f'<{tag} class="plain">{self.inline(title)}</{tag}>\n'
-            at += HEADING
+            at += BLOCK
         yield from (end for _, end in reversed(ends))
 
     def _part(self, part: str, title: Token) -> str:

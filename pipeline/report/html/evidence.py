@@ -1,15 +1,18 @@
-"""What a page cites -> those rollouts with the events that tell, each cut to a few lines."""
+"""What a page cites -> those attempts: expected beside actual, and the events that matter."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.report.figures import Row
+from pipeline.report.html.texts import short
 from pipeline.report.tables import Source, Table, rows_of
+from pipeline.text import json_text, neutral, parsed
 
 ROLLOUT = ("run_id", "task_id", "rollout_index")
 ROLLOUTS = Table(
@@ -47,20 +50,80 @@ EVENTS = Table(
     order by run_id, try_cast(task_id as bigint), task_id, rollout_index, seq
     """,
 )
-# A page stays small: what is cited after so many rollouts is opened with `blade show`.
-MOST_ROLLOUTS = 400
-MOST_EVENTS = 12
-LAST_EVENTS = 2
+# Changes that were not made as the task expects, both sides as JSON.
+CALLS = Table(
+    "evidence_calls",
+    "expected_calls",
+    ROLLOUT,
+    """
+    select
+        run_id, task_id, rollout_index, call_no, calls.status, calls.tool,
+        left(coalesce(action->'kwargs', action->'arguments')::varchar, 20000) as expected,
+        left(events.arguments, 20000) as actual
+    from main.expected_calls as calls
+    semi join wanted using (run_id, task_id, rollout_index)
+    inner join (
+        select
+            run_id, task_id, rollout_index,
+            from_json(verifier->'expected_actions', '["JSON"]') as actions
+        from main.rollouts
+        semi join wanted using (run_id, task_id, rollout_index)
+    ) using (run_id, task_id, rollout_index)
+    left join main.events using (run_id, task_id, rollout_index, seq)
+    cross join lateral (select actions[expected_no] as action)
+    where calls.is_write and calls.status <> 'made'
+    qualify row_number() over (partition by run_id, task_id, rollout_index order by call_no) <= 6
+    order by run_id, task_id, rollout_index, call_no
+    """,
+)
+CONTRASTS = Table(
+    "evidence_contrasts",
+    "contrasts",
+    ROLLOUT,
+    """
+    select * from main.contrasts
+    semi join wanted using (run_id, task_id, rollout_index)
+    order by run_id, task_id, rollout_index
+    """,
+)
+# A page stays small: what is cited after so many attempts is opened with `blade show`.
+MOST_ROLLOUTS, MOST_EVENTS, LAST_EVENTS = 400, 12, 2
 # Not a backquote that is escaped: it stands in text of others, and opens nothing.
 CODE = re.compile(r"(?<!\\)`([^`\n]+)`")
+# How much is shown before and behind what differs.
+BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
+NOTHING = "nothing"
+STATUS = {
+    "differs": "made differently",
+    "failed": "ended in an error",
+    "missing": "never made",
+    "unasked": "not asked for",
+}
+# Text before, at and behind the difference.
+Marked = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two texts beside each other, line by line, with what differs marked."""
+
+    title: str
+    heads: tuple[str, str]
+    lines: list[tuple[str, Marked, Marked]]
+
+    @property
+    def has_names(self) -> bool:
+        """Whether its lines are arguments, and not one text."""
+        return any(name for name, _, _ in self.lines)
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A rollout that the page cites."""
+    """An attempt that the page cites."""
 
     citation: str
     row: Row
+    differences: list[Beside]
     events: list[Row]
     # Events that are cited themselves, so that the link to them leads somewhere.
     cited_events: frozenset[int]
@@ -88,18 +151,81 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
     seqs = dict(zip(keys, chosen.values(), strict=True))
     found = rows_of(source, ROLLOUTS, keys)
     shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]
-    events: dict[tuple[str, str, int], list[Row]] = {}
-    for event in rows_of(source, EVENTS, shown) if shown else []:
-        events.setdefault(_of(event), []).append(event)
+    events = _grouped(rows_of(source, EVENTS, shown) if shown else [])
+    calls, contrasts = (_grouped(rows_of(source, table, keys)) for table in (CALLS, CONTRASTS))
     return [
         Evidence(
-            str(Citation(*_of(row), None)),
+            str(Citation(*key, None)),
             row,
-            events.get(_of(row), []),
-            frozenset(seqs[_of(row)]),
+            [*map(_call, calls.get(key, [])), *map(_contrast, contrasts.get(key, []))],
+            events.get(key, []),
+            frozenset(seqs[key]),
         )
         for row in found
+        for key in [_of(row)]
     ]
+
+
+def _grouped(found: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
+    grouped: dict[tuple[str, str, int], list[Row]] = {}
+    for row in found:
+        grouped.setdefault(_of(row), []).append(row)
+    return grouped
+
+
+def _call(row: Row) -> Beside:
+    """A change beside the expected one, argument by argument where both are objects."""
+    values = row.values
+    one, other = (_fields(values[side]) for side in ("expected", "actual"))
+    names = sorted({*one, *other})[:MOST_ARGUMENTS]
+    lines = [(short(name), *beside(one.get(name), other.get(name))) for name in names]
+    return Beside(
+        f"{short(values['tool'])}: {STATUS[values['status']]}", ("expected", "actual"), lines
+    )
+
+
+def _contrast(row: Row) -> Beside:
+    values = row.values
+    passing = str(Citation(*_of(row)[:2], values["passing_index"], values["passing_seq"]))
+    lines = [("", *beside(values["passing_event"], values["failing_event"]))]
+    title = f"First difference from the closest pass, {short(passing)}"
+    return Beside(title, ("passing", "failing"), lines)
+
+
+def _fields(text: str | None) -> dict[str, str]:
+    """The members of an object as text; what is none stands for itself."""
+    value = parsed(text) if text else {}
+    if not isinstance(value, dict):
+        return {"": text or ""}
+    return {
+        str(name): each if isinstance(each, str) else json_text(each)
+        for name, each in value.items()
+        if each is not None
+    }
+
+
+def beside(one: str | None, other: str | None) -> tuple[Marked, Marked]:
+    """Both around where they differ: what they share at either end is not marked."""
+    first, second = (" ".join((text or "").split()) for text in (one, other))
+    start = _n_alike(first, second)
+    end = _n_alike(first[start:][::-1], second[start:][::-1])
+    marked = [
+        (
+            neutral(("…" if start > BEFORE else "") + text[max(0, start - BEFORE) : start]),
+            neutral(_cut(text[start : len(text) - end])) or ("" if text else NOTHING),
+            neutral(_cut(text[len(text) - end :])),
+        )
+        for text in (first, second)
+    ]
+    return marked[0], marked[1]
+
+
+def _n_alike(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= BEHIND else f"{text[:BEHIND]}… ({len(text):,} characters)"
 
 
 def _telling(row: Row, cited_events: set[int]) -> list[int]:

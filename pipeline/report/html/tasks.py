@@ -1,8 +1,9 @@
-"""Tasks by runs, one dot a repeat: a table that can be sorted, filtered and linked to."""
+"""Tasks by runs, one mark per repeat, with what a reader may filter them by."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
@@ -11,10 +12,10 @@ from pipeline.report.figures import Figure, Row
 from pipeline.report.tables import Source, Table, rows
 
 STRIPS = Table("strips", "task_outcomes", ("run_id", "task_id"))
-STEP = 9
-MIDDLE = 5
+STEP, MIDDLE = 9, 5
 NONE = -1.0
 LONG_SHARED = 40
+MOST_OPTIONS = 60
 # Drawn by shape as well as by colour: a dot, a cross, a ring, a dash, a point.
 SHAPES = {
     "p": ("passed", "M{x} 5h0"),
@@ -23,6 +24,8 @@ SHAPES = {
     "u": ("unscored", "M{x} 5m-2.5 0h5"),
     "m": ("absent", "M{x} 5h0"),
 }
+KINDS = ("bucket", "failure mode", "failed check", "slice")
+Tag = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,13 @@ class Task:
     target: str
     prompt: str | None
     cells: list[Cell | None]
+    signs: list[str]
+    tags: list[int]
 
 
 @dataclass(frozen=True)
 class Strip:
-    """A benchmark's tasks by its runs."""
+    """A benchmark's tasks by its runs; each option of a filter has a number, which tasks carry."""
 
     benchmark: str
     runs: list[str]
@@ -57,37 +62,83 @@ class Strip:
     n_runs: int
     # Of every cell, so that what is written beside the marks stands in line.
     width: int
+    options: list[tuple[str, list[tuple[int, str]]]]
 
 
-def strips(source: Source, content: Content) -> dict[str, Strip]:
+def strips(source: Source, content: Content) -> list[Strip]:
     """The strip of each benchmark, of the runs that the report is about."""
     told = {run.run_id for run in content.runs}
     found = [row for row in rows(source, STRIPS) if row.values["run_id"] in told]
     counts = Counter(run.benchmark for run in content.runs)
-    return {
-        benchmark: _strip(benchmark, list(own), n_runs=counts[benchmark])
+    return [
+        _strip(benchmark, list(own), n_runs=counts[benchmark])
         for benchmark, own in groupby(found, key=lambda row: row.values["benchmark"])
-    }
+    ]
 
 
 def _strip(benchmark: str, found: list[Row], *, n_runs: int) -> Strip:
     runs = sorted({row.values["run_id"] for row in found})
     by_task = [list(own) for _, own in groupby(found, key=lambda row: row.values["task_id"])]
     prompts = _apart([own[0].values["prompt"] for own in by_task])
+    tags = [list(dict.fromkeys(tag for row in own for tag in _tags(row))) for own in by_task]
+    numbers = _numbers(tag for own in tags for tag in own)
     return Strip(
         benchmark,
         runs,
-        [_task(own, runs, prompt) for own, prompt in zip(by_task, prompts, strict=True)],
+        [
+            _task(own, runs, prompt, tagged, numbers)
+            for own, prompt, tagged in zip(by_task, prompts, tags, strict=True)
+        ],
         found[0].values["n_tasks"],
         n_runs,
         STEP * max(len(row.values["marks"] or "") for row in found) + 1,
+        [
+            (kind, options)
+            for kind in KINDS
+            if len(options := [(n, name) for (k, name), n in numbers.items() if k == kind]) > 1
+        ],
     )
 
 
-def _task(own: list[Row], runs: list[str], prompt: str | None) -> Task:
+def _tags(row: Row) -> Iterator[Tag]:
+    """What the task may be found by; its own slices, and what is so in this run."""
+    values = row.values
+    for kind, names in zip(
+        KINDS[:3], ([values["bucket"]], values["modes"], values["checks"]), strict=True
+    ):
+        yield from ((kind, name) for name in names or [] if name)
+    for name, value in sorted((values["slices"] or {}).items()):
+        yield "slice", f"{name} = {value}"
+
+
+def _numbers(tags: Iterable[Tag]) -> dict[Tag, int]:
+    """Of each kind those that most tasks have, by name, all numbered."""
+    counts = Counter(tags)
+    kept = [
+        tag
+        for kind in KINDS
+        for tag in sorted(
+            sorted(
+                (each for each in counts if each[0] == kind), key=lambda each: (-counts[each], each)
+            )[:MOST_OPTIONS]
+        )
+    ]
+    return {tag: number for number, tag in enumerate(kept)}
+
+
+def _task(
+    own: list[Row], runs: list[str], prompt: str | None, tags: list[Tag], numbers: dict[Tag, int]
+) -> Task:
     cells = {row.values["run_id"]: _cell(row) for row in own}
     task_id, benchmark = own[0].values["task_id"], own[0].values["benchmark"]
-    return Task(task_id, f"task/{benchmark}/{task_id}", prompt, [cells.get(run) for run in runs])
+    return Task(
+        task_id,
+        f"task/{benchmark}/{task_id}",
+        prompt,
+        [cells.get(run) for run in runs],
+        [name for kind, name in tags if kind in KINDS[1:3]],
+        sorted(numbers[tag] for tag in tags if tag in numbers),
+    )
 
 
 def _apart(prompts: list[str | None]) -> list[str | None]:
@@ -104,27 +155,19 @@ def _apart(prompts: list[str | None]) -> list[str | None]:
 def _cell(row: Row) -> Cell:
     values = row.values
     marks, rate = values["marks"] or "", values["pass_rate"]
-    n_cut = (values["n_attempts"] or 0) - len(marks)
-    told = "missing" if not values["n_scored"] else "not settled"
+    told = "missing" if not values["n_scored"] else "no threshold"
     if values["n_passed"] is not None and values["n_scored"]:
         told = f"{values['n_passed']} of {values['n_scored']}"
-    return Cell(
-        row.n_passed,
-        f"{told}, the first {len(marks)} drawn" if n_cut > 0 else told,
-        NONE if rate is None else round(rate, 4),
-        _paths(marks),
-    )
+    if (values["n_attempts"] or 0) > len(marks):
+        told += f", the first {len(marks)} drawn"
+    return Cell(row.n_passed, told, NONE if rate is None else round(rate, 4), _paths(marks))
 
 
 def _paths(marks: str) -> list[tuple[str, str]]:
-    """One path a kind of end, through the places of its repeats."""
+    """One path per kind of end, through the places of its repeats."""
+    places = [(mark, MIDDLE + STEP * at) for at, mark in enumerate(marks)]
     return [
-        (
-            name,
-            "".join(
-                shape.format(x=MIDDLE + STEP * at) for at, each in enumerate(marks) if each == mark
-            ),
-        )
+        (name, "".join(shape.format(x=x) for each, x in places if each == mark))
         for mark, (name, shape) in SHAPES.items()
         if mark in marks
     ]
