@@ -42,64 +42,57 @@ def _funnel(key: Key, content: Content) -> str:
     rows = run.funnels[:MOST_ROWS] if run else []
     if run is None or not rows or not rows[0].n_reached.value:
         return ""
-    id_ = svg.figure_id("funnel", key)
     # Where rows come out of order more may reach a stage than the first.
-    most = max(row.n_reached.value + row.n_lost.value for row in rows)
-    x = Scale(0, most, LEFT + 48, RIGHT - 92)
+    widest_row = max(row.n_reached.value + row.n_lost.value for row in rows)
+    x = Scale(0, widest_row, LEFT + 52, RIGHT - 92)
     lines = []
     for row in rows:
         reached, end = x.at(row.n_reached.value), x.at(row.n_reached.value + row.n_lost.value)
         drawn = svg.bar("reached", x.start, reached)
         if row.n_lost.value:
-            kind = "lost largest" if row.is_largest_drop else "lost"
-            drawn += svg.bar(kind, reached, end, hatch=f"{id_}-hatch")
-            most_of_all = ", the most" if row.is_largest_drop else ""
-            drawn += svg.label(end + 6, 12, svg.count(row.n_lost), f" lost{most_of_all}")
+            kind, most = ("lost largest", ", the most") if row.is_largest_drop else ("lost", "")
+            drawn += svg.bar(kind, reached, end)
+            drawn += svg.label(end + 6, 12, svg.count(row.n_lost), f" lost{most}")
         values = [[svg.count(row.n_reached)], [svg.percent(row.reach_rate)]]
         lines.append(Line(row.stage, values, drawn))
-    columns = (VALUE, "attempts", "end"), (LEFT + 38, "of all", "end")
+    columns = (VALUE, "attempts", "end"), (LEFT + 42, "of all", "end")
     return svg.figure(
-        id_,
+        svg.figure_id("funnel", key),
         f"Workflow funnel of {svg.inert(run.run_id)}",
         lines,
-        svg.hatch(f"{id_}-hatch", "lost") + svg.rows(lines, columns),
+        svg.rows(lines, columns),
         TOP + ROW * len(lines),
         "Attempts that reach each stage; hatched: lost at it.",
         _first(len(rows), len(run.funnels), "stages"),
     )
 
 
-def _counts(run: RunContent) -> dict[str, Figure]:
-    """Tasks by bucket; none where one is not known, or there is no task."""
-    found = {row.bucket: row.n_tasks for row in run.buckets}
-    is_whole = set(found) == set(BUCKETS) and is_known(*found.values())
-    return found if is_whole and any(each.value for each in found.values()) else {}
+def _some(*counts: Figure) -> bool:
+    return is_known(*counts) and any(each.value for each in counts)
 
 
 def _buckets(key: Key, content: Content) -> str:
     """A stacked bar per run: its tasks by bucket."""
     runs = _runs(key, content)
-    known = [(run, found) for run in runs if (found := _counts(run))]
+    by_run = [(run, {row.bucket: row.n_tasks for row in run.buckets}) for run in runs]
+    # Without a threshold, or a task, there is no bar.
+    known = [each for each in by_run if set(each[1]) == set(BUCKETS) and _some(*each[1].values())]
     if not known:
         return ""
-    id_ = svg.figure_id("buckets", key)
-    hatches = {"sometimes": f"{id_}-hatch"}
     lines = []
     for run, found in known[:MOST_ROWS]:
         ends = [0, *accumulate(int(found[bucket].value or 0) for bucket in BUCKETS)]
         x, drawn = Scale(0, ends[-1], LEFT, RIGHT), ""
         for bucket, start, end in zip(BUCKETS, map(x.at, ends), map(x.at, ends[1:]), strict=False):
             if end > start:
-                drawn += svg.bar(bucket, start, end, hatch=hatches.get(bucket, ""))
+                drawn += svg.bar(bucket, start, end)
             inside = svg.count(found[bucket])
             if end - start >= svg.wide(inside.text) + 6:
                 drawn += svg.label((start + end) / 2, 12, inside, anchor="middle", kind="inside")
-        whole = run.headline.n_tasks
-        total: Piece = svg.count(whole) if whole.value == ends[-1] else f"{ends[-1]:,}"
-        lines.append(Line(run.run_id, [[total]], drawn))
-    drawn, at = svg.hatch(f"{id_}-hatch", "sometimes"), float(LEFT)
+        lines.append(Line(run.run_id, [[svg.count(run.headline.n_tasks)]], drawn))
+    drawn, at = "", float(LEFT)
     for bucket in BUCKETS:
-        drawn += svg.bar(bucket, at, at + 12, hatch=hatches.get(bucket, ""), y=4, high=12)
+        drawn += svg.bar(bucket, at, at + 12, y=4, high=12)
         drawn += svg.label(at + 17, 14, bucket)
         at += 42 + svg.wide(bucket)
     said = [
@@ -108,7 +101,7 @@ def _buckets(key: Key, content: Content) -> str:
     ]
     n_unknown = len(runs) - len(known)
     return svg.figure(
-        id_,
+        svg.figure_id("buckets", key),
         f"Tasks of {svg.inert(key['benchmark'])} by bucket",
         said,
         drawn + svg.rows(lines, [(VALUE, "tasks", "end")]),
@@ -120,12 +113,10 @@ def _buckets(key: Key, content: Content) -> str:
 
 
 # A name, its figure, both ends of its interval, and the tasks it is over.
-Dot = tuple[str, Figure, Figure, Figure, Figure]
+Dots = Sequence[tuple[str, Figure, Figure, Figure, Figure]]
 
 
-def _dots(
-    id_: str, title: str, metric: str, dots: Sequence[Dot], whole: Figure, *caption: str
-) -> str:
+def _dots(id_: str, title: str, metric: str, dots: Dots, whole: Figure, *caption: str) -> str:
     """A row per dot; an upright line where the whole stands."""
     known = [each for each in (whole, *(one for dot in dots for one in dot[1:4])) if is_known(each)]
     x = svg.scale([each.value or 0.0 for each in known], LEFT + 6, 444) if known else None
@@ -173,8 +164,7 @@ def _slices(key: Key, content: Content) -> str:
     run = _run(key, content)
     if run is None or not run.slices:
         return ""
-    is_rate = is_known(run.headline.pass_at_1)
-    metric = "pass_at_1" if is_rate else "mean_reward"
+    metric = "pass_at_1" if (is_rate := is_known(run.headline.pass_at_1)) else "mean_reward"
     dots = []
     for row in run.slices[:MOST_ROWS]:
         # The intervals of slices are of pass@1.
@@ -202,9 +192,8 @@ def _pass_curve(key: Key, content: Content) -> str:
     runs = _runs(key, content)
     estimates = [(run.run_id, _estimates(run, "at"), _estimates(run, "hat")) for run in runs]
     known = [each for each in estimates if len(each[1]) > 1]
-    if not known:
+    if not (shown := known[:MOST_LINES]):
         return ""
-    shown = known[:MOST_LINES]
     most = max(at[-1].k.value for _, at, _ in shown)
     x, y = Scale(1, most, 60, RIGHT - 14), Scale(0, 1, BOTTOM, 14)
 
@@ -216,8 +205,7 @@ def _pass_curve(key: Key, content: Content) -> str:
     for value, text in svg.ticks(0, 1, "pass_at_1"):
         drawn += svg.line("grid", [(46, y.at(value)), (RIGHT, y.at(value))])
         drawn += svg.label(40, y.at(value) + 4, text, anchor="end", kind="tick")
-    lines = []
-    is_banded = False
+    lines, is_banded = list[Line](), False
     for place, (run_id, at, hat) in enumerate(shown):
         number, last = f"run-{place + 1}", at[-1]
         low, high = last.ci_new_tasks_low, last.ci_new_tasks_high
@@ -237,7 +225,6 @@ def _pass_curve(key: Key, content: Content) -> str:
         legend = svg.line(f"line {number}", [(LEFT, 8), (LEFT + 28, 8)])
         lines.append(Line(run_id, values, legend + svg.marks(place, [(LEFT + 14, 8)])))
     columns = (LEFT + 40, "any of k passes", "start"), (RIGHT, "all of k pass", "end")
-    is_ragged = any(len({row.n_tasks.value for row in at}) > 1 for _, at, _ in shown)
     n_others = len(runs) - len(known)
     return svg.figure(
         svg.figure_id("pass_curve", key),
@@ -247,7 +234,6 @@ def _pass_curve(key: Key, content: Content) -> str:
         BOTTOM + 22 + TOP + ROW * len(lines),
         "By k attempts. Solid: any of k passes (pass@k). Dashed: all of k pass (pass^k).",
         " Shaded: 95% CI (new tasks) of pass@k." if is_banded else "",
-        " Repeats differ between tasks, so the tasks behind each k differ." if is_ragged else "",
         _first(len(shown), len(known), "runs"),
         f" No curve, for lack of repeats or a pass threshold: {n_others}." if n_others else "",
     )
@@ -282,10 +268,10 @@ def _waterfall(key: Key, content: Content) -> str:
         return ""
     id_, metric = svg.figure_id("waterfall", key), changes[0].metric
     unit = " points" if metric == "pass_at_1" else ""
-    drawn, top = svg.hatch(f"{id_}-hatch", "loss"), 0.0
+    drawn, top = "", 0.0
     said, caption = list[Line](), list[Piece]()
     for panel in panels:
-        lines = _waterfall_lines(panel, names, metric, f"{id_}-hatch")
+        lines = _waterfall_lines(panel, names, metric)
         bottom = top + TOP + ROW * len(lines)
         by = panel.ledger.slice_key and f" by {svg.fitted(svg.inert(panel.ledger.slice_key), 300)}"
         title = f"{panel.ledger.name.capitalize()}{by}"
@@ -336,7 +322,7 @@ def _panel(change: Change, ledger: Ledger) -> Panel | None:
     return None
 
 
-def _waterfall_lines(panel: Panel, names: tuple[str, str], metric: str, hatch: str) -> list[Line]:
+def _waterfall_lines(panel: Panel, names: tuple[str, str], metric: str) -> list[Line]:
     steps = [
         (_line(row), svg.change(metric, row.shown), start, end)
         for row, start, end in zip(
@@ -350,7 +336,7 @@ def _waterfall_lines(panel: Panel, names: tuple[str, str], metric: str, hatch: s
         is_end = place in (0, len(steps) + 1)
         kind = "end" if is_end else "gain" if end >= start else "loss"
         left, right = sorted((panel.x.at(start), panel.x.at(end)))
-        drawn = svg.bar(kind, left, right, hatch=hatch if kind == "loss" else "")
+        drawn = svg.bar(kind, left, right)
         if place <= len(steps):
             drawn += svg.line("link", [(panel.x.at(end), svg.BAR), (panel.x.at(end), ROW)])
         lines.append(Line(name, [[value]], drawn, "strong" if is_end else ""))
