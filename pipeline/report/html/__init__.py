@@ -12,6 +12,6 @@ from pipeline.report.tables import Source
 def page(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
     # Only a page needs the parser of Markdown: other commands should not wait for it.
-    from pipeline.report.html.page import render
+    from pipeline.report.html.render import render
 
     return render(source, content, document, folder=folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -50,18 +51,18 @@ EVENTS = Table(
     order by run_id, try_cast(task_id as bigint), task_id, rollout_index, seq
     """,
 )
-# Changes that were not made as the task expects, both sides as JSON.
-CALLS = Table(
-    "evidence_calls",
+# Both sides of what differs: each change that was not made as the task expects, as JSON, and the
+# event in which a failure first differs from the closest pass.
+DIFFERENCES = Table(
+    "evidence_differences",
     "expected_calls",
     ROLLOUT,
     """
     select
-        run_id, task_id, rollout_index, call_no, calls.status, calls.tool,
-        left(coalesce(action->'kwargs', action->'arguments')::varchar, 20000) as expected,
-        left(events.arguments, 20000) as actual
+        run_id, task_id, rollout_index, call_no, calls.status, calls.tool as name,
+        left(coalesce(action->'kwargs', action->'arguments')::varchar, 20000) as one,
+        left(events.arguments, 20000) as other
     from main.expected_calls as calls
-    semi join wanted using (run_id, task_id, rollout_index)
     inner join (
         select
             run_id, task_id, rollout_index,
@@ -73,17 +74,14 @@ CALLS = Table(
     cross join lateral (select actions[expected_no] as action)
     where calls.is_write and calls.status <> 'made'
     qualify row_number() over (partition by run_id, task_id, rollout_index order by call_no) <= 6
-    order by run_id, task_id, rollout_index, call_no
-    """,
-)
-CONTRASTS = Table(
-    "evidence_contrasts",
-    "contrasts",
-    ROLLOUT,
-    """
-    select * from main.contrasts
+    union all by name
+    select
+        run_id, task_id, rollout_index, 'contrast' as status,
+        concat(run_id, '/', task_id, ':', passing_index, '#' || passing_seq) as name,
+        passing_event as one, failing_event as other
+    from main.contrasts
     semi join wanted using (run_id, task_id, rollout_index)
-    order by run_id, task_id, rollout_index
+    order by run_id, task_id, rollout_index, call_no nulls last
     """,
 )
 # A page stays small: what is cited after so many attempts is opened with `blade show`.
@@ -109,12 +107,8 @@ class Beside:
 
     title: str
     heads: tuple[str, str]
+    # Arguments by name, or one text without.
     lines: list[tuple[str, Marked, Marked]]
-
-    @property
-    def has_names(self) -> bool:
-        """Whether its lines are arguments, and not one text."""
-        return any(name for name, _, _ in self.lines)
 
 
 @dataclass(frozen=True)
@@ -152,13 +146,13 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
     found = rows_of(source, ROLLOUTS, keys)
     shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]
     events = _grouped(rows_of(source, EVENTS, shown) if shown else [])
-    calls, contrasts = (_grouped(rows_of(source, table, keys)) for table in (CALLS, CONTRASTS))
+    differences = _grouped(rows_of(source, DIFFERENCES, keys))
     return [
         Evidence(
             str(Citation(*key, None)),
             row,
-            [*map(_call, calls.get(key, [])), *map(_contrast, contrasts.get(key, []))],
-            events.get(key, []),
+            [_beside(each) for each in differences[key]],
+            events[key],
             frozenset(seqs[key]),
         )
         for row in found
@@ -167,29 +161,21 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
 
 
 def _grouped(found: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
-    grouped: dict[tuple[str, str, int], list[Row]] = {}
+    grouped: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
     for row in found:
-        grouped.setdefault(_of(row), []).append(row)
+        grouped[_of(row)].append(row)
     return grouped
 
 
-def _call(row: Row) -> Beside:
-    """A change beside the expected one, argument by argument where both are objects."""
-    values = row.values
-    one, other = (_fields(values[side]) for side in ("expected", "actual"))
-    names = sorted({*one, *other})[:MOST_ARGUMENTS]
-    lines = [(short(name), *beside(one.get(name), other.get(name))) for name in names]
-    return Beside(
-        f"{short(values['tool'])}: {STATUS[values['status']]}", ("expected", "actual"), lines
-    )
-
-
-def _contrast(row: Row) -> Beside:
-    values = row.values
-    passing = str(Citation(*_of(row)[:2], values["passing_index"], values["passing_seq"]))
-    lines = [("", *beside(values["passing_event"], values["failing_event"]))]
-    title = f"First difference from the closest pass, {short(passing)}"
-    return Beside(title, ("passing", "failing"), lines)
+def _beside(row: Row) -> Beside:
+    name, status, one, other = (row.values[key] for key in ("name", "status", "one", "other"))
+    if status == "contrast":
+        title = f"First difference from the closest pass, {short(name)}"
+        return Beside(title, ("passing", "failing"), [("", *marked(one, other))])
+    sides = _fields(one), _fields(other)
+    names = sorted({*sides[0], *sides[1]})[:MOST_ARGUMENTS] or [""]
+    lines = [(short(each), *marked(*(side.get(each) for side in sides))) for each in names]
+    return Beside(f"{short(name)}: {STATUS[status]}", ("expected", "actual"), lines)
 
 
 def _fields(text: str | None) -> dict[str, str]:
@@ -204,12 +190,12 @@ def _fields(text: str | None) -> dict[str, str]:
     }
 
 
-def beside(one: str | None, other: str | None) -> tuple[Marked, Marked]:
+def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
     """Both around where they differ: what they share at either end is not marked."""
     first, second = (" ".join((text or "").split()) for text in (one, other))
     start = _n_alike(first, second)
     end = _n_alike(first[start:][::-1], second[start:][::-1])
-    marked = [
+    found = [
         (
             neutral(("…" if start > BEFORE else "") + text[max(0, start - BEFORE) : start]),
             neutral(_cut(text[start : len(text) - end])) or ("" if text else NOTHING),
@@ -217,7 +203,7 @@ def beside(one: str | None, other: str | None) -> tuple[Marked, Marked]:
         )
         for text in (first, second)
     ]
-    return marked[0], marked[1]
+    return found[0], found[1]
 
 
 def _n_alike(one: str, other: str) -> int:

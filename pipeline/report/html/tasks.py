@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, takewhile
 
@@ -67,78 +67,63 @@ class Strip:
 
 def strips(source: Source, content: Content) -> list[Strip]:
     """The strip of each benchmark, of the runs that the report is about."""
-    told = {run.run_id for run in content.runs}
-    found = [row for row in rows(source, STRIPS) if row.values["run_id"] in told]
     counts = Counter(run.benchmark for run in content.runs)
-    return [
-        _strip(benchmark, list(own), n_runs=counts[benchmark])
-        for benchmark, own in groupby(found, key=lambda row: row.values["benchmark"])
-    ]
+    told = {run.run_id for run in content.runs}
+    found = (row for row in rows(source, STRIPS) if row.values["run_id"] in told)
+    by_benchmark = groupby(found, key=lambda row: row.values["benchmark"])
+    return [_strip(name, list(own), counts[name]) for name, own in by_benchmark]
 
 
-def _strip(benchmark: str, found: list[Row], *, n_runs: int) -> Strip:
+def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
     runs = sorted({row.values["run_id"] for row in found})
     by_task = [list(own) for _, own in groupby(found, key=lambda row: row.values["task_id"])]
-    prompts = _apart([own[0].values["prompt"] for own in by_task])
     tags = [list(dict.fromkeys(tag for row in own for tag in _tags(row))) for own in by_task]
-    numbers = _numbers(tag for own in tags for tag in own)
+    numbers = _numbers(Counter(tag for own in tags for tag in own))
+    options = [(k, [(n, name) for (kind, name), n in numbers.items() if kind == k]) for k in KINDS]
+    tasks = []
+    prompts = _apart([own[0].values["prompt"] for own in by_task])
+    for own, prompt, tagged in zip(by_task, prompts, tags, strict=True):
+        cells = {row.values["run_id"]: _cell(row) for row in own}
+        task_id = own[0].values["task_id"]
+        task = Task(
+            task_id,
+            f"task/{benchmark}/{task_id}",
+            prompt,
+            [cells.get(run) for run in runs],
+            [name for kind, name in tagged if kind in KINDS[1:3]],
+            sorted(numbers[tag] for tag in tagged if tag in numbers),
+        )
+        tasks.append(task)
     return Strip(
         benchmark,
         runs,
-        [
-            _task(own, runs, prompt, tagged, numbers)
-            for own, prompt, tagged in zip(by_task, prompts, tags, strict=True)
-        ],
+        tasks,
         found[0].values["n_tasks"],
         n_runs,
         STEP * max(len(row.values["marks"] or "") for row in found) + 1,
-        [
-            (kind, options)
-            for kind in KINDS
-            if len(options := [(n, name) for (k, name), n in numbers.items() if k == kind]) > 1
-        ],
+        [each for each in options if len(each[1]) > 1],
     )
 
 
 def _tags(row: Row) -> Iterator[Tag]:
-    """What the task may be found by; its own slices, and what is so in this run."""
+    """What the task may be found by: what is so in this run, and its own slices."""
     values = row.values
+    slices = [f"{name} = {value}" for name, value in sorted((values["slices"] or {}).items())]
     for kind, names in zip(
-        KINDS[:3], ([values["bucket"]], values["modes"], values["checks"]), strict=True
+        KINDS, ([values["bucket"]], values["modes"], values["checks"], slices), strict=True
     ):
         yield from ((kind, name) for name in names or [] if name)
-    for name, value in sorted((values["slices"] or {}).items()):
-        yield "slice", f"{name} = {value}"
 
 
-def _numbers(tags: Iterable[Tag]) -> dict[Tag, int]:
-    """Of each kind those that most tasks have, by name, all numbered."""
-    counts = Counter(tags)
-    kept = [
-        tag
-        for kind in KINDS
-        for tag in sorted(
-            sorted(
-                (each for each in counts if each[0] == kind), key=lambda each: (-counts[each], each)
-            )[:MOST_OPTIONS]
-        )
-    ]
+def _numbers(counts: Counter[Tag]) -> dict[Tag, int]:
+    """Of each kind the tags that most tasks have, by name, all numbered."""
+    ranked = sorted(counts, key=lambda tag: (-counts[tag], tag))
+    kept = [tag for kind in KINDS for tag in sorted(_of(ranked, kind)[:MOST_OPTIONS])]
     return {tag: number for number, tag in enumerate(kept)}
 
 
-def _task(
-    own: list[Row], runs: list[str], prompt: str | None, tags: list[Tag], numbers: dict[Tag, int]
-) -> Task:
-    cells = {row.values["run_id"]: _cell(row) for row in own}
-    task_id, benchmark = own[0].values["task_id"], own[0].values["benchmark"]
-    return Task(
-        task_id,
-        f"task/{benchmark}/{task_id}",
-        prompt,
-        [cells.get(run) for run in runs],
-        [name for kind, name in tags if kind in KINDS[1:3]],
-        sorted(numbers[tag] for tag in tags if tag in numbers),
-    )
+def _of(tags: list[Tag], kind: str) -> list[Tag]:
+    return [tag for tag in tags if tag[0] == kind]
 
 
 def _apart(prompts: list[str | None]) -> list[str | None]:

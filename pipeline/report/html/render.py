@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -77,9 +78,17 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
         (written.text for written in document.sections), {run.run_id for run in content.runs}
     )
     evidence = collect(source, wanted)
-    drawing = _Drawing(content)
-    found = _benchmarks(content, drawing)
-    writer = body.Body(drawing.below, frozenset(each.citation for each in evidence))
+    # Charts that stand at the top of the page.
+    above: set[str] = set()
+    found = _benchmarks(content, above)
+
+    def draw(mark: str) -> str:
+        name, key = marks.chart_key(mark)
+        if (id_ := charts.svg.figure_id(name, key)) not in above:
+            return charts.draw(name, key, content)
+        return f'<p class="small"><a href="#{id_}">Chart at the top of the page</a></p>\n'
+
+    writer = body.Body(draw, frozenset(each.citation for each in evidence))
     parts = [_part(each, writer) for each in document.sections]
     style, script = _read(templates_, STYLES), _read(templates_, [SCRIPT])
     told = Page(
@@ -120,49 +129,34 @@ def _inlined(written: Callable[..., Any]) -> Callable[..., Any]:
     return inline
 
 
-class _Drawing:
-    """Draws each chart once: what stands at the top of the page is linked to below."""
-
-    def __init__(self, content: Content) -> None:
-        self.content = content
-        self.above: set[str] = set()
-
-    def top(self, name: str, **key: str) -> str:
-        drawn = charts.draw(name, key, self.content)
-        if drawn:
-            self.above.add(charts.svg.figure_id(name, key))
-        return drawn
-
-    def below(self, mark: str) -> str:
-        name, key = marks.chart_key(mark)
-        id_ = charts.svg.figure_id(name, key)
-        if id_ in self.above:
-            return f'<p class="small"><a href="#{id_}">Chart at the top of the page</a></p>\n'
-        return charts.draw(name, key, self.content)
-
-
-def _benchmarks(content: Content, drawing: _Drawing) -> list[Benchmark]:
+def _benchmarks(content: Content, above: set[str]) -> list[Benchmark]:
     """Those with a verdict first, then those of most runs."""
+    own = {
+        name: [each for each in content.comparisons if each.benchmark == name]
+        for name in content.benchmarks
+    }
+    counts = Counter(run.benchmark for run in content.runs)
+    ranked = sorted(
+        own,
+        key=lambda name: (
+            not any(each.is_named for each in own[name]),
+            not own[name],
+            -counts[name],
+            name,
+        ),
+    )
+    most = MOST_COMPARISONS if len(own) == 1 else 1
     found = []
-    for name in content.benchmarks:
-        own = [each for each in content.comparisons if each.benchmark == name]
-        most = MOST_COMPARISONS if len(content.benchmarks) == 1 else 1
-        n_runs = sum(run.benchmark == name for run in content.runs)
-        is_named = any(each.is_named for each in own)
-        found.append(((not is_named, not own, -n_runs, name), leading(own, most)))
-    chosen = sorted(found, key=lambda each: each[0])[:MOST_BENCHMARKS]
-    return [
-        Benchmark(key[-1], compared, Markup(_charts(drawing, key[-1], compared)))
-        for key, compared in chosen
-    ]
-
-
-def _charts(drawing: _Drawing, benchmark: str, compared: Sequence[Comparison]) -> str:
-    drawn = drawing.top("scores", benchmark=benchmark) + drawing.top("buckets", benchmark=benchmark)
-    for each in compared[:1]:
-        pair = {"base": each.base, "candidate": each.candidate}
-        drawn += drawing.top("waterfall", **pair, metric=each.lead.metric)
-    return drawn
+    for name in ranked[:MOST_BENCHMARKS]:
+        compared = leading(own[name], most)
+        keys = [(chart, {"benchmark": name}) for chart in ("scores", "buckets")]
+        for each in compared[:1]:
+            pair = {"base": each.base, "candidate": each.candidate}
+            keys.append(("waterfall", {**pair, "metric": each.lead.metric}))
+        drawn = [charts.draw(chart, key, content) for chart, key in keys]
+        above.update(charts.svg.figure_id(chart, key) for chart, key in keys)
+        found.append(Benchmark(name, compared, Markup("".join(drawn))))
+    return found
 
 
 def _part(written: Written, writer: body.Body) -> Part:
