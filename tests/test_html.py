@@ -26,13 +26,13 @@ SVG_TAGS = {"svg", "g", "path", "rect", "line", "circle", "text", "tspan", "titl
 TAGS = SVG_TAGS | set(
     "html head meta link style script body a header main nav section footer div p b span button "
     "h1 h2 h3 h4 ul ol li dl dt dd table thead tbody tr th td code pre data details summary figure "
-    "figcaption q strong em br".split()
+    "figcaption q strong em br caption mark label select option input".split()
 )
 ATTRIBUTES = set(
     "aria-hidden aria-label aria-labelledby aria-live charset class content cx cy d data-do "
-    "data-figure data-sort fill font-size height hidden href http-equiv id lang name open "
-    "patternunits preserveaspectratio r rel role scope tabindex text-anchor type viewbox width x y"
-    "".split()
+    "data-figure data-sort data-tags font-size height hidden href http-equiv id lang name open "
+    "patternunits placeholder r rel role scope tabindex text-anchor transform type value viewbox "
+    "width x y".split()
 )
 CELLS = [
     *("", "12", "a word (or two), 3.5%", "12<!--blade:runs?run_id=a#n_tasks-->", "`run/task:0#3`"),
@@ -40,7 +40,7 @@ CELLS = [
     *("a\\|b", "`a\\|b`", "a|b", "|", "\\", "[known]", "<b>", "<!-- x -->", "&amp;", "--", "é"),
     "a name that is far too long to stay on one line",
 ]
-EMPTY = {"meta", "link", "br"}
+EMPTY = {"meta", "link", "br", "input"}
 
 
 @dataclass
@@ -156,8 +156,8 @@ def test_sizes(demo: Path) -> None:
         ("<!--blade:a?b=c#d-->", ""),
         ("`x<y`", "<code>x&lt;y</code>"),
         ("[a](javascript:b)", "[a](javascript:b)"),
-        ("[a](https://x.example)", "a"),
-        ("![a](https://x.example/y.png)", "a"),
+        ("[a](https://x.example)", "[a](https://x.example)"),
+        ("![a](https://x.example/y.png)", "![a](https://x.example/y.png)"),
     ],
 )
 def test_lines(markdown: str, expected: str) -> None:
@@ -177,20 +177,21 @@ def test_lines(markdown: str, expected: str) -> None:
 def test_plain_lines_need_no_parser(parts: list[tuple[str, str]]) -> None:
     """What goes past the parser of Markdown comes out as it would have come from it."""
     text = "".join(text + marker for text, marker in parts)
-    (token,) = body._parser().parseInline(text)
-    assert body.inline(text) == body.Body(lambda _: "", frozenset()).inline(token)
+    tokens = body._parser().parseInline(text)
+    parsed = body.Body(lambda _: "", frozenset()).render(tokens, body._parser().options, {})
+    assert body.inline(text) == parsed
 
 
 def test_blocks() -> None:
     """Charts and curators' places stand where their comments did; other HTML is text."""
     writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0"}))
-    told = writer.section(
+    lead, told = writer.section(
         "`r/1:0#3` and `r/2:0`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
         "<!-- curate: look -->\n\n<div onclick=x>\n\n"
         "### `a`\n\n#### `one`: 1\n\ntext\n\n#### `one`\n\n#### two\n",
         name="s",
     )
-    assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in told
+    assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in lead
     assert "[funnel?run_id=a]" in told
     assert "<b>Curate</b> look" in told
     assert "&lt;div onclick=x&gt;" in told
@@ -204,11 +205,11 @@ def test_blocks() -> None:
 def test_headings_leave_no_level_out() -> None:
     """Cards of an only run stand right below the section; a quotation's heading parts nothing."""
     writer = body.Body(draw=lambda _: "", cited=frozenset())
-    told = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
+    lead, told = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
     assert "<summary><h3>Task <code>a</code>: 1</h3>" in told
     assert '<h3 class="plain">two</h3>' in told
-    assert "<blockquote>\n<h3>\nquoted</h3>\n</blockquote>\n" in told
-    assert "<section" not in told
+    assert "<blockquote>\n<h3>quoted</h3>\n</blockquote>\n" in told
+    assert "<section" not in told and lead == ""
 
 
 @needs_corpus

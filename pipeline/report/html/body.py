@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence, Set
 from functools import cache
 from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
@@ -26,179 +26,176 @@ COMMENT = re.compile(r"<!--.*?-->")
 PIECE = r"([A-Za-z0-9 .,:;()+%=/-]*)(?:<!--blade:([^<>\s]+)-->|`(?![ `])([^`<\n]+)(?<! )`(?!`)|$)"
 PIECES = re.compile(PIECE)
 SIMPLE = re.compile(f"(?:{PIECE})*")
-PART = 3
 # What may open a section, by its end.
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
-# Of a heading: its opening, what it says, and its end.
-BLOCK = 3
-LONG = 36
-SHORT = 26
+# Headings to this level split a section into parts.
+PART = 3
+# Longer cells get room, shorter ones stay on a line.
+LONG, SHORT = 36, 26
 TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
 TABLE_END = "</table></div>\n"
 PLAIN_TABLE = "plain_table"
-# A head, and what is below it.
-HEADED = 2
 DELIMITERS = re.compile(r"(?:\| ---:? )+\|")
-TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
 
-Draw = Callable[[str], str]
+Tokens = Sequence[Token]
 
 
-@dataclass
-class Body:
-    """Writes the sections of one page; ids are unique among all of them."""
+class Body(RendererHTML):
+    """Writes the sections of one page; methods named after a token of Markdown write that token.
 
-    draw: Draw
-    cited: Set[str]
-    used_ids: set[str] = field(default_factory=set)
+    Ids are unique among all sections; attributes that Markdown could bring along are left out.
+    """
+
+    def __init__(self, draw: Callable[[str], str], cited: Set[str]) -> None:
+        super().__init__()
+        self.draw, self.cited = draw, cited
+        self.used_ids: set[str] = set()
+        self.name = self.part = self.heading_end = ""
+        self.n_cards = 0
+        self.ends: list[tuple[int, str]] = []
 
     def section(self, text: str, *, name: str) -> tuple[str, str]:
         """The first paragraph of a section, which says what it found, and all that follows."""
-        tokens = _parser().parse(text)
+        parser = _parser()
+        tokens = parser.parse(text)
         ends = (at for at, token in enumerate(tokens, 1) if token.type in LEAD and not token.level)
         n_first = next(ends, 0) if tokens and tokens[0].type in LEAD.values() else 0
-        first = (self._block(tokens, at) for at in range(n_first))
-        return "".join(first), "".join(self._blocks(tokens[n_first:], name))
-
-    def _blocks(self, tokens: list[Token], name: str) -> Iterator[str]:
-        """Headings of the third level part a section; those of the fourth that name a task fold."""
-        ends: list[tuple[int, str]] = []
-        part, n_cards = name, 0
-        at = 0
-        while at < len(tokens):
-            # One inside a list or a quotation, of a user's own, parts nothing.
-            if tokens[at].type != "heading_open" or tokens[at].level:
-                yield self._block(tokens, at)
-                at += 1
-                continue
-            level, title = int(tokens[at].tag[1]), tokens[at + 1]
-            while ends and ends[-1][0] >= level:
-                yield ends.pop()[1]
-            # No level is left out where a report on one run has no parts.
-            tag = "h4" if ends else "h3"
-            if level <= PART:
-                part, n_cards = self._id(f"{name}/{_plain(title)}"), 0
-                yield self._part(part, title)
-                ends.append((level, "</section>\n"))
-            elif _named(title):
-                n_cards += 1
-                yield self._card(part, title, tag, is_open=n_cards == 1)
-                ends.append((level, "</details>\n"))
-            else:
-                yield f'<{tag} class="plain">{self.inline(title)}</{tag}>\n'
-            at += BLOCK
-        yield from (end for _, end in reversed(ends))
-
-    def _part(self, part: str, title: Token) -> str:
-        return (
-            f'<section class="part" id="{escape(part)}">'
-            f"<h3>{self.inline(title)}{_anchor(part)}</h3>\n"
+        self.name = self.part = name
+        self.n_cards = 0
+        lead, rest = (
+            self.render(part, parser.options, {}) for part in (tokens[:n_first], tokens[n_first:])
         )
+        return lead, rest + self._closed(0)
 
-    def _card(self, part: str, title: Token, tag: str, *, is_open: bool) -> str:
-        card = self._id(f"{part}/{_named(title)}")
-        return (
-            f'<details class="card" id="{escape(card)}"{" open" if is_open else ""}>'
-            f"<summary><{tag}>{self.inline(title)}</{tag}>{_anchor(card)}</summary>\n"
-        )
+    def heading_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Some headings split a section into parts, those below that name a task fold."""
+        token, title = tokens[idx], tokens[idx + 1]
+        # One inside a list or a quotation, of a user's own, splits nothing.
+        if token.level:
+            self.heading_end = f"</{token.tag}>\n"
+            return f"<{token.tag}>"
+        level = int(token.tag[1])
+        closed = self._closed(level)
+        # No level is left out where a report on one run has no parts.
+        tag = "h4" if self.ends else "h3"
+        if level <= PART:
+            self.part, self.n_cards = self._id(f"{self.name}/{_plain(title)}"), 0
+            self.ends.append((level, "</section>\n"))
+            self.heading_end = f"{_anchor(self.part)}</h3>\n"
+            return f'{closed}<section class="part" id="{escape(self.part)}"><h3>'
+        if name := next((each.content for each in _children(title, "code_inline")), None):
+            card = self._id(f"{self.part}/{name}")
+            self.n_cards += 1
+            self.ends.append((level, "</details>\n"))
+            self.heading_end = f"</{tag}>{_anchor(card)}</summary>\n"
+            is_open = " open" if self.n_cards == 1 else ""
+            return f'{closed}<details class="card" id="{escape(card)}"{is_open}><summary><{tag}>'
+        self.heading_end = f"</{tag}>\n"
+        return f'{closed}<{tag} class="plain">'
 
-    def _block(self, tokens: list[Token], at: int) -> str:
-        token = tokens[at]
-        kind = token.type
-        if kind == "inline":
-            return self.inline(token)
-        if kind == PLAIN_TABLE:
-            return self._table(token)
-        if kind == "html_block":
-            return self._comment(token.content.strip())
-        if kind in ("paragraph_open", "paragraph_close"):
-            return self._paragraph(tokens, at)
-        if kind == "table_open":
-            return TABLE
-        if kind == "table_close":
-            return TABLE_END
-        if kind in ("th_open", "td_open"):
-            is_right = "right" in str(token.attrs.get("style", ""))
-            return _cell(token.tag, tokens[at + 1].content, is_right=is_right)
-        if kind in ("fence", "code_block"):
-            return f"<pre><code>{escape(token.content)}</code></pre>\n"
-        if token.hidden:
+    def heading_close(self, *_: Any) -> str:
+        """As it was opened."""
+        return self.heading_end
+
+    def _closed(self, level: int) -> str:
+        """The ends of what a heading of a level ends."""
+        ended = [end for opened, end in self.ends if opened >= level]
+        self.ends = [each for each in self.ends if each[0] < level]
+        return "".join(reversed(ended))
+
+    def paragraph_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Where a table comes from stands small below it."""
+        if tokens[idx].hidden:
             return ""
-        end = "\n" if token.nesting < 1 or token.tag not in TABLE_TAGS else ""
-        return f"<{'/' if token.nesting < 0 else ''}{token.tag}>{end}"
+        is_source = tokens[idx + 1].content.endswith(TABLE_SOURCE)
+        return '<p class="source">' if is_source else "<p>"
 
-    def _table(self, token: Token) -> str:
+    def table_open(self, *_: Any) -> str:
+        """A table scrolls in itself."""
+        return TABLE
+
+    def table_close(self, *_: Any) -> str:
+        """See table_open."""
+        return TABLE_END
+
+    def th_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """See _cell."""
+        is_right = "right" in str(tokens[idx].attrs.get("style", ""))
+        return _cell(tokens[idx].tag, tokens[idx + 1].content, is_right=is_right)
+
+    td_open = th_open
+
+    def plain_table(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """The same as of a table's tokens, which take most of the time of a page of many runs."""
-        head, aligns, *body = (line.strip()[1:-1].split("|") for line in token.content.split("\n"))
+        head, aligns, *body = (
+            line.strip()[1:-1].split("|") for line in tokens[idx].content.split("\n")
+        )
         is_right = [align.rstrip().endswith("-:") for align in aligns]
-        env = token.meta["env"]
-        rows = [self._row("td", row, is_right, env) for row in body]
-        written = f"<thead>{self._row('th', head, is_right, env)}</thead>\n"
-        if rows:
-            written += f"<tbody>{''.join(rows)}</tbody>\n"
+        written = f"<thead>\n{self._row('th', head, is_right)}</thead>\n"
+        if body:
+            rows = "".join(self._row("td", row, is_right) for row in body)
+            written += f"<tbody>\n{rows}</tbody>\n"
         return f"{TABLE}{written}{TABLE_END}"
 
-    def _row(self, tag: str, row: list[str], is_right: list[bool], env: dict[str, Any]) -> str:
+    def _row(self, tag: str, row: list[str], is_right: list[bool]) -> str:
         cells = [
-            f"{_cell(tag, text, is_right=right)}{self._line(text, env)}</{tag}>\n"
+            f"{_cell(tag, text, is_right=right)}{self.line(text)}</{tag}>\n"
             for text, right in zip((cell.strip() for cell in row), is_right, strict=True)
         ]
-        return f"<tr>{''.join(cells)}</tr>\n"
+        return f"<tr>\n{''.join(cells)}</tr>\n"
 
-    def _line(self, text: str, env: dict[str, Any]) -> str:
+    def line(self, text: str) -> str:
         """A line of Markdown by the parser, or without it where there is nothing to parse."""
         if not SIMPLE.fullmatch(text):
-            (token,) = _parser().parseInline(text, env)
-            return self.inline(token)
+            return self.render(_parser().parseInline(text), _parser().options, {})
         return "".join(
             _marked(words, source) if source else escape(words) + (code and self._code(code))
             for words, source, code in PIECES.findall(text)
         )
 
-    def _paragraph(self, tokens: list[Token], at: int) -> str:
-        token = tokens[at]
-        if token.hidden:
+    def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Escaped; what a marker stands behind is a figure."""
+        after = tokens[idx + 1].content if idx + 1 < len(tokens) else ""
+        source = FIGURE.fullmatch(after)
+        is_marked = source and tokens[idx + 1].type == "html_inline"
+        content = tokens[idx].content
+        return _marked(content, source[1]) if source and is_marked else escape(content)
+
+    def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Markers are told with their figure; nothing else of HTML is let through."""
+        content = tokens[idx].content
+        if FIGURE.fullmatch(content) or content == TABLE_SOURCE:
             return ""
-        inner = tokens[at + 1] if token.nesting > 0 else tokens[at - 1]
-        if inner.content.endswith(TABLE_SOURCE):
-            return '<p class="source">' if token.nesting > 0 else "</p>\n"
-        return "<p>" if token.nesting > 0 else "</p>\n"
+        is_mark = CHART.fullmatch(content) or CURATE.fullmatch(content)
+        return self.html_block(tokens, idx) if is_mark else escape(content)
 
-    def _comment(self, text: str) -> str:
+    def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """A chart, or a place for a curator; nothing else that looks like HTML is let through."""
-        if found := CHART.fullmatch(text):
+        content = tokens[idx].content.strip()
+        if found := CHART.fullmatch(content):
             return self.draw(found[1])
-        if found := CURATE.fullmatch(text):
+        if found := CURATE.fullmatch(content):
             return f'<p class="curate" role="note"><b>Curate</b> {escape(found[1])}</p>\n'
-        return f"<p>{escape(text)}</p>\n"
+        return f"<p>{escape(content)}</p>\n"
 
-    def inline(self, token: Token) -> str:
-        """A line: text is escaped, what a marker stands behind is a figure."""
-        return "".join(self._inline(token.children or []))
+    def fence(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Without the name of a language."""
+        return f"<pre><code>{escape(tokens[idx].content)}</code></pre>\n"
 
-    def _inline(self, children: list[Token]) -> Iterator[str]:
-        for at, child in enumerate(children):
-            following = children[at + 1] if at + 1 < len(children) else None
-            if child.type == "text":
-                source = _figure(following)
-                yield _marked(child.content, source) if source else escape(child.content)
-            elif child.type == "code_inline":
-                yield self._code(child.content)
-            elif child.type == "html_inline":
-                if not FIGURE.fullmatch(child.content) and child.content != TABLE_SOURCE:
-                    yield self._comment(child.content) if _is_mark(child) else escape(child.content)
-            elif child.type in ("softbreak", "hardbreak"):
-                yield "\n" if child.type == "softbreak" else "<br>\n"
-            elif child.tag in ("strong", "em"):
-                yield f"<{'/' if child.nesting < 0 else ''}{child.tag}>"
-            else:
-                yield escape(child.content)
+    def code_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """A citation leads to its evidence."""
+        return self._code(tokens[idx].content)
 
     def _code(self, text: str) -> str:
         written = f"<code>{escape(text)}</code>"
         if text.partition("#")[0] in self.cited or text in self.cited:
             return f'<a class="cite" href="{escape(href(text))}">{written}</a>'
         return written
+
+    @staticmethod
+    def renderAttrs(_: Token) -> str:  # noqa: N802, the name is of the library
+        """None: see the class."""
+        return ""
 
     def _id(self, wanted: str) -> str:
         """An id without spaces, once a page."""
@@ -213,7 +210,12 @@ class Body:
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    return Body(draw=lambda _: "", cited=frozenset())._line(text, {})
+    return _alone().line(text)
+
+
+@cache
+def _alone() -> Body:
+    return Body(draw=lambda _: "", cited=frozenset())
 
 
 def _anchor(to: str) -> str:
@@ -228,33 +230,21 @@ def _cell(tag: str, content: str, *, is_right: bool) -> str:
     return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
 
 
-def _figure(token: Token | None) -> str | None:
-    found = FIGURE.fullmatch(token.content) if token and token.type == "html_inline" else None
-    return found[1] if found else None
-
-
-def _is_mark(token: Token) -> bool:
-    return bool(CHART.fullmatch(token.content) or CURATE.fullmatch(token.content))
-
-
 def _marked(text: str, source: str) -> str:
     word = LAST_WORD.search(text)
     if word is None:
         return escape(text)
-    told = f'<data data-figure="{escape(source)}">{escape(word[0])}</data>'
-    return escape(text[: word.start()]) + told
+    figure = f'<data data-figure="{escape(source)}">{escape(word[0])}</data>'
+    return escape(text[: word.start()]) + figure
 
 
-def _named(heading: Token) -> str | None:
-    """The first name in a heading: the task that a card is about."""
-    names = (each.content for each in heading.children or [] if each.type == "code_inline")
-    return next(names, None)
+def _children(token: Token, *types: str) -> list[Token]:
+    return [each for each in token.children or [] if each.type in types]
 
 
-def _plain(token: Token) -> str:
+def _plain(heading: Token) -> str:
     """The text of a heading, without markers."""
-    children = token.children or []
-    return "".join(each.content for each in children if each.type in ("text", "code_inline"))
+    return "".join(each.content for each in _children(heading, "text", "code_inline"))
 
 
 def _plain_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -264,20 +254,21 @@ def _plain_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         at += 1
     lines = state.src[state.bMarks[start] : state.eMarks[at - 1]].split("\n") if at > start else []
     is_ended = at == end or state.isEmpty(at)
-    if state.blkIndent or not is_ended or len(lines) < HEADED or not DELIMITERS.fullmatch(lines[1]):
+    if state.blkIndent or not is_ended or len(lines) < 2 or not DELIMITERS.fullmatch(lines[1]):
         return False
     n_pipes = lines[1].count("|")
     if any(line.count("|") != n_pipes or "\\|" in line or line[-1] != "|" for line in lines):
         return False
     if not silent:
-        token = state.push(PLAIN_TABLE, "table", 0)
-        token.content, token.meta = "\n".join(lines), {"env": state.env}
+        state.push(PLAIN_TABLE, "table", 0).content = "\n".join(lines)
         state.line = at
     return True
 
 
 @cache
-def _parser() -> Any:
-    made = MarkdownIt("commonmark", {"html": True}).enable("table")
+def _parser() -> MarkdownIt:
+    """Tables, and no links: the page leads nowhere outside itself."""
+    made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False}).enable("table")
+    made.disable(["link", "image", "autolink", "reference"])
     made.block.ruler.before("table", PLAIN_TABLE, _plain_table, {"alt": ["paragraph", "reference"]})
     return made

@@ -153,9 +153,9 @@ def _benchmarks(content: Content, above: set[str]) -> list[Benchmark]:
         for each in compared[:1]:
             pair = {"base": each.base, "candidate": each.candidate}
             keys.append(("waterfall", {**pair, "metric": each.lead.metric}))
-        drawn = [charts.draw(chart, key, content) for chart, key in keys]
-        above.update(charts.svg.figure_id(chart, key) for chart, key in keys)
-        found.append(Benchmark(name, compared, Markup("".join(drawn))))
+        drawn = {charts.svg.figure_id(*each): charts.draw(*each, content) for each in keys}
+        above.update(id_ for id_, chart in drawn.items() if chart)
+        found.append(Benchmark(name, compared, Markup("".join(drawn.values()))))
     return found
 
 
