@@ -158,7 +158,13 @@ function show(figure) {
   query.textContent = question(figure.dataset.figure);
   copy.textContent = "Copy query";
   where.hidden = false;
-  const at = figure.getBoundingClientRect();
+  place();
+}
+
+// Below the figure where there is room, also after the page was scrolled to it.
+function place() {
+  if (!asked) return;
+  const at = asked.getBoundingClientRect();
   const size = where.getBoundingClientRect();
   const isAbove = at.bottom + size.height + 8 > innerHeight;
   where.style.left = `${Math.max(8, Math.min(at.left, innerWidth - size.width - 8))}px`;
@@ -186,7 +192,7 @@ document.addEventListener("click", (event) => {
   if (isOf(event) && !event.target.closest("a, button")) show(isOf(event));
   else if (!where.contains(event.target)) hide();
 });
-addEventListener("scroll", hide, { passive: true });
+addEventListener("scroll", place, { passive: true, capture: true });
 copy.addEventListener("click", async () => {
   try {
     await navigator.clipboard.writeText(query.textContent);
