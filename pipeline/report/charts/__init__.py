@@ -119,7 +119,7 @@ Dots = Sequence[tuple[str, Figure, Figure, Figure, Figure]]
 def _dots(id_: str, title: str, metric: str, dots: Dots, whole: Figure, *caption: str) -> str:
     """A row per dot; an upright line where the whole stands."""
     known = [each for each in (whole, *(one for dot in dots for one in dot[1:4])) if is_known(each)]
-    x = svg.scale([each.value or 0.0 for each in known], LEFT + 6, 444) if known else None
+    x = svg.scale([each.value or 0.0 for each in known], LEFT + 6, 450) if known else None
     if x is None or not any(is_known(figure) for _, figure, *_ in dots):
         return ""
     x = x._replace(low=0, high=1) if metric == "pass_at_1" else x
@@ -132,7 +132,7 @@ def _dots(id_: str, title: str, metric: str, dots: Dots, whole: Figure, *caption
         drawn = svg.dot(x.at(figure.value), ends) if is_known(figure) else ""
         first: list[Piece] = [svg.level(metric, figure)]
         lines.append(Line(name, [first, interval, [svg.count(n_tasks)]], drawn))
-    columns = (VALUE, METRICS[metric], "end"), (456, "95% CI", "start"), (RIGHT, "tasks", "end")
+    columns = (VALUE, METRICS[metric], "end"), (462, "95% CI", "start"), (RIGHT, "tasks", "end")
     bottom = TOP + ROW * len(lines)
     drawn = svg.axis(svg.ticks(x.low, x.high, metric), x, TOP - 6, bottom)
     if is_known(whole):

@@ -16,7 +16,7 @@ from pipeline.text import one_line
 
 WIDTH, TOP, ROW, BAR = 600, 26, 24, 16
 # Names end, then numbers, then the plot begins: on a narrow screen the plot is what scrolls.
-NAME, VALUE, LEFT, RIGHT = 156, 208, 218, 592
+NAME, VALUE, LEFT, RIGHT = 176, 228, 238, 592
 MOST_SAID = 12
 # Shapes tell lines apart without their colour; each from its middle, about seven pixels across.
 MARKS = (
