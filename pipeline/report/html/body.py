@@ -32,10 +32,8 @@ LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_o
 PART = 3
 # Longer cells get room, shorter ones stay on a line.
 LONG, SHORT = 36, 26
-TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
-TABLE_END = "</table></div>\n"
-PLAIN_TABLE = "plain_table"
-DELIMITERS = re.compile(r"(?:\| ---:? )+\|")
+PIPE = re.compile(r"(?<!\\)\|")
+DELIMITER = re.compile(r":?-+:?")
 
 Tokens = Sequence[Token]
 
@@ -110,39 +108,23 @@ class Body(RendererHTML):
         is_source = tokens[idx + 1].content.endswith(TABLE_SOURCE)
         return '<p class="source">' if is_source else "<p>"
 
-    def table_open(self, *_: Any) -> str:
-        """A table scrolls in itself."""
-        return TABLE
-
-    def table_close(self, *_: Any) -> str:
-        """See table_open."""
-        return TABLE_END
-
-    def th_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """See _cell."""
-        is_right = "right" in str(tokens[idx].attrs.get("style", ""))
-        return _cell(tokens[idx].tag, tokens[idx + 1].content, is_right=is_right)
-
-    td_open = th_open
-
-    def plain_table(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """The same as of a table's tokens, which take most of the time of a page of many runs."""
-        head, aligns, *body = (
-            line.strip()[1:-1].split("|") for line in tokens[idx].content.split("\n")
+    def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """A table, which scrolls in itself: cells are lines, and most need no parser."""
+        head, aligns, *rows = tokens[idx].meta["rows"]
+        is_right = [align.endswith("-:") for align in aligns]
+        body = "".join(self._row("td", row, is_right) for row in rows)
+        return (
+            '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+            f"<thead>{self._row('th', head, is_right)}</thead>\n<tbody>\n{body}</tbody>"
+            "</table></div>\n"
         )
-        is_right = [align.rstrip().endswith("-:") for align in aligns]
-        written = f"<thead>\n{self._row('th', head, is_right)}</thead>\n"
-        if body:
-            rows = "".join(self._row("td", row, is_right) for row in body)
-            written += f"<tbody>\n{rows}</tbody>\n"
-        return f"{TABLE}{written}{TABLE_END}"
 
     def _row(self, tag: str, row: list[str], is_right: list[bool]) -> str:
-        cells = [
-            f"{_cell(tag, text, is_right=right)}{self.line(text)}</{tag}>\n"
-            for text, right in zip((cell.strip() for cell in row), is_right, strict=True)
-        ]
-        return f"<tr>\n{''.join(cells)}</tr>\n"
+        cells = (
+            f"{_cell(tag, text, is_right=right)}{self.line(text)}</{tag}>"
+            for text, right in zip([*row, *[""] * len(is_right)], is_right, strict=False)
+        )
+        return f"<tr>{''.join(cells)}</tr>\n"
 
     def line(self, text: str) -> str:
         """A line of Markdown by the parser, or without it where there is nothing to parse."""
@@ -247,28 +229,30 @@ def _plain(heading: Token) -> str:
     return "".join(each.content for each in _children(heading, "text", "code_inline"))
 
 
-def _plain_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table as our templates write them: rows from pipe to pipe, each with all of its cells."""
-    at = start
-    while at < end and state.src.startswith("| ", state.bMarks[at]):
-        at += 1
-    lines = state.src[state.bMarks[start] : state.eMarks[at - 1]].split("\n") if at > start else []
-    is_ended = at == end or state.isEmpty(at)
-    if state.blkIndent or not is_ended or len(lines) < 2 or not DELIMITERS.fullmatch(lines[1]):
-        return False
-    n_pipes = lines[1].count("|")
-    if any(line.count("|") != n_pipes or "\\|" in line or line[-1] != "|" for line in lines):
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The rule for tables: the library's own makes several tokens of every cell."""
+    rows: list[list[str]] = []
+    for at in range(start, end):
+        line = state.src[state.bMarks[at] + state.tShift[at] : state.eMarks[at]].strip()
+        if "|" not in line or state.sCount[at] < state.blkIndent:
+            break
+        inner = line.removeprefix("|")
+        cells = PIPE.split(inner[:-1] if inner.endswith("|") and inner[-2:] != "\\|" else inner)
+        rows.append([cell.replace("\\|", "|").strip() for cell in cells])
+        if at == start + 1 and not all(map(DELIMITER.fullmatch, rows[1])):
+            return False
+    if len(rows) < 2 or len(rows[0]) != len(rows[1]):
         return False
     if not silent:
-        state.push(PLAIN_TABLE, "table", 0).content = "\n".join(lines)
-        state.line = at
+        state.push("table", "table", 0).meta = {"rows": rows}
+        state.line = start + len(rows)
     return True
 
 
 @cache
 def _parser() -> MarkdownIt:
-    """Tables, and no links: the page leads nowhere outside itself."""
-    made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False}).enable("table")
+    """No links: the page leads nowhere outside itself."""
+    made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
     made.disable(["link", "image", "autolink", "reference"])
-    made.block.ruler.before("table", PLAIN_TABLE, _plain_table, {"alt": ["paragraph", "reference"]})
+    made.block.ruler.before("code", "table", _table, {"alt": ["paragraph", "reference"]})
     return made
