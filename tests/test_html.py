@@ -16,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+import pipeline
+from pipeline import report
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence
+from pipeline.report.html import body, evidence, tasks
 from tests.conftest import needs_corpus
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
@@ -262,3 +264,57 @@ def test_tables_of_a_users_own() -> None:
     )
     assert told.count("<table>") == 1
     assert '<td class="s">1</td><td class="s"></td>' in told
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("card 90 x", "card 45 x", (("card ", "90", " x"), ("card ", "45", " x"))),
+        ("aba", "abaaba", (("aba", "", ""), ("aba", "aba", ""))),
+        (None, "a\u202e", (("", "nothing", ""), ("", "a\\u202e", ""))),
+        ("same", "same", (("same", "", ""), ("same", "", ""))),
+    ],
+)
+def test_what_differs_is_marked(
+    one: str | None, other: str, expected: tuple[evidence.Marked, evidence.Marked]
+) -> None:
+    """Only what two texts do not share at their ends, and nothing that acts."""
+    assert evidence.marked(one, other) == expected
+
+
+def test_long_differences_are_cut() -> None:
+    """Around where they begin, with how much there is."""
+    before, middle, after = evidence.marked("a" * 100 + "b" * 900, "a" * 100 + "c")[0]
+    assert (before, after) == ("…" + "a" * 60, "")
+    assert middle == "b" * 240 + "… (900 characters)"
+
+
+def test_expected_stands_beside_actual() -> None:
+    """Argument by argument, those of either side; what is no object stands whole."""
+    values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
+    found = evidence._beside(Row("expected_calls", (), values))
+    assert (found.title, found.heads) == ("book: made differently", ("expected", "actual"))
+    assert found.lines == [
+        ("a", ("", "1", ""), ("", "3", "")),
+        ("b", ("", "[2]", ""), ("", "nothing", "")),
+    ]
+    broken = evidence._beside(Row("expected_calls", (), {**values, "one": "{", "other": None}))
+    assert broken.lines == [("", ("", "{", ""), ("", "nothing", ""))]
+
+
+def test_tasks_carry_what_they_are_filtered_by(demo: Path) -> None:
+    """Each row has the numbers of its options: its buckets in any run, its modes, its slices."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        found = tasks.strips(warehouse, report.collect(warehouse))
+        rows = warehouse.execute(
+            "select task_id, bucket from task_outcomes inner join runs using (run_id) "
+            "where runs.benchmark = 'office_desk'"
+        ).fetchall()
+    desk = next(strip for strip in found if strip.benchmark == "office_desk")
+    options = {kind: dict(chosen) for kind, chosen in desk.options}
+    assert list(options) == ["bucket", "failure mode", "slice"]
+    for task in desk.tasks:
+        buckets = {options["bucket"][tag] for tag in task.tags if tag in options["bucket"]}
+        assert buckets == {bucket for task_id, bucket in rows if task_id == task.task_id}
+        slices = [tag for tag in task.tags if tag in options["slice"]]
+        assert len(slices) == 2

@@ -137,11 +137,10 @@ class Body(RendererHTML):
 
     def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Escaped; what a marker stands behind is a figure."""
-        after = tokens[idx + 1].content if idx + 1 < len(tokens) else ""
-        source = FIGURE.fullmatch(after)
-        is_marked = source and tokens[idx + 1].type == "html_inline"
         content = tokens[idx].content
-        return _marked(content, source[1]) if source and is_marked else escape(content)
+        after = [each.content for each in tokens[idx + 1 : idx + 2] if each.type == "html_inline"]
+        source = FIGURE.fullmatch("".join(after))
+        return _marked(content, source[1]) if source else escape(content)
 
     def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Markers are told with their figure; nothing else of HTML is let through."""
@@ -159,10 +158,6 @@ class Body(RendererHTML):
         if found := CURATE.fullmatch(content):
             return f'<p class="curate" role="note"><b>Curate</b> {escape(found[1])}</p>\n'
         return f"<p>{escape(content)}</p>\n"
-
-    def fence(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Without the name of a language."""
-        return f"<pre><code>{escape(tokens[idx].content)}</code></pre>\n"
 
     def code_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """A citation leads to its evidence."""

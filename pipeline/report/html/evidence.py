@@ -193,6 +193,8 @@ def _fields(text: str | None) -> dict[str, str]:
 def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
     """Both around where they differ: what they share at either end is not marked."""
     first, second = (" ".join((text or "").split()) for text in (one, other))
+    if first == second:
+        return (neutral(_cut(first)), "", ""), (neutral(_cut(first)), "", "")
     start = _n_alike(first, second)
     end = _n_alike(first[start:][::-1], second[start:][::-1])
     found = [

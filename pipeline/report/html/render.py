@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,6 @@ from pipeline.report.html.texts import FILTERS
 from pipeline.report.markdown import Document, Written
 from pipeline.report.tables import Source
 
-STYLES, SCRIPT = ("style.css", "charts.css"), "script.js"
 SUMMARY, TASKS = "executive_summary", "task_outcome_buckets"
 MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
 # What a fold may hold, and how it begins in HTML.
@@ -65,10 +64,9 @@ class Page:
     parts: list[Part]
     evidence: list[Evidence]
     n_cited: int
-    style: Markup
-    style_hash: str
-    script: Markup
-    script_hash: str
+    # The text of each, and the hash by which the content-security policy lets it through.
+    style: tuple[Markup, str]
+    script: tuple[Markup, str]
 
 
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
@@ -90,7 +88,6 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
 
     writer = body.Body(draw, frozenset(each.citation for each in evidence))
     parts = [_part(each, writer) for each in document.sections]
-    style, script = _read(templates_, STYLES), _read(templates_, [SCRIPT])
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
@@ -101,10 +98,8 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
         parts=[part for part in parts if part.name != SUMMARY],
         evidence=evidence,
         n_cited=len(wanted),
-        style=style,
-        style_hash=_hash(style),
-        script=script,
-        script_hash=_hash(script),
+        style=_asset(templates_, "style.css", "charts.css"),
+        script=_asset(templates_, "script.js"),
     )
     return templates_.get_template("page.html.j2").render(page=told)
 
@@ -136,18 +131,13 @@ def _benchmarks(content: Content, above: set[str]) -> list[Benchmark]:
         for name in content.benchmarks
     }
     counts = Counter(run.benchmark for run in content.runs)
-    ranked = sorted(
-        own,
-        key=lambda name: (
-            not any(each.is_named for each in own[name]),
-            not own[name],
-            -counts[name],
-            name,
-        ),
-    )
+
+    def rank(name: str) -> tuple[bool, bool, int, str]:
+        return not any(each.is_named for each in own[name]), not own[name], -counts[name], name
+
     most = MOST_COMPARISONS if len(own) == 1 else 1
     found = []
-    for name in ranked[:MOST_BENCHMARKS]:
+    for name in sorted(own, key=rank)[:MOST_BENCHMARKS]:
         compared = leading(own[name], most)
         keys = [(chart, {"benchmark": name}) for chart in ("scores", "buckets")]
         for each in compared[:1]:
@@ -167,13 +157,9 @@ def _part(written: Written, writer: body.Body) -> Part:
     return Part(name, written.section.title, lead, rest, ", ".join(told))
 
 
-def _read(environment: jinja2.Environment, names: Sequence[str]) -> Markup:
-    """Files as they are, a user's own before ours."""
-    loader = environment.loader
-    assert loader is not None
-    return Markup("".join(loader.get_source(environment, name)[0] for name in names))
-
-
-def _hash(text: str) -> str:
-    """What the content-security policy lets through: this text and no other."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
+    """Files as they are, a user's own before ours, and their hash."""
+    assert environment.loader is not None
+    text = "".join(environment.loader.get_source(environment, name)[0] for name in names)
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Markup(text), f"sha256-{digest}"

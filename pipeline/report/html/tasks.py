@@ -25,6 +25,8 @@ SHAPES = {
     "m": ("absent", "M{x} 5h0"),
 }
 KINDS = ("bucket", "failure mode", "failed check", "slice")
+# Of these a row says how it fails.
+SIGNS = {"failure mode": "", "failed check": "check "}
 Tag = tuple[str, str]
 
 
@@ -90,7 +92,7 @@ def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
             f"task/{benchmark}/{task_id}",
             prompt,
             [cells.get(run) for run in runs],
-            [name for kind, name in tagged if kind in KINDS[1:3]],
+            [SIGNS[kind] + name for kind, name in tagged if kind in SIGNS],
             sorted(numbers[tag] for tag in tagged if tag in numbers),
         )
         tasks.append(task)
@@ -118,12 +120,9 @@ def _tags(row: Row) -> Iterator[Tag]:
 def _numbers(counts: Counter[Tag]) -> dict[Tag, int]:
     """Of each kind the tags that most tasks have, by name, all numbered."""
     ranked = sorted(counts, key=lambda tag: (-counts[tag], tag))
-    kept = [tag for kind in KINDS for tag in sorted(_of(ranked, kind)[:MOST_OPTIONS])]
+    of_kinds = ([tag for tag in ranked if tag[0] == kind] for kind in KINDS)
+    kept = (tag for tags in of_kinds for tag in sorted(tags[:MOST_OPTIONS]))
     return {tag: number for number, tag in enumerate(kept)}
-
-
-def _of(tags: list[Tag], kind: str) -> list[Tag]:
-    return [tag for tag in tags if tag[0] == kind]
 
 
 def _apart(prompts: list[str | None]) -> list[str | None]:
