@@ -28,6 +28,12 @@ def run(run_id: str = "a", *, pass_at_1: float | None = 0.5, **tables: list[Row]
         pass_at_1=pass_at_1,
         mean_reward=0.5 if pass_at_1 is None else pass_at_1,
         n_tasks=20,
+        n_scored_tasks=19,
+        **{
+            f"{metric}_ci_new_tasks_{end}": None if pass_at_1 is None else pass_at_1 * factor
+            for metric in ("pass_at_1", "mean_reward")
+            for end, factor in (("low", 0.5), ("high", 1.5))
+        },
     )
     empty: dict[str, list[Row]] = {
         each.name: [] for each in fields(RunContent) if each.name != "headline"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import pipeline
 from tests import browser
 from tests.browser import Tab
 
 pytestmark = pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed")
 
-DESK = "#task_outcome_buckets .tasks"
+DESK = "#tasks .tasks"
 FIRST_CELLS = f"""
     [...document.querySelector("{DESK}").tBodies[0].rows]
         .filter(row => !row.hidden).map(row => row.cells[0].textContent)
@@ -44,7 +47,7 @@ def test_it_loads_in_silence(page: Tab, demo: Path) -> None:
     assert page.complaints == []
     asked = {url for url in page.requests if not url.startswith(("about:", "data:"))}
     assert {url.partition("#")[0] for url in asked} == {(demo.parent / "report.html").as_uri()}
-    assert page.run("document.querySelectorAll('main .section').length") == 12
+    assert page.run("document.querySelectorAll('main .section').length") == 13
     assert page.run("document.querySelectorAll('figure.chart svg').length") > 10
 
 
@@ -81,41 +84,97 @@ def test_tables_sort(page: Tab) -> None:
     assert page.run(FIRST_CELLS)[:3] == ["21", "20", "19"]
 
 
-def test_tables_filter(page: Tab) -> None:
-    """Rows that hold all words stay; without words all come back."""
+def test_tasks_filter(page: Tab) -> None:
+    """By what a task is chosen for and by words; what remains is counted, and all comes back."""
     all_rows = page.run(FIRST_CELLS)
-    type_in = """
-        const input = document.querySelector("#task_outcome_buckets .strip .filter input");
-        input.value = {!r};
-        input.dispatchEvent(new Event("input"));
+    choose = """
+        const control = [...document.querySelectorAll("#tasks .strip")[0].querySelectorAll("label")]
+            .find(each => each.textContent.startsWith({!r})).querySelector("select, input");
+        const option = [...(control.options ?? [])].find(each => each.textContent === {!r});
+        control.value = option ? option.value : {!r};
+        control.dispatchEvent(new Event("input"));
     """
-    page.run("{" + type_in.format("meetings UMA") + "}")
-    assert page.run(FIRST_CELLS) == ["0"]
-    page.run("{" + type_in.format("") + "}")
-    assert page.run(FIRST_CELLS) == all_rows
+
+    def chosen(kind: str, value: str) -> list[str]:
+        page.run("{" + choose.format(kind, value, value) + "}")
+        found: list[str] = page.run(FIRST_CELLS)
+        return found
+
+    never = chosen("bucket", "never")
+    assert 0 < len(never) < len(all_rows)
+    both = chosen("slice", "category = email")
+    assert 0 < len(both) < len(never)
+    counted = page.run("document.querySelector('#tasks .found').textContent")
+    assert counted == f"{len(both)} of {len(all_rows)} rows"
+    chosen("slice", "any")
+    assert chosen("failure mode", "DROPPED_FILTER") != never
+    chosen("failure mode", "any")
+    chosen("bucket", "any")
+    assert chosen("text", "meetings UMA") == ["0"]
+    assert chosen("text", "") == all_rows
 
 
-def test_a_link_opens_its_evidence(page: Tab, demo: Path) -> None:
-    """From the text, and from outside: what was folded stands open, in view."""
-    press(page, "main a.cite")
+def test_sections_are_folded(page: Tab) -> None:
+    """Each shows its title and what it found; a button opens all of them."""
+    folds = "[...document.querySelectorAll('.section > .fold')]"
+    assert page.run(f"{folds}.length") == 11
+    assert page.run(f"{folds}.some(each => each.open)") is False
+    assert page.run("document.querySelectorAll('#executive_summary .fold').length") == 0
+    press(page, "[data-do=unfold]")
+    assert page.run(f"{folds}.every(each => each.open)") is True
+
+
+def test_evidence_opens_below_what_cites_it(page: Tab, demo: Path) -> None:
+    """Expected beside actual; closed, it goes back; a link from outside opens it too."""
+    press(page, "#executive_summary a.cite")
+    card = "document.querySelector('#executive_summary .evidence')"
+    assert page.run(f"{card}.open") is True
     target = page.run("decodeURIComponent(location.hash.slice(1))")
+    page.run(f"{card}.open = false; new Promise(done => setTimeout(done, 100))")
+    assert page.run(card) is None
     opened = f"document.getElementById({target!r}).closest('details').open"
-    assert page.run(opened) is True
     page.open(demo.parent / "report.html", page.run("location.hash"))
     assert page.run(opened) is True
     top = page.run(f"document.getElementById({target!r}).getBoundingClientRect().top")
     assert -1 <= top < 1000
+    assert page.run("document.querySelectorAll('.evidence .beside mark').length") > 50
     page.open(demo.parent / "report.html", "#task/office_desk/3")
     top = page.run("document.getElementById('task/office_desk/3').getBoundingClientRect().top")
     assert -1 <= top < 1000
 
 
-def test_a_figure_says_where_it_comes_from(page: Tab) -> None:
-    """Pressed, it shows the question that it answers; Escape puts that away."""
-    press(page, "#aggregate_results td data")
-    assert page.run("document.querySelector('#where code').textContent").startswith("select ")
+def test_a_figure_shows_its_query(page: Tab, demo: Path) -> None:
+    """On hover and on focus, with a button that copies it; each query gives one value."""
+    press(page, "#aggregate_results summary")
+    page.run("document.querySelector('#aggregate_results td data').focus()")
+    assert page.run("document.getElementById('where').hidden") is False
+    page.run("document.querySelector('#where button').click()")
+    page.run("new Promise(done => setTimeout(done, 100))")
+    assert page.run("document.querySelector('#where button').textContent") == "Copied"
     page.run("document.dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
     assert page.run("document.getElementById('where').hidden") is True
+    page.run("""document.querySelector('#executive_summary data').dispatchEvent(
+        new PointerEvent('pointerover', {bubbles: true}))""")
+    page.run("new Promise(done => setTimeout(done, 400))")
+    assert page.run("document.getElementById('where').hidden") is False
+    queries = page.run("""[...new Set([...document.querySelectorAll('[data-figure]')]
+        .map(each => question(each.dataset.figure)))]""")
+    assert len(queries) > 1000
+    with pipeline.open_warehouse(demo) as warehouse:
+        for query in queries[::40]:
+            assert len(warehouse.execute(query).fetchall()) == 1, query
+
+
+def test_arrows_lead_from_figure_to_figure(page: Tab) -> None:
+    """A block is one stop of the keyboard, however many figures it has."""
+    first = "document.querySelectorAll('#executive_summary li')[0]"
+    page.run(f"{first}.querySelector('[data-figure]').focus()")
+    stops = f"{first}.querySelectorAll('[data-figure][tabindex=\"0\"]').length"
+    assert page.run(stops) == 1
+    before = page.run("document.activeElement.dataset.figure")
+    page.run("""document.activeElement.dispatchEvent(
+        new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))""")
+    assert page.run("document.activeElement.dataset.figure") != before
 
 
 def test_light_dark_and_paper(page: Tab) -> None:
@@ -148,3 +207,9 @@ def test_a_keyboard_reaches_everything(page: Tab) -> None:
         "[...document.querySelectorAll('svg')].every(each => "
         "each.getAttribute('role') === 'img' || each.getAttribute('aria-hidden'))"
     )
+
+
+def test_paper_is_short(page: Tab) -> None:
+    """What is folded is not printed: the demo's four runs fit on twelve pages."""
+    printed = base64.b64decode(page.ask("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert 2 < len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12

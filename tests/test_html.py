@@ -14,9 +14,12 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
+import pipeline
+from pipeline import report
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence
+from pipeline.report.html import body, evidence, tasks
 from tests.conftest import needs_corpus
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
@@ -26,13 +29,13 @@ SVG_TAGS = {"svg", "g", "path", "rect", "line", "circle", "text", "tspan", "titl
 TAGS = SVG_TAGS | set(
     "html head meta link style script body a header main nav section footer div p b span button "
     "h1 h2 h3 h4 ul ol li dl dt dd table thead tbody tr th td code pre data details summary figure "
-    "figcaption q strong em br".split()
+    "figcaption q strong em br caption mark label select option input".split()
 )
 ATTRIBUTES = set(
     "aria-hidden aria-label aria-labelledby aria-live charset class content cx cy d data-do "
-    "data-figure data-sort fill font-size height hidden href http-equiv id lang name open "
-    "patternunits preserveaspectratio r rel role scope tabindex text-anchor type viewbox width x y"
-    "".split()
+    "data-figure data-sort data-tags font-size height hidden href http-equiv id lang name open "
+    "patternunits placeholder r rel role scope tabindex text-anchor transform type value viewbox "
+    "width x y".split()
 )
 CELLS = [
     *("", "12", "a word (or two), 3.5%", "12<!--blade:runs?run_id=a#n_tasks-->", "`run/task:0#3`"),
@@ -40,7 +43,8 @@ CELLS = [
     *("a\\|b", "`a\\|b`", "a|b", "|", "\\", "[known]", "<b>", "<!-- x -->", "&amp;", "--", "é"),
     "a name that is far too long to stay on one line",
 ]
-EMPTY = {"meta", "link", "br"}
+CELL_TYPES = {"h_open", "d_open"}
+EMPTY = {"meta", "link", "br", "input"}
 
 
 @dataclass
@@ -156,8 +160,8 @@ def test_sizes(demo: Path) -> None:
         ("<!--blade:a?b=c#d-->", ""),
         ("`x<y`", "<code>x&lt;y</code>"),
         ("[a](javascript:b)", "[a](javascript:b)"),
-        ("[a](https://x.example)", "a"),
-        ("![a](https://x.example/y.png)", "a"),
+        ("[a](https://x.example)", "[a](https://x.example)"),
+        ("![a](https://x.example/y.png)", "![a](https://x.example/y.png)"),
     ],
 )
 def test_lines(markdown: str, expected: str) -> None:
@@ -177,20 +181,21 @@ def test_lines(markdown: str, expected: str) -> None:
 def test_plain_lines_need_no_parser(parts: list[tuple[str, str]]) -> None:
     """What goes past the parser of Markdown comes out as it would have come from it."""
     text = "".join(text + marker for text, marker in parts)
-    (token,) = body._parser().parseInline(text)
-    assert body.inline(text) == body.Body(lambda _: "", frozenset()).inline(token)
+    tokens = body._parser().parseInline(text)
+    parsed = body.Body(lambda _: "", frozenset()).render(tokens, body._parser().options, {})
+    assert body.inline(text) == parsed
 
 
 def test_blocks() -> None:
     """Charts and curators' places stand where their comments did; other HTML is text."""
     writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0"}))
-    told = writer.section(
+    lead, told = writer.section(
         "`r/1:0#3` and `r/2:0`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
         "<!-- curate: look -->\n\n<div onclick=x>\n\n"
         "### `a`\n\n#### `one`: 1\n\ntext\n\n#### `one`\n\n#### two\n",
         name="s",
     )
-    assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in told
+    assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in lead
     assert "[funnel?run_id=a]" in told
     assert "<b>Curate</b> look" in told
     assert "&lt;div onclick=x&gt;" in told
@@ -204,11 +209,11 @@ def test_blocks() -> None:
 def test_headings_leave_no_level_out() -> None:
     """Cards of an only run stand right below the section; a quotation's heading parts nothing."""
     writer = body.Body(draw=lambda _: "", cited=frozenset())
-    told = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
+    lead, told = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
     assert "<summary><h3>Task <code>a</code>: 1</h3>" in told
     assert '<h3 class="plain">two</h3>' in told
-    assert "<blockquote>\n<h3>\nquoted</h3>\n</blockquote>\n" in told
-    assert "<section" not in told
+    assert "<blockquote>\n<h3>quoted</h3>\n</blockquote>\n" in told
+    assert "<section" not in told and lead == ""
 
 
 @needs_corpus
@@ -231,18 +236,85 @@ def test_events_that_are_cited_are_shown() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), min_size=1, max_size=4))
-def test_a_plain_table_is_what_the_parser_makes_of_it(rows: list[list[str]]) -> None:
-    """Tables are written without tokens for speed: the page is the same as with them."""
+def test_tables_are_those_of_a_parser(rows: list[list[str]]) -> None:
+    """Our rule, made for speed, finds the cells that the library's own finds."""
     text = "\n".join(
         ["Before.", "", "| a | b | c |", "| --- | ---: | --- |"]
         + [f"| {' | '.join([*row, *['1'] * (3 - len(row))])} |" for row in rows]
-        + ["", "After.", "", "[known]: elsewhere"]
+        + ["", "After."]
     )
-    cited = frozenset({"run/task:0"})
-    ours = body.Body(lambda _: "", cited).section(text, name="x")
-    parser = body._parser()
-    parser.disable(body.PLAIN_TABLE)
-    try:
-        assert ours == body.Body(lambda _: "", cited).section(text, name="x")
-    finally:
-        parser.enable(body.PLAIN_TABLE)
+    theirs = MarkdownIt("commonmark").enable("table").parse(text)
+    cells = [
+        theirs[at + 1].content for at, each in enumerate(theirs) if each.type[1:] in CELL_TYPES
+    ]
+    (table,) = (token for token in body._parser().parse(text) if token.type == "table")
+    head, aligns, *below = table.meta["rows"]
+    assert aligns == ["---", "---:", "---"]
+    assert [cell for row in (head, *below) for cell in row[:3]] == cells
+
+
+def test_tables_of_a_users_own() -> None:
+    """Without pipes at the ends, short of a cell, in a list; what has no head is no table."""
+    writer = body.Body(draw=lambda _: "", cited=frozenset())
+    lead, told = writer.section("- a\n\n  x | y\n  --- | ---:\n  1 | 2\n  3\n", name="s")
+    assert '<th scope="col" class="s">x</th><th scope="col" class="n">y</th>' in lead and not told
+    assert lead.count("<tr>") == 2
+    _, told = writer.section(
+        "### a\n\n| x |\n| --- | --- |\n\n| x | y |\n| - | - |\n| 1 |\n", name="s"
+    )
+    assert told.count("<table>") == 1
+    assert '<td class="s">1</td><td class="s"></td>' in told
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("card 90 x", "card 45 x", (("card ", "90", " x"), ("card ", "45", " x"))),
+        ("aba", "abaaba", (("aba", "", ""), ("aba", "aba", ""))),
+        (None, "a\u202e", (("", "nothing", ""), ("", "a\\u202e", ""))),
+        ("same", "same", (("same", "", ""), ("same", "", ""))),
+    ],
+)
+def test_what_differs_is_marked(
+    one: str | None, other: str, expected: tuple[evidence.Marked, evidence.Marked]
+) -> None:
+    """Only what two texts do not share at their ends, and nothing that acts."""
+    assert evidence.marked(one, other) == expected
+
+
+def test_long_differences_are_cut() -> None:
+    """Around where they begin, with how much there is."""
+    before, middle, after = evidence.marked("a" * 100 + "b" * 900, "a" * 100 + "c")[0]
+    assert (before, after) == ("…" + "a" * 60, "")
+    assert middle == "b" * 240 + "… (900 characters)"
+
+
+def test_expected_stands_beside_actual() -> None:
+    """Argument by argument, those of either side; what is no object stands whole."""
+    values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
+    found = evidence._beside(Row("expected_calls", (), values))
+    assert (found.title, found.heads) == ("book: made differently", ("expected", "actual"))
+    assert found.lines == [
+        ("a", ("", "1", ""), ("", "3", "")),
+        ("b", ("", "[2]", ""), ("", "nothing", "")),
+    ]
+    broken = evidence._beside(Row("expected_calls", (), {**values, "one": "{", "other": None}))
+    assert broken.lines == [("", ("", "{", ""), ("", "nothing", ""))]
+
+
+def test_tasks_carry_what_they_are_filtered_by(demo: Path) -> None:
+    """Each row has the numbers of its options: its buckets in any run, its modes, its slices."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        found = tasks.strips(warehouse, report.collect(warehouse))
+        rows = warehouse.execute(
+            "select task_id, bucket from task_outcomes inner join runs using (run_id) "
+            "where runs.benchmark = 'office_desk'"
+        ).fetchall()
+    desk = next(strip for strip in found if strip.benchmark == "office_desk")
+    options = {kind: dict(chosen) for kind, chosen in desk.options}
+    assert list(options) == ["bucket", "failure mode", "slice"]
+    for task in desk.tasks:
+        buckets = {options["bucket"][tag] for tag in task.tags if tag in options["bucket"]}
+        assert buckets == {bucket for task_id, bucket in rows if task_id == task.task_id}
+        slices = [tag for tag in task.tags if tag in options["slice"]]
+        assert len(slices) == 2

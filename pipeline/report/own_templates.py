@@ -111,7 +111,7 @@ def _bounded() -> Iterator[None]:
 
 def _environments() -> dict[str, Any]:
     # Only here and for a page: other commands should not wait for the parser of Markdown.
-    from pipeline.report.html.environment import environment
+    from pipeline.report.html.render import environment
 
     return dict(zip(KINDS, (templates.markdown, environment), strict=True))
 

@@ -1,4 +1,4 @@
--- How each task fared in each run, one mark a repeat: the dots of the task by run strip.
+-- How each task fared in each run, one mark per repeat, with what it may be filtered by.
 -- grain: benchmark, task_id, run_id
 with outcomes as (
     select
@@ -23,6 +23,35 @@ marked as (
             order by rollout_index
         ) as marks
     from staging.attempts
+    group by all
+),
+-- How its attempts failed, the most frequent first.
+modes as (
+    select
+        run_id, task_id,
+        list(mode order by n_rollouts desc, mode)[:4] as modes
+    from (
+        select
+            run_id, task_id, mode,
+            count(*) as n_rollouts
+        from main.rollout_modes
+        where is_primary
+        group by all
+    )
+    group by all
+),
+failed_checks as (
+    select
+        run_id, task_id,
+        list(check_name order by n_rollouts desc, check_name)[:8] as checks
+    from (
+        select
+            run_id, task_id, check_name,
+            count(*) as n_rollouts
+        from main.checks
+        where not is_passed
+        group by all
+    )
     group by all
 ),
 -- From what has no score and what no run solves to what every run does.
@@ -55,11 +84,16 @@ select
     outcomes.mean_reward,
     marked.n_attempts,
     left(marked.marks, 40) as marks,
+    modes.modes,
+    failed_checks.checks,
+    asked.slices,
     left(asked.prompt, 600) as prompt
 from outcomes
 inner join tasks using (benchmark, task_id)
 inner join main.tasks as asked using (benchmark, task_id)
 left join marked using (run_id, task_id)
+left join modes using (run_id, task_id)
+left join failed_checks using (run_id, task_id)
 -- A page has room for so many runs, and for so many cells: those that always pass go first.
 where outcomes.run_no <= 12 and tasks.task_no * least(tasks.n_runs, 12) <= 12000
 order by outcomes.benchmark, tasks.task_no, outcomes.run_id

@@ -1,4 +1,4 @@
-"""A report as one HTML file: the same Markdown, designed; it asks nothing of any network."""
+"""A report as one HTML file: the full account; it asks nothing of any network."""
 
 from __future__ import annotations
 

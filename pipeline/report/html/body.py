@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence, Set
 from functools import cache
 from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
@@ -26,173 +26,153 @@ COMMENT = re.compile(r"<!--.*?-->")
 PIECE = r"([A-Za-z0-9 .,:;()+%=/-]*)(?:<!--blade:([^<>\s]+)-->|`(?![ `])([^`<\n]+)(?<! )`(?!`)|$)"
 PIECES = re.compile(PIECE)
 SIMPLE = re.compile(f"(?:{PIECE})*")
+# What may open a section, by its end.
+LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
+# Headings to this level split a section into parts.
 PART = 3
-# Its opening, its title and its end.
-HEADING = 3
-LONG = 36
-SHORT = 26
-TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
-TABLE_END = "</table></div>\n"
-PLAIN_TABLE = "plain_table"
-# A head, and what is below it.
-HEADED = 2
-DELIMITERS = re.compile(r"(?:\| ---:? )+\|")
-TABLE_TAGS = ("table", "thead", "tbody", "tr", "th", "td")
+# Longer cells get room, shorter ones stay on a line.
+LONG, SHORT = 36, 26
+PIPE = re.compile(r"(?<!\\)\|")
+DELIMITER = re.compile(r":?-+:?")
 
-Draw = Callable[[str], str]
+Tokens = Sequence[Token]
 
 
-@dataclass
-class Body:
-    """Writes the sections of one page; ids are unique among all of them."""
+class Body(RendererHTML):
+    """Writes the sections of one page; methods named after a token of Markdown write that token.
 
-    draw: Draw
-    cited: Set[str]
-    used_ids: set[str] = field(default_factory=set)
+    Ids are unique among all sections; attributes that Markdown could bring along are left out.
+    """
 
-    def section(self, text: str, *, name: str) -> str:
-        """A section without its heading."""
-        return "".join(self._blocks(_parser().parse(text), name))
+    def __init__(self, draw: Callable[[str], str], cited: Set[str]) -> None:
+        super().__init__()
+        self.draw, self.cited = draw, cited
+        self.used_ids: set[str] = set()
+        self.name = self.part = self.heading_end = ""
+        self.n_cards = 0
+        self.ends: list[tuple[int, str]] = []
 
-    def _blocks(self, tokens: list[Token], name: str) -> Iterator[str]:
-        """Headings of the third level part a section; those of the fourth that name a task fold."""
-        ends: list[tuple[int, str]] = []
-        part, n_cards = name, 0
-        at = 0
-        while at < len(tokens):
-            # One inside a list or a quotation, of a user's own, parts nothing.
-            if tokens[at].type != "heading_open" or tokens[at].level:
-                yield self._block(tokens, at)
-                at += 1
-                continue
-            level, title = int(tokens[at].tag[1]), tokens[at + 1]
-            while ends and ends[-1][0] >= level:
-                yield ends.pop()[1]
-            # No level is left out where a report on one run has no parts.
-            tag = "h4" if ends else "h3"
-            if level <= PART:
-                part, n_cards = self._id(f"{name}/{_plain(title)}"), 0
-                yield self._part(part, title)
-                ends.append((level, "</section>\n"))
-            elif _named(title):
-                n_cards += 1
-                yield self._card(part, title, tag, is_open=n_cards == 1)
-                ends.append((level, "</details>\n"))
-            else:
-                yield f'<{tag} class="plain">{self.inline(title)}</{tag}>\n'
-            at += HEADING
-        yield from (end for _, end in reversed(ends))
-
-    def _part(self, part: str, title: Token) -> str:
-        return (
-            f'<section class="part" id="{escape(part)}">'
-            f"<h3>{self.inline(title)}{_anchor(part)}</h3>\n"
+    def section(self, text: str, *, name: str) -> tuple[str, str]:
+        """The first paragraph of a section, which says what it found, and all that follows."""
+        parser = _parser()
+        tokens = parser.parse(text)
+        ends = (at for at, token in enumerate(tokens, 1) if token.type in LEAD and not token.level)
+        n_first = next(ends, 0) if tokens and tokens[0].type in LEAD.values() else 0
+        self.name = self.part = name
+        self.n_cards = 0
+        lead, rest = (
+            self.render(part, parser.options, {}) for part in (tokens[:n_first], tokens[n_first:])
         )
+        return lead, rest + self._closed(0)
 
-    def _card(self, part: str, title: Token, tag: str, *, is_open: bool) -> str:
-        card = self._id(f"{part}/{_named(title)}")
-        return (
-            f'<details class="card" id="{escape(card)}"{" open" if is_open else ""}>'
-            f"<summary><{tag}>{self.inline(title)}</{tag}>{_anchor(card)}</summary>\n"
-        )
+    def heading_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Some headings split a section into parts, those below that name a task fold."""
+        token, title = tokens[idx], tokens[idx + 1]
+        # One inside a list or a quotation, of a user's own, splits nothing.
+        if token.level:
+            self.heading_end = f"</{token.tag}>\n"
+            return f"<{token.tag}>"
+        level = int(token.tag[1])
+        closed = self._closed(level)
+        # No level is left out where a report on one run has no parts.
+        tag = "h4" if self.ends else "h3"
+        if level <= PART:
+            self.part, self.n_cards = self._id(f"{self.name}/{_plain(title)}"), 0
+            self.ends.append((level, "</section>\n"))
+            self.heading_end = f"{_anchor(self.part)}</h3>\n"
+            return f'{closed}<section class="part" id="{escape(self.part)}"><h3>'
+        if name := next((each.content for each in _children(title, "code_inline")), None):
+            card = self._id(f"{self.part}/{name}")
+            self.n_cards += 1
+            self.ends.append((level, "</details>\n"))
+            self.heading_end = f"</{tag}>{_anchor(card)}</summary>\n"
+            is_open = " open" if self.n_cards == 1 else ""
+            return f'{closed}<details class="card" id="{escape(card)}"{is_open}><summary><{tag}>'
+        self.heading_end = f"</{tag}>\n"
+        return f'{closed}<{tag} class="plain">'
 
-    def _block(self, tokens: list[Token], at: int) -> str:
-        token = tokens[at]
-        kind = token.type
-        if kind == "inline":
-            return self.inline(token)
-        if kind == PLAIN_TABLE:
-            return self._table(token)
-        if kind == "html_block":
-            return self._comment(token.content.strip())
-        if kind in ("paragraph_open", "paragraph_close"):
-            return self._paragraph(tokens, at)
-        if kind == "table_open":
-            return TABLE
-        if kind == "table_close":
-            return TABLE_END
-        if kind in ("th_open", "td_open"):
-            is_right = "right" in str(token.attrs.get("style", ""))
-            return _cell(token.tag, tokens[at + 1].content, is_right=is_right)
-        if kind in ("fence", "code_block"):
-            return f"<pre><code>{escape(token.content)}</code></pre>\n"
-        if token.hidden:
+    def heading_close(self, *_: Any) -> str:
+        """As it was opened."""
+        return self.heading_end
+
+    def _closed(self, level: int) -> str:
+        """The ends of what a heading of a level ends."""
+        ended = [end for opened, end in self.ends if opened >= level]
+        self.ends = [each for each in self.ends if each[0] < level]
+        return "".join(reversed(ended))
+
+    def paragraph_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Where a table comes from stands small below it."""
+        if tokens[idx].hidden:
             return ""
-        end = "\n" if token.nesting < 1 or token.tag not in TABLE_TAGS else ""
-        return f"<{'/' if token.nesting < 0 else ''}{token.tag}>{end}"
+        is_source = tokens[idx + 1].content.endswith(TABLE_SOURCE)
+        return '<p class="source">' if is_source else "<p>"
 
-    def _table(self, token: Token) -> str:
-        """The same as of a table's tokens, which take most of the time of a page of many runs."""
-        head, aligns, *body = (line.strip()[1:-1].split("|") for line in token.content.split("\n"))
-        is_right = [align.rstrip().endswith("-:") for align in aligns]
-        env = token.meta["env"]
-        rows = [self._row("td", row, is_right, env) for row in body]
-        written = f"<thead>{self._row('th', head, is_right, env)}</thead>\n"
-        if rows:
-            written += f"<tbody>{''.join(rows)}</tbody>\n"
-        return f"{TABLE}{written}{TABLE_END}"
+    def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """A table, which scrolls in itself: cells are lines, and most need no parser."""
+        head, aligns, *rows = tokens[idx].meta["rows"]
+        is_right = [align.endswith("-:") for align in aligns]
+        body = "".join(self._row("td", row, is_right) for row in rows)
+        return (
+            '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+            f"<thead>{self._row('th', head, is_right)}</thead>\n<tbody>\n{body}</tbody>"
+            "</table></div>\n"
+        )
 
-    def _row(self, tag: str, row: list[str], is_right: list[bool], env: dict[str, Any]) -> str:
-        cells = [
-            f"{_cell(tag, text, is_right=right)}{self._line(text, env)}</{tag}>\n"
-            for text, right in zip((cell.strip() for cell in row), is_right, strict=True)
-        ]
+    def _row(self, tag: str, row: list[str], is_right: list[bool]) -> str:
+        cells = (
+            f"{_cell(tag, text, is_right=right)}{self.line(text)}</{tag}>"
+            for text, right in zip([*row, *[""] * len(is_right)], is_right, strict=False)
+        )
         return f"<tr>{''.join(cells)}</tr>\n"
 
-    def _line(self, text: str, env: dict[str, Any]) -> str:
+    def line(self, text: str) -> str:
         """A line of Markdown by the parser, or without it where there is nothing to parse."""
         if not SIMPLE.fullmatch(text):
-            (token,) = _parser().parseInline(text, env)
-            return self.inline(token)
+            return self.render(_parser().parseInline(text), _parser().options, {})
         return "".join(
             _marked(words, source) if source else escape(words) + (code and self._code(code))
             for words, source, code in PIECES.findall(text)
         )
 
-    def _paragraph(self, tokens: list[Token], at: int) -> str:
-        token = tokens[at]
-        if token.hidden:
+    def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Escaped; what a marker stands behind is a figure."""
+        content = tokens[idx].content
+        after = [each.content for each in tokens[idx + 1 : idx + 2] if each.type == "html_inline"]
+        source = FIGURE.fullmatch("".join(after))
+        return _marked(content, source[1]) if source else escape(content)
+
+    def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Markers are told with their figure; nothing else of HTML is let through."""
+        content = tokens[idx].content
+        if FIGURE.fullmatch(content) or content == TABLE_SOURCE:
             return ""
-        inner = tokens[at + 1] if token.nesting > 0 else tokens[at - 1]
-        if inner.content.endswith(TABLE_SOURCE):
-            return '<p class="source">' if token.nesting > 0 else "</p>\n"
-        return "<p>" if token.nesting > 0 else "</p>\n"
+        is_mark = CHART.fullmatch(content) or CURATE.fullmatch(content)
+        return self.html_block(tokens, idx) if is_mark else escape(content)
 
-    def _comment(self, text: str) -> str:
+    def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """A chart, or a place for a curator; nothing else that looks like HTML is let through."""
-        if found := CHART.fullmatch(text):
+        content = tokens[idx].content.strip()
+        if found := CHART.fullmatch(content):
             return self.draw(found[1])
-        if found := CURATE.fullmatch(text):
+        if found := CURATE.fullmatch(content):
             return f'<p class="curate" role="note"><b>Curate</b> {escape(found[1])}</p>\n'
-        return f"<p>{escape(text)}</p>\n"
+        return f"<p>{escape(content)}</p>\n"
 
-    def inline(self, token: Token) -> str:
-        """A line: text is escaped, what a marker stands behind is a figure."""
-        return "".join(self._inline(token.children or []))
-
-    def _inline(self, children: list[Token]) -> Iterator[str]:
-        for at, child in enumerate(children):
-            following = children[at + 1] if at + 1 < len(children) else None
-            if child.type == "text":
-                source = _figure(following)
-                yield _marked(child.content, source) if source else escape(child.content)
-            elif child.type == "code_inline":
-                yield self._code(child.content)
-            elif child.type == "html_inline":
-                if not FIGURE.fullmatch(child.content) and child.content != TABLE_SOURCE:
-                    yield self._comment(child.content) if _is_mark(child) else escape(child.content)
-            elif child.type in ("softbreak", "hardbreak"):
-                yield "\n" if child.type == "softbreak" else "<br>\n"
-            elif child.tag in ("strong", "em"):
-                yield f"<{'/' if child.nesting < 0 else ''}{child.tag}>"
-            else:
-                yield escape(child.content)
+    def code_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """A citation leads to its evidence."""
+        return self._code(tokens[idx].content)
 
     def _code(self, text: str) -> str:
         written = f"<code>{escape(text)}</code>"
         if text.partition("#")[0] in self.cited or text in self.cited:
             return f'<a class="cite" href="{escape(href(text))}">{written}</a>'
         return written
+
+    @staticmethod
+    def renderAttrs(_: Token) -> str:  # noqa: N802, the name is of the library
+        """None: see the class."""
+        return ""
 
     def _id(self, wanted: str) -> str:
         """An id without spaces, once a page."""
@@ -207,7 +187,12 @@ class Body:
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    return Body(draw=lambda _: "", cited=frozenset())._line(text, {})
+    return _alone().line(text)
+
+
+@cache
+def _alone() -> Body:
+    return Body(draw=lambda _: "", cited=frozenset())
 
 
 def _anchor(to: str) -> str:
@@ -222,56 +207,47 @@ def _cell(tag: str, content: str, *, is_right: bool) -> str:
     return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
 
 
-def _figure(token: Token | None) -> str | None:
-    found = FIGURE.fullmatch(token.content) if token and token.type == "html_inline" else None
-    return found[1] if found else None
-
-
-def _is_mark(token: Token) -> bool:
-    return bool(CHART.fullmatch(token.content) or CURATE.fullmatch(token.content))
-
-
 def _marked(text: str, source: str) -> str:
     word = LAST_WORD.search(text)
     if word is None:
         return escape(text)
-    told = f'<data data-figure="{escape(source)}">{escape(word[0])}</data>'
-    return escape(text[: word.start()]) + told
+    figure = f'<data data-figure="{escape(source)}">{escape(word[0])}</data>'
+    return escape(text[: word.start()]) + figure
 
 
-def _named(heading: Token) -> str | None:
-    """The first name in a heading: the task that a card is about."""
-    names = (each.content for each in heading.children or [] if each.type == "code_inline")
-    return next(names, None)
+def _children(token: Token, *types: str) -> list[Token]:
+    return [each for each in token.children or [] if each.type in types]
 
 
-def _plain(token: Token) -> str:
+def _plain(heading: Token) -> str:
     """The text of a heading, without markers."""
-    children = token.children or []
-    return "".join(each.content for each in children if each.type in ("text", "code_inline"))
+    return "".join(each.content for each in _children(heading, "text", "code_inline"))
 
 
-def _plain_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table as our templates write them: rows from pipe to pipe, each with all of its cells."""
-    at = start
-    while at < end and state.src.startswith("| ", state.bMarks[at]):
-        at += 1
-    lines = state.src[state.bMarks[start] : state.eMarks[at - 1]].split("\n") if at > start else []
-    is_ended = at == end or state.isEmpty(at)
-    if state.blkIndent or not is_ended or len(lines) < HEADED or not DELIMITERS.fullmatch(lines[1]):
-        return False
-    n_pipes = lines[1].count("|")
-    if any(line.count("|") != n_pipes or "\\|" in line or line[-1] != "|" for line in lines):
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The rule for tables: the library's own makes several tokens of every cell."""
+    rows: list[list[str]] = []
+    for at in range(start, end):
+        line = state.src[state.bMarks[at] + state.tShift[at] : state.eMarks[at]].strip()
+        if "|" not in line or state.sCount[at] < state.blkIndent:
+            break
+        inner = line.removeprefix("|")
+        cells = PIPE.split(inner[:-1] if inner.endswith("|") and inner[-2:] != "\\|" else inner)
+        rows.append([cell.replace("\\|", "|").strip() for cell in cells])
+        if at == start + 1 and not all(map(DELIMITER.fullmatch, rows[1])):
+            return False
+    if len(rows) < 2 or len(rows[0]) != len(rows[1]):
         return False
     if not silent:
-        token = state.push(PLAIN_TABLE, "table", 0)
-        token.content, token.meta = "\n".join(lines), {"env": state.env}
-        state.line = at
+        state.push("table", "table", 0).meta = {"rows": rows}
+        state.line = start + len(rows)
     return True
 
 
 @cache
-def _parser() -> Any:
-    made = MarkdownIt("commonmark", {"html": True}).enable("table")
-    made.block.ruler.before("table", PLAIN_TABLE, _plain_table, {"alt": ["paragraph", "reference"]})
+def _parser() -> MarkdownIt:
+    """No links: the page leads nowhere outside itself."""
+    made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
+    made.disable(["link", "image", "autolink", "reference"])
+    made.block.ruler.before("code", "table", _table, {"alt": ["paragraph", "reference"]})
     return made

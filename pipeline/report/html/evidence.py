@@ -1,15 +1,19 @@
-"""What a page cites -> those rollouts with the events that tell, each cut to a few lines."""
+"""What a page cites -> those attempts: expected beside actual, and the events that matter."""
 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.report.figures import Row
+from pipeline.report.html.texts import short
 from pipeline.report.tables import Source, Table, rows_of
+from pipeline.text import json_text, neutral, parsed
 
 ROLLOUT = ("run_id", "task_id", "rollout_index")
 ROLLOUTS = Table(
@@ -47,20 +51,73 @@ EVENTS = Table(
     order by run_id, try_cast(task_id as bigint), task_id, rollout_index, seq
     """,
 )
-# A page stays small: what is cited after so many rollouts is opened with `blade show`.
-MOST_ROLLOUTS = 400
-MOST_EVENTS = 12
-LAST_EVENTS = 2
+# Both sides of what differs: each change that was not made as the task expects, as JSON, and the
+# event in which a failure first differs from the closest pass.
+DIFFERENCES = Table(
+    "evidence_differences",
+    "expected_calls",
+    ROLLOUT,
+    """
+    select
+        run_id, task_id, rollout_index, call_no, calls.status, calls.tool as name,
+        left(coalesce(action->'kwargs', action->'arguments')::varchar, 20000) as one,
+        left(events.arguments, 20000) as other
+    from main.expected_calls as calls
+    inner join (
+        select
+            run_id, task_id, rollout_index,
+            from_json(verifier->'expected_actions', '["JSON"]') as actions
+        from main.rollouts
+        semi join wanted using (run_id, task_id, rollout_index)
+    ) using (run_id, task_id, rollout_index)
+    left join main.events using (run_id, task_id, rollout_index, seq)
+    cross join lateral (select actions[expected_no] as action)
+    where calls.is_write and calls.status <> 'made'
+    qualify row_number() over (partition by run_id, task_id, rollout_index order by call_no) <= 6
+    union all by name
+    select
+        run_id, task_id, rollout_index, 'contrast' as status,
+        concat(run_id, '/', task_id, ':', passing_index, '#' || passing_seq) as name,
+        passing_event as one, failing_event as other
+    from main.contrasts
+    semi join wanted using (run_id, task_id, rollout_index)
+    order by run_id, task_id, rollout_index, call_no nulls last
+    """,
+)
+# A page stays small: what is cited after so many attempts is opened with `blade show`.
+MOST_ROLLOUTS, MOST_EVENTS, LAST_EVENTS = 400, 12, 2
 # Not a backquote that is escaped: it stands in text of others, and opens nothing.
 CODE = re.compile(r"(?<!\\)`([^`\n]+)`")
+# How much is shown before and behind what differs.
+BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
+NOTHING = "nothing"
+STATUS = {
+    "differs": "made differently",
+    "failed": "ended in an error",
+    "missing": "never made",
+    "unasked": "not asked for",
+}
+# Text before, at and behind the difference.
+Marked = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two texts beside each other, line by line, with what differs marked."""
+
+    title: str
+    heads: tuple[str, str]
+    # Arguments by name, or one text without.
+    lines: list[tuple[str, Marked, Marked]]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A rollout that the page cites."""
+    """An attempt that the page cites."""
 
     citation: str
     row: Row
+    differences: list[Beside]
     events: list[Row]
     # Events that are cited themselves, so that the link to them leads somewhere.
     cited_events: frozenset[int]
@@ -88,18 +145,75 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
     seqs = dict(zip(keys, chosen.values(), strict=True))
     found = rows_of(source, ROLLOUTS, keys)
     shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]
-    events: dict[tuple[str, str, int], list[Row]] = {}
-    for event in rows_of(source, EVENTS, shown) if shown else []:
-        events.setdefault(_of(event), []).append(event)
+    events = _grouped(rows_of(source, EVENTS, shown) if shown else [])
+    differences = _grouped(rows_of(source, DIFFERENCES, keys))
     return [
         Evidence(
-            str(Citation(*_of(row), None)),
+            str(Citation(*key, None)),
             row,
-            events.get(_of(row), []),
-            frozenset(seqs[_of(row)]),
+            [_beside(each) for each in differences[key]],
+            events[key],
+            frozenset(seqs[key]),
         )
         for row in found
+        for key in [_of(row)]
     ]
+
+
+def _grouped(found: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
+    grouped: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+    for row in found:
+        grouped[_of(row)].append(row)
+    return grouped
+
+
+def _beside(row: Row) -> Beside:
+    name, status, one, other = (row.values[key] for key in ("name", "status", "one", "other"))
+    if status == "contrast":
+        title = f"First difference from the closest pass, {short(name)}"
+        return Beside(title, ("passing", "failing"), [("", *marked(one, other))])
+    sides = _fields(one), _fields(other)
+    names = sorted({*sides[0], *sides[1]})[:MOST_ARGUMENTS] or [""]
+    lines = [(short(each), *marked(*(side.get(each) for side in sides))) for each in names]
+    return Beside(f"{short(name)}: {STATUS[status]}", ("expected", "actual"), lines)
+
+
+def _fields(text: str | None) -> dict[str, str]:
+    """The members of an object as text; what is none stands for itself."""
+    value = parsed(text) if text else {}
+    if not isinstance(value, dict):
+        return {"": text or ""}
+    return {
+        str(name): each if isinstance(each, str) else json_text(each)
+        for name, each in value.items()
+        if each is not None
+    }
+
+
+def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
+    """Both around where they differ: what they share at either end is not marked."""
+    first, second = (" ".join((text or "").split()) for text in (one, other))
+    if first == second:
+        return (neutral(_cut(first)), "", ""), (neutral(_cut(first)), "", "")
+    start = _n_alike(first, second)
+    end = _n_alike(first[start:][::-1], second[start:][::-1])
+    found = [
+        (
+            neutral(("…" if start > BEFORE else "") + text[max(0, start - BEFORE) : start]),
+            neutral(_cut(text[start : len(text) - end])) or ("" if text else NOTHING),
+            neutral(_cut(text[len(text) - end :])),
+        )
+        for text in (first, second)
+    ]
+    return found[0], found[1]
+
+
+def _n_alike(one: str, other: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= BEHIND else f"{text[:BEHIND]}… ({len(text):,} characters)"
 
 
 def _telling(row: Row, cited_events: set[int]) -> list[int]:

@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import charts, marks
+from pipeline.report import charts, marks, templates
+from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.html import body
-from pipeline.report.html.environment import environment as templates
 from pipeline.report.html.evidence import Evidence, cited, collect
-from pipeline.report.html.header import MOST_BENCHMARKS, Benchmark, benchmarks
-from pipeline.report.html.strips import strips
+from pipeline.report.html.tasks import Strip, strips
+from pipeline.report.html.texts import FILTERS
 from pipeline.report.markdown import Document, Written
 from pipeline.report.tables import Source
 
-STYLES = ("style.css", "charts.css")
-SCRIPT = "script.js"
+SUMMARY, TASKS = "executive_summary", "task_outcome_buckets"
+MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
+# What a fold may hold, and how it begins in HTML.
+HELD = {"chart": "<figure", "table": "<table", "card": '<details class="card'}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the page, its body already HTML."""
+    """A section of the page: its first paragraph, what is folded below it, and what that holds."""
 
     name: str
     title: str
+    lead: Markup
     body: Markup
+    holds: str
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark at a glance: what changed, where its runs stand, and why."""
+
+    name: str
+    comparisons: list[Comparison]
+    charts: Markup
 
 
 @dataclass(frozen=True)
@@ -41,69 +58,108 @@ class Page:
     title: Markup
     opening: Markup
     benchmarks: list[Benchmark]
-    most_benchmarks: int
+    n_benchmarks: int
+    summary: list[Part]
+    strips: list[Strip]
     parts: list[Part]
     evidence: list[Evidence]
     n_cited: int
-    style: Markup
-    style_hash: str
-    script: Markup
-    script_hash: str
+    # The text of each, and the hash by which the content-security policy lets it through.
+    style: tuple[Markup, str]
+    script: tuple[Markup, str]
 
 
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
-    environment = templates(folder)
-    runs = {run.run_id for run in content.runs}
-    wanted = cited((written.text for written in document.sections), runs)
-    evidence = collect(source, wanted)
-    writer = body.Body(
-        _drawing(source, content, environment), frozenset(each.citation for each in evidence)
+    templates_ = environment(folder)
+    wanted = cited(
+        (written.text for written in document.sections), {run.run_id for run in content.runs}
     )
-    style, script = _read(environment, STYLES), _read(environment, [SCRIPT])
+    evidence = collect(source, wanted)
+    # Charts that stand at the top of the page.
+    above: set[str] = set()
+    found = _benchmarks(content, above)
+
+    def draw(mark: str) -> str:
+        name, key = marks.chart_key(mark)
+        if (id_ := charts.svg.figure_id(name, key)) not in above:
+            return charts.draw(name, key, content)
+        return f'<p class="small"><a href="#{id_}">Chart at the top of the page</a></p>\n'
+
+    writer = body.Body(draw, frozenset(each.citation for each in evidence))
+    parts = [_part(each, writer) for each in document.sections]
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
-        benchmarks=benchmarks(content),
-        most_benchmarks=MOST_BENCHMARKS,
-        parts=[_part(each, writer) for each in document.sections],
+        benchmarks=found,
+        n_benchmarks=len(content.benchmarks),
+        summary=[part for part in parts if part.name == SUMMARY],
+        strips=strips(source, content) if any(part.name == TASKS for part in parts) else [],
+        parts=[part for part in parts if part.name != SUMMARY],
         evidence=evidence,
         n_cited=len(wanted),
-        style=style,
-        style_hash=_hash(style),
-        script=script,
-        script_hash=_hash(script),
+        style=_asset(templates_, "style.css", "charts.css"),
+        script=_asset(templates_, "script.js"),
     )
-    return environment.get_template("page.html.j2").render(page=told)
+    return templates_.get_template("page.html.j2").render(page=told)
+
+
+@cache
+def environment(folder: Path | None = None) -> jinja2.Environment:
+    """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
+    made = templates.environment("html", folder, autoescape=True)
+    made.filters |= {name: _inlined(written) for name, written in templates.FILTERS.items()}
+    made.filters |= FILTERS
+    made.globals |= {name: _inlined(written) for name, written in templates.GLOBALS.items()}
+    return made
+
+
+def _inlined(written: Callable[..., Any]) -> Callable[..., Any]:
+    """What writes a line of Markdown, for a page."""
+
+    def inline(*values: Any, **options: Any) -> Any:
+        told = written(*values, **options)
+        return Markup(body.inline(told)) if isinstance(told, str) else told
+
+    return inline
+
+
+def _benchmarks(content: Content, above: set[str]) -> list[Benchmark]:
+    """Those with a verdict first, then those of most runs."""
+    own = {
+        name: [each for each in content.comparisons if each.benchmark == name]
+        for name in content.benchmarks
+    }
+    counts = Counter(run.benchmark for run in content.runs)
+
+    def rank(name: str) -> tuple[bool, bool, int, str]:
+        return not any(each.is_named for each in own[name]), not own[name], -counts[name], name
+
+    most = MOST_COMPARISONS if len(own) == 1 else 1
+    found = []
+    for name in sorted(own, key=rank)[:MOST_BENCHMARKS]:
+        compared = leading(own[name], most)
+        keys = [(chart, {"benchmark": name}) for chart in ("scores", "buckets")]
+        for each in compared[:1]:
+            pair = {"base": each.base, "candidate": each.candidate}
+            keys.append(("waterfall", {**pair, "metric": each.lead.metric}))
+        drawn = {charts.svg.figure_id(*each): charts.draw(*each, content) for each in keys}
+        above.update(id_ for id_, chart in drawn.items() if chart)
+        found.append(Benchmark(name, compared, Markup("".join(drawn.values()))))
+    return found
 
 
 def _part(written: Written, writer: body.Body) -> Part:
     name = written.section.name
-    return Part(name, written.section.title, Markup(writer.section(written.text, name=name)))
+    lead, rest = map(Markup, writer.section(written.text, name=name))
+    counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
+    told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    return Part(name, written.section.title, lead, rest, ", ".join(told))
 
 
-def _drawing(source: Source, content: Content, environment: jinja2.Environment) -> body.Draw:
-    """What stands for the mark of a chart: a picture, or the table of tasks by runs."""
-    found = strips(source, content)
-    template = environment.get_template("strip.html.j2")
-
-    def draw(mark: str) -> str:
-        name, key = marks.chart_key(mark)
-        if name != "strip":
-            return charts.draw(name, key, content)
-        strip = found.get(key.get("benchmark", ""))
-        return template.render(strip=strip) if strip else ""
-
-    return draw
-
-
-def _read(environment: jinja2.Environment, names: Sequence[str]) -> Markup:
-    """Files as they are, a user's own before ours."""
-    loader = environment.loader
-    assert loader is not None
-    return Markup("".join(loader.get_source(environment, name)[0] for name in names))
-
-
-def _hash(text: str) -> str:
-    """What the content-security policy lets through: this text and no other."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
+    """Files as they are, a user's own before ours, and their hash."""
+    assert environment.loader is not None
+    text = "".join(environment.loader.get_source(environment, name)[0] for name in names)
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return Markup(text), f"sha256-{digest}"

@@ -1,0 +1,157 @@
+"""Tasks by runs, one mark per repeat, with what a reader may filter them by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby, takewhile
+
+from pipeline.report.content import Content
+from pipeline.report.figures import Figure, Row
+from pipeline.report.tables import Source, Table, rows
+
+STRIPS = Table("strips", "task_outcomes", ("run_id", "task_id"))
+STEP, MIDDLE = 9, 5
+NONE = -1.0
+LONG_SHARED = 40
+MOST_OPTIONS = 60
+# Drawn by shape as well as by colour: a dot, a cross, a ring, a dash, a point.
+SHAPES = {
+    "p": ("passed", "M{x} 5h0"),
+    "f": ("failed", "M{x} 5m-2.5-2.5l5 5m0-5l-5 5"),
+    "r": ("scored", "M{x} 5m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0"),
+    "u": ("unscored", "M{x} 5m-2.5 0h5"),
+    "m": ("absent", "M{x} 5h0"),
+}
+KINDS = ("bucket", "failure mode", "failed check", "slice")
+# Of these a row says how it fails.
+SIGNS = {"failure mode": "", "failed check": "check "}
+Tag = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One task in one run."""
+
+    n_passed: Figure
+    told: str
+    # By which the column is sorted: the share that passed, below all where there is none.
+    share: float
+    paths: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A row: a cell for each run, none where the run was not asked it."""
+
+    task_id: str
+    target: str
+    prompt: str | None
+    cells: list[Cell | None]
+    signs: list[str]
+    tags: list[int]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A benchmark's tasks by its runs; each option of a filter has a number, which tasks carry."""
+
+    benchmark: str
+    runs: list[str]
+    tasks: list[Task]
+    n_tasks: int
+    n_runs: int
+    # Of every cell, so that what is written beside the marks stands in line.
+    width: int
+    options: list[tuple[str, list[tuple[int, str]]]]
+
+
+def strips(source: Source, content: Content) -> list[Strip]:
+    """The strip of each benchmark, of the runs that the report is about."""
+    counts = Counter(run.benchmark for run in content.runs)
+    told = {run.run_id for run in content.runs}
+    found = (row for row in rows(source, STRIPS) if row.values["run_id"] in told)
+    by_benchmark = groupby(found, key=lambda row: row.values["benchmark"])
+    return [_strip(name, list(own), counts[name]) for name, own in by_benchmark]
+
+
+def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
+    runs = sorted({row.values["run_id"] for row in found})
+    by_task = [list(own) for _, own in groupby(found, key=lambda row: row.values["task_id"])]
+    tags = [list(dict.fromkeys(tag for row in own for tag in _tags(row))) for own in by_task]
+    numbers = _numbers(Counter(tag for own in tags for tag in own))
+    options = [(k, [(n, name) for (kind, name), n in numbers.items() if kind == k]) for k in KINDS]
+    tasks = []
+    prompts = _apart([own[0].values["prompt"] for own in by_task])
+    for own, prompt, tagged in zip(by_task, prompts, tags, strict=True):
+        cells = {row.values["run_id"]: _cell(row) for row in own}
+        task_id = own[0].values["task_id"]
+        task = Task(
+            task_id,
+            f"task/{benchmark}/{task_id}",
+            prompt,
+            [cells.get(run) for run in runs],
+            [SIGNS[kind] + name for kind, name in tagged if kind in SIGNS],
+            sorted(numbers[tag] for tag in tagged if tag in numbers),
+        )
+        tasks.append(task)
+    return Strip(
+        benchmark,
+        runs,
+        tasks,
+        found[0].values["n_tasks"],
+        n_runs,
+        STEP * max(len(row.values["marks"] or "") for row in found) + 1,
+        [each for each in options if len(each[1]) > 1],
+    )
+
+
+def _tags(row: Row) -> Iterator[Tag]:
+    """What the task may be found by: what is so in this run, and its own slices."""
+    values = row.values
+    slices = [f"{name} = {value}" for name, value in sorted((values["slices"] or {}).items())]
+    for kind, names in zip(
+        KINDS, ([values["bucket"]], values["modes"], values["checks"], slices), strict=True
+    ):
+        yield from ((kind, name) for name in names or [] if name)
+
+
+def _numbers(counts: Counter[Tag]) -> dict[Tag, int]:
+    """Of each kind the tags that most tasks have, by name, all numbered."""
+    ranked = sorted(counts, key=lambda tag: (-counts[tag], tag))
+    of_kinds = ([tag for tag in ranked if tag[0] == kind] for kind in KINDS)
+    kept = (tag for tags in of_kinds for tag in sorted(tags[:MOST_OPTIONS]))
+    return {tag: number for number, tag in enumerate(kept)}
+
+
+def _apart(prompts: list[str | None]) -> list[str | None]:
+    """Questions that all begin alike without what they share: it tells no task from another."""
+    known = [prompt for prompt in prompts if prompt is not None]
+    # What the first and the last in order share, all between them do.
+    ends = zip(min(known), max(known), strict=False) if known else ()
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    if shared < LONG_SHARED or len(prompts) < 2:
+        return prompts
+    return [prompt and f"…{prompt[shared:].lstrip()}" for prompt in prompts]
+
+
+def _cell(row: Row) -> Cell:
+    values = row.values
+    marks, rate = values["marks"] or "", values["pass_rate"]
+    told = "missing" if not values["n_scored"] else "no threshold"
+    if values["n_passed"] is not None and values["n_scored"]:
+        told = f"{values['n_passed']} of {values['n_scored']}"
+    if (values["n_attempts"] or 0) > len(marks):
+        told += f", the first {len(marks)} drawn"
+    return Cell(row.n_passed, told, NONE if rate is None else round(rate, 4), _paths(marks))
+
+
+def _paths(marks: str) -> list[tuple[str, str]]:
+    """One path per kind of end, through the places of its repeats."""
+    places = [(mark, MIDDLE + STEP * at) for at, mark in enumerate(marks)]
+    return [
+        (name, "".join(shape.format(x=x) for each, x in places if each == mark))
+        for mark, (name, shape) in SHAPES.items()
+        if mark in marks
+    ]
