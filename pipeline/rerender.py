@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,9 +59,7 @@ def render(
         notices: list[Notice] = []
         if labels is not None:
             found = warehouse.run_checks(source)
-            rows: list[Mapping[str, str]]
-            rows = [{"check_name": each.check, **vars(each)} for each in found]
-            content = replace(content, notices=rows)
+            content = replace(content, notices=report.notices(vars(each) for each in found))
             # Those on lines of the file of labels, or on all of it.
             name = f"{printable(labels.name)}:"
             notices = [each for each in found if f"{each.subject}:".startswith(name)]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from pipeline.report import (
+    account,
     comparison_json,
     filters,
     findings,
@@ -16,7 +18,15 @@ from pipeline.report import (
     wording,
 )
 from pipeline.report.comparisons import Comparison, comparisons
-from pipeline.report.content import Content, RunContent, collect, headlines, ranked_findings, runs
+from pipeline.report.content import (
+    Content,
+    RunContent,
+    collect,
+    headlines,
+    notices,
+    ranked_findings,
+    runs,
+)
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, refuse_long, replaced
 from pipeline.report.sections import OVERVIEW, SECTIONS, Section
@@ -43,6 +53,7 @@ __all__ = [
     "headlines",
     "html",
     "markdown",
+    "notices",
     "page",
     "ranked_findings",
     "replaced",
@@ -94,8 +105,13 @@ def page(
 
 
 def _html(source: Source, content: Content, whole: markdown.Document, folder: Path | None) -> str:
+    full = [
+        replace(each, text=f"{each.text}\n\n{account.tables(each.section.name, content)}".strip())
+        for each in whole.sections
+    ]
     with explained(folder):
-        text = html.page(source, content, whole, folder=folder)
+        text = html.page(source, content, replace(whole, sections=full), folder=folder)
+    text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     refuse_long(len(text), folder)
     return text
 

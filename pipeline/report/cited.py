@@ -74,7 +74,8 @@ class Sources:
             wheres += [condition] if condition else []
             ending = f" order by {order}" + (f" limit {limit}" if limit else "")
         where = f" where {' and '.join(wheres)}" if wheres else ""
-        columns = ", ".join(max((each.columns for each in cited), key=len))
+        longest = max(cited, key=lambda each: len(each.columns))
+        columns = ", ".join(longest.columns)
         return f"from {first.relation}{where}{ending}: {columns}"
 
     def _chosen(

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
@@ -235,6 +235,13 @@ def collect(source: Source) -> Content:
         tables=tables,
         sources=Sources(tables),
     )
+
+
+def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Notices that stand in no warehouse yet, as those of one."""
+    return [
+        Row(NOTICES.relation, NOTICES.key, {"no": no, **values}) for no, values in enumerate(found)
+    ]
 
 
 def headlines(source: Source) -> list[Row]:

@@ -1,4 +1,4 @@
-"""Comments that only a page reads: where its charts stand."""
+"""Comments that no reader of Markdown shows: places of charts, and for a curator."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl, quote
 
+from pipeline.text import one_line
+
+# Values that stand in a command as they are, between quotes of SQL inside those of a shell.
+QUOTABLE = re.compile(r"[A-Za-z0-9._:/@+=, -]+")
+DASHES = re.compile("-(?=-)")
+CURATE = re.compile(r"<!-- curate: (.*?) -->")
+LONGEST = 300
 CHART = re.compile(r"<!--blade-chart:(.*?)-->")
 
 
@@ -21,8 +28,14 @@ def chart_key(mark: str) -> tuple[str, dict[str, str]]:
     return name, dict(parse_qsl(pairs, keep_blank_values=True))
 
 
+def curate(text: str) -> str:
+    """A place for a curator's judgement; its text must not end the comment."""
+    told = one_line(text, LONGEST).replace("<", "(").replace(">", ")")
+    return f"<!-- curate: {DASHES.sub('- ', told)} -->"
+
+
 def _encoded(value: str) -> str:
     return quote(value, safe="").replace("--", "-%2D")
 
 
-GLOBALS: Mapping[str, Callable[..., str]] = {"chart": chart}
+GLOBALS: Mapping[str, Callable[..., str]] = {"chart": chart, "curate": curate}

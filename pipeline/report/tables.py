@@ -91,6 +91,12 @@ OF_RUNS = (
         "run_id",
         where="policy = 'dropped' and n_left_out > 0",
     ),
+    Table(
+        "buckets",
+        "bucket_counts",
+        (*RUN, "bucket"),
+        "run_id, list_position(['always', 'sometimes', 'never', 'missing'], bucket)",
+    ),
     Table("modes", "report.modes", (*RUN, "mode"), "n_rollouts desc, run_id, rank"),
     Table(
         "signatures",
@@ -233,7 +239,7 @@ def rows(source: Source, table: Table) -> list[Row]:
 def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> list[Row]:
     """The rows of these keys, which the table's query reads as `wanted`."""
     columns = ", ".join(f"unnest(?) as {name}" for name in table.key)
-    query = f"with wanted as (select {columns}) {table.query}"
+    query = f"with wanted as (select {columns}) {table.select}"
     return _fetched(
         source.execute(query, [list(column) for column in zip(*keys, strict=True)]), table
     )

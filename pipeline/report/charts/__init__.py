@@ -240,7 +240,7 @@ def _pass_curve(key: Key, content: Content) -> str:
 
 
 def _estimates(run: RunContent, name: str) -> list[Row]:
-    return [row for row in run.bands if row.metric == f"pass_{name}" and is_known(row.value)]
+    return [row for row in run.estimates if row.metric == f"pass_{name}" and is_known(row.value)]
 
 
 # What adds up to a change but for the last bits.

@@ -30,6 +30,8 @@ SIMPLE = re.compile(f"(?:{PIECE})*")
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
 # Headings to this level split a section into parts.
 PART = 3
+# A task by itself: folded, whatever the level of its heading.
+CARD = "Task "
 # Longer cells get room, shorter ones stay on a line.
 LONG, SHORT = 36, 26
 PIPE = re.compile(r"(?<!\\)\|")
@@ -76,7 +78,7 @@ class Body(RendererHTML):
         closed = self._closed(level)
         # No level is left out where a report on one run has no parts.
         tag = "h4" if self.ends else "h3"
-        if level <= PART:
+        if level <= PART and not title.content.startswith(CARD):
             self.part, self.n_cards = self._id(f"{self.name}/{_plain(title)}"), 0
             self.ends.append((level, "</section>\n"))
             self.heading_end = f"{_anchor(self.part)}</h3>\n"

@@ -20,6 +20,7 @@ ROLLOUTS = Table(
     "evidence",
     "rollouts",
     ROLLOUT,
+    "run_id, try_cast(task_id as bigint), task_id, rollout_index",
     """
     select
         rollouts.* replace (left(final_text, 600) as final_text),
@@ -34,13 +35,13 @@ ROLLOUTS = Table(
     left join main.task_prompts as questions using (run_id, task_id, prompt_sha)
     left join (from main.rollout_modes where is_primary) as modes
         using (run_id, task_id, rollout_index)
-    order by run_id, try_cast(task_id as bigint), task_id, rollout_index
     """,
 )
 EVENTS = Table(
     "evidence_events",
     "events",
     (*ROLLOUT, "seq"),
+    "run_id, try_cast(task_id as bigint), task_id, rollout_index, seq",
     """
     select
         * exclude (arguments, text),
@@ -48,7 +49,6 @@ EVENTS = Table(
         length(coalesce(text, arguments)) as n_characters
     from main.events
     semi join wanted using (run_id, task_id, rollout_index, seq)
-    order by run_id, try_cast(task_id as bigint), task_id, rollout_index, seq
     """,
 )
 # Both sides of what differs: each change that was not made as the task expects, as JSON, and the
@@ -57,6 +57,7 @@ DIFFERENCES = Table(
     "evidence_differences",
     "expected_calls",
     ROLLOUT,
+    "run_id, task_id, rollout_index, call_no nulls last",
     """
     select
         run_id, task_id, rollout_index, call_no, calls.status, calls.tool as name,
@@ -81,7 +82,6 @@ DIFFERENCES = Table(
         passing_event as one, failing_event as other
     from main.contrasts
     semi join wanted using (run_id, task_id, rollout_index)
-    order by run_id, task_id, rollout_index, call_no nulls last
     """,
 )
 # A page stays small: what is cited after so many attempts is opened with `blade show`.

@@ -11,7 +11,13 @@ from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.report.tables import Source, Table, rows
 
-STRIPS = Table("strips", "task_outcomes", ("run_id", "task_id"))
+STRIPS = Table(
+    "strips",
+    "task_outcomes",
+    ("run_id", "task_id"),
+    "benchmark, task_no, run_id",
+    "from report.strips",
+)
 STEP, MIDDLE = 9, 5
 NONE = -1.0
 LONG_SHARED = 40
