@@ -478,6 +478,11 @@ class _Reader:
         )
 
 
+def figures(text: str) -> list[Token]:
+    """The figures of a text, in order."""
+    return sorted(_matches(text), key=lambda token: token.start)
+
+
 def _matches(seen: str) -> Iterator[Token]:
     """Figures with their places in the span; line, column and inherited units come later."""
     for match in FRACTION.finditer(seen):

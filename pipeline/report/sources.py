@@ -22,7 +22,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from pipeline.errors import BladeError
-from pipeline.report.blocks import Block, Report, Source, Token, read
+from pipeline.report.blocks import Block, Report, Source, Token, figures, read
 from pipeline.text import markdown_cell, one_line
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
@@ -186,8 +186,13 @@ def _of_block(
             told = "a query that can be run" if answer.is_wrong else None
             yield Finding(source.line, status, source.words(), told, answer.fault)
     tokens = _named(report, block, [value for *_, value in values])
-    figures = [(source, column, _number(value)) for source, column, value in values]
-    known = [each for each in figures if each[2] is not NO_FIGURE]
+    words = "\n".join(report.text[span.start : span.end] for span in block.spans)
+    found = [
+        (source, column, number)
+        for source, column, value in values
+        for number in _numbers(value, words)
+    ]
+    known = [each for each in found if each[2] is not NO_FIGURE]
     pairs = _aligned(tokens, [value for *_, value in known], is_refresh=is_refresh)
     if block.kind == "table":
         pairs = _by_column(block, tokens, known, pairs)
@@ -222,6 +227,13 @@ def _named(report: Report, block: Block, values: list[Any]) -> list[Token]:
 
 def _is_digits(text: str) -> bool:
     return re.fullmatch(r"[\d.,%+-]+", text) is not None
+
+
+def _numbers(value: Any, words: str) -> list[Any]:
+    """A value as figures: those of a text that the block quotes, as a warning does."""
+    if not isinstance(value, str) or not (value in words or markdown_cell(value) in words):
+        return [_number(value)]
+    return [figure.value for figure in figures(value)]
 
 
 def _number(value: Any) -> Any:
