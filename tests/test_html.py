@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 import pipeline
 from pipeline import report
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence, tasks
+from pipeline.report.html import body, evidence, render, tasks
 from tests.conftest import needs_corpus
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
@@ -318,3 +318,17 @@ def test_tasks_carry_what_they_are_filtered_by(demo: Path) -> None:
         assert buckets == {bucket for task_id, bucket in rows if task_id == task.task_id}
         slices = [tag for tag in task.tags if tag in options["slice"]]
         assert len(slices) == 2
+
+
+def test_a_section_has_its_charts_without_marks(demo: Path) -> None:
+    """Once each: a mark is the place of a chart, what has none comes first."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        content = report.collect(warehouse)
+    drawing = render.Drawing(content, set())
+    run_id = content.runs[0].run_id
+    assert drawing.placed(f"funnel?run_id={run_id}").startswith("<figure")
+    assert drawing.more("workflow_funnel").count("<figure") == len(content.runs) - 1
+    assert "see above" in drawing.placed(f"funnel?run_id={run_id}")
+    assert drawing.more("workflow_funnel") == drawing.more("recommendations") == ""
+    alone = render.Drawing(content.only([run_id]), set())
+    assert alone.placed("scores?").startswith("<figure") and drawing.placed("scores?") == ""

@@ -184,7 +184,7 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
 def _part(written: Written, writer: body.Body, drawing: Drawing) -> Part:
     name = written.section.name
     lead, rest = map(Markup, writer.section(written.text, name=name))
-    rest += Markup(drawing.more(name))
+    rest = Markup(drawing.more(name)) + rest
     counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
     told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
     return Part(name, written.section.title, lead, rest, ", ".join(told))
