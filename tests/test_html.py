@@ -272,7 +272,7 @@ def test_tables_of_a_users_own() -> None:
         ("card 90 x", "card 45 x", (("card ", "90", " x"), ("card ", "45", " x"))),
         ("aba", "abaaba", (("aba", "", ""), ("aba", "aba", ""))),
         (None, "a\u202e", (("", "nothing", ""), ("", "a\\u202e", ""))),
-        ("same", "same", (("same", "", ""), ("same", "", ""))),
+        ("same " * 20 + ".", "same " * 20 + ".", (("same " * 20 + ".", "", ""),) * 2),
     ],
 )
 def test_what_differs_is_marked(
