@@ -11,6 +11,7 @@ from pipeline.report.content import Content, RunContent
 from pipeline.report.figures import Row
 
 BENCHMARK = "desk"
+BUCKETS = ("always", "sometimes", "never", "missing")
 
 
 def row(relation: str, key: str, **values: Any) -> Row:
@@ -18,8 +19,14 @@ def row(relation: str, key: str, **values: Any) -> Row:
     return Row(relation, tuple(key.split()), values)
 
 
-def run(run_id: str = "a", *, pass_at_1: float | None = 0.5, **tables: list[Row]) -> RunContent:
-    """A run with these tables, all others empty."""
+def run(
+    run_id: str = "a",
+    *,
+    pass_at_1: float | None = 0.5,
+    buckets: Sequence[int | None] = (None,) * 4,
+    **tables: list[Row],
+) -> RunContent:
+    """A run with these tables and tasks by bucket, all others empty."""
     head = row(
         "run_metrics",
         "run_id",
@@ -29,6 +36,7 @@ def run(run_id: str = "a", *, pass_at_1: float | None = 0.5, **tables: list[Row]
         mean_reward=0.5 if pass_at_1 is None else pass_at_1,
         n_tasks=20,
         n_scored_tasks=19,
+        **{f"n_{name}_tasks": n for name, n in zip(BUCKETS, buckets, strict=True)},
         **{
             f"{metric}_ci_new_tasks_{end}": None if pass_at_1 is None else pass_at_1 * factor
             for metric in ("pass_at_1", "mean_reward")
@@ -84,15 +92,6 @@ def funnel(run_id: str, reached: Sequence[int], *, names: Sequence[str] = ()) ->
             is_largest_drop=lost[place] == max(lost) > 0,
         )
         for place, n in enumerate(reached)
-    ]
-
-
-def buckets(run_id: str, *counts: int | None) -> list[Row]:
-    """Tasks that always, sometimes and never passed, and missing ones."""
-    names = ("always", "sometimes", "never", "missing")
-    return [
-        row("bucket_counts", "run_id bucket", run_id=run_id, bucket=name, n_tasks=n)
-        for name, n in zip(names, counts, strict=True)
     ]
 
 

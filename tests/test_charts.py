@@ -19,7 +19,6 @@ from pipeline.report.templates import OURS
 from tests.chart_content import (
     BENCHMARK,
     bands,
-    buckets,
     compared,
     content,
     funnel,
@@ -157,8 +156,7 @@ def test_figures_are_the_rows_they_cite(told: Content, demo: Path) -> None:
                 error = abs(number - (100 if is_rate else 1) * value)
                 is_short = is_rate or relation == "resource_stats"
                 assert error <= (0.0501 if is_short else 0.0000501), (source, printed)
-    assert {"estimates", "report.funnels", "bucket_counts", "slice_metrics"} < set(cited)
-    assert "run_metrics" in cited
+    assert {"estimates", "report.funnels", "run_metrics", "slice_metrics"} < set(cited)
 
 
 def test_curve_goes_through_its_values() -> None:
@@ -223,9 +221,19 @@ def test_funnel_bars_are_as_long_as_their_counts() -> None:
     assert {"80", "15", "18.8%", "20 lost", "45 lost, the most"} <= set(written(drawn))
 
 
+def test_a_stage_that_nothing_tells_of_has_no_bar() -> None:
+    """Where a record lacks what would show a stage, its counts are not known."""
+    stages = funnel("a", [80, 60, 15])
+    unknown = {**stages[1].values, "n_reached": None, "n_lost": None, "reach_rate": None}
+    stages[1] = row("funnel", "run_id stage_no", **unknown)
+    drawn = draw("funnel", OF_RUN, content([run(funnels=stages)]))
+    assert bars(drawn, "reached")[1][0] == bars(drawn, "reached")[1][1]
+    assert written(drawn).count("n/a") == 2
+
+
 def test_buckets_fill_the_width() -> None:
     """The pieces of a bar touch, add up to its width, and are as wide as their counts."""
-    drawn = draw("buckets", OF_BENCHMARK, content([run(buckets=buckets("a", 7, 5, 7, 1))]))
+    drawn = draw("buckets", OF_BENCHMARK, content([run(buckets=(7, 5, 7, 1))]))
     # The first of each is its square in the legend.
     pieces = [bars(drawn, name)[1] for name in ("always", "sometimes", "never", "missing")]
     whole = svg.RIGHT - svg.LEFT
@@ -238,12 +246,12 @@ def test_buckets_fill_the_width() -> None:
 
 def test_buckets_unknown_are_left_out() -> None:
     """A run without a threshold has no bar and is counted; forty of 400 have one."""
-    unsettled = run("u", buckets=buckets("u", None, None, None, 1))
-    many = [run(f"r{n}", buckets=buckets(f"r{n}", 1, 2, 3, 0)) for n in range(400)]
+    unsettled = run("u", buckets=(None, None, None, 1))
+    many = [run(f"r{n}", buckets=(1, 2, 3, 0)) for n in range(400)]
     drawn = draw("buckets", OF_BENCHMARK, content([*many, unsettled]))
     assert "The first 40 of 400 runs." in drawn and "no pass threshold is known: 1." in drawn
     assert draw("buckets", OF_BENCHMARK, content([unsettled])) == ""
-    assert draw("buckets", OF_BENCHMARK, content([run(buckets=buckets("a", 0, 0, 0, 0))])) == ""
+    assert draw("buckets", OF_BENCHMARK, content([run(buckets=(0, 0, 0, 0))])) == ""
 
 
 def check_adds_up(drawn: str) -> int:
@@ -327,7 +335,7 @@ def hostile() -> Content:
         name,
         bands=bands(name, [0.1, 0.2], [0.1, 0.0]),
         funnels=funnel(name, [9, 3], names=[name, name]),
-        buckets=buckets(name, 1, 1, 1, 1),
+        buckets=(1, 1, 1, 1),
         slices=slices(name, [0.1, 0.9], name=name),
     )
     modes = ledger("failure modes", [(name, 0.2)], explains=SHARED)
@@ -371,7 +379,7 @@ def test_ends_of_values() -> None:
 def test_long_names_keep_both_ends() -> None:
     """Names that differ in their last letters only are still told apart, and stand in full too."""
     name = "a_model_with_quite_a_long_name_at_checkpoint_{}"
-    runs = [run(name.format(n), buckets=buckets("x", 1, 1, 1, 0)) for n in range(2)]
+    runs = [run(name.format(n), buckets=(1, 1, 1, 0)) for n in range(2)]
     drawn = draw("buckets", OF_BENCHMARK, content(runs))
     shown = [text for text in written(drawn) if "…" in text]
     assert [text.partition("…")[2].partition("a_model")[0][-2:] for text in shown] == ["_0", "_1"]

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 import pipeline
 from pipeline import report
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence, tasks
+from pipeline.report.html import body, evidence, render, tasks
 from tests.conftest import needs_corpus
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
@@ -187,7 +187,7 @@ def test_plain_lines_need_no_parser(parts: list[tuple[str, str]]) -> None:
 
 
 def test_blocks() -> None:
-    """Charts and curators' places stand where their comments did; other HTML is text."""
+    """Charts stand where their comments did; other comments are not shown, other HTML is text."""
     writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0"}))
     lead, told = writer.section(
         "`r/1:0#3` and `r/2:0`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
@@ -197,7 +197,7 @@ def test_blocks() -> None:
     )
     assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in lead
     assert "[funnel?run_id=a]" in told
-    assert "<b>Curate</b> look" in told
+    assert "look" not in told
     assert "&lt;div onclick=x&gt;" in told
     assert 'id="s/a/one"' in told
     assert 'id="s/a/one~2"' in told
@@ -272,7 +272,7 @@ def test_tables_of_a_users_own() -> None:
         ("card 90 x", "card 45 x", (("card ", "90", " x"), ("card ", "45", " x"))),
         ("aba", "abaaba", (("aba", "", ""), ("aba", "aba", ""))),
         (None, "a\u202e", (("", "nothing", ""), ("", "a\\u202e", ""))),
-        ("same", "same", (("same", "", ""), ("same", "", ""))),
+        ("same " * 20 + ".", "same " * 20 + ".", (("same " * 20 + ".", "", ""),) * 2),
     ],
 )
 def test_what_differs_is_marked(
@@ -318,3 +318,17 @@ def test_tasks_carry_what_they_are_filtered_by(demo: Path) -> None:
         assert buckets == {bucket for task_id, bucket in rows if task_id == task.task_id}
         slices = [tag for tag in task.tags if tag in options["slice"]]
         assert len(slices) == 2
+
+
+def test_a_section_has_its_charts_without_marks(demo: Path) -> None:
+    """Once each: a mark is the place of a chart, what has none comes first."""
+    with pipeline.open_warehouse(demo) as warehouse:
+        content = report.collect(warehouse)
+    drawing = render.Drawing(content, set())
+    run_id = content.runs[0].run_id
+    assert drawing.placed(f"funnel?run_id={run_id}").startswith("<figure")
+    assert drawing.more("workflow_funnel").count("<figure") == len(content.runs) - 1
+    assert "see above" in drawing.placed(f"funnel?run_id={run_id}")
+    assert drawing.more("workflow_funnel") == drawing.more("recommendations") == ""
+    alone = render.Drawing(content.only([run_id]), set())
+    assert alone.placed("scores?").startswith("<figure") and drawing.placed("scores?") == ""

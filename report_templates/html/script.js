@@ -145,6 +145,8 @@ let waiting = 0;
 function question(source) {
   const [place, column] = source.split("#");
   const [relation, pairs] = place.split("?");
+  // A query of its own may stand for a relation and its key.
+  if (relation === "sql") return decodeURIComponent(pairs);
   const wheres = [...new URLSearchParams(pairs.replaceAll("+", "%2B"))].map(([name, value]) =>
     value === "None" ? `${name} is null` : `${name} = '${value.replaceAll("'", "''")}'`,
   );

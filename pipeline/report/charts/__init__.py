@@ -42,14 +42,14 @@ def _funnel(key: Key, content: Content) -> str:
     rows = run.funnels[:MOST_ROWS] if run else []
     if run is None or not rows or not rows[0].n_reached.value:
         return ""
-    # Where rows come out of order more may reach a stage than the first.
-    widest_row = max(row.n_reached.value + row.n_lost.value for row in rows)
-    x = Scale(0, widest_row, LEFT + 52, RIGHT - 92)
+    # Where rows come out of order more may reach a stage than the first; some may be unknown.
+    ends = [(row.n_reached.value or 0, row.n_lost.value or 0) for row in rows]
+    x = Scale(0, max(map(sum, ends)), LEFT + 52, RIGHT - 92)
     lines = []
-    for row in rows:
-        reached, end = x.at(row.n_reached.value), x.at(row.n_reached.value + row.n_lost.value)
+    for row, (n_reached, n_lost) in zip(rows, ends, strict=True):
+        reached, end = x.at(n_reached), x.at(n_reached + n_lost)
         drawn = svg.bar("reached", x.start, reached)
-        if row.n_lost.value:
+        if n_lost:
             kind, most = ("lost largest", ", the most") if row.is_largest_drop else ("lost", "")
             drawn += svg.bar(kind, reached, end)
             drawn += svg.label(end + 6, 12, svg.count(row.n_lost), f" lost{most}")
@@ -67,16 +67,16 @@ def _funnel(key: Key, content: Content) -> str:
     )
 
 
-def _some(*counts: Figure) -> bool:
-    return is_known(*counts) and any(each.value for each in counts)
-
-
 def _buckets(key: Key, content: Content) -> str:
     """A stacked bar per run: its tasks by bucket."""
     runs = _runs(key, content)
-    by_run = [(run, {row.bucket: row.n_tasks for row in run.buckets}) for run in runs]
+    by_run = [(run, {name: run.headline[f"n_{name}_tasks"] for name in BUCKETS}) for run in runs]
     # Without a threshold, or a task, there is no bar.
-    known = [each for each in by_run if set(each[1]) == set(BUCKETS) and _some(*each[1].values())]
+    known = [
+        (run, found)
+        for run, found in by_run
+        if is_known(*found.values()) and any(each.value for each in found.values())
+    ]
     if not known:
         return ""
     lines = []

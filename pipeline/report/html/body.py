@@ -14,11 +14,9 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from pipeline.report.html.texts import href, target
-from pipeline.report.marks import CURATE
 
 FIGURE = re.compile(r"<!--blade:([^<>\s]+)-->")
 CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
-TABLE_SOURCE = "<!--blade-table-->"
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
@@ -103,13 +101,6 @@ class Body(RendererHTML):
         self.ends = [each for each in self.ends if each[0] < level]
         return "".join(reversed(ended))
 
-    def paragraph_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Where a table comes from stands small below it."""
-        if tokens[idx].hidden:
-            return ""
-        is_source = tokens[idx + 1].content.endswith(TABLE_SOURCE)
-        return '<p class="source">' if is_source else "<p>"
-
     def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """A table, which scrolls in itself: cells are lines, and most need no parser."""
         head, aligns, *rows = tokens[idx].meta["rows"]
@@ -144,22 +135,16 @@ class Body(RendererHTML):
         source = FIGURE.fullmatch("".join(after))
         return _marked(content, source[1]) if source else escape(content)
 
-    def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Markers are told with their figure; nothing else of HTML is let through."""
-        content = tokens[idx].content
-        if FIGURE.fullmatch(content) or content == TABLE_SOURCE:
-            return ""
-        is_mark = CHART.fullmatch(content) or CURATE.fullmatch(content)
-        return self.html_block(tokens, idx) if is_mark else escape(content)
-
     def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """A chart, or a place for a curator; nothing else that looks like HTML is let through."""
+        """A chart; other comments are not shown, and nothing else of HTML is let through."""
         content = tokens[idx].content.strip()
         if found := CHART.fullmatch(content):
             return self.draw(found[1])
-        if found := CURATE.fullmatch(content):
-            return f'<p class="curate" role="note"><b>Curate</b> {escape(found[1])}</p>\n'
-        return f"<p>{escape(content)}</p>\n"
+        return "" if COMMENT.fullmatch(content) else escape(content)
+
+    def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """The same within a line."""
+        return self.html_block(tokens, idx)
 
     def code_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """A citation leads to its evidence."""

@@ -141,7 +141,7 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
     chosen = dict(list(wanted.items())[:MOST_ROLLOUTS])
     if not chosen:
         return []
-    keys = [(each.run_id, each.task_id, each.rollout_index) for each in chosen]
+    keys = [each.rollout for each in chosen]
     seqs = dict(zip(keys, chosen.values(), strict=True))
     found = rows_of(source, ROLLOUTS, keys)
     shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]

@@ -25,8 +25,14 @@ from pipeline.report.html.texts import FILTERS
 from pipeline.report.markdown import Document, Written
 from pipeline.report.tables import Source
 
-SUMMARY, TASKS = "executive_summary", "task_outcome_buckets"
-MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
+# Sections that are not folded, and the one that every task goes with.
+OPEN, TASKS = ("executive_summary", "overview"), "task_outcome_buckets"
+# Charts that a section has where its Markdown has no place for them: of benchmarks, and of runs.
+CHARTS = {
+    "aggregate_results": (("pass_curve",), ("slices",)),
+    "workflow_funnel": ((), ("funnel",)),
+}
+MOST_BENCHMARKS, MOST_COMPARISONS, MOST_RUNS = 4, 3, 20
 # What a fold may hold, and how it begins in HTML.
 HELD = {"chart": "<figure", "table": "<table", "card": '<details class="card'}
 
@@ -69,6 +75,42 @@ class Page:
     script: tuple[Markup, str]
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """Draws each chart once: where it would stand again there is a link to it."""
+
+    content: Content
+    drawn: set[str]
+
+    def chart(self, name: str, **key: str) -> str:
+        """The chart, or a link to it."""
+        id_ = charts.svg.figure_id(name, key)
+        if id_ in self.drawn:
+            return f'<p class="small"><a href="#{id_}">Chart: see above</a></p>\n'
+        if chart := charts.draw(name, key, self.content):
+            self.drawn.add(id_)
+        return chart
+
+    def placed(self, mark: str) -> str:
+        """The chart of a mark; of the only benchmark where none is named."""
+        name, key = marks.chart_key(mark)
+        names = self.content.benchmarks
+        return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
+
+    def more(self, section: str) -> str:
+        """The charts of a section that have no place in its Markdown."""
+        of_benchmarks, of_runs = CHARTS.get(section, ((), ()))
+        runs = self.content.runs
+        keys = [
+            (name, {"benchmark": each})
+            for name in of_benchmarks
+            for each in self.content.benchmarks
+        ]
+        keys += [(name, {"run_id": run.run_id}) for name in of_runs for run in runs[:MOST_RUNS]]
+        left = [each for each in keys if charts.svg.figure_id(*each) not in self.drawn]
+        return "".join(self.chart(name, **key) for name, key in left)
+
+
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
     templates_ = environment(folder)
@@ -76,26 +118,18 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
         (written.text for written in document.sections), {run.run_id for run in content.runs}
     )
     evidence = collect(source, wanted)
-    # Charts that stand at the top of the page.
-    above: set[str] = set()
-    found = _benchmarks(content, above)
-
-    def draw(mark: str) -> str:
-        name, key = marks.chart_key(mark)
-        if (id_ := charts.svg.figure_id(name, key)) not in above:
-            return charts.draw(name, key, content)
-        return f'<p class="small"><a href="#{id_}">Chart at the top of the page</a></p>\n'
-
-    writer = body.Body(draw, frozenset(each.citation for each in evidence))
-    parts = [_part(each, writer) for each in document.sections]
+    drawing = Drawing(content, set())
+    found = _benchmarks(content, drawing)
+    writer = body.Body(drawing.placed, frozenset(each.citation for each in evidence))
+    parts = [_part(each, writer, drawing) for each in document.sections]
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
         benchmarks=found,
         n_benchmarks=len(content.benchmarks),
-        summary=[part for part in parts if part.name == SUMMARY],
+        summary=[part for part in parts if part.name in OPEN],
         strips=strips(source, content) if any(part.name == TASKS for part in parts) else [],
-        parts=[part for part in parts if part.name != SUMMARY],
+        parts=[part for part in parts if part.name not in OPEN],
         evidence=evidence,
         n_cited=len(wanted),
         style=_asset(templates_, "style.css", "charts.css"),
@@ -124,7 +158,7 @@ def _inlined(written: Callable[..., Any]) -> Callable[..., Any]:
     return inline
 
 
-def _benchmarks(content: Content, above: set[str]) -> list[Benchmark]:
+def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
     """Those with a verdict first, then those of most runs."""
     own = {
         name: [each for each in content.comparisons if each.benchmark == name]
@@ -139,19 +173,18 @@ def _benchmarks(content: Content, above: set[str]) -> list[Benchmark]:
     found = []
     for name in sorted(own, key=rank)[:MOST_BENCHMARKS]:
         compared = leading(own[name], most)
-        keys = [(chart, {"benchmark": name}) for chart in ("scores", "buckets")]
+        drawn = [drawing.chart(chart, benchmark=name) for chart in ("scores", "buckets")]
         for each in compared[:1]:
             pair = {"base": each.base, "candidate": each.candidate}
-            keys.append(("waterfall", {**pair, "metric": each.lead.metric}))
-        drawn = {charts.svg.figure_id(*each): charts.draw(*each, content) for each in keys}
-        above.update(id_ for id_, chart in drawn.items() if chart)
-        found.append(Benchmark(name, compared, Markup("".join(drawn.values()))))
+            drawn.append(drawing.chart("waterfall", **pair, metric=each.lead.metric))
+        found.append(Benchmark(name, compared, Markup("".join(drawn))))
     return found
 
 
-def _part(written: Written, writer: body.Body) -> Part:
+def _part(written: Written, writer: body.Body, drawing: Drawing) -> Part:
     name = written.section.name
     lead, rest = map(Markup, writer.section(written.text, name=name))
+    rest = Markup(drawing.more(name)) + rest
     counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
     told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
     return Part(name, written.section.title, lead, rest, ", ".join(told))
