@@ -166,7 +166,8 @@ TRANSITIONS = Table(
     "transitions",
     "report.transitions",
     (*PAIR, "bucket_before", "bucket_after"),
-    "base, candidate, bucket_before, bucket_after",
+    "base, candidate, list_position(['always', 'sometimes', 'never'], bucket_before),"
+    " list_position(['always', 'sometimes', 'never'], bucket_after)",
 )
 REFUSED = Table(
     "refused_tasks",
@@ -189,8 +190,23 @@ METRICS = Table(
     "comparison_metrics",
     "comparison_metrics",
     KEY,
-    "base, candidate, metric",
-    "from main.comparison_metrics where base_value is not null or candidate_value is not null",
+    """
+    base,
+    candidate,
+    list_position(
+        [
+            'pass_at_k', 'pass_hat_k', 'coverage', 'failed_attempt_rate', 'missing_rate',
+            'unscored_rate', 'clean_rate', 'input_tokens', 'output_tokens', 'n_turns',
+            'n_tool_calls', 'n_tool_errors', 'duration_s'
+        ],
+        metric
+    )
+    """,
+    """
+    select *, metric like '%rate' or metric like 'pass%' or metric = 'coverage' as is_rate
+    from main.comparison_metrics
+    where base_value is not null or candidate_value is not null
+    """,
 )
 # The most changed tasks of each comparison, and of each side of it.
 FLIPS = Table(
