@@ -102,7 +102,7 @@ def test_a_text_too_long_to_be_read_is_said() -> None:
     assert told == [
         (3, "12", "unchecked"),
         (3, "30", "unchecked"),
-        (5, "a text of 29,999 characters", "unchecked"),
+        (5, "a text of 30,000 characters", "unchecked"),
         (9, "a text of 30,002 characters", "unchecked"),
     ]
     told = [

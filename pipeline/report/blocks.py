@@ -13,6 +13,7 @@ from pipeline.text import ACTIVE, one_line
 
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
+BLANK = re.compile(r"\s*")
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*\Z")
 ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -325,18 +326,20 @@ class _Reader:
                 return self.n_lines
             place = end + 3
             stop = self.ends[bisect_right(self.starts, end) - 1]
-            place += len(self.text[place:stop]) - len(self.text[place:stop].lstrip())
+            blank = BLANK.match(self.text, place, stop)
+            place = blank.end() if blank else place
         return None if place < stop else bisect_right(self.starts, stop)
 
     def comments(self, at: int, end: int) -> int:
         """The sources among these comments go to the block before them."""
         whole = self.text[self.starts[at] : self.ends[min(end, len(self.ends)) - 1]]
-        place = 0
+        place, line = 0, at + 1
         # No pattern: where comments are opened and never closed it would start anew at each.
         while (start := whole.find("<!--", place)) >= 0 and (stop := whole.find("-->", start)) >= 0:
-            line = at + 1 + whole.count("\n", 0, start)
+            line += whole.count("\n", place, start)
             if found := source_of(whole[start + 4 : stop], line):
                 (self.orphans if self.last is None else self.last.sources).append(found)
+            line += whole.count("\n", start, stop)
             place = stop + 3
         return end
 
