@@ -146,8 +146,8 @@ class Source:
 
     def words(self, column: str = "") -> str:
         """The same for a finding: `pass_at_1 from run_metrics where ...`."""
-        whole, colon, _ = self.text.rpartition(":") if FROM.match(self.text) else ("", "", "")
-        return one_line(f"{column} {whole}" if colon and column else self.text)
+        colon = _last_colon(self.text) if column and FROM.match(self.text) else -1
+        return one_line(f"{column} {self.text[:colon]}" if colon >= 0 else self.text)
 
 
 @dataclass(frozen=True, eq=False)
