@@ -15,7 +15,10 @@ ACTIVE = re.compile(
 )
 # What some readers make a link of without any markup: schemes, www., addresses and people.
 AUTOLINK = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
-MARKDOWN_ACTIVE = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
+# Inside a line; what only begins one is escaped there, and an underscore between letters is none.
+MARKDOWN_ACTIVE = re.compile(
+    r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[)|\A[#+=-])"
+)
 
 # What stands where something was taken out; the macro is_redacted of sql/macros.sql says the same.
 REDACTION = re.compile(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.package.headings import canonical, section_of
-from pipeline.package.numbers import Number, numbers, ratios
+from pipeline.package.numbers import Number, numbers
 from pipeline.package.reading import Block, Table, read
 from pipeline.package.statements import of_text, statements
 
@@ -85,46 +85,6 @@ def test_statements_are_sentences_and_rows() -> None:
     assert [each.text for each in found[13, True].numbers] == ["31"]
     quoted = found[18, False]
     assert (quoted.quotes, quoted.numbers) == (("It is done now: 3 of 4",), ())
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("14 of 57 failures (24.6%)", ["14", "57", "24.6%"]),
-        ("tasks 4, 7 and 9 of run 2 on 2024-06-03 at 11:00", []),
-        ("+14.0 to +23.9 points", ["+14.0", "+23.9 points"]),
-        ("aster-8b has a pass@1 of 0.44 in v0.1.0, id 00042", ["0.44"]),
-        ("the 95% interval of 1,024 tasks", ["1,024"]),
-        ("3/4 pass; 2 of 5 don't", ["3", "4", "2", "5"]),
-        ('it said "all 12 are done"', []),
-        ("task 10: 3 of 4 attempts", ["3", "4"]),
-    ],
-)
-def test_figures_of_a_text(text: str, expected: list[str]) -> None:
-    """Digits of names, dates, versions, ids and quotes are no figures."""
-    assert [each.text for each in numbers(text_block(text))] == expected
-
-
-def test_both_ends_of_a_range_have_its_unit() -> None:
-    """The unit after the second number is the first one's too."""
-    units = [each.unit for each in numbers(text_block("from +14.0 to +23.9 points"))]
-    assert units == ["points", "points"]
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("14 of 57 failures (24.6%)", (14, 57, 24.6)),
-        ("24.6% (14 of 57)", (14, 57, 24.6)),
-        ("14/57 (24.6%)", (14, 57, 24.6)),
-        ("3 out of 4 attempts", (3, 4, None)),
-    ],
-)
-def test_ratios(text: str, expected: tuple[float, float, float | None]) -> None:
-    """A part, its whole and the percentage beside them, in either order."""
-    (found,) = ratios(text_block(text))
-    percent = found.percent.value if found.percent else None
-    assert (found.part.value, found.whole.value, percent) == expected
 
 
 @pytest.mark.parametrize(

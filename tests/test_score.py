@@ -20,7 +20,7 @@ from pipeline.package.scoring.negatives import negatives, words_shuffled
 from pipeline.package.scoring.score import Score, Standard, score, standard
 from pipeline.package.scoring.vocabulary import sense, words
 from pipeline.package.shallow import shallow
-from pipeline.package.verify.finding import CONTRADICTED, VERIFIED, Finding
+from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 from tests.package_reports import GOLDEN, OTHER, REWORDED, TEXTS, facts_json, written
 from tests.results import call
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -181,8 +182,7 @@ def test_any_changed_figure_is_named_and_fixed(
     every = [token for block in report.blocks for token in block.tokens]
     token = data.draw(st.sampled_from(every))
     other = token.text.translate(str.maketrans("0123456789", "1234567890"))
-    if other[0] == "0" and other[1:2] not in (".", ""):
-        other = "1" + other[1:]
+    other = re.sub(r"^([+-]?)0(?=\d)", r"\g<1>1", other)
     changed = text[: token.start] + other + text[token.end :]
     findings = compared(read(changed), Given(*values))
     assert wrong(findings) == [(token.line, other, token.text)]

@@ -26,7 +26,7 @@ from pipeline.package.validate import (
     validate,
 )
 from pipeline.package.validate.check import Rule
-from pipeline.package.verify.finding import CONTRADICTED, Finding
+from pipeline.report.sources import CONTRADICTED, Finding
 from tests.checked_packages import GOLDEN, found, good_rollouts, ids, known
 from tests.conftest import ROOT
 from tests.packages import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,10 +21,12 @@ from pipeline.package.verify import (
 from pipeline.package.verify.quotes import is_within
 from pipeline.report.blocks import read
 from pipeline.report.sources import Answers, compared, fixed
-from pipeline.warehouse import open_warehouse
+from pipeline.run import part
+from pipeline.settings import Settings
+from pipeline.warehouse import open_warehouse, store_views
 from tests.conftest import ROOT
 from tests.generated_runs import odd
-from tests.results import analyzed, call, rollout
+from tests.results import analyzed, call, rollout, write
 
 RUN = "office_desk_aster-8b"
 SAMPLE = ROOT / "data_samples" / "benchmarks" / "office_desk"
@@ -269,25 +270,27 @@ def test_the_command_says_what_is_wrong_and_fixes_it(demo: Path, tmp_path: Path)
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The warehouse of the sample package."""
     out = tmp_path_factory.mktemp("sample")
-    assert call("analyze", str(SAMPLE / "rollouts"), "--out", str(out)).code == 0
-    return out / "warehouse.duckdb"
+    path = part(Settings(results=(SAMPLE / "rollouts",), out=out / "out"))
+    store_views(path)
+    return path
 
 
 @pytest.mark.slow
 def test_the_warehouse_of_a_package_is_kept(tmp_path: Path) -> None:
     """The next call builds nothing, until a row changes; the cache is no part of the package."""
-    package = tmp_path / "office_desk"
-    shutil.copytree(SAMPLE, package, ignore=shutil.ignore_patterns(".blade_cache"))
-    report = package / "golden_reports" / GOLDEN.name
-    first, second = call("verify", report), call("verify", report)
+    report = "3 of 4 pass.\n<!-- from run_metrics where run_id = 'a': n_passed, n_scored -->\n"
+    rows = [rollout(task, 0, reward=float(task > 0)) for task in range(4)]
+    files = {"golden_reports/a_golden_report.md": report, "rollouts/a_rollouts.jsonl": rows}
+    package = write(tmp_path / "package", files)
+    path, cache = package / "golden_reports" / "a_golden_report.md", package / ".blade_cache"
+    first, second = call("verify", path), call("verify", path)
     assert (first.code, second.code, first.stdout) == (0, 0, second.stdout)
     assert "making" in first.stderr and "making" not in second.stderr
-    assert (package / ".blade_cache" / ".gitignore").read_text() == "*\n"
-    rows = package / "rollouts" / f"{RUN}_rollouts.jsonl"
-    rows.write_bytes(rows.read_bytes().replace(b'"reward": 1.0', b'"reward": 0.0', 1))
-    third = call("verify", report)
+    assert (cache / ".gitignore").read_text() == "*\n"
+    write(package, {"rollouts/a_rollouts.jsonl": rows[1:]})
+    third = call("verify", path)
     assert third.code == 1 and "making" in third.stderr
-    assert len([each for each in (package / ".blade_cache").iterdir() if each.is_dir()]) == 1
+    assert len([each for each in cache.iterdir() if each.is_dir()]) == 1
     assert "blade_cache" not in call("sanitize", package, "--check").stdout
 
 
@@ -333,7 +336,7 @@ def test_other_errors_of_the_golden_report_are_caught(sample: Path) -> None:
         assert wrong(verify(text, GOLDEN.as_posix(), warehouse)) == []
         for pattern, new in plants.items():
             places = [match.span("old") for match in re.finditer(pattern, text, re.MULTILINE)]
-            for start, end in chance.sample(places, min(len(places), 3)):
+            for start, end in chance.sample(places, min(len(places), 2)):
                 line = text.count("\n", 0, start) + 1
                 changed = text[:start] + new + text[end:]
                 findings = verify(changed, GOLDEN.as_posix(), warehouse)
@@ -373,17 +376,6 @@ def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None
 def test_a_draft_of_any_folder_holds_against_its_own_warehouse(seed: int, tmp_path: Path) -> None:
     """Whatever rows say and are called: nothing in any draft on them is contradicted."""
     assert contradicted(analyzed(tmp_path, odd(seed)).path.parent) == []
-
-
-@pytest.mark.slow
-def test_equal_outputs_with_different_rewards_cite_failures(tmp_path: Path) -> None:
-    """What is suspected of failures is cited by one; errors are quoted in their own words."""
-    rows = [rollout(task, index, reward=float(index)) for task in range(3) for index in range(2)]
-    said = {"type": "function_call_output", "call_id": "c", "output": '{"success": false}'}
-    tool = {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}
-    rows += [rollout(3, index, reward=0.0, output=[tool, said]) for index in range(2)]
-    del rows[-1]["reward"]
-    assert contradicted(analyzed(tmp_path, {"run_rollouts.jsonl": rows}).path.parent) == []
 
 
 @pytest.mark.slow

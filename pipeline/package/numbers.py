@@ -25,11 +25,7 @@ NAMING = re.compile(
 ALSO_NAMING = re.compile(r"(?:,|,? and|,? or)\s+")
 CONVENTION = re.compile(r"[ -](?:confidence|credible|interval|CI)\b")
 RANGE = re.compile(r"\s*(?:to|\u2013|\u2014)\s*")
-PART_OF = re.compile(r"\s*(?:/|(?:out )?of(?: the| all| its)?\s)\s*", re.IGNORECASE)
 PART_OF_NUMBER = re.compile(r"\s+(?:out )?of\s+(?:the |all )?\d")
-# Between a ratio and its percentage: the noun, and an opening bracket.
-BETWEEN = re.compile(r"[^.;:|()\n\d]{0,60}[(,:]\s*")
-PERCENT_FIRST = re.compile(r"\s*[(:,]\s*")
 LEADING_ZERO = re.compile(r"0\d")
 LONGEST = 30
 
@@ -56,15 +52,6 @@ class Number:
         return abs(told - self.value) <= half + 1e-9 * max(1.0, abs(told))
 
 
-@dataclass(frozen=True)
-class Ratio:
-    """`14 of 57`, and the percentage beside it where one stands there."""
-
-    part: Number
-    whole: Number
-    percent: Number | None
-
-
 def numbers(block: Block) -> list[Number]:
     """The figures of a text in order: none of code, quotes, dates, ids and names of rows."""
     quoted = [match.span() for match in QUOTED.finditer(block.text)]
@@ -74,33 +61,6 @@ def numbers(block: Block) -> list[Number]:
         if not block.is_code(number.end - 1) and not is_within(quoted, number.start)
     ]
     return list(_without_names(block.text, found))
-
-
-def ratios(block: Block) -> list[Ratio]:
-    """Every `N of M` and `N/M` of a text, with the percentage before or after it."""
-    text, found = block.text, numbers(block)
-    ratios = []
-    for place, (part, whole) in enumerate(pairwise(found)):
-        if part.unit or whole.unit or not PART_OF.fullmatch(text, part.end, whole.start):
-            continue
-        before = found[place - 1] if place else None
-        after = found[place + 2] if place + 2 < len(found) else None
-        ratios.append(Ratio(part, whole, _percent(text, before, part, whole, after)))
-    return ratios
-
-
-def _percent(
-    text: str, before: Number | None, part: Number, whole: Number, after: Number | None
-) -> Number | None:
-    if after and after.unit == "percent" and BETWEEN.fullmatch(text, whole.end, after.start):
-        return after
-    if (
-        before
-        and before.unit == "percent"
-        and PERCENT_FIRST.fullmatch(text, before.end, part.start)
-    ):
-        return before
-    return None
 
 
 def _matched(text: str) -> Iterator[Number]:

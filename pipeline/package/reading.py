@@ -119,8 +119,6 @@ class Reading:
     sections: tuple[Section, ...]
     # The places that still wait for a person's judgement: line and words.
     curations: tuple[tuple[int, str], ...]
-    # What is too long to be read as text, and was left out: line and number of characters.
-    unread: tuple[tuple[int, int], ...] = ()
 
     @property
     def blocks(self) -> Iterator[Block]:
@@ -145,8 +143,7 @@ def read(text: str) -> Reading:
             sections.append(Section(heading.text, level, heading.line, path, tuple(parts), heading))
         path = (*path[: depth - 2], part.text) if depth > 1 else ()
         heading, level, parts = part, depth, []
-    beyond = [(MOST_LINES + 1, len(text) - read_to)] if text[read_to:].strip() else []
-    return Reading(tuple(sections), tuple(_curations(text)), (*_unread(tokens), *beyond))
+    return Reading(tuple(sections), tuple(_curations(text)))
 
 
 def _end_of_line(text: str, number: int) -> int:
@@ -157,14 +154,6 @@ def _end_of_line(text: str, number: int) -> int:
         if not end:
             return len(text)
     return end
-
-
-def _unread(tokens: list[Token]) -> Iterator[tuple[int, int]]:
-    line = 1
-    for token in tokens:
-        line = _line(token) if token.map else line
-        if token.type == "inline" and len(token.content) > LONGEST_BLOCK:
-            yield line, len(token.content)
 
 
 def _parts(tokens: list[Token]) -> Iterator[tuple[Block | Table, int]]:

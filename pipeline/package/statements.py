@@ -31,11 +31,6 @@ ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|no|approx|etc|resp)\.$", re.IGNO
 LOOK_BACK = 12
 LONGEST_QUOTE = 400
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]{2,}")
-NEGATION = re.compile(
-    r"\b(?:no|not|none|never|neither|nor|nothing|nobody|without|cannot|can't|don't|doesn't|didn't"
-    r"|isn't|aren't|wasn't|weren't|won't|hasn't|haven't|fails? to|failed to|lacks?|rather than)\b",
-    re.IGNORECASE,
-)
 STOP_WORDS = frozenset(
     "the and for are was were has have had that this these those with from into onto over under "
     "than then they them their its his her but our your you all any each every some such same "

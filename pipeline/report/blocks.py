@@ -13,6 +13,7 @@ from pipeline.text import ACTIVE, one_line
 
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
+BLANK = re.compile(r"\s*")
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*\Z")
 ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -113,7 +114,7 @@ class Token:
         if not (self.is_signed or self.value < 0):
             told = abs(told)
         # A rate is not printed as a whole number, and 5.2 not as 5.
-        if not (self.unit or self.decimals) and abs(told) < 10 and told != round(told):
+        if not (self.unit or self.decimals) and abs(told) < 10 and abs(told - round(told)) > 5e-5:
             return False
         # A value on the half may have been rounded either way.
         half = 0.5 * 10.0**-self.decimals
@@ -145,8 +146,8 @@ class Source:
 
     def words(self, column: str = "") -> str:
         """The same for a finding: `pass_at_1 from run_metrics where ...`."""
-        whole, colon, _ = self.text.rpartition(":") if FROM.match(self.text) else ("", "", "")
-        return one_line(f"{column} {whole}" if colon and column else self.text)
+        colon = _last_colon(self.text) if column and FROM.match(self.text) else -1
+        return one_line(f"{column} {self.text[:colon]}" if colon >= 0 else self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,18 +326,20 @@ class _Reader:
                 return self.n_lines
             place = end + 3
             stop = self.ends[bisect_right(self.starts, end) - 1]
-            place += len(self.text[place:stop]) - len(self.text[place:stop].lstrip())
+            blank = BLANK.match(self.text, place, stop)
+            place = blank.end() if blank else place
         return None if place < stop else bisect_right(self.starts, stop)
 
     def comments(self, at: int, end: int) -> int:
         """The sources among these comments go to the block before them."""
         whole = self.text[self.starts[at] : self.ends[min(end, len(self.ends)) - 1]]
-        place = 0
+        place, line = 0, at + 1
         # No pattern: where comments are opened and never closed it would start anew at each.
         while (start := whole.find("<!--", place)) >= 0 and (stop := whole.find("-->", start)) >= 0:
-            line = at + 1 + whole.count("\n", 0, start)
+            line += whole.count("\n", place, start)
             if found := source_of(whole[start + 4 : stop], line):
                 (self.orphans if self.last is None else self.last.sources).append(found)
+            line += whole.count("\n", start, stop)
             place = stop + 3
         return end
 

@@ -72,17 +72,6 @@ def read(path: Path) -> RedactionLog:
         raise InputError(f"{path}: is not a redaction log.", hint=hint) from error
 
 
-def of_report(report: Path) -> RedactionLog | None:
-    """The log of what was taken out of a report: beside it, or in its package's folder."""
-    folder = report.absolute().parent
-    found = (place / LOG_NAME for place in (folder, *folder.parents[:2]))
-    path = next((path for path in found if path.is_file()), None)
-    try:
-        return None if path is None else read(path)
-    except InputError:
-        return None
-
-
 def _redaction(item: Any) -> Redaction:
     placeholder, kind = str(item["placeholder"]), str(item["kind"])
     if PLACEHOLDER.fullmatch(placeholder) is None or kind not in KINDS:

@@ -37,7 +37,7 @@ NO_SUM = re.compile(
     r"highest|lowest|\bmax|\bmin|\bk\b|interval|\bci\b|gain|change|delta|rank|seconds|tokens|turns|"
     r"runs?\b|best|worst|scores?\b|distinct|unique|odds|ratio|points|reached"
 )
-OVERLAPPING = re.compile(r"mode|sign|check|cause|symptom|finding")
+OVERLAPPING = re.compile(r"mode|sign|check|symptom|finding")
 SHARE_OF = re.compile(
     rf"(?:(?:%|percent|share)\s*(?:of|/)|\A\s*of)\s*(?:the |all )?(?P<whole>{NUMBER})\b"
 )

@@ -26,7 +26,7 @@ NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
 BRACKET = re.compile(
     r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<told>[^()]{1,2000})\)"
 )
-EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z")
+EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z", re.IGNORECASE)
 # Also what error signatures put in place of numbers, paths and ids.
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})

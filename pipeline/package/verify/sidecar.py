@@ -59,11 +59,6 @@ class Sidecar:
             path = path[:-1]
         return self.lines.get(path, 1)
 
-    @property
-    def run(self) -> Mapping[str, Any] | None:
-        """The only run it tells of; none where there are several."""
-        return self.runs[0][1] if len(self.runs) == 1 else None
-
 
 def read(text: str, file: str) -> Sidecar:
     """Any text; what is wrong with it is part of what is read."""
