@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl
 
 import fastjsonschema
 import jinja2
@@ -15,18 +16,15 @@ import pytest
 import pipeline
 from pipeline import report
 from pipeline.report import templates
+from pipeline.report.blocks import read
 from pipeline.report.figures import Row
-from tests.conftest import ROOT, needs_corpus
+from pipeline.report.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
+from tests.conftest import CORPUS, ROOT, needs_corpus
 from tests.results import Results, analyzed, asked, call, failure, rollout
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
-MARKED = re.compile(r"((?:below )?[^\s|()]+)<!--blade:([\w.]+)\?(.*?)#(\w+)-->")
-# Figures, charts, tables, and places for a curator.
-MARKER = re.compile(
-    r"<!--blade:[\w.]+\?[^<>\s]*#\w+-->|<!--blade-chart:[^<>\s]*-->|<!--blade-table-->"
-    r"|<!-- curate: [^<>]* -->"
-)
-# In the order of the whole report; those that are missing wait for their relations.
+COMMENT = re.compile(r"<!-- .*? -->")
+CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 ORDER = (
     "Executive Summary, Artifact Inventory, Aggregate Results, Workflow Funnel, "
     "Task Outcome Buckets, Dominant Failure Modes, Sometimes-Pass Deep Dives, "
@@ -35,75 +33,55 @@ ORDER = (
 
 
 def pages(out: Path) -> list[Path]:
-    """The report of all runs and of each."""
+    """Every Markdown report of an output."""
     return sorted(out.rglob("report.md"))
 
 
-def asked_again(out: Path, sources: set[tuple[str, ...]]) -> dict[tuple[str, ...], object]:
-    """What each marker points at: all rows of a relation read once, then looked up by key."""
-    found: dict[tuple[str, ...], object] = {}
+def plain(path: Path) -> str:
+    """A report without its comments."""
+    return COMMENT.sub("", path.read_text(encoding="utf-8"))
+
+
+def whole(out: Path) -> str:
+    """All benchmarks' reports one after the other, without comments."""
+    return "\n".join(plain(page) for page in pages(out) if page.parent.parent.name != "runs")
+
+
+def unverified(out: Path) -> list[Finding]:
+    """The figures of all drafts that their sources do not bear out."""
     with pipeline.open_warehouse(out / "warehouse.duckdb") as warehouse:
-        for relation in sorted({relation for relation, _, _ in sources}):
-            columns, rows = _rows(warehouse, relation)
-            by_key: dict[tuple[tuple[str, str], ...], list[dict[str, object]]] = {}
-            keys = {
-                tuple(name for name, _ in _pairs(key))
-                for named, key, _ in sources
-                if named == relation
-            }
-            for names in keys:
-                for row in rows:
-                    pairs = tuple((name, str(row[name])) for name in names)
-                    by_key.setdefault(pairs, []).append(row)
-            for named, key, column in sources:
-                if named == relation:
-                    assert column in columns, (relation, column)
-                    (row,) = by_key[_pairs(key)]
-                    found[named, key, column] = row[column]
-    return found
+        answers = Answers(warehouse)
+        return [
+            found
+            for page in pages(out)
+            for found in compared(read(page.read_text(encoding="utf-8")), answers, file=str(page))
+            if found.status != VERIFIED
+        ]
 
 
-def _pairs(key: str) -> tuple[tuple[str, str], ...]:
-    return tuple(parse_qsl(key, keep_blank_values=True, strict_parsing=True))
-
-
-def _rows(
-    warehouse: pipeline.warehouse.Warehouse, relation: str
-) -> tuple[list[str], list[dict[str, object]]]:
-    result = warehouse.execute(f"from {relation}")
-    columns = [column[0] for column in result.description or []]
-    return columns, [dict(zip(columns, row, strict=True)) for row in result.fetchall()]
-
-
-def agrees(printed: str, value: object) -> bool:
-    """The printed text is the value, to the digits it shows."""
-    if value is None:
-        return printed.removesuffix("%") == "n/a"
-    assert isinstance(value, (int, float))
-    if printed.startswith("below "):
-        return value < float(printed.removeprefix("below "))
-    text = printed.replace(",", "")
-    is_percent = text.endswith("%")
-    shown = float(text.removesuffix("%"))
-    digits = len(text.removesuffix("%").partition(".")[2])
-    # Zeros at the end are left out, but never more than four digits are shown.
-    error = abs(shown - value * (100 if is_percent else 1))
-    return error <= 0.5 * 10 ** -(digits if is_percent else max(digits, 1)) + 1e-9
-
-
-def check_figures(out: Path) -> int:
-    """Every figure of every page is the value its marker points at; how many there are."""
-    figures = [
-        (page, printed, tuple(source))
-        for page in pages(out)
-        for printed, *source in MARKED.findall(page.read_text(encoding="utf-8"))
-    ]
-    values = asked_again(out, {source for _, _, source in figures})
-    for page, printed, source in figures:
-        # Points are a rate's difference, without the sign of a percentage.
-        text, value = printed.lstrip("+"), values[source]
-        assert agrees(text, value) or agrees(f"{text}%", value), (page, printed, source, value)
-    return len(figures)
+def over_budget(page: Path) -> list[str]:
+    """What of a draft is longer than a person would read and edit."""
+    text, bare = page.read_text(encoding="utf-8"), plain(page)
+    told = [line for line in text.splitlines() if not line.startswith(("|", "<!--"))]
+    summary = bare.partition("## Executive Summary")[2].partition("\n## ")[0]
+    sentences = Counter(
+        sentence
+        for line in bare.splitlines()
+        if not line.startswith(("|", "#"))
+        for sentence in re.findall(r"[A-Z][^.:;]*\.(?= |$)", CODE.sub("", line))
+        if len(sentence.split()) > 6
+    )
+    n_bytes, n_comment = len(text.encode()), len(text.encode()) - len(bare.encode())
+    found = {
+        "words": len(bare.split()) > 3000,
+        "lines": len(text.splitlines()) > 400,
+        "a line": max(map(len, told)) > 400,
+        "summary": len(summary.split()) > 200,
+        # Of a short report the names of its runs are much.
+        "comments": n_comment > (0.25 if n_bytes > 10_000 else 0.3) * n_bytes,
+        "repeated": max(sentences.values(), default=0) > 1,
+    }
+    return [f"{page}: {name}" for name, is_over in found.items() if is_over]
 
 
 @pytest.fixture(scope="module")
@@ -150,83 +128,111 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("mixed"), files).path.parent
 
 
-def test_every_figure_is_what_its_marker_points_at(demo: Path) -> None:
-    """On the demo: hundreds of figures, each recomputed from the relation it names."""
-    assert check_figures(demo.parent) > 1000
+def test_every_figure_is_verified_by_its_source(demo: Path) -> None:
+    """On the demo: hundreds of figures, each recomputed by the comment below its block."""
+    assert unverified(demo.parent) == []
+    assert sum(page.read_text().count("<!-- from") for page in pages(demo.parent)) > 150
 
 
 def test_every_figure_of_odd_runs_too(mixed: Path) -> None:
     """One repeat, graded, unbounded, empty and hostile runs: figures are true or n/a."""
-    assert check_figures(mixed) > 300
+    assert unverified(mixed) == []
 
 
 @pytest.mark.slow
 @needs_corpus
-def test_every_figure_on_the_corpus(corpus: Path) -> None:
-    """And on real results."""
-    assert check_figures(corpus.parent) > 5000
+@pytest.mark.parametrize("folder", [CORPUS / "tau_airline", *sorted((CORPUS / "gym").glob("*"))])
+def test_real_results(folder: Path, tmp_path: Path) -> None:
+    """On every folder of the corpus: each figure verified, each draft within its budgets."""
+    assert call("analyze", folder, "--out", tmp_path / "out").code == 0
+    assert unverified(tmp_path / "out") == []
+    assert [each for page in pages(tmp_path / "out") for each in over_budget(page)] == []
 
 
-def test_a_wrong_figure_would_be_noticed() -> None:
-    """The comparison above tells a wrong digit from a rounded one."""
-    assert agrees("44.0%", 0.4404761) and not agrees("44.1%", 0.4404761)
-    assert agrees("1,234", 1234) and not agrees("1,235", 1234)
-    assert agrees("n/a", None) and not agrees("0", None)
+def test_budgets(demo: Path) -> None:
+    """The demo's drafts are read in minutes and edited in an editor."""
+    assert [each for page in pages(demo.parent) for each in over_budget(page)] == []
+
+
+def test_changed_figures_are_named_and_fixed(demo: Path) -> None:
+    """Change any figure: its line is contradicted with the value, and the fix restores the bytes."""
+    text = (demo.parent / "benchmarks/quick_math/report.md").read_text(encoding="utf-8")
+    chance = random.Random(7)
+    with pipeline.open_warehouse(demo) as warehouse:
+        answers = Answers(warehouse)
+        figures = [found for found in compared(read(text), answers) if found.span]
+        for figure in chance.sample(figures, 40):
+            assert figure.span is not None
+            start, end = figure.span
+            digit = chance.choice([at for at in range(start, end) if text[at].isdecimal()])
+            other = chance.choice([each for each in "123456789" if each != text[digit]])
+            changed = f"{text[:digit]}{other}{text[digit + 1 :]}"
+            findings = compared(read(changed), answers)
+            wrong = [each for each in findings if each.status == CONTRADICTED]
+            assert [(each.line, each.expected) for each in wrong] == [(figure.line, figure.claim)]
+            assert fixed(changed, findings) == text
 
 
 def test_sections_stand_in_order(demo: Path) -> None:
-    """Each page has the sections whose relations exist, in BLADE's order, each from a file."""
+    """One benchmark's report has BLADE's sections in its order; of several there is an overview."""
     ours = [section.title for section in report.SECTIONS]
-    assert ours == [title for title in ORDER if title in ours]
+    assert ours == ORDER
     for page in pages(demo.parent):
-        assert re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE) == ours
+        wanted = ["Overview"] if page.parent == demo.parent else ours
+        assert re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE) == wanted
     files = {path.name for path in (templates.OURS / "markdown").iterdir()}
-    assert files == {f"{section.name}.md.j2" for section in report.SECTIONS} | {"opening.md.j2"}
+    others = {"opening.md.j2", "overview.md.j2", "words.md.j2"}
+    assert files == {f"{section.name}.md.j2" for section in report.SECTIONS} | others
+
+
+def test_benchmarks_have_their_folders(demo: Path, mixed: Path) -> None:
+    """One each where there are several, named by plain characters; none where there is one."""
+    names = [page.parent.name for page in pages(demo.parent / "benchmarks")]
+    assert names == ["office_desk", "quick_math"]
+    assert all((page.parent / "report.html").exists() for page in pages(mixed / "benchmarks"))
 
 
 def test_citations_exist(demo: Path) -> None:
     """Every rollout a page cites can be opened."""
-    text = (demo.parent / "report.md").read_text(encoding="utf-8")
-    cited = set(re.findall(r"`([\w.-]+/\d+:\d+)`", text))
+    cited = set(re.findall(r"`([\w.-]+/\d+:\d+)(?:#\d+)?`", whole(demo.parent)))
     known = set(Results(demo.parent).column("select run_id || '/' || rollout_id from rollouts"))
     assert len(cited) > 40 and cited <= known
 
 
 def test_untrusted_text_is_inert(mixed: Path) -> None:
-    """Nothing of a row can be markup: no tag, no comment but ours, no link, no extra cell."""
+    """Nothing of a row is markup: no tag, no comment but ours, no link, no extra cell."""
     for page in pages(mixed):
         text = page.read_text(encoding="utf-8")
-        bare = MARKER.sub("", text)
-        assert "<" not in bare.replace("\\<", "") and "\x1b" not in text and "\u202e" not in text
-        assert "](http" not in bare and "http://" not in bare
-        for block in re.findall(r"(?:^\|.*\n)+", bare, re.MULTILINE):
+        assert "\x1b" not in text and "\u202e" not in text
+        bare = CODE.sub("", COMMENT.sub("", text))
+        assert "<" not in bare.replace("\\<", "") and "http://" not in bare, page
+        for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
             cells = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
             assert len(cells) == 1, block
 
 
 def test_odd_runs_have_their_own_words(mixed: Path) -> None:
     """One repeat, graded and unbounded rewards, and no rollout at all are said in words."""
-    text = MARKER.sub("", (mixed / "report.md").read_text(encoding="utf-8"))
-    assert "`single`** tried each task once: 1 passed, 1 failed" in text
-    assert "One scored attempt a task says nothing of retries or consistency" in text
-    assert "counting 1 and more as a pass, pass@1 is 25.0%" in text
-    assert "Rewards go from -19 to 0, so what passes is not settled" in text
-    assert "add to blade.toml, for example: `pass_threshold = 0.0`" in text
-    assert "`empty`** has no scored rollout: 0 tasks, 0 rollouts recorded" in text
-    assert "| what was expected: no materialized inputs, no `[expected]` in blade.toml |" in text
-    assert "`graded` on `graded` has a pass@1 of 25.0% over 1 scored task" in text
-    assert "Rewards are graded: their mean is 0.5, and 1 and more counts as a pass." in text
-    assert "These are 3 of 6 benchmarks; the table has all." in text
-    assert "What passes is not settled, so nothing can be called a failure." in text
+    text = whole(mixed)
+    for said in (
+        "Every task has one scored attempt, so no task can pass only sometimes.",
+        "25.0% of attempts reach the pass threshold of 1.",
+        "no pass threshold is set and rewards go from -19 to 0, so pass figures are n/a.",
+        "`empty` has no scored attempt.",
+        "What was expected is not recorded, so missing attempts are unknown.",
+        "Set a pass threshold first: nothing can be called a failure without one.",
+        "Collect several attempts per task: one cannot tell luck from ability.",
+    ):
+        assert said in text, said
 
 
 def test_every_heading_has_a_body_and_every_line_its_words(demo: Path, mixed: Path) -> None:
     """No heading stands over the next, no sentence has a hole, and one thing is not many."""
     holes = re.compile(
-        r"\b1 (?:task|run|rollout|attempt|failure|call|check)s\b|,,|, \.|; \.| ,|\(\)"
+        r"\b1 (?:task|run|rollout|attempt|failure|call|check)s\b|,,|, \.|; \.| ,|\(\)|  "
     )
     for page in [*pages(demo.parent), *pages(mixed)]:
-        text = re.sub(r"`[^`]*`", "``", MARKER.sub("", page.read_text(encoding="utf-8")))
+        text = CODE.sub("``", plain(page))
         blocks = [block for block in text.split("\n\n") if block.strip()]
         levels = [len(re.match("#*", block)[0]) for block in blocks]  # type: ignore[index]
         # A deeper heading is a body; one of the same level, or the end, is none.
@@ -366,102 +372,49 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 ],
             },
             [
-                "has one scored attempt a task: 2 passed, 2 failed",
-                "Scored: 4 of 12 expected rollouts",
-                'is at "recorded": 8 of 12 rollouts (66.7%) come no further.',
-                "No task has two scored attempts, so none can pass sometimes.",
-                "2 of 4 scored tasks never pass.",
-                "one scored attempt per task, which cannot tell luck from knowledge.",
+                "`a` passes 50.0% of attempts",
+                "Scored are 4 of 12 expected attempts of `a`",
+                'most attempts are lost at "recorded": 8 of 12 (66.7%).',
+                "2 tasks of `a` never pass",
+                "Collect several attempts per task",
             ],
         ),
-        pytest.param(
-            {
-                "a_rollouts.jsonl": [rollout(t, 0) for t in range(4)],
-                "a_rollouts_materialized_inputs.jsonl": [asked(0, 0)],
-            },
-            [
-                "3 recorded rollouts were not expected",
-                "| 1 of 1 |",
-                "4 of 4 scored rollouts pass",
-                "No rollout is lost at any stage.",
-                "Every scored task passes at least once.",
-                "No attempt failed, so there is nothing to fix; collect repeats",
-            ],
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
+        (
             {
                 "a_rollouts.jsonl": "",
                 "a_rollouts_materialized_inputs.jsonl": [asked(0, 0), asked(1, 0)],
                 "a_rollouts_failures.jsonl": [failure(0, 0, "transient")],
             },
             [
-                "has no scored rollout",
-                "1 with failed attempts only, 1 without a trace",
-                "No rollout of `a` is scored: there is nothing to aggregate.",
-                "No rollout is scored, so no task can be said to never pass.",
-                "**Fix the machinery and run the lost rows again**: 2 of 2 failures",
+                "`a` has no scored attempt.",
+                "No attempt is scored: there is nothing to aggregate.",
+                "**Fix the infrastructure and rerun**: 2 of 2 failures on 2 tasks were lost",
             ],
-            marks=pytest.mark.slow,
         ),
-        pytest.param(
-            {
-                "a_rollouts.jsonl": [
-                    rollout(t, i, reward=[1.0, None][i]) for t in range(3) for i in (0, 1)
-                ]
-            },
-            ["Scored: 3 of 6 recorded rollouts", "3 scored, 3 without a usable reward"],
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
-            {
-                "a_rollouts.jsonl": [
-                    rollout(t, i, reward=float((t + i) % 3 > 0)) for t in range(6) for i in range(3)
-                ]
-            },
-            ["All tasks have one and the same pass rate"],
-            marks=pytest.mark.slow,
-        ),
-        pytest.param(
+        (
             {
                 f"{name}_rollouts.jsonl": [rollout(t, 0, reward=float(t < 3)) for t in range(6)]
-                for name in "abc"
+                for name in "ab"
             },
             [
-                "Highest on `a`: 3 of 3 runs, such as **`a`** with a pass@1 of 50.0%",
-                "Of 6 scored tasks of `a`, 3 pass in every scored attempt of its 3 runs",
-                "\n\nNothing on record explains 9 of 9 attempts that did not pass (100.0%).",
-                "3 of 6 scored tasks never pass. No rule names a mode of them.",
-                "pass@1 does not move: +0.0 points (95% interval for new tasks -45.9 to +45.9 "
-                "points), on 6 tasks of both.",
-                "Nothing on record says what to do about the failures: read some of them;",
+                "`b` vs `a`: pass@1 +0.0 points (95% CI -45.9 to +45.9) on 6 common tasks: "
+                "not significant.",
+                "`a`: 3 failures, 3 unexplained.",
+                "No recorded configuration difference",
+                "Nothing on record says what to do about the failures: read some of them.",
             ],
-            marks=pytest.mark.slow,
         ),
-        pytest.param(
-            {
-                "a_rollouts.jsonl": [rollout(t, i, reward="?") for t in range(3) for i in (0, 1)],
-                "b_rollouts.jsonl": [
-                    rollout(t, i, reward=t - 2.5) for t in range(3) for i in (0, 1)
-                ],
-            },
-            [
-                "| a usable reward | `a` (6 of 6 rollouts) |",
-                "What passes is not settled, so no task can be said to pass sometimes.",
-                "What passes is not settled, so no task can be said to never pass.",
-                "**Grade again**: 6 of 6 failures (100.0%), at 3 tasks, were never graded",
-            ],
-            marks=pytest.mark.slow,
+        (
+            {"a_rollouts.jsonl": [rollout(t, i) for t in range(4) for i in range(2)]},
+            ["No attempt failed.", "No task passes only sometimes.", "nothing to compare"],
         ),
     ],
 )
 def test_sentences_hold(tmp_path: Path, files: dict[str, Any], sentences: list[str]) -> None:
     """What was lost, left out or never asked for is said as it is."""
     out = analyzed(tmp_path, files).path.parent
-    text = MARKER.sub("", (out / "report.md").read_text(encoding="utf-8"))
     for sentence in sentences:
-        assert sentence in text
-    assert check_figures(out) > 20
+        assert sentence in plain(out / "report.md")
 
 
 def test_a_template_cannot_print_what_it_was_not_given() -> None:
