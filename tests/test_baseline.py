@@ -55,7 +55,7 @@ def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
         ("seas_new", "seas_old", None, 0.02),
     ]
     page = call("compare", "--warehouse", warehouse).stdout
-    assert "hills_new against hills_old" in page
+    assert "hills_new vs hills_old" in page
     assert "lakes, points of pass@1 from the row to the column" in page
 
 

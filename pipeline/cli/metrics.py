@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import known_run
+from pipeline.cli.lookup import find_run
 from pipeline.cli.options import warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.warehouse import open_warehouse
@@ -41,8 +41,7 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     from pipeline.report import sidecar
 
     with open_warehouse(warehouse) as opened:
-        if run is not None:
-            known_run(opened, run)
+        run = None if run is None else find_run(opened, run)["run_id"]
         runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
     objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pipeline.run import Analysis, Progress
 
 DEFAULT_OUT = Path("blade_out")
-DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
 PATH = click.Path(path_type=Path)
 
 
@@ -51,11 +50,38 @@ memory_option = click.option(
     metavar="SIZE",
     help="Memory for the engine, such as 4GB.  [default: half of the machine's]",
 )
+
+
+def nearest_warehouse() -> Path | None:
+    """Of this folder, then of each above it: its blade_out, else the folder itself."""
+    try:
+        n_above = len(Path.cwd().parents)
+    except OSError:  # the folder is gone
+        n_above = 0
+    for depth in range(n_above + 1):
+        for out in (Path(*[".."] * depth, DEFAULT_OUT), Path(*[".."] * depth)):
+            # What may not be looked at is not ours.
+            with suppress(OSError):
+                if (out / WAREHOUSE_NAME).is_file():
+                    return out / WAREHOUSE_NAME
+    return None
+
+
+def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
+    """Commands get a file, whether it is there or not."""
+    from pipeline.warehouse import warehouse_file
+
+    if value is not None:
+        return warehouse_file(value)
+    return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
+
+
 warehouse_option = click.option(
     "--warehouse",
     type=PATH,
-    default=DEFAULT_WAREHOUSE,
-    help="The file that blade analyze wrote.",
+    callback=_warehouse,
+    help="Output folder of blade analyze, or its warehouse file.  "
+    "[default: blade_out, here or in a folder above]",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for a program to read."

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import numpy as np
 
-from pipeline.cli.lookup import Row, known_run, rows
+from pipeline.cli.lookup import Row, find_run, rows
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import percent, print_table
 from pipeline.errors import UsageError
@@ -91,8 +91,7 @@ def plan(
         raise UsageError("more than two runs.", hint="Name one run, or a base and a candidate.")
     budgets = {"tokens": budget_tokens, "seconds": budget_seconds}
     with open_warehouse(warehouse) as opened:
-        for name in run:
-            known_run(opened, name)
+        run = tuple(find_run(opened, name)["run_id"] for name in run)
         every = {row["run_id"]: row for row in rows(opened, RUNS)}
         chosen = [run] if run else [(name,) for name in every]
         planned = [

@@ -7,29 +7,31 @@ from pathlib import Path
 
 import click
 
-from pipeline.citation import Citation, bounded_name, parse
+from pipeline.citation import bounded_name, parse
 from pipeline.cli.compare_page import SIDES, contrasted
 from pipeline.cli.lookup import (
     Row,
     bounded,
     column,
     command,
+    find_run,
+    find_task,
     grouped,
-    known_run,
     rows,
     short,
 )
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import (
-    LONGEST_COMMAND,
     LONGEST_TEXT,
     block,
+    cause_words,
     counted,
     facts,
     flat,
     heading,
     labelled,
     phrase,
+    print_next,
     print_table,
     row,
     sentence,
@@ -60,7 +62,7 @@ KEPT = {"prompt": 1000, "note": 1000, "answer": 400, "snippet": 240} | {
 }
 # How a change differs from what was expected.
 CALLS = {
-    "differs": "otherwise",
+    "differs": "different",
     "failed": "in error",
     "missing": "never made",
     "unasked": "not asked for",
@@ -122,7 +124,7 @@ ATTEMPTS = """
             when outcome <> 'scored' then outcome
             when is_pass then 'passed'
             when not is_pass then 'failed'
-            else 'pass unsettled'
+            else 'pass unknown'
         end as verdict,
         rollout_index, outcome, is_pass, reward, answer, last_stage, failure_class,
         n_turns, n_tool_calls, n_tool_errors,
@@ -239,34 +241,28 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
         for line in part(story):
             click.echo(line)
     click.echo()
-    for line in story["next"]:
-        click.echo(f"next  {one_line(line, LONGEST_COMMAND)}")
+    print_next(story["next"])
 
 
 def _find(warehouse: Warehouse, text: str) -> Row:
     """Task ids may hold slashes and colons: a task of that name goes before a citation."""
-    run_id, _, task_id = text.partition("/")
-    task_id = bounded_name(task_id)
-    if not (run_id and task_id):
+    run_id, _, name = text.partition("/")
+    if not (run_id and name):
         hints = [f"For example: blade why {one_line(task)}" for task in column(warehouse, EXAMPLE)]
         raise UsageError(f"{one_line(text)} is not RUN/TASK.", hint="".join(hints))
-    benchmark = known_run(warehouse, run_id)["benchmark"]
-    asked = {"run_id": run_id, "task_id": task_id, "rollout_index": None, "benchmark": benchmark}
-    if column(warehouse, IS_TASK, run_id, task_id, benchmark):
-        return asked
+    run = find_run(warehouse, run_id)
+    asked = {"run_id": run["run_id"], "rollout_index": None, "benchmark": run["benchmark"]}
     citation = parse(text)
-    if citation is None or not column(warehouse, IS_TASK, run_id, citation.task_id, benchmark):
-        query = "select task_id from task_outcomes where run_id = ? order by all"
-        tasks = column(warehouse, query, run_id)
-        hint = f"Tasks of the run: {listed(tasks)}" if tasks else "The run has no tasks."
-        raise UsageError(f"{one_line(text)}: no such task in this run.", hint=hint)
+    whole = bounded_name(name)
+    if citation is None or column(warehouse, IS_TASK, run["run_id"], whole, run["benchmark"]):
+        return {**asked, "task_id": find_task(warehouse, run, whole)}
+    asked |= {"task_id": find_task(warehouse, run, citation.task_id)}
     query = "select rollout_index from rollout_features where run_id = ? and task_id = ? order by 1"
-    repeats = column(warehouse, query, run_id, citation.task_id)
+    repeats = column(warehouse, query, run["run_id"], asked["task_id"])
     if citation.rollout_index not in repeats:
-        hint = f"There are these repeats of this task: {listed(repeats)}"
-        cited = one_line(str(Citation(*citation.rollout, None)))
-        raise UsageError(f"{cited}: no such attempt.", hint=hint if repeats else "It has none.")
-    return {**asked, "task_id": citation.task_id, "rollout_index": citation.rollout_index}
+        hint = f"Attempts at this task: {listed(repeats) or 'none'}"
+        raise UsageError(f"{one_line(text)}: no such attempt.", hint=hint)
+    return {**asked, "rollout_index": citation.rollout_index}
 
 
 def _story(warehouse: Warehouse, asked: Row) -> Row:
@@ -381,7 +377,7 @@ def _print_runs(story: Row) -> None:
                 run["run_id"],
                 run["bucket"] or ("n/a" if run["n_scored"] is None else "unsettled"),
                 "n/a" if run["n_passed"] is None else f"{run['n_passed']} of {run['n_scored']}",
-                run["cause"],
+                run["cause"] and cause_words(run["cause"]),
                 # A rule that found none suggests nothing.
                 "curated label"
                 if run["is_suggested"] is False
@@ -403,13 +399,13 @@ def _run_note(run: Row) -> str:
         not is_tried and "the run has no attempt at this task",
         is_tried
         and run["bucket"] is None
-        and "what passes is not settled: say pass_threshold in blade.toml",
+        and "nothing says which reward passes: set pass_threshold in blade.toml",
         run["is_same_question"] is False and "asks another question under this name",
         run["note"] and (f"{run['rule']}: " if run["is_suggested"] else "") + flat(run["note"]),
         is_label and one_line(run["label_source"]),
         is_label and run["said_by"] and f"said by {one_line(run['said_by'])}",
         is_label and run["evidence"] and f"cites {_joined(run['evidence'])}",
-        is_label and f"the rules suggest {run['suggested_cause']}{rule}",
+        is_label and f"the rules suggest {cause_words(run['suggested_cause'])}{rule}",
         by="; ",
     )
 
@@ -440,7 +436,7 @@ def _attempt_lines(attempt: Row) -> Iterator[str]:
     snippet = None
     if mode := attempt["primary"]:
         snippet = mode["snippet"]
-        cause = "" if mode["cause"] == "UNEXPLAINED" else f" ({mode['cause']})"
+        cause = "" if mode["cause"] == "UNEXPLAINED" else f", {cause_words(mode['cause'])}"
         yield row("mode", f"{one_line(mode['mode'])}{cause}: {sentence(mode['title'])}")
         place, tool = _place(mode), one_line(mode["tool"] or "")
         if place or snippet:
@@ -461,7 +457,7 @@ def _expected_of(story: Row) -> Iterator[str]:
     found = story["expected_calls"]
     for call in found[:1]:
         done = f"{call['n_made']} of {counted(call['n_expected'], 'expected change')} made"
-        yield heading("against what was expected") + f": {done}"
+        yield heading("compared with what was expected") + f": {done}"
     for call in found[:MOST_CALLS]:
         said = f"{one_line(call['citation'])} {one_line(call['tool'])} {sentence(call['detail'])}"
         yield row(CALLS[call["status"]], said)
@@ -476,7 +472,8 @@ def _contrast_of(story: Row) -> Iterator[str]:
     which = "closest contrast" if found["is_closest"] else "contrast with the closest pass"
     others = f", of {found['n_contrasts']} attempts that failed: name one for its own"
     yield heading(which) + (others if found["n_contrasts"] > 1 else "")
-    shared = f"{found['n_common']} of {found['n_calls']} and {found['n_passing_calls']} calls"
+    shared = counted(found["n_common"], "call")
+    shared += f" (of {found['n_calls']} and {found['n_passing_calls']})"
     if found["n_common_first"]:
         shared += f"; {counted(found['n_common_first'], 'consequential step')} alike"
     # Which arguments differ says more than how long calls begin.
@@ -498,8 +495,9 @@ def _signs_of(story: Row) -> Iterator[str]:
         yield heading("suspicions") + ": perhaps not the model but the task, data or infrastructure"
     for found in story["suspicions"]:
         share = f"{found['n_with']} of {found['n_failing']} attempts that did not pass"
-        said = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {share}"
-        yield from facts((found["cause"], said), ("", _joined(found["evidence"] or [])))
+        why = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {share}"
+        said = f"{cause_words(found['cause'])}, {why}"
+        yield from facts(("suspicion", said), ("", _joined(found["evidence"] or [])))
     if story["error_signatures"]:
         yield heading("errors of this task") + ", without their numbers, paths and ids"
     for found in story["error_signatures"]:

@@ -10,9 +10,9 @@ from pipeline.report.figures import Figure, Row
 
 METRICS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
 TESTS = {
-    "signs of tasks": "flipping the signs of task differences",
-    "signs of groups": "flipping the signs of groups of tasks",
-    "t of tasks' differences": "Student's t of task differences, since repeats differ",
+    "signs of tasks": "sign-flip test of task differences",
+    "signs of groups": "sign-flip test of groups of tasks",
+    "t of tasks' differences": "t-test of task differences, since repeats differ",
 }
 EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
 # Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
@@ -164,7 +164,7 @@ def _new_tasks(change: Change, voice: Voice) -> str:
         return "n/a: the tasks do not tell how others would fare"
     told = voice.span(change, row.ci_new_tasks_low, row.ci_new_tasks_high)
     seen = _detectable(change, row.mde_new_tasks, voice)
-    return f"{told} (95%, for new tasks like these){seen}"
+    return f"95% CI {told}{seen}"
 
 
 def _same_tasks(change: Change, voice: Voice) -> str:
@@ -180,7 +180,7 @@ def _same_tasks(change: Change, voice: Voice) -> str:
     if row.ci_same_tasks_low.value is not None:
         span = voice.span(change, row.ci_same_tasks_low, row.ci_same_tasks_high)
         seen = _detectable(change, row.mde_same_tasks, voice)
-        return f"{span} (95%, for these tasks sampled again){seen}; {found}"
+        return f"95% CI {span}{seen}; {found}"
     if found is not None:
         return f"{found}, comparing their repeats task by task; too few mixed tasks for an interval"
     if row.se_same_tasks.value is None:
@@ -192,7 +192,7 @@ def _detectable(change: Change, figure: Figure, voice: Voice) -> str:
     if figure.value is None:
         return ""
     size = voice.change(change, figure).lstrip("+")
-    return f"; a change of {size} would be seen four times in five"
+    return f"; minimum detectable change {size} (80% power)"
 
 
 def _missing(change: Change, voice: Voice) -> str:
@@ -204,8 +204,8 @@ def _missing(change: Change, voice: Voice) -> str:
     told = f"{voice.change(change, row.delta_counted_as_fail)} with missing rows as failures"
     if row.ci_counted_as_fail_low.value is not None:
         span = voice.span(change, row.ci_counted_as_fail_low, row.ci_counted_as_fail_high)
-        told += f" ({span}, which the verdict goes by)"
-    told += f"; {voice.span(change, row.bound_low, row.bound_high)} whatever they would have been"
+        told += f" (95% CI {span}, used for the verdict)"
+    told += f"; {voice.span(change, row.bound_low, row.bound_high)} if all had failed or passed"
     if not row.is_expected_known:
         told += ", had every task the usual repeats: nothing says what was expected"
     return told
@@ -215,14 +215,12 @@ def _chance(change: Change, voice: Voice) -> str:
     row = change.row
     told = []
     if row.p_mean.value is not None:
-        mean = f"p = {voice.chance(row.p_mean)} if their mean did not change, by {TESTS[row.test]}"
+        mean = f"{TESTS[row.test]}, p = {voice.chance(row.p_mean)}"
         if row.p_holm.value is not None and row.p_holm.value != row.p_mean.value:
             mean += f" ({voice.chance(row.p_holm)} by Holm, over all candidates)"
         told.append(mean + _drawn(row.n_draws, voice))
     if row.p_any.value is not None:
-        dealt = (
-            f"p = {voice.chance(row.p_any)} if no task changed, by exchanging rollouts within tasks"
-        )
+        dealt = f"permutation test (no task changed), p = {voice.chance(row.p_any)}"
         told.append(dealt + _drawn(row.n_draws_any, voice))
     return "; ".join(told)
 

@@ -2,7 +2,13 @@
 
 from pipeline.warehouse.build import build, let_go
 from pipeline.warehouse.overlay import ask_again
-from pipeline.warehouse.reader import Warehouse, half_of_memory, of_this_version, open_warehouse
+from pipeline.warehouse.reader import (
+    Warehouse,
+    half_of_memory,
+    of_this_version,
+    open_warehouse,
+    warehouse_file,
+)
 from pipeline.warehouse.relations import (
     Notice,
     create_macros,
@@ -24,4 +30,5 @@ __all__ = [
     "open_warehouse",
     "order_views",
     "run_checks",
+    "warehouse_file",
 ]
