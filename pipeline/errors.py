@@ -40,7 +40,7 @@ def resolved(what: str, name: str, known: Sequence[str], *, within: str = "") ->
     found = matching(name, known)
     if len(found) == 1:
         return found[0]
-    shown = one_line(name, LONGEST_NAME)
+    shown = one_line(name, LONGEST_NAME) or "''"
     if found:
         hint = f"Give more of the name: {listed(found)}"
         raise UsageError(f"{shown}: {len(found)} {what}s{within} match.", hint=hint)

@@ -190,7 +190,12 @@ def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         (["analyze", "{folder}", "--max-line-bytes", "0"], ["--max-line-bytes"]),
         (["analyze", "{folder}", "--threads", "two"], ["--threads"]),
         (["analize"], ["analize: no such command", "Did you mean analyze?"]),
-        (["sql", "--nope"], ["No such option"]),
+        (
+            ["analyze", "{folder}", "--baseline", ""],
+            ["--baseline: the name is empty", "Give a name"],
+        ),
+        (["plan", "--change", "inf"], ["--change", "See: blade plan --help"]),
+        (["sql", "--nope"], ["No such option", "See: blade sql --help"]),
         (["show"], ["Missing argument"]),
     ],
 )
@@ -374,6 +379,15 @@ def test_the_schema_lists_every_relation_with_its_purpose(results: Results) -> N
     rows = json.loads(_sql(results, "--schema", "--format", "json").stdout)
     assert sorted({row["relation"] for row in rows}) == RELATIONS.split()
     assert all(row["description"] and row["column"] and row["type"] for row in rows)
+
+
+def test_the_schema_of_one_relation(results: Results) -> None:
+    """By its name or a part of it; a query is no relation."""
+    said = _sql(results, "--schema", "task_outc").stdout
+    assert said.startswith("task_outcomes  ") and "\n\n" not in said
+    _refused(_sql(results, "--schema", "from runs"), 2, "from runs: no such relation")
+    rows = json.loads(_sql(results, "--schema", "runs", "--format", "json").stdout)
+    assert {row["relation"] for row in rows} == {"runs"}
 
 
 @pytest.mark.parametrize("format_", ["csv", "parquet"])

@@ -327,6 +327,7 @@ def test_unknown_run(say: Say) -> None:
     assert refused(say("base", "hostile"), "hostile: 2 runs match", "hostile_a, hostile_b")
     assert refused(say("base", "bettter"), "bettter: no such run", "Did you mean better?")
     assert refused(say("base", "x" * 5000), "xxx…: no such run")
+    assert refused(say(""), "'': no such run")
     assert refused(say("base", "\x1b[2J"), "\\x1b[2J: no such run")
 
 

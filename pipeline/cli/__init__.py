@@ -177,10 +177,12 @@ def _run() -> None:
     except BladeError as error:
         _say(str(error), error.hint)
         sys.exit(error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
-        context = error.ctx if isinstance(error, click.UsageError) else None
-        called = context.command_path if context else "blade"
-        _say(error.format_message(), f"See: {called} --help")
+        called = next((word for word in sys.argv[1:] if word in COMMANDS), "")
+        _say(error.format_message(), f"See: {f'blade {called}'.strip()} --help")
         sys.exit(error.exit_code)
     except OSError as error:
         _let_go()

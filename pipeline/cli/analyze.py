@@ -149,11 +149,11 @@ def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
         hint = "For example: blade analyze results/ --out blade_out"
         raise UsageError("no results given.", hint=hint)
     if threshold is not None and not math.isfinite(threshold):
-        raise UsageError(f"--pass-threshold {threshold}: no reward can be compared with it.")
-    if benchmark is not None and not benchmark.strip():
-        raise UsageError("--benchmark: the name is empty.")
-    if not all(name.strip() for name in settings.baselines):
-        raise UsageError("--baseline: the name is empty.")
+        message = f"--pass-threshold {threshold}: no reward can be compared with it."
+        raise UsageError(message, hint="Give a number, such as --pass-threshold 1.")
+    for option, names in (("--benchmark", [benchmark]), ("--baseline", settings.baselines)):
+        if any(name is not None and not name.strip() for name in names):
+            raise UsageError(f"{option}: the name is empty.", hint=f"Give a name after {option}.")
     from pipeline.run import run
 
     with shown_progress() as progress:

@@ -185,7 +185,7 @@ def _located(stack: ExitStack, words: Sequence[str], warehouse: Path) -> tuple[P
 def _is_results(word: str, warehouse: Path) -> bool:
     """Is it a path that is there? A run of that name goes first: folders are named after runs."""
     try:
-        if not Path(word).exists():
+        if not word or not Path(word).exists():
             return False
     except OSError:  # longer than any path
         return False

@@ -73,9 +73,10 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         click.echo(json_text(content, indent=2))
     else:
         _print(runs, checks, warehouse)
-    for run_id in below:
-        found = f"{one_line(run_id)}: the clean rate is not at least {min_clean_rate}."
-        click.echo(f"blade: {found}", err=True)
+    for row in runs:
+        if row["run_id"] in below:
+            found = f"{one_line(row['run_id'])}: clean rate {percent(row['clean_rate'])}"
+            click.echo(f"blade: {found}, the minimum is {percent(min_clean_rate)}.", err=True)
     if below:
         raise click.exceptions.Exit(1)
 

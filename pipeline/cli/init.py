@@ -56,14 +56,14 @@ def init(
       blade init --benchmark-dir benchmarks/evalplus --benchmark evalplus --results runs/ --link
     """
     if not benchmark.strip():
-        raise UsageError("--benchmark: the name is empty.")
+        raise UsageError("--benchmark: the name is empty.", hint="For example: office_desk")
     if ACTIVE.search(benchmark) or set("\n\t") & set(benchmark) or len(benchmark) > LONGEST_NAME:
         raise UsageError(
             f"--benchmark {one_line(benchmark, 60)}: not a name.",
             hint="A name is one line of visible characters, 200 at most.",
         )
     if keep and force:
-        raise UsageError("--keep and --force: one of them at most.")
+        raise UsageError("--keep and --force: one of them at most.", hint="Leave one out.")
     from pipeline.package.scaffold import Analyses, Existing, lay_out
 
     existing = Existing(keep=keep, force=force)

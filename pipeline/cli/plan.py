@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import click
 import numpy as np
 
 from pipeline.cli.lookup import Row, find_run, rows
-from pipeline.cli.options import json_option, warehouse_option
+from pipeline.cli.options import Number, json_option, warehouse_option
 from pipeline.cli.page import percent, print_table
 from pipeline.errors import UsageError
 from pipeline.text import json_text, neutral
@@ -53,17 +52,13 @@ COLUMNS = ("plan", "tasks", "repeats", "attempts", "tokens", "detectable change"
 @click.argument("run", nargs=-1)
 @click.option(
     "--change",
-    type=click.FloatRange(0, 100, min_open=True),
+    type=Number(0, 100, min_open=True),
     default=5.0,
     show_default=True,
     help="The change of pass@1 to be seen, in points, with 80% power.",
 )
-@click.option(
-    "--budget-tokens", type=click.FloatRange(0, min_open=True), help="Tokens to spend per task."
-)
-@click.option(
-    "--budget-seconds", type=click.FloatRange(0, min_open=True), help="Seconds to spend per task."
-)
+@click.option("--budget-tokens", type=Number(0, min_open=True), help="Tokens to spend per task.")
+@click.option("--budget-seconds", type=Number(0, min_open=True), help="Seconds to spend per task.")
 @json_option
 @warehouse_option
 def plan(
@@ -85,8 +80,6 @@ def plan(
       blade plan office_desk_aster-8b office_desk_birch-70b --change 2
       blade plan office_desk_aster-8b --budget-tokens 6000 --json
     """
-    if not all(isfinite(number) for number in (change, budget_tokens or 0, budget_seconds or 0)):
-        raise UsageError("a change and a budget are finite numbers.")
     if len(run) > 2:
         raise UsageError("more than two runs.", hint="Name one run, or a base and a candidate.")
     budgets = {"tokens": budget_tokens, "seconds": budget_seconds}
