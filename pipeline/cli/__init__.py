@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse what no table, query or message can hold, whatever it is for."""
+        """Refuse what no table, query or message can hold, in any argument."""
         for word in args:
             if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
                 hint = "A file of such a name is read with the folder it lies in."
@@ -202,7 +202,7 @@ def _run() -> None:
 
 
 def _say(words: str, hint: str = "") -> None:
-    """On stderr; where that is closed or full there is nobody to tell."""
+    """On stderr; where that is closed or full there is nobody to read it."""
     with suppress(OSError):
         click.echo(f"blade: {neutral(words)}", err=True)
         if hint:

@@ -100,7 +100,7 @@ def _part(results: Path, relations: Sequence[str], benchmark: str | None) -> Ite
     from pipeline.run import part
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
-        # An empty profile stands for none, whatever lies beside the results.
+        # An empty profile: the one beside the results is not for this.
         nothing = Path(folder) / "blade.toml"
         nothing.touch()
         out = Path(folder) / "out"

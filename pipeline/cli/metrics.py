@@ -25,7 +25,7 @@ NAMES = ("run_id", "metric", "value")
     "format_",
     type=click.Choice(FORMATS),
     default="json",
-    help="json is the sidecar itself; the others have a row a figure, jsonl an object a run.",
+    help="json is the sidecar itself, jsonl one object per run, the others one row per figure.",
 )
 @warehouse_option
 def metrics(run: str | None, format_: str, warehouse: Path) -> None:
@@ -35,7 +35,7 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     Examples:
       blade metrics
       blade metrics office_desk_aster-8b --format table
-      blade metrics --format csv --warehouse compared/warehouse.duckdb
+      blade metrics --format csv --warehouse compared
     """
     from pipeline import report
     from pipeline.report import sidecar

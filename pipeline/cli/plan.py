@@ -69,10 +69,10 @@ def plan(
     as_json: bool,
     warehouse: Path,
 ) -> None:
-    """Say how many tasks and repeats show a change of pass@1, from how RUN varies.
+    """Estimate how many tasks and repeats it takes to detect a change of pass@1 in RUN.
 
-    Of two runs, a base and a candidate, from how their differences vary; without a name, of every
-    run alone.
+    Given two runs, a base and a candidate, from how their differences vary; without a name, for
+    every run alone.
 
     \b
     Examples:

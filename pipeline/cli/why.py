@@ -220,7 +220,7 @@ DIVE = "select * exclude (run_id, task_id) from never_dives where run_id = $1 an
 @warehouse_option
 @json_option
 def why(task: str, warehouse: Path, as_json: bool) -> None:
-    """Tell why RUN fails TASK: how all runs fare on it, then each attempt with its evidence.
+    """Show why RUN fails TASK: how all runs do on it, then each attempt with its evidence.
 
     With a rollout, that attempt comes first, and the contrast is its own.
 
@@ -375,7 +375,7 @@ def _print_runs(story: Row) -> None:
         [
             (
                 run["run_id"],
-                run["bucket"] or ("n/a" if run["n_scored"] is None else "unsettled"),
+                run["bucket"] or ("n/a" if run["n_scored"] is None else "unknown"),
                 "n/a" if run["n_passed"] is None else f"{run['n_passed']} of {run['n_scored']}",
                 run["cause"] and cause_words(run["cause"]),
                 # A rule that found none suggests nothing.
