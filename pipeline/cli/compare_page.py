@@ -29,7 +29,6 @@ from pipeline.text import one_line
 
 # Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
-MOST_MATRIX = 12
 MOST_FLIPS = 3
 # What a short page leaves to --full: the tables say it, or few ask.
 LEFT_OUT = ("verdict", "same tasks", "why")
@@ -87,7 +86,7 @@ def _level(change: Change, value: float | None) -> str | float | None:
 
 
 def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
-    """Of one candidate the whole story; of several a table first; of all runs a matrix."""
+    """Of one candidate the whole story; of several, and of all runs, a table."""
     if not found:
         click.echo(NOTHING)
     named = [each for each in found if each.is_named]
@@ -99,9 +98,9 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
     if len(named) > MOST_WHOLE:
         shown = f"{MOST_WHOLE} of {len(named)}, what is decided first"
         click.echo(f"\n{shown}; name fewer candidates to see theirs")
-    for benchmark in dict.fromkeys(each.benchmark for each in others):
-        _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:
+        click.echo("\n" if named else "", nl=False)
+        _print_table(others)
         click.echo("\nNo base is named, so there is no verdict.")
 
 
@@ -118,43 +117,23 @@ def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool
     return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
-def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
-    """The change from each run (a row) to each other (a column), by the metric that leads."""
-    names = list(dict.fromkeys(name for each in found for name in (each.base, each.candidate)))
-    title = heading(one_line(benchmark))
-    if len(names) > MOST_MATRIX or any(len(each.told) > 1 for each in found):
-        click.echo(title)
-        _print_table(found)
-        return
-    is_rate = found[0].lead.metric == "pass_at_1"
-    unit = "points of pass@1" if is_rate else "change of mean reward"
-    click.echo(f"{title}, {unit} from the row to the column")
-    cells = {(name, name): "·" for name in names}
-    for each in found:
-        delta = each.lead.row.delta.value
-        if delta is not None:
-            cells[each.base, each.candidate] = _difference(each.lead, delta)
-            cells.setdefault((each.candidate, each.base), _difference(each.lead, -delta))
-    print_table(
-        ("from", *names),
-        [[name, *(cells.get((name, other), "n/a") for other in names)] for name in names],
-    )
-
-
 def _print_table(found: Sequence[Comparison]) -> None:
     cells = []
     for pair, change in ((each, change) for each in found for change in each.told):
-        values = change.row.values
-        interval = _interval(change, change.row, "ci_new_tasks")
-        chances = (
-            PLAIN.chance(figure)
-            for figure in (change.row.p_mean, change.row.p_any, change.row.p_holm)
+        row = change.row
+        chances = (PLAIN.chance(figure) for figure in (row.p_mean, row.p_any))
+        # Without a base there is neither a verdict nor a correction for candidates.
+        holm = PLAIN.chance(row.p_holm) if pair.is_named else ""
+        cells.append(
+            (
+                *(pair.base, pair.candidate, UNITS[change.metric], row.n_common_tasks.value),
+                _difference(change, row.delta.value),
+                *(_interval(change, row, "ci_new_tasks"), *chances, holm),
+                sentences.verdict(change, PLAIN),
+            )
         )
-        measured = (values["n_common_tasks"], _difference(change, values["delta"]), interval)
-        named = (pair.base, pair.candidate, UNITS[change.metric])
-        cells.append((*named, *measured, *chances, sentences.verdict(change, PLAIN)))
     headings = ("base", "candidate", "by", "tasks", "change", "95% CI (new tasks)")
-    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells)
+    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells, is_dense=True)
 
 
 def _print_whole(comparison: Comparison, *, is_full: bool) -> None:

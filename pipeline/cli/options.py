@@ -137,26 +137,23 @@ def shown_progress() -> Iterator[Progress]:
         yield Progress(stage=echo, note=echo)
         return
     from rich import progress as drawn
-    from rich.console import Console, Group
-    from rich.live import Live
+    from rich.console import Console
 
     words_column = drawn.TextColumn("{task.description}", markup=False)
-    stages = drawn.Progress(drawn.SpinnerColumn(), words_column)
-    reading = drawn.Progress(drawn.BarColumn(), drawn.DownloadColumn(), drawn.TransferSpeedColumn())
-    now = stages.add_task("", total=None)
-    bar = reading.add_task("", total=None, visible=False)
+    with drawn.Progress(
+        *(drawn.SpinnerColumn(), words_column, drawn.BarColumn(), drawn.TransferSpeedColumn()),
+        console=Console(stderr=True),
+        transient=True,
+    ) as shown:
+        now = shown.add_task("", total=None)
 
-    def stage(words: str) -> None:
-        stages.update(now, description=neutral(words))
-        reading.update(bar, visible=False)
+        def read(n_read: int, n_all: int) -> None:
+            shown.update(now, advance=n_read, total=n_all)
 
-    def read(n_read: int, n_all: int) -> None:
-        reading.update(bar, advance=n_read, total=n_all, visible=True)
+        def stage(words: str) -> None:
+            shown.reset(now, description=neutral(words), total=None)
 
-    console = Console(stderr=True)
+        def note(words: str) -> None:
+            shown.console.print(neutral(words), markup=False, highlight=False)
 
-    def note(words: str) -> None:
-        console.print(neutral(words), markup=False, highlight=False)
-
-    with Live(Group(stages, reading), console=console, transient=True):
         yield Progress(stage, read, note)
