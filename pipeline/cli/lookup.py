@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,14 +69,18 @@ def find_run(warehouse: Warehouse, name: str, *, within: str | None = None) -> R
     return found
 
 
-def find_task(warehouse: Warehouse, run: Row, name: str) -> str:
-    """The task meant by a name or a part of it: of the run, or of its benchmark."""
+def task_names(warehouse: Warehouse, run: Row) -> list[str]:
+    """Tasks of the run and of its benchmark: that a run lacks a task can be asked about too."""
     query = """
         select task_id from task_outcomes where run_id = ?
         union select task_id from tasks where benchmark = ?
         order by try_cast(task_id as bigint), task_id
     """
-    known = column(warehouse, query, run["run_id"], run["benchmark"])
+    return column(warehouse, query, run["run_id"], run["benchmark"])
+
+
+def find_task(run: Row, name: str, known: Sequence[str]) -> str:
+    """The task meant by a name or a part of it."""
     return resolved("task", name, known, within=f" in run {run['run_id']}")
 
 

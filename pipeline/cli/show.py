@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pipeline.citation import SHAPE, Citation, parse
-from pipeline.cli.lookup import Row, column, find_run, find_task, rows
+from pipeline.cli.lookup import Row, column, find_run, find_task, rows, task_names
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import phrase
 from pipeline.errors import UsageError, listed
@@ -57,7 +57,7 @@ def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None
 
 def _rollout(warehouse: Warehouse, citation: Citation) -> Row:
     run = find_run(warehouse, citation.run_id)
-    task_id = find_task(warehouse, run, citation.task_id)
+    task_id = find_task(run, citation.task_id, task_names(warehouse, run))
     key = (run["run_id"], task_id, citation.rollout_index)
     found = rows(warehouse, f"from rollouts where {KEY}", *key)
     if not found:

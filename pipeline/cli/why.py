@@ -19,6 +19,7 @@ from pipeline.cli.lookup import (
     grouped,
     rows,
     short,
+    task_names,
 )
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import (
@@ -74,17 +75,7 @@ SHOWN_CALL = 100
 SHOWN_ANSWER = 60
 
 # Of queries on a task, $1 is its run and $2 the task.
-# Of the run, or of its benchmark: that a run lacks a task is a story too.
-IS_TASK = """
-    select 1 from task_outcomes where run_id = $1 and task_id = $2
-    union all
-    select 1 from tasks where benchmark = $3 and task_id = $2
-"""
-# A task that is worth asking about.
-EXAMPLE = """
-    select run_id || '/' || task_id from task_outcomes
-    order by bucket in ('sometimes', 'never') desc nulls last, run_id, task_id limit 1
-"""
+EXAMPLE = "select run_id || '/' || task_id from task_outcomes order by run_id, task_id limit 1"
 # The question most rows of the run ask; of a task that it lacks, what its benchmark asks.
 QUESTION = """
     select prompt, prompt_sha
@@ -252,11 +243,10 @@ def _find(warehouse: Warehouse, text: str) -> Row:
         raise UsageError(f"{one_line(text)} is not RUN/TASK.", hint="".join(hints))
     run = find_run(warehouse, run_id)
     asked = {"run_id": run["run_id"], "rollout_index": None, "benchmark": run["benchmark"]}
-    citation = parse(text)
-    whole = bounded_name(name)
-    if citation is None or column(warehouse, IS_TASK, run["run_id"], whole, run["benchmark"]):
-        return {**asked, "task_id": find_task(warehouse, run, whole)}
-    asked |= {"task_id": find_task(warehouse, run, citation.task_id)}
+    citation, tasks = parse(text), task_names(warehouse, run)
+    if citation is None or bounded_name(name) in tasks:
+        return {**asked, "task_id": find_task(run, bounded_name(name), tasks)}
+    asked |= {"task_id": find_task(run, citation.task_id, tasks)}
     query = "select rollout_index from rollout_features where run_id = ? and task_id = ? order by 1"
     repeats = column(warehouse, query, run["run_id"], asked["task_id"])
     if citation.rollout_index not in repeats:
@@ -276,6 +266,7 @@ def _story(warehouse: Warehouse, asked: Row) -> Row:
     found = rows(warehouse, ATTEMPTS, *key, asked["rollout_index"], MOST_ATTEMPTS)
     n_attempts = [attempt.pop("n_attempts") for attempt in found]
     modes = grouped(map(_cut, rows(warehouse, MODES, *key) if found else []), "rollout_index")
+    contrasts = [_cut(row) for row in rows(warehouse, CONTRAST, *key, asked["rollout_index"])]
     dives = rows(warehouse, DIVE, *key)
     for dive in dives:
         dive["shared_tools"] = [short(tool) for tool in dive["shared_tools"][:MOST_TOOLS]]
@@ -289,7 +280,7 @@ def _story(warehouse: Warehouse, asked: Row) -> Row:
         "n_attempts": n_attempts[0] if found else 0,
         "attempts": [_attempt(_cut(attempt), modes[attempt["rollout_index"]]) for attempt in found],
         "expected_calls": rows(warehouse, EXPECTED, *key, asked["rollout_index"]),
-        "contrast": _contrast(warehouse, asked),
+        "contrast": contrasts[0] if contrasts else None,
         "suspicions": [_cut(suspicion) for suspicion in rows(warehouse, SUSPICIONS, *key)],
         "error_signatures": rows(warehouse, ERRORS, *key, MOST_ERRORS),
         "dive": dives[0] if dives else None,
@@ -315,14 +306,6 @@ def _attempt(attempt: Row, modes: list[Row]) -> Row:
         "primary": modes[0] if modes else None,
         "others": modes[1:],
     }
-
-
-def _contrast(warehouse: Warehouse, asked: Row) -> Row | None:
-    """A failing attempt and the closest passing one: what differs first, and what stands there."""
-    key = (asked["run_id"], asked["task_id"])
-    for found in rows(warehouse, CONTRAST, *key, asked["rollout_index"]):
-        return _cut(found)
-    return None
 
 
 def _next(story: Row, warehouse: Path) -> list[str]:
@@ -508,26 +491,24 @@ def _signs_of(story: Row) -> Iterator[str]:
 
 
 def _dive_of(story: Row) -> Iterator[str]:
+    """Of a task that never passes what its attempts share, and how far the best one got."""
     dive = story["dive"]
     if not dive:
         return
-    checks = f"{dive['n_checks_passed']} of {dive['n_checks']} checks"
-    actions = f"{dive['n_matched_actions']} of {dive['n_expected_actions']} expected actions"
     best = phrase(
         dive["best_rollout"] and one_line(dive["best_rollout"]),
         dive["best_reward"] is not None and f"reward {dive['best_reward']:g}",
-        dive["n_checks"] and checks,
-        dive["n_expected_actions"] and actions,
+        dive["n_checks"] and f"{dive['n_checks_passed']} of {dive['n_checks']} checks",
+        dive["n_expected_actions"]
+        and f"{dive['n_matched_actions']} of {dive['n_expected_actions']} expected actions",
     )
     at_last = f" in {dive['n_at_last_stage']} of {dive['n_scored']}"
     passing = ", ".join(one_line(name) for name in dive["passing_runs"])
-    error = sentence(dive["error_signature"])
     yield heading("never passed in this run")
     yield from facts(
         ("mostly", dive["mode"] and f"{dive['mode']} in {counted(dive['n_with_mode'], 'attempt')}"),
         ("stops at", dive["last_stage"] and one_line(dive["last_stage"]) + at_last),
         ("all call", _joined(dive["shared_tools"])),
-        ("error", error and f"{error}, in {counted(dive['n_with_error'], 'attempt')}"),
         ("all answer", sentence(dive["shared_answer"])),
         ("best", best),
         ("elsewhere", f"passed by {passing}" if passing else "no other run passes it"),
