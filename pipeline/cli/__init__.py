@@ -100,16 +100,10 @@ def blade() -> None:
 
     \b
     Examples:
-      blade analyze results/ --out blade_out
-      blade report --run RUN --out report.html
-      blade metrics RUN --format table
+      blade analyze results/
       blade compare BASE CANDIDATE
-      blade failures RUN
       blade why RUN/TASK
-      blade health
-      blade plan RUN --change 2
       blade sql "select run_id, avg(reward) from rollouts group by all"
-      blade show RUN/TASK:ROLLOUT
     """
 
 

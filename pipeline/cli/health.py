@@ -17,17 +17,7 @@ from pipeline.warehouse import open_warehouse
 
 SHARES = ("clean_rate", "coverage")
 SCOPES = ("rollout", "task", "run")
-COLUMNS = {
-    "rollouts": "n_rollouts",
-    "healthy": "n_healthy",
-    "unhealthy": "n_unhealthy",
-    "unobserved": "n_unobserved",
-    "clean": "clean_rate",
-    "coverage": "coverage",
-    "rejects": "n_rejects",
-    "stale failures": "n_stale_failures",
-    "wrong figures": "n_reported_differences",
-}
+COLUMNS = "n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects".split()
 LEGEND = (
     "unhealthy: a check below found something. unobserved: none did, but some had no evidence to "
     "read. clean: share of recorded rollouts that are not unhealthy."
@@ -83,13 +73,14 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
 
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
     # What is 0 in every run is left out: nothing to look at.
-    shown = {title: name for title, name in COLUMNS.items() if any(run[name] for run in runs)}
-    cells = [
-        [percent(run[name]) if name in SHARES else run[name] for name in shown.values()]
-        for run in runs
-    ]
-    rows = [[run["run_id"], *row] for run, row in zip(runs, cells, strict=True)]
-    print_table(("run", *shown), rows)
+    shown = [name for name in COLUMNS if any(run[name] for run in runs)]
+    titles = (name.removeprefix("n_").removesuffix("_rate").replace("_", " ") for name in shown)
+    cells = (
+        [percent(run[name]) if name in SHARES else run[name] for name in shown] for run in runs
+    )
+    print_table(
+        ("run", *titles), [[run["run_id"], *row] for run, row in zip(runs, cells, strict=True)]
+    )
     click.echo(labelled("", LEGEND))
     if several := [run["run_id"] for run in runs if (run["n_models"] or 0) > 1]:
         click.echo(labelled("", f"answered by more than one model: {listed(several)}"))

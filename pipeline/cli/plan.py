@@ -140,11 +140,10 @@ def _plans(opened: Warehouse, runs: list[Row], change: float) -> Row:
     found["assumption"] = ASSUMPTIONS[len(runs), spread.is_split]
     found["between_variance"], found["within_variance"] = spread.between, spread.within
     for name, (n, repeats) in sizes.items():
-        row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats}
-        row |= {"n_attempts": None, "tokens": None, "detectable": None}
-        if n is not None and repeats is not None:
-            row["n_attempts"], row["detectable"] = n * repeats, spread.detectable(n, repeats)
-            row["tokens"] = None if tokens is None else round(n * repeats * tokens)
+        n_attempts = None if n is None or repeats is None else n * repeats
+        row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats, "n_attempts": n_attempts}
+        row["tokens"] = round(n_attempts * tokens) if n_attempts and tokens is not None else None
+        row["detectable"] = spread.detectable(n, repeats) if n_attempts else None
         found["rows"].append(row)
     return found
 
@@ -175,16 +174,11 @@ def _print(planned: Row, *, is_first: bool) -> None:
 
 
 def _cells(row: Row) -> list[Any]:
-    if row["n_tasks"] is None or row["n_repeats"] is None:
-        fixed = [row["n_tasks"] or NO_NUMBER, row["n_repeats"] or NO_NUMBER]
-        return [row["plan"], *fixed, None, None, None]
-    seen = "n/a" if row["detectable"] is None else f"{100 * row['detectable']:.1f} points"
-    return [
-        row["plan"],
-        *(row[name] for name in ("n_tasks", "n_repeats", "n_attempts")),
-        row["tokens"],
-        seen,
-    ]
+    sizes = [row["n_tasks"] or NO_NUMBER, row["n_repeats"] or NO_NUMBER]
+    seen = "n/a" if row["n_attempts"] else None
+    if row["detectable"] is not None:
+        seen = f"{100 * row['detectable']:.1f} points"
+    return [row["plan"], *sizes, row["n_attempts"], row["tokens"], seen]
 
 
 def _sentence(row: Row) -> str:
