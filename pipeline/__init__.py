@@ -3,9 +3,9 @@
 import pipeline
 
 pipeline.analyze("results/", out="blade_out")
-warehouse = pipeline.open_warehouse("blade_out/warehouse.duckdb")
+warehouse = pipeline.open_warehouse("blade_out")
 frame = warehouse.sql("from rollouts where not is_pass")
-page = pipeline.render("blade_out/warehouse.duckdb", as_html=True)
+page = pipeline.render("blade_out", as_html=True)
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -34,10 +35,32 @@ class InputError(BladeError):
     exit_code = 3
 
 
-def no_such(what: str, name: str, known: Sequence[str]) -> UsageError:
-    """A name that leads nowhere, with the names that lead somewhere."""
+def resolved(what: str, name: str, known: Sequence[str], *, within: str = "") -> str:
+    """The name that is meant: given in full, or by a beginning or part that only one name has."""
+    found = matching(name, known)
+    if len(found) == 1:
+        return found[0]
+    shown = one_line(name, LONGEST_NAME) or "''"
+    if found:
+        hint = f"Give more of the name: {listed(found)}"
+        raise UsageError(f"{shown}: {len(found)} {what}s{within} match.", hint=hint)
     hint = f"{did_you_mean(name, known)}{what.capitalize()}s: {listed(known) or 'none'}"
-    return UsageError(f"{one_line(name, LONGEST_NAME)}: no such {what}.", hint=hint)
+    raise UsageError(f"{shown}: no such {what}{within}.", hint=hint)
+
+
+def matching(name: str, known: Sequence[str]) -> list[str]:
+    """The name itself, else those that begin with it, else those that contain it.
+
+    A number is never cut: 7 is not part of task_17, nor step_100 the beginning of step_1000.
+    """
+    if name in known or not name:
+        return [name] if name else []
+    part = re.escape(name.casefold())
+    part = rf"(?<!\d){part}" if name[0].isdigit() else part
+    pattern = re.compile(rf"{part}(?!\d)" if name[-1].isdigit() else part)
+    found = [(each, pattern.search(each.casefold())) for each in known]
+    begun = [each for each, place in found if place and not place.start()]
+    return begun or [each for each, place in found if place]
 
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6, prefix: str = "") -> str:

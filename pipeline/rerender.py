@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from pipeline import report, warehouse
 from pipeline.artifact import Artifact, Kind, printable
-from pipeline.errors import InputError, no_such
+from pipeline.errors import InputError, resolved
 from pipeline.ingest import load
 from pipeline.profile import Profile
 from pipeline.run import ask_again, made_relations
@@ -63,13 +63,11 @@ def render(
             # Those on lines of the file of labels, or on all of it.
             name = f"{printable(labels.name)}:"
             notices = [each for each in found if f"{each.subject}:".startswith(name)]
-        for name in runs:
-            known = [run.run_id for run in content.runs]
-            if name not in known:
-                raise no_such("run", name, known)
+        known = [run.run_id for run in content.runs]
+        named = [resolved("run", name, known) for name in runs]
         text = report.page(
             source,
-            content.only(runs) if runs else content,
+            content.only(named) if named else content,
             as_html=as_html,
             sections=chosen or report.SECTIONS,
             folder=templates,
@@ -80,11 +78,8 @@ def render(
 def _places(names: Sequence[str]) -> list[int]:
     """Where the sections named stand in a report, by a title or its name as a file; each once."""
     known = [section.name for section in report.SECTIONS]
-    asked = [(name, report.Section(name.strip()).name) for name in names]
-    for name, plain in asked:
-        if plain not in known:
-            raise no_such("section", name, known)
-    return sorted({known.index(plain) for _, plain in asked})
+    plain = (report.Section(name.strip()).name for name in names)
+    return sorted({known.index(resolved("section", name, known)) for name in plain})
 
 
 def relabel(path: Path, labels: Path) -> Warehouse:

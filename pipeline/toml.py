@@ -176,7 +176,8 @@ def read(path: Path, name: str, contract: Contract) -> dict[str, Any]:
         line = int(match[2] or 0) if match else 0
         line = line or content.rstrip("\n").count("\n") + 1
         reason = match[1] if match else error
-        raise UsageError(f"{name}:{line}: not TOML: {reason}.") from error
+        hint = "Write key = value, with text in double quotes; docs/cli.md has examples."
+        raise UsageError(f"{name}:{line}: not TOML: {reason}.", hint=hint) from error
     except (ValueError, RecursionError) as error:
         what = "a number" if isinstance(error, ValueError) else "nested"
         raise UsageError(f"{name}: not TOML: {what} beyond what can be read.") from error

@@ -25,6 +25,7 @@ import pytest
 
 from pipeline.cli import COMMANDS
 from pipeline.cli import blade as commands
+from pipeline.errors import UsageError, matching, resolved
 from pipeline.ingest import discover
 from tests.conftest import ROOT
 from tests.lean import without_pages
@@ -110,7 +111,7 @@ def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:
 # Root may read anything: then the command, once imported, goes on as nobody.
 AS_A_PERSON = """
 import encodings.unicode_escape, os, pydoc, scipy.special
-import pipeline.cli.analyze, pipeline.cli.summary, pipeline.run
+import pipeline.cli.analyze, pipeline.run
 if os.geteuid() == 0:
     os.setgid(65534)
     os.setuid(65534)
@@ -188,8 +189,13 @@ def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         ),
         (["analyze", "{folder}", "--max-line-bytes", "0"], ["--max-line-bytes"]),
         (["analyze", "{folder}", "--threads", "two"], ["--threads"]),
-        (["nope"], ["No such command"]),
-        (["sql", "--nope"], ["No such option"]),
+        (["analize"], ["analize: no such command", "Did you mean analyze?"]),
+        (
+            ["analyze", "{folder}", "--baseline", ""],
+            ["--baseline: the name is empty", "Give a name"],
+        ),
+        (["plan", "--change", "inf"], ["--change", "See: blade plan --help"]),
+        (["sql", "--nope"], ["No such option", "See: blade sql --help"]),
         (["show"], ["Missing argument"]),
     ],
 )
@@ -259,7 +265,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
         (["from rollots"], ["Did you mean rollouts?"]),
         (["from task_prompt"], ["Did you mean task_prompts?"]),
         (["from nothing_like_it"], ["Relations: ablation, artifacts"]),
-        (["select rewad from rollouts"], ["reward"]),
+        (["select rewad from rollouts"], ["Did you mean reward?"]),
         (["from runs", "--format", "xml"], ["markdown", "parquet"]),
         (["from runs", "--format", "parquet"], ["--out FILE"]),
         (["from runs", "-f", "{query}"], ["both"]),
@@ -375,6 +381,15 @@ def test_the_schema_lists_every_relation_with_its_purpose(results: Results) -> N
     assert all(row["description"] and row["column"] and row["type"] for row in rows)
 
 
+def test_the_schema_of_one_relation(results: Results) -> None:
+    """By its name or a part of it; a query is no relation."""
+    said = _sql(results, "--schema", "task_outc").stdout
+    assert said.startswith("task_outcomes  ") and "\n\n" not in said
+    _refused(_sql(results, "--schema", "from runs"), 2, "from runs: no such relation")
+    rows = json.loads(_sql(results, "--schema", "runs", "--format", "json").stdout)
+    assert {row["relation"] for row in rows} == {"runs"}
+
+
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 def test_the_schema_can_be_written_to_a_file(
     results: Results, tmp_path: Path, format_: str
@@ -399,6 +414,75 @@ def test_missing_and_broken_warehouses_are_said(tmp_path: Path) -> None:
             _refused(call(*command, "--warehouse", path), 3, part, "blade analyze")
 
 
+def test_the_warehouse_is_found_from_the_current_folder(
+    results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """blade_out here, the folder itself, then those above; a folder may be named; hints agree."""
+    out = tmp_path / "blade_out"
+    out.symlink_to(results.path.parent)
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    for folder, arguments in (
+        (tmp_path, []),
+        (out, []),
+        (tmp_path / "deep" / "er", []),
+        (tmp_path / "deep", ["--warehouse", "../blade_out"]),
+    ):
+        monkeypatch.chdir(folder)
+        said = call("why", "a/1", *arguments)
+        assert said.code == 0 and "\n      blade failures a\n" in said.stdout, folder
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(results.path.parent, tmp_path / "other one")
+    said = call("why", "a/1", "--warehouse", "other one")
+    assert "blade failures a --warehouse 'other one'\n" in said.stdout
+
+
+NAMES = ["office_a-8b", "office_b", "math_A-8b", "step_100", "step_1000", "task_17", "x7"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("step_100", ["step_100"]),  # itself, though another begins with it
+        ("office_a", ["office_a-8b"]),  # the only one that begins so
+        ("math", ["math_A-8b"]),
+        ("ffice_b", ["office_b"]),  # the only one that contains it
+        ("MATH_a", ["math_A-8b"]),
+        ("office", ["office_a-8b", "office_b"]),
+        ("-8b", ["office_a-8b", "math_A-8b"]),
+        ("step_10", []),  # a number is never cut
+        ("7", ["x7"]),
+        ("nothing", []),
+        ("", []),
+    ],
+)
+def test_names_may_be_given_in_part(given: str, found: list[str]) -> None:
+    """Exact, then by a beginning, then by a part; never by a piece of a number."""
+    assert matching(given, NAMES) == found
+    if len(found) == 1:
+        assert resolved("run", given, NAMES) == found[0]
+        return
+    with pytest.raises(UsageError) as refused:
+        resolved("run", given, NAMES)
+    assert f"{len(found)} runs match" in str(refused.value) or not found
+    assert all(name in refused.value.hint for name in found)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("show desk_as/3:0", "why desk_as/3", "failures desk_as", "health desk_as"),
+        *("metrics desk_as", "plan desk_as", "compare desk_as bir --json", "plan desk_as desk_bi"),
+        "report --run desk_as --sections reprod",
+    ],
+)
+def test_every_command_takes_a_part_of_a_name(demo: Path, command: str) -> None:
+    """One resolver for all of them: a run of which one part is enough, and two that are meant."""
+    said = call(*command.split(), "--warehouse", demo.parent)
+    assert said.code == 0 and "office_desk_aster-8b" in said.stdout, said.stderr
+    wrong = call(*command.replace("desk_as", "aster").split(), "--warehouse", demo)
+    _refused(wrong, 2, "aster", "2 runs match", "office_desk_aster-8b, quick_math_aster-8b")
+
+
 @pytest.mark.parametrize("damage", ["truncated", "foreign"])
 def test_files_that_are_not_whole_warehouses_are_said(
     results: Results, tmp_path: Path, damage: str
@@ -418,9 +502,9 @@ def test_files_that_are_not_whole_warehouses_are_said(
         ("nocolon", ["RUN/TASK:ROLLOUT"]),
         ("a/0", ["RUN/TASK:ROLLOUT"]),
         ("a/0:x", ["RUN/TASK:ROLLOUT"]),
-        ("b/0:0", ["b/0:0: no such rollout", "runs: a"]),
-        ("a/7:0", ["no such rollout", "0, 1"]),
-        ("a/0:5", ["no such rollout", "repeats of this task: 0"]),
+        ("b/0:0", ["b: no such run", "Runs: a"]),
+        ("a/7:0", ["7: no such task in run a", "0, 1"]),
+        ("a/0:5", ["a/0:5: no such rollout", "Rollouts of this task: 0"]),
         ("a/0:99999999999999999999", ["no such rollout"]),
         ("a/0:0#9", ["#9", "no such event", "1 to 1"]),
     ],

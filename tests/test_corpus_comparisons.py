@@ -78,10 +78,10 @@ def test_harnesses_share_one_task(corpus: Path) -> None:
 
 def test_harnesses_say_nothing_of_other_tasks(corpus: Path) -> None:
     """What differs on this task is told, and that nothing follows for others."""
-    text = call("compare", *HARNESSES[:2], "--warehouse", corpus).stdout
+    text = call("compare", *HARNESSES[:2], "--full", "--warehouse", corpus).stdout
     words = " ".join(text.split())
     assert "the runs share one task, so what differs on it says nothing of other tasks" in words
-    assert "these runs differ in agent (anyswe_hermes against anyswe_opencode)" in words
+    assert "settings that differ: agent anyswe_hermes -> anyswe_opencode" in words
     assert "1 paired by id alone" in words
     # It takes half the calls and no error: that much differs, and where both part.
     assert re.search(r"tool errors\s+1\s+7\.6\s+0\.4\s+-7\.2", text)

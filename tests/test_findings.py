@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from pipeline import open_warehouse, report
+from pipeline.cli.analyze import finding_command, finding_objects, print_findings
 from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.options import shown_progress
-from pipeline.cli.summary import finding_command, finding_objects, print_findings
 from pipeline.report import filters, findings, phrases
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run

@@ -265,11 +265,11 @@ def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
     print_flips(ranked, limit=1)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [
-        "lost: 3 tasks that the base passes at least half the time and the candidate does not; "
-        "the 1 most changed",
+        "lost: 3 tasks that the base passes at least half the time, the candidate less often; "
+        "the most changed",
         f"task {WORDS}  pass rate 100.0% to 0.0%, fails with UNEXPLAINED",
-        "gained: 2 tasks that the candidate passes at least half the time and the base does not; "
-        "the 1 most changed",
+        "gained: 2 tasks that the candidate passes at least half the time, the base less often; "
+        "the most changed",
         f"task {STOPS}  pass rate 0.0% to 100.0%, fails with MISSING_CALL",
     ]
     assert lines[-6:] == [

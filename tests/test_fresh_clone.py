@@ -27,7 +27,7 @@ def test_two_commands(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
         return done.stdout
 
-    assert "wrote blade_out/report.md" in make("analyze")
+    assert "wrote blade_out: report.html" in make("analyze")
     assert (clone / "blade_out" / "warehouse.duckdb").is_file()
     assert "pip install" not in make("analyze")
     assert " passed" in make("test")

@@ -79,21 +79,20 @@ def test_json() -> None:
 
 
 PAGE = """\
-FAIL  b against a, by policy.toml
+FAIL  b vs a, by policy.toml
 what the policy asks does not hold
   -  pass_at_1 non-inferior: FAIL (it blocks)
   -  duration_s non-inferior: INCONCLUSIVE (tracked, a warning only)
 
-metric                    level      change   interval         must be       tasks   verdict
+metric                    level      change   95% CI           must be       tasks   verdict
 ─────────────────────────────────────────────────────────────────────────────────────────────────
 pass_at_1 non-inferior    blocking    -0.06   -0.08 to -0.04   above -0.02     100   FAIL
     -  the change is -0.06, interval -0.08 to -0.04, over 100 tasks: the interval is all below -0.02
 duration_s non-inferior   tracked       n/a   n/a              below +1              INCONCLUSIVE
     -  the change is unknown, over an unknown number of tasks: no interval is defined for it
 
-Intervals are for new tasks like these, with missing attempts counted as failed; where one includes
-what the change must be beyond, or missing attempts could carry the change across it, nothing is
-settled.
+95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes the
+limit, or missing attempts could move the change across it.
 """
 
 
@@ -111,10 +110,8 @@ def test_page_of_several_candidates(capsys: pytest.CaptureFixture[str]) -> None:
     second = compared(FAILS, HOLDS, candidate="c\x1b]0;title\x07")
     print_gate([decide(policy, compared(FAILS)), decide(policy, second)])
     printed = capsys.readouterr().out
-    assert printed.startswith(
-        "FAIL  1 of 2 candidates may go on; all of them must\n\nFAIL  b against"
-    )
-    assert "WARN  c\\x1b]0;title\\x07 against a, by policy.toml" in printed
+    assert printed.startswith("FAIL  1 of 2 candidates pass; all of them must\n\nFAIL  b vs a")
+    assert "WARN  c\\x1b]0;title\\x07 vs a, by policy.toml" in printed
     assert "  task 12  the answer key is wrong\n" in printed
     assert "  task \\x07\\x1bred (not a common task)  line\\nbreak xxx" in printed
     assert "  -  waived, but not among the common tasks: \\x07\\x1bred\n" in printed

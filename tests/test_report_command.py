@@ -157,9 +157,9 @@ def test_some_sections(demo: Path) -> None:
         ),
         (["--sections", " ,"], 2, "--sections: no section is named.", "For example: "),
         (
-            ["--run", "office_desk_aster-8"],
+            ["--run", "office_desk_astr-8b"],
             2,
-            "office_desk_aster-8: no such run.",
+            "office_desk_astr-8b: no such run.",
             f"Did you mean {ASTER}? Runs: {ASTER}, {BIRCH}, ",
         ),
         (["--templates", "nowhere"], 3, "nowhere: no such folder of templates.", "It may hold: "),

@@ -313,7 +313,7 @@ def test_values_are_bound(odd_ids: Results) -> None:
     """A citation is never taken for SQL."""
     said = call("show", "r/x' or true --:0", "--warehouse", odd_ids.path)
     assert said.code == 2
-    assert "no such rollout" in said.stderr
+    assert "no such task" in said.stderr
 
 
 def test_csv_reads_back_as_it_was(odd_ids: Results) -> None:

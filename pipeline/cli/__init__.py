@@ -19,7 +19,7 @@ try:
     import click
 
     from pipeline import __version__
-    from pipeline.errors import BladeError, InputError, UsageError, is_interrupt
+    from pipeline.errors import BladeError, InputError, UsageError, did_you_mean, is_interrupt
     from pipeline.text import neutral, one_line
 except KeyboardInterrupt:
     sys.exit(130)
@@ -31,22 +31,22 @@ ANALYSIS = {
     "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
     "report": "Render the report again: some runs, some sections, other templates.",
     "metrics": "Print the figures of all runs, or of one.",
-    "compare": "Tell what changed between runs, how surely, and why.",
+    "compare": "Show what changed between runs, how surely, and why.",
     "failures": "Rank the ways in which runs fail.",
-    "why": "Tell why a task fails: its attempts, their evidence, its other runs.",
-    "health": "Say how far the evaluation itself can be trusted.",
-    "plan": "Say how many tasks and repeats a change needs to be seen.",
+    "why": "Show why a task fails: its attempts, their evidence, its other runs.",
+    "health": "Show whether the evaluation itself can be trusted.",
+    "plan": "Estimate how many tasks and repeats it takes to detect a change.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
 }
 PACKAGE = {
     "init": "Lay out a benchmark's package, and draft its skill and reports from the data.",
-    "verify": "Hold every figure and citation of a report against the data.",
+    "verify": "Check every figure and citation of a report against the data.",
     "extract-anchor-facts": "Draft the facts that a report is scored by.",
     "make-shallow": "Write a report's negative control: headings and tables, no diagnosis.",
     "score": "Score a report by the anchor facts of a golden one.",
-    "calibrate": "Show that the score tells a golden report from look-alikes.",
-    "sanitize": "Take credentials, names and private data out of what is shared.",
+    "calibrate": "Check that the score separates a golden report from look-alikes.",
+    "sanitize": "Remove credentials, names and private data from what is shared.",
     "validate": "Check a package: skill, rollouts, golden reports.",
 }
 COMMANDS = {**ANALYSIS, **PACKAGE}
@@ -60,7 +60,7 @@ class LazyGroup(click.Group):
         return list(COMMANDS)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse what no table, query or message can hold, whatever it is for."""
+        """Refuse what no table, query or message can hold, in any argument."""
         for word in args:
             if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
                 hint = "A file of such a name is read with the folder it lies in."
@@ -70,7 +70,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of one command."""
         if cmd_name not in COMMANDS:
-            return None
+            hint = f"{did_you_mean(cmd_name, COMMANDS)}Commands: {', '.join(COMMANDS)}"
+            raise UsageError(f"{one_line(cmd_name, LONGEST_NAME)}: no such command.", hint=hint)
         name = cmd_name.replace("-", "_")
         command = getattr(importlib.import_module(f"pipeline.cli.{name}"), name)
         assert isinstance(command, click.Command)
@@ -99,16 +100,10 @@ def blade() -> None:
 
     \b
     Examples:
-      blade analyze results/ --out blade_out
-      blade report --run RUN --out report.html
-      blade metrics RUN --format table
+      blade analyze results/
       blade compare BASE CANDIDATE
-      blade failures RUN
       blade why RUN/TASK
-      blade health
-      blade plan RUN --change 2
       blade sql "select run_id, avg(reward) from rollouts group by all"
-      blade show RUN/TASK:ROLLOUT
     """
 
 
@@ -176,9 +171,12 @@ def _run() -> None:
     except BladeError as error:
         _say(str(error), error.hint)
         sys.exit(error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
-        with suppress(OSError):
-            error.show()
+        called = next((word for word in sys.argv[1:] if word in COMMANDS), "")
+        _say(error.format_message(), f"See: {f'blade {called}'.strip()} --help")
         sys.exit(error.exit_code)
     except OSError as error:
         _let_go()
@@ -198,7 +196,7 @@ def _run() -> None:
 
 
 def _say(words: str, hint: str = "") -> None:
-    """On stderr; where that is closed or full there is nobody to tell."""
+    """On stderr; where that is closed or full there is nobody to read it."""
     with suppress(OSError):
         click.echo(f"blade: {neutral(words)}", err=True)
         if hint:

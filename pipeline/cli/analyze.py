@@ -1,14 +1,20 @@
-"""blade analyze: results in, warehouse, report and headline out."""
+"""blade analyze: results in, warehouse, report and a screenful of what was found out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pipeline import report
+from pipeline.cli.compare_page import PLAIN
+from pipeline.cli.lookup import Row, rows, where
 from pipeline.cli.options import (
     DEFAULT_OUT,
     PATH,
@@ -18,11 +24,59 @@ from pipeline.cli.options import (
     shown_progress,
     templates_option,
 )
+from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
 from pipeline.errors import UsageError
+from pipeline.report import findings, sidecar, wording
+from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
+from pipeline.text import json_text, neutral, one_line
+from pipeline.warehouse import open_warehouse
+
+if TYPE_CHECKING:
+    from pipeline.run import Analysis
 
 LARGEST_LINE_LIMIT = 1 << 30
 MOST_THREADS = 256
+# From always to missing: the fuller the mark, the better.
+BAR = {
+    "n_always_tasks": "█",
+    "n_sometimes_tasks": "▓",
+    "n_never_tasks": "░",
+    "n_missing_tasks": "·",
+}
+BAR_WIDTH = 16
+LEGEND = "95% CI for new tasks like these.  █ always passes  ▓ sometimes  ░ never  · missing"
+RAGGED = "*"
+RAGGED_LEGEND = f"{RAGGED} over the tasks with that many scored attempts"
+MOST_WARNINGS = 12
+MOST_COMPARED = 4
+MOST_FINDINGS = 3
+WIDEST = 400
+SAME = 1e-9
+WRITTEN = "report.html, report.md, metrics.json, runs/, warehouse.duckdb, manifest.json"
+NEXT = {
+    "failures": "how each run fails, and why",
+    "compare": "what changed between runs",
+    "health": "whether the evaluation can be trusted",
+    "sql --schema": "what else can be asked",
+}
+COMPARED = """
+    from comparisons
+    where is_lead and delta is not null
+    qualify
+        row_number() over (
+            order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
+        ) <= ?
+        or verdict_holm = 'regressed'
+    order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
+"""
+INVENTORY = """
+    select kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    from report.inventory
+"""
+DIFFERING = "from reported_checks where status = 'differs'"
+# The event of a citation: why is about attempts.
+EVENT = re.compile(r"#[0-9]+$")
 
 
 def _named(
@@ -55,7 +109,7 @@ def _named(
     "--baseline",
     "baselines",
     multiple=True,
-    help="Run that the others of its benchmark are held against; may be given several times.",
+    help="Run that the others of its benchmark are compared with; may be given several times.",
 )
 @click.option(
     "--pass-threshold",
@@ -74,7 +128,7 @@ def _named(
 @click.option(
     "--threads",
     type=click.IntRange(1, MOST_THREADS),
-    help="Worker threads.  [default: one a core, one in all for small results]",
+    help="Worker threads.  [default: one per core; one for small results]",
 )
 @memory_option
 @templates_option
@@ -95,14 +149,166 @@ def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
         hint = "For example: blade analyze results/ --out blade_out"
         raise UsageError("no results given.", hint=hint)
     if threshold is not None and not math.isfinite(threshold):
-        raise UsageError(f"--pass-threshold {threshold}: no reward can be compared with it.")
-    if benchmark is not None and not benchmark.strip():
-        raise UsageError("--benchmark: the name is empty.")
-    if not all(name.strip() for name in settings.baselines):
-        raise UsageError("--baseline: the name is empty.")
-    from pipeline.cli.summary import print_json, print_summary
+        message = f"--pass-threshold {threshold}: no reward can be compared with it."
+        raise UsageError(message, hint="Give a number, such as --pass-threshold 1.")
+    for option, names in (("--benchmark", [benchmark]), ("--baseline", settings.baselines)):
+        if any(name is not None and not name.strip() for name in names):
+            raise UsageError(f"{option}: the name is empty.", hint=f"Give a name after {option}.")
     from pipeline.run import run
 
     with shown_progress() as progress:
         analysis = run(settings, progress=progress)
     print_json(analysis) if as_json else print_summary(analysis)
+
+
+def print_summary(analysis: Analysis) -> None:
+    """One row per run, what matters most, what to know, and what to run next."""
+    with open_warehouse(analysis.warehouse) as warehouse:
+        kinds = rows(warehouse, INVENTORY)
+        runs = [row.values for row in report.headlines(warehouse)]
+        compared = rows(warehouse, COMPARED, MOST_COMPARED)
+        ranked = report.ranked_findings(warehouse)
+    listing = ", ".join(f"{kind['n_files']} {kind['kind'].replace('_', ' ')}" for kind in kinds)
+    n_files = counted(sum(kind["n_files"] for kind in kinds), "file")
+    click.echo(labelled("", f"{n_files}: {listing}") + "\n")
+    _print_runs(runs)
+    said = {(row.base, row.run_id) for row in ranked[:MOST_FINDINGS] if row.kind == "change"}
+    for comparison in compared:
+        if (comparison["base"], comparison["candidate"]) not in said:
+            click.echo(_changed(comparison))
+    rest = neutral(where(analysis.warehouse))
+    print_findings(ranked, rest)
+    _print_warnings(analysis, rest)
+    out = neutral(str(analysis.out))
+    click.echo(f"wrote {out}: {WRITTEN}")
+    asked = [(f"blade {name}{rest}", words) for name, words in NEXT.items()]
+    asked = [each for each in asked if compared or not each[0].startswith("blade compare")]
+    column = max(len(name) for name, _ in asked)
+    print_next(f"{name:<{column}}   {words}" for name, words in asked)
+
+
+def _print_runs(runs: Sequence[Mapping[str, Any]]) -> None:
+    """The benchmark where names do not say it, the mean reward where it says more than passes."""
+    benchmarks = {run["benchmark"] for run in runs}
+    is_named = all(run["run_id"].startswith(run["benchmark"]) for run in runs)
+    is_graded = any(
+        (run["pass_at_1"] is None) != (run["mean_reward"] is None)
+        or abs((run["pass_at_1"] or 0) - (run["mean_reward"] or 0)) > SAME
+        for run in runs
+    )
+    left_out = {"benchmark": len(benchmarks) == 1 or is_named, "mean reward": not is_graded}
+    cells = [_cells(run) for run in runs]
+    names = [name for name in (cells[0] if cells else {}) if not left_out.get(name)]
+    print_table(names, [[row[name] for name in names] for row in cells])
+    click.echo(LEGEND)
+    if any(run["is_ragged"] for run in runs):
+        click.echo(RAGGED_LEGEND)
+
+
+def _cells(run: Mapping[str, Any]) -> Row:
+    low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
+    scored, expected = run["n_scored"], run["n_expected"]
+    k = f"k={run['k']}{RAGGED if run['is_ragged'] else ''}"
+    reward = run["mean_reward"]
+    return {
+        "benchmark": run["benchmark"],
+        "run": run["run_id"],
+        "tasks": run["n_tasks"],
+        "scored": scored if expected is None else f"{scored} of {expected}",
+        "pass@1": percent(run["pass_at_1"]),
+        "95% CI": "n/a" if low is None else f"{percent(low)} to {percent(high)}",
+        "pass@k": f"{percent(run['pass_at_k_unbiased'])} {k}",
+        "mean reward": "n/a" if reward is None else round(reward, 4),
+        "tasks that pass": _bar([run[name] for name in BAR]),
+    }
+
+
+def _changed(row: Row) -> str:
+    is_rate = row["metric"] == "pass_at_1"
+    said = wording.points if is_rate else wording.signed
+    names = " vs ".join(one_line(row[side]) for side in ("candidate", "base"))
+    low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
+    span = "" if low is None else f" (95% CI {said(low)} to {said(high)})"
+    verdict = f", {row['verdict_holm']}" if row["verdict_holm"] else ""
+    what, unit = ("pass@1", " points") if is_rate else ("mean reward", "")
+    return f"{names}: {what} {said(row['delta'])}{unit}{span}{verdict}"
+
+
+def print_json(analysis: Analysis) -> None:
+    """The same, for a program: the runs as metrics.json has them."""
+    with open_warehouse(analysis.warehouse) as warehouse:
+        content = {
+            "warehouse": str(analysis.warehouse),
+            "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
+            "findings": finding_objects(report.ranked_findings(warehouse)),
+            "inventory": rows(warehouse, INVENTORY),
+            "warnings": [vars(warning) for warning in analysis.warnings],
+        }
+    click.echo(json_text(content, indent=2))
+
+
+def _bar(counts: list[int]) -> str:
+    """Marks in proportion; by largest remainder, so that they always fill the bar."""
+    if None in counts or not sum(counts):
+        return "n/a"
+    total = sum(counts)
+    widths = [BAR_WIDTH * count // total for count in counts]
+    by_remainder = sorted(
+        range(len(counts)), key=lambda place: (-(BAR_WIDTH * counts[place] % total), place)
+    )
+    for place in by_remainder[: BAR_WIDTH - sum(widths)]:
+        widths[place] += 1
+    return "".join(mark * width for mark, width in zip(BAR.values(), widths, strict=True))
+
+
+def _print_warnings(analysis: Analysis, rest: str) -> None:
+    """On stderr: a program that reads stdout need not skip them. `rest` completes a command."""
+    sys.stdout.flush()
+    for warning in analysis.warnings[:MOST_WARNINGS]:
+        click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
+        if warning.hint:
+            end = rest if warning.hint.startswith("blade ") else ""
+            click.echo(f"    {one_line(warning.hint, WIDEST)}{end}", err=True)
+    if (left_out := len(analysis.warnings) - MOST_WARNINGS) > 0:
+        click.echo(f"! and {left_out} more, all of them in the report", err=True)
+
+
+def print_findings(ranked: Sequence[Finding], rest: str) -> None:
+    """The first of them; `rest` completes a command."""
+    if not ranked:
+        return
+    click.echo(heading("What matters most"))
+    for number, row in enumerate(ranked[:MOST_FINDINGS], start=1):
+        click.echo(labelled(f"{number}.", findings.sentence(row, PLAIN)))
+        if words := finding_command(row):
+            click.echo(f"    blade {neutral(shlex.join(words))}{rest}")
+    click.echo()
+
+
+def finding_command(row: Finding) -> list[str]:
+    """What to run to see more of a finding; nothing where its sentence says what to do."""
+    name, example = row.run_id, row.example
+    match row.kind:
+        case "change":
+            return ["compare", row.base, name]
+        case "reported":
+            return ["sql", DIFFERING]
+        case "unscored" | "missing" | "unhealthy" | "unknown":
+            return ["health", name]
+        case "unsettled":
+            return []
+    if row.kind == "recommendation" or not isinstance(example, str):
+        return ["failures", name]
+    return ["why", EVENT.sub("", example)]
+
+
+def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:
+    """All of them, for a program."""
+    return [
+        {
+            **{name: row.values[name] for name in ("kind", "run_id", "stake")},
+            "sentence": findings.sentence(row, PLAIN),
+            "example": row.values["example"],
+        }
+        for row in ranked
+    ]

@@ -1,4 +1,4 @@
-"""blade calibrate: whether the score tells a golden report from look-alikes."""
+"""blade calibrate: whether the score separates a golden report from look-alikes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def calibrate(
     min_spread: float,
     as_json: bool,
 ) -> None:
-    """Show that the score tells a golden report from look-alikes; exit 1 where it does not.
+    """Check that the score separates a golden report from look-alikes; exit 1 where it does not.
 
     The golden report must score at least 0.85 against itself, the shallow one at most 0.40, and
     every look-alike that is built from the golden report (words shuffled, numbers changed, tasks

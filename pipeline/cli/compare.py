@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from pipeline import report, run
 from pipeline.cli import compare_gate, compare_series
-from pipeline.cli.compare_page import print_comparisons
-from pipeline.cli.lookup import column, known_run, run_names
-from pipeline.cli.options import DEFAULT_WAREHOUSE, PATH, Number, analyzed, json_option
+from pipeline.cli.compare_page import next_commands, print_comparisons
+from pipeline.cli.lookup import column, find_run, run_names
+from pipeline.cli.options import PATH, Number, analyzed, json_option, warehouse_option
+from pipeline.cli.page import print_next
 from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.report import Comparison
 from pipeline.text import json_text, one_line
@@ -28,15 +30,11 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[BASE] [CANDIDATE]... [RESULTS]")
-@click.option(
-    "--warehouse",
-    type=PATH,
-    help=f"The file that blade analyze wrote.  [default: {DEFAULT_WAREHOUSE}]",
-)
+@warehouse_option
 @click.option(
     "--metric",
     type=click.Choice(("pass_at_1", "mean_reward")),
-    help="Tell the change by this metric alone.  [default: by each that says more]",
+    help="Compare by this metric alone.  [default: by each that adds something]",
 )
 @click.option(
     "--margin",
@@ -50,9 +48,7 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
 @click.option(
     "--false-alarms", is_flag=True, help="How often the rule would fire if nothing had changed."
 )
-@click.option(
-    "--rerun", metavar="RUN", help="A second run of the base, for --false-alarms to go by."
-)
+@click.option("--rerun", metavar="RUN", help="A second run of the base, for --false-alarms to use.")
 @click.option("--series", is_flag=True, help="Take the runs in this order as checkpoints.")
 @click.option(
     "--format",
@@ -61,11 +57,11 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
     default="text",
     help="For people, for a program, or for a page.",
 )
-@click.option("--full", is_flag=True, help="Print every ledger, and every line of it.")
+@click.option("--full", is_flag=True, help="Print every ledger and line, and other metrics.")
 @json_option
 def compare(
     runs: tuple[str, ...],
-    warehouse: Path | None,
+    warehouse: Path,
     metric: str | None,
     margin: float,
     policy: Path | None,
@@ -76,25 +72,25 @@ def compare(
     full: bool,
     as_json: bool,
 ) -> None:
-    """Hold one or more runs against a base: what changed, by how much, how surely, and why.
+    """Compare one or more runs with a base: what changed, by how much, how surely, and why.
 
-    With no run named the baseline of the analysis counts; where it had none, all runs are set
-    beside each other, without a verdict. With the base alone every other run of its benchmark is
-    held against it. RESULTS, a folder or file given last, is analyzed first.
+    With no run named the baseline of the analysis is used; where it had none, all runs are
+    compared with each other, without a verdict. With the base alone every other run of its
+    benchmark is compared with it. RESULTS, a folder or file given last, is analyzed first.
 
     \b
     Examples:
       blade compare
       blade compare office_desk_aster-8b office_desk_birch-70b
       blade compare base candidate results/ --policy policy.toml
-      blade compare base candidate --json --warehouse compared/warehouse.duckdb
+      blade compare base candidate --json --warehouse compared
       blade compare --series step_500 step_1000 step_1500
     """
     as_json = as_json or format_ == "json"
     if rerun is not None and not false_alarms:
-        raise UsageError("--rerun: only --false-alarms goes by it.", hint="Add --false-alarms.")
+        raise UsageError("--rerun: only --false-alarms uses it.", hint="Add --false-alarms.")
     if not math.isfinite(margin):
-        raise UsageError(f"--margin {margin}: no change can be held against it.")
+        raise UsageError(f"--margin {margin}: no change can be compared with it.")
     if format_ == "markdown" and not as_json and (policy is not None or false_alarms):
         message = "--format markdown: the page has no place for a policy or for false alarms."
         raise UsageError(message, hint="Print text or JSON.")
@@ -109,6 +105,9 @@ def compare(
         return
     with ExitStack() as stack:
         path, names = _located(stack, runs, warehouse)
+        if rerun is not None:
+            with open_warehouse(path) as opened:
+                rerun = find_run(opened, rerun)["run_id"]
         opened, found = stack.enter_context(_compared(path, names, margin=margin, rerun=rerun))
         found = _by(found, metric, is_asked=bool(names))
         named = [each for each in found if each.is_named]
@@ -130,20 +129,23 @@ def compare(
         click.echo(report.markdown.comparison_page(found), nl=False)
     else:
         compare_gate.print_gate(gates)
-        print_comparisons(found, path, is_full=full)
+        print_comparisons(found, is_full=full)
         compare_gate.print_false_alarms(alarms)
-    # One that fails goes before one that is not settled.
+        if commands := next_commands(found, path, is_full=full):
+            click.echo()
+            print_next(commands)
+    # One that fails goes before one that is not decided.
     codes = {each["exit_code"] for each in gates}
     sys.exit(1 if 1 in codes else max(codes, default=0))
 
 
-def _follow(words: Sequence[str], warehouse: Path | None, *, as_json: bool) -> None:
+def _follow(words: Sequence[str], warehouse: Path, *, as_json: bool) -> None:
     """The series that the analysis found, or the one of the runs named."""
     with ExitStack() as stack:
         path, names = _located(stack, words, warehouse)
         opened = stack.enter_context(open_warehouse(path))
         if names:
-            benchmark = _benchmark_of_series(opened, names)
+            names, benchmark = _series(opened, names)
             opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
         found = compare_series.series(opened)
     if as_json:
@@ -161,21 +163,18 @@ def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[
     without = [each.candidate for each in chosen if not each.changes]
     if without and (is_asked or len(without) == len(chosen)):
         raise UsageError(
-            f"{without[0]} cannot be compared by {metric}: what passes is not settled.",
+            f"{without[0]} cannot be compared by {metric}: nothing says which reward passes.",
             hint="Analyze again with --pass-threshold, or compare by mean_reward.",
         )
     return [each for each in chosen if each.changes]
 
 
-def _located(
-    stack: ExitStack, words: Sequence[str], warehouse: Path | None
-) -> tuple[Path, list[str]]:
+def _located(stack: ExitStack, words: Sequence[str], warehouse: Path) -> tuple[Path, list[str]]:
     """The warehouse, and the runs named; results given last are analyzed for the occasion."""
-    path = warehouse or DEFAULT_WAREHOUSE
-    if not words or not _is_results(words[-1], path):
-        return path, list(words)
+    if not words or not _is_results(words[-1], warehouse):
+        return warehouse, list(words)
     *names, results = words
-    if warehouse is not None:
+    if click.get_current_context().get_parameter_source("warehouse") is not ParameterSource.DEFAULT:
         raise UsageError(
             f"{one_line(results, LONGEST_NAME)} and --warehouse: one or the other.",
             hint="Name the runs and the results, or the runs and --warehouse.",
@@ -186,7 +185,7 @@ def _located(
 def _is_results(word: str, warehouse: Path) -> bool:
     """Is it a path that is there? A run of that name goes first: folders are named after runs."""
     try:
-        if not Path(word).exists():
+        if not word or not Path(word).exists():
             return False
     except OSError:  # longer than any path
         return False
@@ -211,7 +210,7 @@ def _compared(
         if not pairs:
             yield opened, made
             return
-        again = [] if rerun is None else _again(opened, pairs, rerun)
+    again = [] if rerun is None else _again(pairs, rerun)
     with run.compare(path, [*pairs, *again]) as overlaid:
         wanted = {(pair.base, pair.candidate) for pair in pairs}
         found = report.comparisons(overlaid)
@@ -219,24 +218,22 @@ def _compared(
         yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
 
 
-def _asked(opened: Warehouse, names: Sequence[str]) -> list[tuple[str, str, str]]:
-    base, *candidates = names
-    benchmark = known_run(opened, base)["benchmark"]
-    candidates = candidates or column(opened, OTHERS, benchmark, base)
+def _asked(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]]:
+    first = find_run(opened, words[0])
+    base, benchmark = first["run_id"], first["benchmark"]
+    named = [find_run(opened, word, within=benchmark)["run_id"] for word in words[1:]]
+    candidates = named or column(opened, OTHERS, benchmark, base)
     if not candidates:
         raise UsageError(
             f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
             hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
         )
-    _check_once(names)
-    for candidate in candidates:
-        known_run(opened, candidate)
+    _check_once([base, *named])
     return [(benchmark, base, candidate) for candidate in candidates]
 
 
-def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+def _again(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
     """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
-    known_run(opened, rerun)
     base, *others = dict.fromkeys(pair.base for pair in pairs)
     if others:
         raise UsageError(
@@ -253,17 +250,19 @@ def _again(opened: Warehouse, pairs: Sequence[run.Pair], rerun: str) -> list[run
     return [replace(pairs[0], candidate=rerun, is_named=False)]
 
 
-def _benchmark_of_series(opened: Warehouse, names: Sequence[str]) -> str:
-    """What these runs, named as checkpoints in their order, were all tried at."""
-    if len(names) < FEWEST_CHECKPOINTS:
+def _series(opened: Warehouse, words: Sequence[str]) -> tuple[list[str], str]:
+    """The runs named as checkpoints, in their order, and the benchmark of all of them."""
+    if len(words) < FEWEST_CHECKPOINTS:
         hint = "Name them in the order of training."
         raise UsageError("a series is three runs or more.", hint=hint)
+    found = [find_run(opened, word) for word in words]
+    names = [run["run_id"] for run in found]
     _check_once(names)
-    found = {str(known_run(opened, name)["benchmark"]) for name in names}
-    if len(found) > 1:
-        message = f"these are runs of several benchmarks: {listed(sorted(found))}."
+    benchmarks = sorted({run["benchmark"] for run in found})
+    if len(benchmarks) > 1:
+        message = f"these are runs of several benchmarks: {listed(benchmarks)}."
         raise UsageError(message, hint="A series follows tasks of one benchmark.")
-    return found.pop()
+    return names, benchmarks[0]
 
 
 def _check_once(names: Sequence[str]) -> None:

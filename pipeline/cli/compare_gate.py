@@ -22,13 +22,12 @@ MOST_WAIVERS = 20
 VERDICTS = {
     Verdict.PASS: ("green", "all that the policy asks holds"),
     Verdict.WARN: ("yellow", "nothing blocks, but look at this first"),
-    Verdict.INCONCLUSIVE: ("yellow", "the data does not settle what the policy asks"),
+    Verdict.INCONCLUSIVE: ("yellow", "the data does not decide what the policy asks"),
     Verdict.FAIL: ("red", "what the policy asks does not hold"),
 }
 LEGEND = (
-    "Intervals are for new tasks like these, with missing attempts counted as failed; where one "
-    "includes what the change must be beyond, or missing attempts could carry the change across "
-    "it, nothing is settled."
+    "95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes "
+    "the limit, or missing attempts could move the change across it."
 )
 
 # Missing rows count as failures; what a task took is known of scored rollouts only.
@@ -146,16 +145,16 @@ def print_gate(gates: Sequence[Row]) -> None:
     """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
     if len(gates) > 1:
         n_through = sum(each["exit_code"] == 0 for each in gates)
-        counted = f"{n_through} of {len(gates)} candidates may go on; all of them must"
+        counted = f"{n_through} of {len(gates)} candidates pass; all of them must"
         click.echo(f"{_styled(gate.worst(each['verdict'] for each in gates))}  {counted}\n")
     for number, each in enumerate(gates):
         click.echo("" if number == 0 else "\n", nl=False)
-        names = f"{one_line(each['candidate'])} against {one_line(each['base'])}"
+        names = f"{one_line(each['candidate'])} vs {one_line(each['base'])}"
         click.echo(f"{_styled(each['verdict'])}  {names}, by {one_line(each['policy'])}")
         click.echo(labelled("", VERDICTS[each["verdict"]][1]))
         click.echo("".join(f"{_item(reason, 2)}\n" for reason in each["reasons"]))
         print_table(
-            ("metric", "level", "change", "interval", "must be", "tasks", "verdict"),
+            ("metric", "level", "change", "95% CI", "must be", "tasks", "verdict"),
             [_cells(metric) for metric in each["metrics"]],
             notes=[_notes(metric, each) for metric in each["metrics"]],
         )
@@ -264,7 +263,7 @@ def print_false_alarms(found: Sequence[Row]) -> None:
             times = f"{alarm['n_simulations']:,} times"
             how = f"both runs simulated {times} from shrunken pass rates"
             if alarm["rerun"] is not None:
-                how = f"rollouts of {one_line(alarm['rerun'])} and the base dealt out anew {times}"
+                how = f"rollouts of {one_line(alarm['rerun'])} and the base shuffled {times}"
             said = (
                 f"{name}: the rule would say improved in {percent(rates['improved'])} and "
                 f"regressed in {percent(rates['regressed'])} of comparisons "

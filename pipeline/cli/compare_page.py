@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, bounded, command
+from pipeline.cli.lookup import Row, bounded, command, where
 from pipeline.cli.page import (
     counted,
     facts,
     flat,
     heading,
     labelled,
-    next_line,
     percent,
     print_table,
     row,
@@ -29,8 +29,9 @@ from pipeline.text import one_line
 
 # Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
-MOST_MATRIX = 12
 MOST_FLIPS = 3
+# What a short page leaves to --full: the tables say it, or few ask.
+LEFT_OUT = ("verdict", "same tasks", "why")
 LONGEST_SETTING = 120
 EVENT_CHARACTERS = 300
 SIDES = ("failing", "passing")
@@ -38,9 +39,10 @@ UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
 NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}
 BUCKETS = ("always", "sometimes", "never")
+LINES = {"failure modes": "mode", "funnel": "stage", "task mix": "tasks of"}
 FLIPS = {
-    "lost": "that the base passes at least half the time and the candidate does not",
-    "gained": "that the candidate passes at least half the time and the base does not",
+    "lost": "that the base passes at least half the time, the candidate less often",
+    "gained": "that the candidate passes at least half the time, the base less often",
 }
 
 
@@ -83,8 +85,8 @@ def _level(change: Change, value: float | None) -> str | float | None:
     return None if value is None else round(float(value), 4)
 
 
-def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> None:
-    """Of one candidate the whole story; of several a table first; of all runs a matrix."""
+def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
+    """Of one candidate the whole story; of several, and of all runs, a table."""
     if not found:
         click.echo(NOTHING)
     named = [each for each in found if each.is_named]
@@ -96,54 +98,46 @@ def print_comparisons(found: Sequence[Comparison], warehouse: Path, *, is_full: 
     if len(named) > MOST_WHOLE:
         shown = f"{MOST_WHOLE} of {len(named)}, what is decided first"
         click.echo(f"\n{shown}; name fewer candidates to see theirs")
-    for benchmark in dict.fromkeys(each.benchmark for each in others):
-        _print_matrix(benchmark, [each for each in others if each.benchmark == benchmark])
     if others:
+        click.echo("\n" if named else "", nl=False)
+        _print_table(others)
         click.echo("\nNo base is named, so there is no verdict.")
-        click.echo(next_line(command("compare", others[0].base, warehouse)))
 
 
-def _print_matrix(benchmark: str, found: Sequence[Comparison]) -> None:
-    """The change from each run (a row) to each other (a column), by the metric that leads."""
-    names = list(dict.fromkeys(name for each in found for name in (each.base, each.candidate)))
-    title = heading(one_line(benchmark))
-    if len(names) > MOST_MATRIX or any(len(each.told) > 1 for each in found):
-        click.echo(title)
-        _print_table(found)
-        return
-    is_rate = found[0].lead.metric == "pass_at_1"
-    unit = "points of pass@1" if is_rate else "change of mean reward"
-    click.echo(f"{title}, {unit} from the row to the column")
-    cells = {(name, name): "·" for name in names}
-    for each in found:
-        delta = each.lead.row.delta.value
-        if delta is not None:
-            cells[each.base, each.candidate] = _difference(each.lead, delta)
-            cells.setdefault((each.candidate, each.base), _difference(each.lead, -delta))
-    print_table(
-        ("from", *names),
-        [[name, *(cells.get((name, other), "n/a") for other in names)] for name in names],
-    )
+def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> list[str]:
+    """The task that lost most, else gained most; all of the comparison; a base to name."""
+    named = leading([each for each in found if each.is_named])[:1]
+    told = []
+    for each in named:
+        tasks = [task.task_id for task in [*each.lead.losses, *each.lead.gains]]
+        told += [command("why", f"{each.candidate}/{name}", warehouse) for name in tasks[:1]]
+        if not is_full and each.lead.ledgers:
+            pair = shlex.join(["blade", "compare", each.base, each.candidate, "--full"])
+            told.append(f"{pair}{where(warehouse)}")
+    return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
 def _print_table(found: Sequence[Comparison]) -> None:
     cells = []
     for pair, change in ((each, change) for each in found for change in each.told):
-        values = change.row.values
-        interval = _interval(change, change.row, "ci_new_tasks")
-        chances = (
-            PLAIN.chance(figure)
-            for figure in (change.row.p_mean, change.row.p_any, change.row.p_holm)
+        row = change.row
+        chances = (PLAIN.chance(figure) for figure in (row.p_mean, row.p_any))
+        # Without a base there is neither a verdict nor a correction for candidates.
+        holm = PLAIN.chance(row.p_holm) if pair.is_named else ""
+        cells.append(
+            (
+                *(pair.base, pair.candidate, UNITS[change.metric], row.n_common_tasks.value),
+                _difference(change, row.delta.value),
+                *(_interval(change, row, "ci_new_tasks"), *chances, holm),
+                sentences.verdict(change, PLAIN),
+            )
         )
-        measured = (values["n_common_tasks"], _difference(change, values["delta"]), interval)
-        named = (pair.base, pair.candidate, UNITS[change.metric])
-        cells.append((*named, *measured, *chances, sentences.verdict(change, PLAIN)))
-    headings = ("base", "candidate", "by", "tasks", "change", "95%, new tasks")
-    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells)
+    headings = ("base", "candidate", "by", "tasks", "change", "95% CI (new tasks)")
+    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells, is_dense=True)
 
 
 def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
-    click.echo(heading(f"{one_line(comparison.candidate)} against {one_line(comparison.base)}"))
+    click.echo(heading(f"{one_line(comparison.candidate)} vs {one_line(comparison.base)}"))
     click.echo(labelled("", _differs(comparison)))
     if comparison.refused:
         ids = ", ".join(one_line(task.task_id) for task in comparison.refused)
@@ -156,28 +150,27 @@ def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
         title = sentences.METRICS[change.metric]
         click.echo(f"\n{styled}  {title}" if verdict else f"\n{title}")
         for label, said in sentences.statements(change, PLAIN):
-            if label != "verdict":
+            if label not in LEFT_OUT[: 1 if is_full else None]:
                 click.echo(row(label, said))
         _print_tasks(change)
-        if change is comparison.lead:
+        if is_full and change is comparison.lead:
             _print_transitions(comparison)
         for ledger in change.ledgers if is_full else _leading(change):
             if lines := ledger.lines if is_full else ledger.page:
                 _print_ledger(change, ledger, lines)
-    if comparison.metrics:
-        click.echo(heading("what else changed"))
-        headings = ("figure", "tasks", "base", "candidate", "change", "95%, new tasks")
+    if is_full and comparison.metrics:
+        click.echo(heading("other metrics"))
+        headings = ("metric", "tasks", "base", "candidate", "change", "95% CI (new tasks)")
         print_table(headings, [_metric(each) for each in comparison.metrics])
-    print_flips([dict(flip.values) for flip in comparison.flips])
-    if not is_full and comparison.lead.ledgers:
-        click.echo("\n--full prints every ledger and line, --json all of it")
+    flips = [dict(flip.values) for flip in comparison.flips]
+    print_flips(flips, limit=MOST_FLIPS if is_full else 1)
 
 
 def _leading(change: Change) -> list[Ledger]:
-    """The ledgers that say most: tasks of one run only, modes, steps, and the widest slice."""
+    """The ledgers that say most: tasks of one run only, modes, and the widest slice."""
     chosen = [
         ledger
-        for name in ("task mix", "failure modes", "funnel")
+        for name in ("task mix", "failure modes")
         for ledger in change.ledger(name)
         if len(ledger.lines) > 1
     ]
@@ -189,19 +182,19 @@ def _differs(comparison: Comparison) -> str:
     for setting in comparison.differing:
         values = setting.values
         sides = [values[side] or "not recorded" for side in ("base_value", "candidate_value")]
-        how = " against ".join(one_line(side, LONGEST_SETTING) for side in sides)
+        how = " -> ".join(one_line(side, LONGEST_SETTING) for side in sides)
         if values["n_tasks"] is not None:
-            how = f"in {values['n_tasks']} tasks"
-        parts.append(f"{values['setting']} ({how})")
-    known = f"these runs differ in {', '.join(parts)}"
+            how = f"in {counted(values['n_tasks'], 'task')}"
+        parts.append(f"{values['setting']} {how}")
     model = "; neither run records its model" if comparison.has_no_model else ""
-    return (known if parts else "no recorded configuration difference") + model
+    known = f"settings that differ: {', '.join(parts)}" if parts else ""
+    return (known or "no recorded configuration difference") + model
 
 
 def _print_tasks(change: Change) -> None:
     if not change.changed:
         return
-    n_changed = f"{change.row.n_losses.value:,} lost, {change.row.n_gains.value:,} gained"
+    n_changed = f"{change.row.n_losses.value:,} worse, {change.row.n_gains.value:,} better"
     unit = ", in points" if change.metric == "pass_at_1" else ""
     click.echo(heading("tasks") + f", {n_changed}; those that changed most{unit}")
     cells = []
@@ -210,7 +203,7 @@ def _print_tasks(change: Change) -> None:
         moved = (_difference(change, task.values[name]) for name in ("change", "amount"))
         buckets = (task.values[f"{side}_bucket"] for side in ("base", "candidate"))
         cells.append((task.task_id, *levels, *moved, *buckets))
-    print_table(("task", "base", "candidate", "change", "part", "from", "to"), cells)
+    print_table(("task", "base", "candidate", "change", "share", "from", "to"), cells)
 
 
 def _print_transitions(comparison: Comparison) -> None:
@@ -244,7 +237,8 @@ def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[FigureRow]) ->
         interval = "" if line.values["ci_low"] is None else _interval(change, line, "ci")
         where = (line.values["n_tasks"], line.values["example"] or "")
         cells.append((sentences.line_name(line, PLAIN), moved, interval, *where))
-    print_table(("line", "change", "95% interval", "tasks", "look at"), cells)
+    title = LINES.get(ledger.name, "value")
+    print_table((title, "change", "95% CI", "tasks", "look at"), cells, is_dense=True)
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
@@ -268,7 +262,8 @@ def print_flips(rows: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
         if not found:
             continue
         n_flips, shown = found[0]["n_flips"], found[:limit]
-        cut = f"; the {len(shown)} most changed" if n_flips > len(shown) else ""
+        number = f"{limit} " if limit > 1 else ""
+        cut = f"; the {number}most changed" if n_flips > limit else ""
         click.echo(heading(f"{side}: {counted(n_flips, 'task')}") + f" {meaning}{cut}")
         for line in (line for flip in shown for line in _flip(flip)):
             click.echo(line)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from pipeline.cli.lookup import Row, command, grouped, rows
-from pipeline.cli.page import counted, heading, labelled, next_line, percent, print_table
+from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
 from pipeline.report.digits import rounded
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse
@@ -19,7 +19,7 @@ NO_SERIES = (
     "No series of checkpoints: three or more runs of one benchmark whose names differ only by the "
     "number of a step, ckpt, checkpoint, iter or epoch, or whose configs say such a step."
 )
-UNSETTLED = "No task can be called learned or forgotten: which reward is a pass is not settled."
+UNSETTLED = "No task can be called learned or forgotten: nothing says which reward is a pass."
 NOTHING_SHARED = "No task is scored by every run of the series: none can be followed along it."
 NOISE = (
     "learned: no pass in the first run, half or more in the last; forgotten: the other way round. "
@@ -98,8 +98,7 @@ def print_series(series: list[Row], warehouse: Path) -> None:
         for turn, end in (("forgotten", "last_citation"), ("learned", "first_citation"))
         if one[turn]
     ]
-    for citation in turned[:1]:
-        click.echo(next_line(command("why", citation, warehouse)))
+    print_next(command("why", citation, warehouse) for citation in turned[:1])
 
 
 def _print_runs(runs: list[Row]) -> None:
@@ -155,7 +154,7 @@ def _print_tasks(tasks: list[Row]) -> None:
         q_value = None if task["q_value"] is None else f"{task['q_value']:.2g}"
         cells.append((task["task_id"], sparkline(task["rates"]), *ends, slope, q_value))
     if tasks:
-        print_table(("task", "along", "first", "last", "points a run", "q"), cells)
+        print_table(("task", "along", "first", "last", "points per run", "q"), cells)
 
 
 def sparkline(rates: Sequence[float]) -> str:

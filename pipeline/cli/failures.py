@@ -6,25 +6,29 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.lookup import Row, bounded, command, grouped, known_run, rows
+from pipeline.cli.lookup import Row, bounded, command, find_run, grouped, rows
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.page import heading, labelled, next_line, percent, print_rows, sentence, width
+from pipeline.cli.page import (
+    cause_words,
+    counted,
+    heading,
+    labelled,
+    percent,
+    print_next,
+    print_table,
+    row,
+    sentence,
+    width,
+)
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
+MOST_MODES = 8
+MOST_OF_MANY = 4
 MOST_ERRORS = 5
-MOST_MODES = 12
 SNIPPET_CHARACTERS = 240
 UNEXPLAINED = "UNEXPLAINED"
-MEANINGS = {
-    "KG": "knowledge gap",
-    "UK": "unreliable knowledge",
-    "BI": "behaviour",
-    "TI": "task or verifier",
-    "IR": "infrastructure",
-    "DA": "data artifact",
-    UNEXPLAINED: "no rule suggests one",
-}
+CONFIDENCES = ("strong", "moderate", "weak", "curated")
 OUTCOMES = {
     "n_failed": "failed",
     "n_unscored": "unscored",
@@ -32,18 +36,14 @@ OUTCOMES = {
     "n_missing": "missing",
 }
 EXPLAINERS = {
-    "n_by_record": "explained by the record",
+    "n_by_record": "by the record",
     "n_by_checks": "by failed checks",
     "n_by_trajectory": "by the trajectory",
     "n_described": "only described by what the verifier compares",
     "n_ungraded": "never graded",
 }
-MODE_COLUMNS = "mode cause intervention n_rollouts share_of_failures n_tasks"
-ERROR_COLUMNS = "n_events n_rollouts n_failed n_tasks source"
-CAUSE_COLUMNS = "cause n_tasks strong moderate weak curated"
 SUGGESTIONS = (
-    "Causes are suggestions of rules, never findings: a person settles them in a labels.jsonl, and "
-    "such a label goes before what a rule suggests."
+    "Rules suggest causes; they do not prove them. A labels.jsonl beside the results corrects them."
 )
 
 RUNS = """
@@ -134,7 +134,7 @@ CAUSES = """
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    help="Most modes and errors listed for each run.  [default: 12 and 5; --json: all modes]",
+    help="Most modes and errors listed for each run.  [default: 8 and 5; --json: all modes]",
 )
 @warehouse_option
 @json_option
@@ -152,23 +152,27 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
     if as_json:
         click.echo(json_text({"runs": runs}, indent=2))
         return
+    is_brief = len(runs) > 1 and limit is None
     for number, each in enumerate(runs):
         if number:
             click.echo()
-        _print(each, limit or MOST_MODES)
+        _print(each, limit or (MOST_OF_MANY if is_brief else MOST_MODES), is_brief=is_brief)
     if any(each["root_causes"] or each["n_not_passed"] for each in runs):
-        click.echo("\n" + labelled("", SUGGESTIONS))
-    recorded = [mode for each in runs for mode in each["modes"] if mode["is_example_recorded"]]
-    causes = [_by_cause(each["root_causes"]) for each in runs if each["root_causes"]]
-    if recorded:
-        click.echo(next_line(command("show", recorded[0]["example"], warehouse)))
-    if causes:
-        click.echo(next_line(command("why", causes[0][0]["example"], warehouse)))
+        click.echo(f"\n{SUGGESTIONS}")
+    shown = [
+        command("show", mode["example"], warehouse)
+        for each in runs
+        for mode in each["modes"]
+        if mode["is_example_recorded"]
+    ]
+    causes = [_by_cause(each["root_causes"])[0] for each in runs if each["root_causes"]]
+    told = [command("why", cause["example"], warehouse) for cause in causes]
+    whole = [command("failures", each["run_id"], warehouse) for each in runs if is_brief]
+    print_next([*whole[:1], *told[:1], *shown[:1]])
 
 
-def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[Row]:
-    if run_id is not None:
-        known_run(warehouse, run_id)
+def _runs(warehouse: Warehouse, name: str | None, limit: int | None) -> list[Row]:
+    chosen = None if name is None else find_run(warehouse, name)["run_id"]
     modes = grouped(rows(warehouse, MODES), "run_id")
     errors = grouped(rows(warehouse, ERRORS, limit or MOST_ERRORS), "run_id")
     causes = grouped(rows(warehouse, CAUSES), "run_id")
@@ -178,23 +182,23 @@ def _runs(warehouse: Warehouse, run_id: str | None, limit: int | None) -> list[R
     return [
         {
             **run,
-            **_counted(modes[name]),
+            **_counts(modes[run_id]),
             "modes": [
                 {**mode, "snippet": bounded(mode["snippet"], SNIPPET_CHARACTERS)}
-                for mode in modes[name][:limit]
+                for mode in modes[run_id][:limit]
             ],
-            "explained": explained.get(name),
-            "associations": associations[name],
-            "uncounted_modes": uncounted[name],
-            "error_signatures": errors[name],
-            "root_causes": causes[name],
+            "explained": explained.get(run_id),
+            "associations": associations[run_id],
+            "uncounted_modes": uncounted[run_id],
+            "error_signatures": errors[run_id],
+            "root_causes": causes[run_id],
         }
         for run in rows(warehouse, RUNS)
-        if run_id in (None, name := run["run_id"])
+        if chosen in (None, run_id := run["run_id"])
     ]
 
 
-def _counted(modes: list[Row]) -> Row:
+def _counts(modes: list[Row]) -> Row:
     """What no rule explains, before anything that one does."""
     n_not_passed = sum(mode["n_rollouts"] for mode in modes)
     n_unexplained = sum(mode["n_rollouts"] for mode in modes if mode["mode"] == UNEXPLAINED)
@@ -208,30 +212,34 @@ def _counted(modes: list[Row]) -> Row:
     }
 
 
-def _print(run: Row, most_modes: int) -> None:
+def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
     """How much of a run failed and how much of that is unexplained; then the ways, and why."""
     click.echo(_headline(run))
     ranked = [mode for mode in run["modes"] if mode["n_rollouts"]]
     shown = ranked[:most_modes]
     if run["n_not_passed"]:
         click.echo()
-        notes = [
-            _note(mode, "title", "" if mode["is_example_recorded"] else ", no rollout to show")
+        cells = [
+            (
+                *(mode["mode"], mode["n_rollouts"], percent(mode["share_of_failures"])),
+                *(mode["n_tasks"], cause_words(mode["cause"]), mode["intervention"]),
+            )
             for mode in shown
         ]
-        print_rows(MODE_COLUMNS, shown, notes=notes)
+        headings = ("mode", "attempts", "share", "tasks", "cause", "fix")
+        print_table(headings, cells, notes=[_note(mode) for mode in shown])
         n_rest = run["n_not_passed"] - sum(mode["n_rollouts"] for mode in shown)
         if n_rest:
-            said = f"and {n_rest:,} attempts of other modes: --limit {run['n_modes']} lists all"
-            click.echo(said)
+            click.echo(
+                f"and {n_rest:,} attempts of other modes: --limit {run['n_modes']} lists all"
+            )
         beside = [f"{mode['mode']} {mode['n_matched']:,}" for mode in run["modes"][len(ranked) :]]
-        if beside:
-            seen = sentence(", ".join(beside))
-            click.echo(labelled("", f"seen only beside one of these: {seen}"))
+        if beside and not is_brief:
+            click.echo(labelled("", f"also seen, never first: {sentence(', '.join(beside))}"))
     for mode in run["uncounted_modes"]:
         said = (
             f"{mode['mode']} is declared and does not count: {mode['n_signed_failed']:,} failures "
-            f"and {mode['n_signed_passed']:,} passes bear it; always = true keeps it"
+            f"and {mode['n_signed_passed']:,} passes have it; always = true keeps it"
         )
         click.echo(labelled("", said))
     for found in run["associations"]:
@@ -239,15 +247,30 @@ def _print(run: Row, most_modes: int) -> None:
         said = (
             f"attempts with {sentence(found['sign'])} pass {100 * found['risk_difference']:.1f} "
             f"points less often on the same tasks (95% CI {low:.1f} to {high:.1f}); "
-            f"{percent(found['share'])} bear it"
+            f"{percent(found['share'])} have it"
         )
         click.echo(labelled("", said))
-    if errors := run["error_signatures"]:
-        click.echo(heading("errors seen most") + ", without their numbers, paths and ids")
-        print_rows(ERROR_COLUMNS, errors, notes=[_note(error, "signature") for error in errors])
+    if is_brief:
+        return
+    if run["error_signatures"]:
+        click.echo(heading("most frequent errors") + ", without their numbers, paths and ids")
+    for error in run["error_signatures"]:
+        said = f"{error['source']}: {sentence(error['signature'])} ({one_line(error['example'])})"
+        click.echo(row(counted(error["n_rollouts"], "attempt"), said))
     if causes := _by_cause(run["root_causes"]):
-        click.echo(heading("root causes of tasks") + ", suggested unless curated")
-        print_rows(CAUSE_COLUMNS, causes, notes=[_note(cause, "meaning") for cause in causes])
+        click.echo(heading("root causes of tasks") + ", by how surely rules suggest them")
+        sure = [name for name in CONFIDENCES if any(name in cause for cause in causes)]
+        print_table(
+            ("cause", "tasks", *sure, "such as"),
+            [
+                (
+                    *(cause_words(cause["cause"]), cause["n_tasks"]),
+                    *(cause.get(name) for name in sure),
+                    cause["example"],
+                )
+                for cause in causes
+            ],
+        )
 
 
 def _headline(run: Row) -> str:
@@ -258,51 +281,49 @@ def _headline(run: Row) -> str:
         highest = f"{run['highest_reward']:g}"
         said = (
             f"No scored attempt can be called failing: rewards go from {run['lowest_reward']:g} to "
-            f"{highest}, and from which reward an attempt passes is not settled. Add to "
+            f"{highest}, and nothing says from which reward an attempt passes. Add to "
             f"blade.toml, for example: pass_threshold = {highest}"
         )
         without = f"Without a score: {', '.join(parts)} of {run['n_attempts']:,} attempts."
-        rest = [without, _unexplained(run)] if parts else []
+        rest = [without, _explained(run)] if parts else []
         return "\n".join([name, labelled("", said), *rest])
     if not run["n_attempts"]:
         return f"{name}  no attempt was expected or recorded"
     if not run["n_not_passed"]:
         return f"{name}  all {run['n_attempts']:,} attempts passed: no failures"
-    counted = f"{run['n_not_passed']:,} of {run['n_attempts']:,} attempts did not pass"
-    line = f"{counted}: {', '.join(parts)}"
+    line = f"{run['n_not_passed']:,} of {run['n_attempts']:,} attempts did not pass: "
+    line += ", ".join(parts)
     fits = len(run["run_id"]) + 2 + len(line) <= width()
-    return f"{name}{'  ' if fits else chr(10)}{line}\n{_unexplained(run)}"
+    return f"{name}{'  ' if fits else chr(10)}{line}\n{_explained(run)}"
 
 
-def _unexplained(run: Row) -> str:
+def _explained(run: Row) -> str:
     """What explains the failures, and how many nothing does."""
     found = run["explained"] or {}
     parts = [f"{found[key]:,} {words}" for key, words in EXPLAINERS.items() if found.get(key)]
-    counted = f"{run['n_unexplained']:,} of {run['n_not_passed']:,}"
-    share = percent(run["unexplained_share"])
-    said = [f"{click.style(UNEXPLAINED, bold=True)}  {counted} ({share})", *parts]
+    said = f"{run['n_unexplained']:,} of {run['n_not_passed']:,}"
+    said += f" ({percent(run['unexplained_share'])})"
     if found.get("is_unobserved"):
-        said.append("no transcript recorded")
-    return "; ".join(said)
+        parts.append("no transcript recorded")
+    return labelled(UNEXPLAINED, said + (f"; explained: {', '.join(parts)}" if parts else ""))
 
 
-def _note(row: Row, name: str, rest: str = "") -> str:
-    """What stands below a row of a table: what it means, and where to look."""
-    text = f"{sentence(row[name])} ({one_line(row['example'])}{rest})"
+def _note(mode: Row) -> str:
+    """What a mode means, and where to look."""
+    absent = "" if mode["is_example_recorded"] else ", not recorded"
+    text = f"{sentence(mode['title'])} ({one_line(mode['example'])}{absent})"
     return labelled("", text, indent=4)
 
 
 def _by_cause(found: list[Row]) -> list[Row]:
     """One row per cause, most tasks first and what has none last, with a count per confidence."""
     causes: dict[str, Row] = {}
-    for row in found:
-        name, confidence = row["cause"], row["confidence"]
-        cause = causes.setdefault(name, {"cause": name, "n_tasks": 0, "example": row["example"]})
-        cause["n_tasks"] += row["n_tasks"]
-        cause[confidence] = cause.get(confidence, 0) + row["n_tasks"]
-        cause["example"] = min(cause["example"], row["example"])
-        known = [MEANINGS[part] for part in name.split("+") if part in MEANINGS]
-        cause["meaning"] = " and ".join(known)
+    for each in found:
+        name, confidence = each["cause"], each["confidence"]
+        cause = causes.setdefault(name, {"cause": name, "n_tasks": 0, "example": each["example"]})
+        cause["n_tasks"] += each["n_tasks"]
+        cause[confidence] = cause.get(confidence, 0) + each["n_tasks"]
+        cause["example"] = min(cause["example"], each["example"])
     return sorted(
         causes.values(),
         key=lambda cause: (cause["cause"] == UNEXPLAINED, -cause["n_tasks"], cause["cause"]),

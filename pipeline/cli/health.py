@@ -1,4 +1,4 @@
-"""blade health: how far the evaluation can be trusted, whatever the model scored."""
+"""blade health: whether the evaluation can be trusted, apart from what the model scored."""
 
 from __future__ import annotations
 
@@ -8,20 +8,19 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, known_run, rows, where
+from pipeline.cli.lookup import Row, command, find_run, rows, where
 from pipeline.cli.options import Number, json_option, warehouse_option
-from pipeline.cli.page import CELL_WIDTH, print_rows, print_table
-from pipeline.text import json_text, neutral
+from pipeline.cli.page import labelled, percent, print_next, print_table
+from pipeline.errors import listed
+from pipeline.text import json_text, one_line
 from pipeline.warehouse import open_warehouse
 
-COLUMNS = (
-    "run_id n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects "
-    "n_stale_failures n_models n_reported_differences"
-)
+SHARES = ("clean_rate", "coverage")
 SCOPES = ("rollout", "task", "run")
+COLUMNS = "n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects".split()
 LEGEND = (
-    "unobserved: nothing found, but not every check had its evidence. "
-    "clean: the share of recorded rollouts that are not unhealthy."
+    "unhealthy: a check below found something. unobserved: none did, but some had no evidence to "
+    "read. clean: share of recorded rollouts that are not unhealthy."
 )
 
 
@@ -35,7 +34,7 @@ LEGEND = (
 @json_option
 @warehouse_option
 def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehouse: Path) -> None:
-    """Print how far the evaluation of all runs, or of RUN, can be trusted.
+    """Print whether the evaluation of all runs, or of RUN, can be trusted.
 
     \b
     Examples:
@@ -46,8 +45,7 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
     from pipeline.report import HEALTH
 
     with open_warehouse(warehouse) as opened:
-        if run is not None:
-            known_run(opened, run)
+        run = None if run is None else find_run(opened, run)["run_id"]
         every = rows(opened, HEALTH.select)
         checks = rows(opened, "from report.health_checks")
     runs, checks = (
@@ -65,19 +63,38 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         click.echo(json_text(content, indent=2))
     else:
         _print(runs, checks, warehouse)
-    for run_id in below:
-        click.echo(f"blade: {run_id}: the clean rate is not at least {min_clean_rate}.", err=True)
+    for row in runs:
+        if row["run_id"] in below:
+            found = f"{one_line(row['run_id'])}: clean rate {percent(row['clean_rate'])}"
+            click.echo(f"blade: {found}, the minimum is {percent(min_clean_rate)}.", err=True)
     if below:
         raise click.exceptions.Exit(1)
 
 
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
-    print_rows(COLUMNS, runs)
-    click.echo(LEGEND)
-    if checks:
-        click.echo()
-        print_table(("check", "scope", "findings", "runs", "such as"), _by_check(checks))
-        click.echo(neutral(f'next  blade sql "from health_findings"{where(warehouse)}'))
+    # What is 0 in every run is left out: nothing to look at.
+    shown = [name for name in COLUMNS if any(run[name] for run in runs)]
+    titles = (name.removeprefix("n_").removesuffix("_rate").replace("_", " ") for name in shown)
+    cells = (
+        [percent(run[name]) if name in SHARES else run[name] for name in shown] for run in runs
+    )
+    print_table(
+        ("run", *titles), [[run["run_id"], *row] for run, row in zip(runs, cells, strict=True)]
+    )
+    click.echo(labelled("", LEGEND))
+    if several := [run["run_id"] for run in runs if (run["n_models"] or 0) > 1]:
+        click.echo(labelled("", f"answered by more than one model: {listed(several)}"))
+    if not checks:
+        click.echo("\nno check found anything")
+        return
+    click.echo()
+    print_table(("check", "scope", "findings", "runs", "such as"), _by_check(checks))
+    told = [
+        command("why", row["examples"][0], warehouse)
+        for row in checks
+        if row["scope"] == "rollout" and row["examples"]
+    ][:1]
+    print_next([*told, f'blade sql "from health_findings"{where(warehouse)}'])
 
 
 def _by_check(checks: Iterable[Row]) -> list[list[Any]]:
@@ -85,19 +102,9 @@ def _by_check(checks: Iterable[Row]) -> list[list[Any]]:
     found: dict[tuple[str, str], list[Row]] = {}
     for row in checks:
         found.setdefault((row["scope"], row["check_id"]), []).append(row)
-    listed = []
+    listed_rows = []
     for (scope, check_id), same in found.items():
         n_findings = sum(row["n_findings"] for row in same)
-        examples = [example for row in same for example in row["examples"]]
-        listed.append([check_id, scope, n_findings, len(same), _fitting(examples)])
-    return sorted(listed, key=lambda row: (SCOPES.index(row[1]), -row[2], row[0]))
-
-
-def _fitting(examples: list[str]) -> str:
-    """As many as a cell holds whole; the first in any case."""
-    shown = examples[:1]
-    for example in examples[1:]:
-        if len(", ".join([*shown, example])) > CELL_WIDTH:
-            break
-        shown.append(example)
-    return ", ".join(shown)
+        first = next((example for row in same for example in row["examples"]), "")
+        listed_rows.append([check_id, scope, n_findings, len(same), first])
+    return sorted(listed_rows, key=lambda row: (SCOPES.index(row[1]), -row[2], row[0]))

@@ -56,14 +56,14 @@ def init(
       blade init --benchmark-dir benchmarks/evalplus --benchmark evalplus --results runs/ --link
     """
     if not benchmark.strip():
-        raise UsageError("--benchmark: the name is empty.")
+        raise UsageError("--benchmark: the name is empty.", hint="For example: office_desk")
     if ACTIVE.search(benchmark) or set("\n\t") & set(benchmark) or len(benchmark) > LONGEST_NAME:
         raise UsageError(
             f"--benchmark {one_line(benchmark, 60)}: not a name.",
             hint="A name is one line of visible characters, 200 at most.",
         )
     if keep and force:
-        raise UsageError("--keep and --force: one of them at most.")
+        raise UsageError("--keep and --force: one of them at most.", hint="Leave one out.")
     from pipeline.package.scaffold import Analyses, Existing, lay_out
 
     existing = Existing(keep=keep, force=force)
@@ -100,7 +100,7 @@ def _part(results: Path, relations: Sequence[str], benchmark: str | None) -> Ite
     from pipeline.run import part
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
-        # An empty profile stands for none, whatever lies beside the results.
+        # An empty profile: the one beside the results is not for this.
         nothing = Path(folder) / "blade.toml"
         nothing.touch()
         out = Path(folder) / "out"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.cli.options import DEFAULT_WAREHOUSE
-from pipeline.errors import no_such
+from pipeline.cli.options import nearest_warehouse
+from pipeline.errors import matching, resolved
+from pipeline.settings import WAREHOUSE_NAME
 from pipeline.warehouse import Warehouse
 
 Row = dict[str, Any]
@@ -48,7 +49,7 @@ def bounded(text: str | None, limit: int, *, n_characters: int | None = None) ->
 
 
 def short(name: str | None) -> str | None:
-    """A name that is whatever a model or a file made up, cut where it is too long for one."""
+    """A name that a model or a file made up, cut where it is too long for one."""
     return name if name is None or len(name) <= LONGEST_WORD else name[: LONGEST_WORD - 1] + "…"
 
 
@@ -57,11 +58,30 @@ def run_names(warehouse: Warehouse) -> list[str]:
     return column(warehouse, "select run_id from runs order by all")
 
 
-def known_run(warehouse: Warehouse, run_id: str) -> Row:
-    """The run of this name, or an error that says which there are."""
-    for found in rows(warehouse, "from runs where run_id = ?", run_id):
-        return found
-    raise no_such("run", run_id, run_names(warehouse))
+def find_run(warehouse: Warehouse, name: str, *, within: str | None = None) -> Row:
+    """The run meant by a name or a part of it; of several those of one benchmark come first."""
+    known = run_names(warehouse)
+    if within is not None and name not in known:
+        query = "select run_id from runs where benchmark = ? order by all"
+        near = matching(name, column(warehouse, query, within))
+        known = near if len(near) == 1 else known
+    (found,) = rows(warehouse, "from runs where run_id = ?", resolved("run", name, known))
+    return found
+
+
+def task_names(warehouse: Warehouse, run: Row) -> list[str]:
+    """Tasks of the run and of its benchmark: that a run lacks a task can be asked about too."""
+    query = """
+        select task_id from task_outcomes where run_id = ?
+        union select task_id from tasks where benchmark = ?
+        order by try_cast(task_id as bigint), task_id
+    """
+    return column(warehouse, query, run["run_id"], run["benchmark"])
+
+
+def find_task(run: Row, name: str, known: Sequence[str]) -> str:
+    """The task meant by a name or a part of it."""
+    return resolved("task", name, known, within=f" in run {run['run_id']}")
 
 
 def command(name: str, argument: str, warehouse: Path) -> str:
@@ -70,6 +90,9 @@ def command(name: str, argument: str, warehouse: Path) -> str:
 
 
 def where(warehouse: Path) -> str:
-    """What completes a command that reads this warehouse."""
-    path = shlex.quote(str(warehouse))
-    return "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {path}"
+    """What completes a command that reads this warehouse; nothing where it would be found."""
+    nearest = nearest_warehouse()
+    if nearest is not None and warehouse.exists() and warehouse.samefile(nearest):
+        return ""
+    out = warehouse.parent if warehouse.name == WAREHOUSE_NAME else warehouse
+    return f" --warehouse {shlex.quote(str(out))}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import known_run
+from pipeline.cli.lookup import find_run
 from pipeline.cli.options import warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.warehouse import open_warehouse
@@ -25,7 +25,7 @@ NAMES = ("run_id", "metric", "value")
     "format_",
     type=click.Choice(FORMATS),
     default="json",
-    help="json is the sidecar itself; the others have a row a figure, jsonl an object a run.",
+    help="json is the sidecar itself, jsonl one object per run, the others one row per figure.",
 )
 @warehouse_option
 def metrics(run: str | None, format_: str, warehouse: Path) -> None:
@@ -35,14 +35,13 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     Examples:
       blade metrics
       blade metrics office_desk_aster-8b --format table
-      blade metrics --format csv --warehouse compared/warehouse.duckdb
+      blade metrics --format csv --warehouse compared
     """
     from pipeline import report
     from pipeline.report import sidecar
 
     with open_warehouse(warehouse) as opened:
-        if run is not None:
-            known_run(opened, run)
+        run = None if run is None else find_run(opened, run)["run_id"]
         runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
     objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pipeline.run import Analysis, Progress
 
 DEFAULT_OUT = Path("blade_out")
-DEFAULT_WAREHOUSE = DEFAULT_OUT / WAREHOUSE_NAME
 PATH = click.Path(path_type=Path)
 
 
@@ -52,11 +51,38 @@ memory_option = click.option(
     metavar="SIZE",
     help="Memory for the engine, such as 4GB.  [default: half of the machine's]",
 )
+
+
+def nearest_warehouse() -> Path | None:
+    """Of this folder, then of each above it: its blade_out, else the folder itself."""
+    try:
+        n_above = len(Path.cwd().parents)
+    except OSError:  # the folder is gone
+        n_above = 0
+    for depth in range(n_above + 1):
+        for out in (Path(*[".."] * depth, DEFAULT_OUT), Path(*[".."] * depth)):
+            # What may not be looked at is not ours.
+            with suppress(OSError):
+                if (out / WAREHOUSE_NAME).is_file():
+                    return out / WAREHOUSE_NAME
+    return None
+
+
+def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
+    """Commands get a file, whether it is there or not."""
+    from pipeline.warehouse import warehouse_file
+
+    if value is not None:
+        return warehouse_file(value)
+    return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
+
+
 warehouse_option = click.option(
     "--warehouse",
     type=PATH,
-    default=DEFAULT_WAREHOUSE,
-    help="The file that blade analyze wrote.",
+    callback=_warehouse,
+    help="Output folder of blade analyze, or its warehouse file.  "
+    "[default: blade_out, here or in a folder above]",
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for a program to read."
@@ -122,26 +148,23 @@ def shown_progress() -> Iterator[Progress]:
         yield Progress(stage=echo, note=echo)
         return
     from rich import progress as drawn
-    from rich.console import Console, Group
-    from rich.live import Live
+    from rich.console import Console
 
     words_column = drawn.TextColumn("{task.description}", markup=False)
-    stages = drawn.Progress(drawn.SpinnerColumn(), words_column)
-    reading = drawn.Progress(drawn.BarColumn(), drawn.DownloadColumn(), drawn.TransferSpeedColumn())
-    now = stages.add_task("", total=None)
-    bar = reading.add_task("", total=None, visible=False)
+    with drawn.Progress(
+        *(drawn.SpinnerColumn(), words_column, drawn.BarColumn(), drawn.TransferSpeedColumn()),
+        console=Console(stderr=True),
+        transient=True,
+    ) as shown:
+        now = shown.add_task("", total=None)
 
-    def stage(words: str) -> None:
-        stages.update(now, description=neutral(words))
-        reading.update(bar, visible=False)
+        def read(n_read: int, n_all: int) -> None:
+            shown.update(now, advance=n_read, total=n_all)
 
-    def read(n_read: int, n_all: int) -> None:
-        reading.update(bar, advance=n_read, total=n_all, visible=True)
+        def stage(words: str) -> None:
+            shown.reset(now, description=neutral(words), total=None)
 
-    console = Console(stderr=True)
+        def note(words: str) -> None:
+            shown.console.print(neutral(words), markup=False, highlight=False)
 
-    def note(words: str) -> None:
-        console.print(neutral(words), markup=False, highlight=False)
-
-    with Live(Group(stages, reading), console=console, transient=True):
         yield Progress(stage, read, note)

@@ -9,7 +9,7 @@ import sys
 import textwrap
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, compress, zip_longest
 from typing import Any, TextIO
 
 import click
@@ -25,16 +25,16 @@ LONGEST_FLAT = 1000
 
 CELL_WIDTH = 72
 NARROWEST_CELL = 6
-GAP = "   "
-HEADINGS = {
-    "run_id": "run",
-    "n_failed": "not passed",
-    "share_of_failures": "share",
-    "clean_rate": "clean",
-    "n_reported_differences": "wrong figures",
+CAUSES = {
+    "KG": "knowledge gap",
+    "UK": "unreliable knowledge",
+    "BI": "behaviour",
+    "TI": "task or verifier",
+    "IR": "infrastructure",
+    "DA": "data artifact",
 }
-SHARES = ("clean_rate", "coverage", "share_of_failures")
-FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+")
+GAP = "   "
+FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+|\d+ of \d+")
 
 
 def width() -> int:
@@ -62,9 +62,16 @@ def heading(text: str) -> str:
     return "\n" + click.style(text, bold=True)
 
 
-def next_line(command: str) -> str:
-    """A command to run next."""
-    return labelled("next", one_line(command, LONGEST_COMMAND))
+def print_next(commands: Iterable[str]) -> None:
+    """Commands to run next, one below the other."""
+    for number, command in enumerate(commands):
+        click.echo(f"{'    ' if number else 'next'}  {one_line(command, LONGEST_COMMAND)}")
+
+
+def cause_words(cause: str | None) -> str:
+    """A root cause with its abbreviation; two of them where a label names two."""
+    parts = (cause or "").split("+")
+    return " and ".join(f"{CAUSES[part]} ({part})" if part in CAUSES else part for part in parts)
 
 
 def labelled(label: str, text: str, *, indent: int = 0, column: int = 0) -> str:
@@ -131,14 +138,18 @@ def print_table(
     *,
     notes: Iterable[str] = (),
     file: TextIO | None = None,
+    is_dense: bool = False,
 ) -> None:
     """A table for people: numbers to the right, long text cut, nothing active.
 
     On a terminal the widest columns give way until it fits, then the last; elsewhere nothing does.
-    A note stands below each row as it is given, inert already.
+    A note stands below each row as it is given, inert already. A dense one has no empty column.
     """
     file = file or sys.stdout
     rows = [list(row) for row in rows]
+    if is_dense:
+        filled = [any(row[place] not in (None, "") for row in rows) for place in range(len(names))]
+        names, *rows = [list(compress(row, filled)) for row in [names, *rows]]
     room = shutil.get_terminal_size().columns if file.isatty() else sys.maxsize
     fitting = max(1, (room + len(GAP)) // (NARROWEST_CELL + len(GAP)))
     if left_out := [one_line(name, CELL_WIDTH) for name in names[fitting:]]:
@@ -156,18 +167,6 @@ def print_table(
     file.write(f"{first}\n{'─' * (sum(widths) + gaps)}\n")
     for line, note in zip_longest(drawn, notes, fillvalue=""):
         file.write(f"{line}\n{note}\n" if note else f"{line}\n")
-
-
-def print_rows(
-    columns: str, rows: Sequence[Mapping[str, Any]], *, notes: Iterable[str] = ()
-) -> None:
-    """The same of some columns of rows: by what people call them, shares as percentages."""
-    names = columns.split()
-    titles = [HEADINGS.get(name) or name.removeprefix("n_").replace("_", " ") for name in names]
-    cells = [
-        [percent(row[name]) if name in SHARES else row.get(name) for name in names] for row in rows
-    ]
-    print_table(titles, cells, notes=notes)
 
 
 def write_markdown(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:

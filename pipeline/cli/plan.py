@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from pipeline.cli.lookup import Row, known_run, rows
-from pipeline.cli.options import json_option, warehouse_option
+from pipeline.cli.lookup import Row, find_run, rows
+from pipeline.cli.options import Number, json_option, warehouse_option
 from pipeline.cli.page import percent, print_table
 from pipeline.errors import UsageError
 from pipeline.text import json_text, neutral
@@ -53,17 +52,13 @@ COLUMNS = ("plan", "tasks", "repeats", "attempts", "tokens", "detectable change"
 @click.argument("run", nargs=-1)
 @click.option(
     "--change",
-    type=click.FloatRange(0, 100, min_open=True),
+    type=Number(0, 100, min_open=True),
     default=5.0,
     show_default=True,
     help="The change of pass@1 to be seen, in points, with 80% power.",
 )
-@click.option(
-    "--budget-tokens", type=click.FloatRange(0, min_open=True), help="Tokens to spend per task."
-)
-@click.option(
-    "--budget-seconds", type=click.FloatRange(0, min_open=True), help="Seconds to spend per task."
-)
+@click.option("--budget-tokens", type=Number(0, min_open=True), help="Tokens to spend per task.")
+@click.option("--budget-seconds", type=Number(0, min_open=True), help="Seconds to spend per task.")
 @json_option
 @warehouse_option
 def plan(
@@ -74,10 +69,10 @@ def plan(
     as_json: bool,
     warehouse: Path,
 ) -> None:
-    """Say how many tasks and repeats show a change of pass@1, from how RUN varies.
+    """Estimate how many tasks and repeats it takes to detect a change of pass@1 in RUN.
 
-    Of two runs, a base and a candidate, from how their differences vary; without a name, of every
-    run alone.
+    Given two runs, a base and a candidate, from how their differences vary; without a name, for
+    every run alone.
 
     \b
     Examples:
@@ -85,14 +80,11 @@ def plan(
       blade plan office_desk_aster-8b office_desk_birch-70b --change 2
       blade plan office_desk_aster-8b --budget-tokens 6000 --json
     """
-    if not all(isfinite(number) for number in (change, budget_tokens or 0, budget_seconds or 0)):
-        raise UsageError("a change and a budget are finite numbers.")
     if len(run) > 2:
         raise UsageError("more than two runs.", hint="Name one run, or a base and a candidate.")
     budgets = {"tokens": budget_tokens, "seconds": budget_seconds}
     with open_warehouse(warehouse) as opened:
-        for name in run:
-            known_run(opened, name)
+        run = tuple(find_run(opened, name)["run_id"] for name in run)
         every = {row["run_id"]: row for row in rows(opened, RUNS)}
         chosen = [run] if run else [(name,) for name in every]
         planned = [
@@ -148,11 +140,10 @@ def _plans(opened: Warehouse, runs: list[Row], change: float) -> Row:
     found["assumption"] = ASSUMPTIONS[len(runs), spread.is_split]
     found["between_variance"], found["within_variance"] = spread.between, spread.within
     for name, (n, repeats) in sizes.items():
-        row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats}
-        row |= {"n_attempts": None, "tokens": None, "detectable": None}
-        if n is not None and repeats is not None:
-            row["n_attempts"], row["detectable"] = n * repeats, spread.detectable(n, repeats)
-            row["tokens"] = None if tokens is None else round(n * repeats * tokens)
+        n_attempts = None if n is None or repeats is None else n * repeats
+        row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats, "n_attempts": n_attempts}
+        row["tokens"] = round(n_attempts * tokens) if n_attempts and tokens is not None else None
+        row["detectable"] = spread.detectable(n, repeats) if n_attempts else None
         found["rows"].append(row)
     return found
 
@@ -183,16 +174,11 @@ def _print(planned: Row, *, is_first: bool) -> None:
 
 
 def _cells(row: Row) -> list[Any]:
-    if row["n_tasks"] is None or row["n_repeats"] is None:
-        fixed = [row["n_tasks"] or NO_NUMBER, row["n_repeats"] or NO_NUMBER]
-        return [row["plan"], *fixed, None, None, None]
-    seen = "n/a" if row["detectable"] is None else f"{100 * row['detectable']:.1f} points"
-    return [
-        row["plan"],
-        *(row[name] for name in ("n_tasks", "n_repeats", "n_attempts")),
-        row["tokens"],
-        seen,
-    ]
+    sizes = [row["n_tasks"] or NO_NUMBER, row["n_repeats"] or NO_NUMBER]
+    seen = "n/a" if row["n_attempts"] else None
+    if row["detectable"] is not None:
+        seen = f"{100 * row['detectable']:.1f} points"
+    return [row["plan"], *sizes, row["n_attempts"], row["tokens"], seen]
 
 
 def _sentence(row: Row) -> str:

@@ -47,7 +47,7 @@ def sanitize(
       blade sanitize report.md --policy sanitize.toml
     """
     if check and out is not None:
-        raise UsageError("--check writes nothing, and --out says where to.", hint="Leave one away.")
+        raise UsageError("--check writes nothing, and --out says where to.", hint="Leave one out.")
     chosen = policy_file or policies.found([*paths])
     if chosen is not None and policy_file is None:
         click.echo(f"policy: {neutral(str(chosen))}", err=True)

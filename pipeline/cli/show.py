@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from pipeline.citation import SHAPE, Citation, parse
-from pipeline.cli.lookup import Row, column, rows
+from pipeline.cli.lookup import Row, column, find_run, find_task, rows, task_names
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import phrase
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, listed
 from pipeline.text import json_text, neutral, one_line, parsed
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -27,16 +27,6 @@ PROMPTS = """
 EVENTS = f"""
     select * exclude (run_id, task_id, rollout_index) from events where {KEY} order by seq
 """
-# What does exist: the repeats of the task, else some tasks of the run, else the runs.
-NEAREST = {
-    "these repeats of this task": (
-        "select rollout_index from rollouts where run_id = ? and task_id = ? order by all"
-    ),
-    "in this run, among others, the tasks": (
-        "select distinct task_id from rollouts where run_id = ? order by all limit 12"
-    ),
-    "these runs": "select run_id from runs order by all",
-}
 
 
 def _cited(_context: click.Context, _parameter: click.Parameter, text: str) -> Citation:
@@ -66,11 +56,15 @@ def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None
 
 
 def _rollout(warehouse: Warehouse, citation: Citation) -> Row:
-    key = citation.rollout
+    run = find_run(warehouse, citation.run_id)
+    task_id = find_task(run, citation.task_id, task_names(warehouse, run))
+    key = (run["run_id"], task_id, citation.rollout_index)
     found = rows(warehouse, f"from rollouts where {KEY}", *key)
     if not found:
+        query = "select rollout_index from rollouts where run_id = ? and task_id = ? order by all"
+        recorded = listed(column(warehouse, query, *key[:2])) or "none"
         cited = one_line(str(Citation(*key, None)), LONGEST_TITLE)
-        raise UsageError(f"{cited}: no such rollout.", hint=_nearest(warehouse, citation))
+        raise UsageError(f"{cited}: no such rollout.", hint=f"Rollouts of this task: {recorded}")
     prompts = rows(warehouse, PROMPTS, *key[:2], found[0]["prompt_sha"])
     events = rows(warehouse, EVENTS, *key)
     chosen = [event for event in events if citation.seq in (None, event["seq"])]
@@ -85,20 +79,13 @@ def _rollout(warehouse: Warehouse, citation: Citation) -> Row:
     }
 
 
-def _nearest(warehouse: Warehouse, citation: Citation) -> str:
-    for what, query in NEAREST.items():
-        if found := column(warehouse, query, *citation.rollout[: query.count("?")]):
-            return f"There are {what}: {', '.join(one_line(str(name), 60) for name in found)}"
-    return "The warehouse holds no rollouts."
-
-
 def _page(rollout: Row, *, full: bool) -> str:
     limit = None if full else SHOWN_CHARACTERS
     cited = f"{rollout['run_id']}/{rollout['rollout_id']}"
     title = click.style(one_line(cited, LONGEST_TITLE), bold=True)
     model = f"  {one_line(str(rollout['model']), LONGEST_TITLE)}" if rollout["model"] else ""
     reward = rollout["reward"]
-    passed = {True: "passed", False: "failed", None: "pass unsettled"}[rollout["is_pass"]]
+    passed = {True: "passed", False: "failed", None: "pass unknown"}[rollout["is_pass"]]
     scored = f"reward {reward:g} ({passed})" if reward is not None else "unscored"
     known = [f"{name} {_fact(rollout[name])}" for name in FACTS if rollout[name] is not None]
     source = f"source {one_line(rollout['source_file'], LONGEST_TITLE)}:{rollout['source_line']}"

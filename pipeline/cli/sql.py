@@ -15,9 +15,10 @@ import click
 import duckdb
 
 from pipeline import files
+from pipeline.cli.lookup import column
 from pipeline.cli.options import PATH, Number, memory_option, replacing, warehouse_option
 from pipeline.cli.page import WRITERS
-from pipeline.errors import UsageError, is_interrupt
+from pipeline.errors import UsageError, is_interrupt, resolved
 from pipeline.text import json_text, neutral, parsed
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -65,7 +66,7 @@ SCHEMA_QUERY = """
     help="How to print the rows.  [default: by the ending of --out, else table]",
 )
 @click.option("--out", type=PATH, help="Write the rows to a file instead.")
-@click.option("--schema", is_flag=True, help="List relations, columns and what they are for.")
+@click.option("--schema", is_flag=True, help="List relations and columns, or those of QUERY alone.")
 @click.option(
     "--timeout",
     type=Number(min=0, min_open=True, max=1e6),
@@ -92,6 +93,7 @@ def sql(
       blade sql "from events where is_error" --format jsonl
       blade sql -f question.sql --out answer.parquet
       blade sql --schema
+      blade sql --schema rollouts
     """
     if query is not None and file is not None:
         raise UsageError("a query and -f FILE were both given.", hint="Give one of them.")
@@ -99,10 +101,17 @@ def sql(
     if format_ == "parquet" and out is None:
         raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
     with open_warehouse(warehouse, memory_limit=memory_limit) as opened:
-        if schema and format_ == "table" and out is None:
-            _print_schema(opened)
-        elif schema:
-            _answer(opened, SCHEMA_QUERY, format_, out, timeout)
+        if schema:
+            known = column(opened, f"select distinct relation from ({SCHEMA_QUERY}) order by all")
+            name = None if query is None else resolved("relation", query, known)
+            chosen = (
+                "true" if name is None else f"relation = '{name.replace(chr(39), chr(39) * 2)}'"
+            )
+            listing = f"from ({SCHEMA_QUERY}) where {chosen}"
+            if format_ == "table" and out is None:
+                _print_schema(opened, listing)
+            else:
+                _answer(opened, listing, format_, out, timeout)
         elif query is None and file is None and sys.stdin.isatty():
             _prompt(opened, warehouse, timeout)
         else:
@@ -115,18 +124,19 @@ def _read(file: Path | None) -> str:
             return sys.stdin.read(files.MOST_BYTES)
         return files.content(file).decode("utf-8")
     except files.UnreadableError as error:
-        raise UsageError(f"{file}: {error}.") from error
+        raise UsageError(f"{file}: {error}.", hint="Check the path given with -f.") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{file or 'stdin'}: the query is not UTF-8 text.") from error
+        message = f"{file or 'stdin'}: the query is not UTF-8 text."
+        raise UsageError(message, hint="Save it as UTF-8.") from error
 
 
-def _print_schema(warehouse: Warehouse) -> None:
+def _print_schema(warehouse: Warehouse, listing: str = SCHEMA_QUERY) -> None:
     shown = None
-    for relation, description, column, type_ in warehouse.execute(SCHEMA_QUERY).fetchall():
+    for relation, description, named, type_ in warehouse.execute(listing).fetchall():
         if relation != shown:
             print(f"{'' if shown is None else chr(10)}{relation}  {description}")
             shown = relation
-        print(f"    {column:<20} {type_.lower()}")
+        print(f"    {named:<20} {type_.lower()}")
 
 
 def _answer(
@@ -136,7 +146,7 @@ def _answer(
     if out is None:
         _in_time(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout), timeout)
         return
-    with replacing(out) as path:
+    with replacing(out, hint="Choose another file with --out.") as path:
         _in_time(warehouse, lambda: _write(warehouse, query, format_, path), timeout)
 
 

@@ -1,4 +1,4 @@
-"""blade validate: a package held to D1, D2 and D3, and to the readiness checklist."""
+"""blade validate: a package checked by D1, D2 and D3, and by the readiness checklist."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def validate(
 ) -> None:
     """Check a benchmark's package, and say what is left to do.
 
-    One line a check. A failure is followed by what it means and how to mend it, and the
+    One line per check. A failure is followed by what it means and how to fix it, and the
     command then ends with 1.
 
     \b

@@ -7,29 +7,32 @@ from pathlib import Path
 
 import click
 
-from pipeline.citation import Citation, bounded_name, parse
+from pipeline.citation import bounded_name, parse
 from pipeline.cli.compare_page import SIDES, contrasted
 from pipeline.cli.lookup import (
     Row,
     bounded,
     column,
     command,
+    find_run,
+    find_task,
     grouped,
-    known_run,
     rows,
     short,
+    task_names,
 )
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import (
-    LONGEST_COMMAND,
     LONGEST_TEXT,
     block,
+    cause_words,
     counted,
     facts,
     flat,
     heading,
     labelled,
     phrase,
+    print_next,
     print_table,
     row,
     sentence,
@@ -60,7 +63,7 @@ KEPT = {"prompt": 1000, "note": 1000, "answer": 400, "snippet": 240} | {
 }
 # How a change differs from what was expected.
 CALLS = {
-    "differs": "otherwise",
+    "differs": "different",
     "failed": "in error",
     "missing": "never made",
     "unasked": "not asked for",
@@ -72,17 +75,7 @@ SHOWN_CALL = 100
 SHOWN_ANSWER = 60
 
 # Of queries on a task, $1 is its run and $2 the task.
-# Of the run, or of its benchmark: that a run lacks a task is a story too.
-IS_TASK = """
-    select 1 from task_outcomes where run_id = $1 and task_id = $2
-    union all
-    select 1 from tasks where benchmark = $3 and task_id = $2
-"""
-# A task that is worth asking about.
-EXAMPLE = """
-    select run_id || '/' || task_id from task_outcomes
-    order by bucket in ('sometimes', 'never') desc nulls last, run_id, task_id limit 1
-"""
+EXAMPLE = "select run_id || '/' || task_id from task_outcomes order by run_id, task_id limit 1"
 # The question most rows of the run ask; of a task that it lacks, what its benchmark asks.
 QUESTION = """
     select prompt, prompt_sha
@@ -122,7 +115,7 @@ ATTEMPTS = """
             when outcome <> 'scored' then outcome
             when is_pass then 'passed'
             when not is_pass then 'failed'
-            else 'pass unsettled'
+            else 'pass unknown'
         end as verdict,
         rollout_index, outcome, is_pass, reward, answer, last_stage, failure_class,
         n_turns, n_tool_calls, n_tool_errors,
@@ -218,7 +211,7 @@ DIVE = "select * exclude (run_id, task_id) from never_dives where run_id = $1 an
 @warehouse_option
 @json_option
 def why(task: str, warehouse: Path, as_json: bool) -> None:
-    """Tell why RUN fails TASK: how all runs fare on it, then each attempt with its evidence.
+    """Show why RUN fails TASK: how all runs do on it, then each attempt with its evidence.
 
     With a rollout, that attempt comes first, and the contrast is its own.
 
@@ -239,34 +232,27 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
         for line in part(story):
             click.echo(line)
     click.echo()
-    for line in story["next"]:
-        click.echo(f"next  {one_line(line, LONGEST_COMMAND)}")
+    print_next(story["next"])
 
 
 def _find(warehouse: Warehouse, text: str) -> Row:
     """Task ids may hold slashes and colons: a task of that name goes before a citation."""
-    run_id, _, task_id = text.partition("/")
-    task_id = bounded_name(task_id)
-    if not (run_id and task_id):
+    run_id, _, name = text.partition("/")
+    if not (run_id and name):
         hints = [f"For example: blade why {one_line(task)}" for task in column(warehouse, EXAMPLE)]
         raise UsageError(f"{one_line(text)} is not RUN/TASK.", hint="".join(hints))
-    benchmark = known_run(warehouse, run_id)["benchmark"]
-    asked = {"run_id": run_id, "task_id": task_id, "rollout_index": None, "benchmark": benchmark}
-    if column(warehouse, IS_TASK, run_id, task_id, benchmark):
-        return asked
-    citation = parse(text)
-    if citation is None or not column(warehouse, IS_TASK, run_id, citation.task_id, benchmark):
-        query = "select task_id from task_outcomes where run_id = ? order by all"
-        tasks = column(warehouse, query, run_id)
-        hint = f"Tasks of the run: {listed(tasks)}" if tasks else "The run has no tasks."
-        raise UsageError(f"{one_line(text)}: no such task in this run.", hint=hint)
+    run = find_run(warehouse, run_id)
+    asked = {"run_id": run["run_id"], "rollout_index": None, "benchmark": run["benchmark"]}
+    citation, tasks = parse(text), task_names(warehouse, run)
+    if citation is None or bounded_name(name) in tasks:
+        return {**asked, "task_id": find_task(run, bounded_name(name), tasks)}
+    asked |= {"task_id": find_task(run, citation.task_id, tasks)}
     query = "select rollout_index from rollout_features where run_id = ? and task_id = ? order by 1"
-    repeats = column(warehouse, query, run_id, citation.task_id)
+    repeats = column(warehouse, query, run["run_id"], asked["task_id"])
     if citation.rollout_index not in repeats:
-        hint = f"There are these repeats of this task: {listed(repeats)}"
-        cited = one_line(str(Citation(*citation.rollout, None)))
-        raise UsageError(f"{cited}: no such attempt.", hint=hint if repeats else "It has none.")
-    return {**asked, "task_id": citation.task_id, "rollout_index": citation.rollout_index}
+        hint = f"Attempts at this task: {listed(repeats) or 'none'}"
+        raise UsageError(f"{one_line(text)}: no such attempt.", hint=hint)
+    return {**asked, "rollout_index": citation.rollout_index}
 
 
 def _story(warehouse: Warehouse, asked: Row) -> Row:
@@ -280,6 +266,7 @@ def _story(warehouse: Warehouse, asked: Row) -> Row:
     found = rows(warehouse, ATTEMPTS, *key, asked["rollout_index"], MOST_ATTEMPTS)
     n_attempts = [attempt.pop("n_attempts") for attempt in found]
     modes = grouped(map(_cut, rows(warehouse, MODES, *key) if found else []), "rollout_index")
+    contrasts = [_cut(row) for row in rows(warehouse, CONTRAST, *key, asked["rollout_index"])]
     dives = rows(warehouse, DIVE, *key)
     for dive in dives:
         dive["shared_tools"] = [short(tool) for tool in dive["shared_tools"][:MOST_TOOLS]]
@@ -293,7 +280,7 @@ def _story(warehouse: Warehouse, asked: Row) -> Row:
         "n_attempts": n_attempts[0] if found else 0,
         "attempts": [_attempt(_cut(attempt), modes[attempt["rollout_index"]]) for attempt in found],
         "expected_calls": rows(warehouse, EXPECTED, *key, asked["rollout_index"]),
-        "contrast": _contrast(warehouse, asked),
+        "contrast": contrasts[0] if contrasts else None,
         "suspicions": [_cut(suspicion) for suspicion in rows(warehouse, SUSPICIONS, *key)],
         "error_signatures": rows(warehouse, ERRORS, *key, MOST_ERRORS),
         "dive": dives[0] if dives else None,
@@ -319,14 +306,6 @@ def _attempt(attempt: Row, modes: list[Row]) -> Row:
         "primary": modes[0] if modes else None,
         "others": modes[1:],
     }
-
-
-def _contrast(warehouse: Warehouse, asked: Row) -> Row | None:
-    """A failing attempt and the closest passing one: what differs first, and what stands there."""
-    key = (asked["run_id"], asked["task_id"])
-    for found in rows(warehouse, CONTRAST, *key, asked["rollout_index"]):
-        return _cut(found)
-    return None
 
 
 def _next(story: Row, warehouse: Path) -> list[str]:
@@ -379,9 +358,9 @@ def _print_runs(story: Row) -> None:
         [
             (
                 run["run_id"],
-                run["bucket"] or ("n/a" if run["n_scored"] is None else "unsettled"),
+                run["bucket"] or ("n/a" if run["n_scored"] is None else "unknown"),
                 "n/a" if run["n_passed"] is None else f"{run['n_passed']} of {run['n_scored']}",
-                run["cause"],
+                run["cause"] and cause_words(run["cause"]),
                 # A rule that found none suggests nothing.
                 "curated label"
                 if run["is_suggested"] is False
@@ -403,13 +382,13 @@ def _run_note(run: Row) -> str:
         not is_tried and "the run has no attempt at this task",
         is_tried
         and run["bucket"] is None
-        and "what passes is not settled: say pass_threshold in blade.toml",
+        and "nothing says which reward passes: set pass_threshold in blade.toml",
         run["is_same_question"] is False and "asks another question under this name",
         run["note"] and (f"{run['rule']}: " if run["is_suggested"] else "") + flat(run["note"]),
         is_label and one_line(run["label_source"]),
         is_label and run["said_by"] and f"said by {one_line(run['said_by'])}",
         is_label and run["evidence"] and f"cites {_joined(run['evidence'])}",
-        is_label and f"the rules suggest {run['suggested_cause']}{rule}",
+        is_label and f"the rules suggest {cause_words(run['suggested_cause'])}{rule}",
         by="; ",
     )
 
@@ -440,7 +419,7 @@ def _attempt_lines(attempt: Row) -> Iterator[str]:
     snippet = None
     if mode := attempt["primary"]:
         snippet = mode["snippet"]
-        cause = "" if mode["cause"] == "UNEXPLAINED" else f" ({mode['cause']})"
+        cause = "" if mode["cause"] == "UNEXPLAINED" else f", {cause_words(mode['cause'])}"
         yield row("mode", f"{one_line(mode['mode'])}{cause}: {sentence(mode['title'])}")
         place, tool = _place(mode), one_line(mode["tool"] or "")
         if place or snippet:
@@ -461,7 +440,7 @@ def _expected_of(story: Row) -> Iterator[str]:
     found = story["expected_calls"]
     for call in found[:1]:
         done = f"{call['n_made']} of {counted(call['n_expected'], 'expected change')} made"
-        yield heading("against what was expected") + f": {done}"
+        yield heading("compared with what was expected") + f": {done}"
     for call in found[:MOST_CALLS]:
         said = f"{one_line(call['citation'])} {one_line(call['tool'])} {sentence(call['detail'])}"
         yield row(CALLS[call["status"]], said)
@@ -476,7 +455,8 @@ def _contrast_of(story: Row) -> Iterator[str]:
     which = "closest contrast" if found["is_closest"] else "contrast with the closest pass"
     others = f", of {found['n_contrasts']} attempts that failed: name one for its own"
     yield heading(which) + (others if found["n_contrasts"] > 1 else "")
-    shared = f"{found['n_common']} of {found['n_calls']} and {found['n_passing_calls']} calls"
+    shared = counted(found["n_common"], "call")
+    shared += f" (of {found['n_calls']} and {found['n_passing_calls']})"
     if found["n_common_first"]:
         shared += f"; {counted(found['n_common_first'], 'consequential step')} alike"
     # Which arguments differ says more than how long calls begin.
@@ -498,8 +478,9 @@ def _signs_of(story: Row) -> Iterator[str]:
         yield heading("suspicions") + ": perhaps not the model but the task, data or infrastructure"
     for found in story["suspicions"]:
         share = f"{found['n_with']} of {found['n_failing']} attempts that did not pass"
-        said = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {share}"
-        yield from facts((found["cause"], said), ("", _joined(found["evidence"] or [])))
+        why = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {share}"
+        said = f"{cause_words(found['cause'])}, {why}"
+        yield from facts(("suspicion", said), ("", _joined(found["evidence"] or [])))
     if story["error_signatures"]:
         yield heading("errors of this task") + ", without their numbers, paths and ids"
     for found in story["error_signatures"]:
@@ -510,26 +491,24 @@ def _signs_of(story: Row) -> Iterator[str]:
 
 
 def _dive_of(story: Row) -> Iterator[str]:
+    """Of a task that never passes what its attempts share, and how far the best one got."""
     dive = story["dive"]
     if not dive:
         return
-    checks = f"{dive['n_checks_passed']} of {dive['n_checks']} checks"
-    actions = f"{dive['n_matched_actions']} of {dive['n_expected_actions']} expected actions"
     best = phrase(
         dive["best_rollout"] and one_line(dive["best_rollout"]),
         dive["best_reward"] is not None and f"reward {dive['best_reward']:g}",
-        dive["n_checks"] and checks,
-        dive["n_expected_actions"] and actions,
+        dive["n_checks"] and f"{dive['n_checks_passed']} of {dive['n_checks']} checks",
+        dive["n_expected_actions"]
+        and f"{dive['n_matched_actions']} of {dive['n_expected_actions']} expected actions",
     )
     at_last = f" in {dive['n_at_last_stage']} of {dive['n_scored']}"
     passing = ", ".join(one_line(name) for name in dive["passing_runs"])
-    error = sentence(dive["error_signature"])
     yield heading("never passed in this run")
     yield from facts(
         ("mostly", dive["mode"] and f"{dive['mode']} in {counted(dive['n_with_mode'], 'attempt')}"),
         ("stops at", dive["last_stage"] and one_line(dive["last_stage"]) + at_last),
         ("all call", _joined(dive["shared_tools"])),
-        ("error", error and f"{error}, in {counted(dive['n_with_error'], 'attempt')}"),
         ("all answer", sentence(dive["shared_answer"])),
         ("best", best),
         ("elsewhere", f"passed by {passing}" if passing else "no other run passes it"),

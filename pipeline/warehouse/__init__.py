@@ -2,7 +2,13 @@
 
 from pipeline.warehouse.build import build, let_go, store_views
 from pipeline.warehouse.overlay import ask_again
-from pipeline.warehouse.reader import Warehouse, half_of_memory, of_this_version, open_warehouse
+from pipeline.warehouse.reader import (
+    Warehouse,
+    half_of_memory,
+    of_this_version,
+    open_warehouse,
+    warehouse_file,
+)
 from pipeline.warehouse.relations import (
     Notice,
     create_macros,
@@ -25,4 +31,5 @@ __all__ = [
     "order_views",
     "run_checks",
     "store_views",
+    "warehouse_file",
 ]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from pipeline.errors import InputError, UsageError, did_you_mean
+from pipeline.settings import WAREHOUSE_NAME
 
 if TYPE_CHECKING:
     import polars
@@ -25,7 +26,7 @@ QUESTIONS = (
     duckdb.StatementType.MULTI,  # pivot
 )
 EXAMPLE = 'For example: blade sql "from runs"'
-MAKE_ONE = "Make one with: blade analyze RESULTS --out DIR"
+MAKE_ONE = "Make one with: blade analyze RESULTS, or name another with --warehouse."
 # In this order: nothing can be set after the last.
 LOCKED_DOWN = {
     # It would draw on stdout, which is for the answer.
@@ -126,7 +127,7 @@ class Warehouse:
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """A query that fails is the caller's to mend: say what is wrong and what there is."""
+        """A query that fails is the caller's to fix: say what is wrong and what there is."""
         try:
             yield
         except duckdb.OutOfMemoryException as error:
@@ -140,7 +141,10 @@ class Warehouse:
     def _suggestion(self, error: duckdb.Error) -> str:
         missing = re.search(r"(?:Table|View) with name (\S+) does not exist", str(error))
         if missing is None:
-            return "List relations and columns with: blade sql --schema"
+            column = re.search(r'column "([^"]+)" not found', str(error))
+            candidates = re.findall(r'"([^"]+)"', str(error).partition("Candidate bindings:")[2])
+            meant = did_you_mean(column[1], candidates, cutoff=0.5) if column else ""
+            return f"{meant}List relations and columns with: blade sql --schema"
         rows = self._connection.execute(
             "select table_name from information_schema.tables "
             f"where table_schema = 'main' and table_catalog = '{CATALOG}'"
@@ -151,7 +155,7 @@ class Warehouse:
 
 
 def open_warehouse(path: str | Path, *, memory_limit: str | None = None) -> Warehouse:
-    """Open a warehouse file that `blade analyze` wrote, read-only.
+    """Open a warehouse that `blade analyze` wrote, read-only: the file, or its output folder.
 
     A query may take half of the machine's memory, unless the limit says otherwise.
     """
@@ -177,11 +181,17 @@ def of_this_version(path: Path) -> Iterator[None]:
         ) from error
 
 
+def warehouse_file(path: Path) -> Path:
+    """The file itself, or that of an output folder."""
+    return path / WAREHOUSE_NAME if path.is_dir() else path
+
+
 def attached(path: Path) -> duckdb.DuckDBPyConnection:
     """An engine of its own with the file attached, read-only.
 
     A path that was opened before may hold another file by now.
     """
+    path = warehouse_file(path)
     if not path.is_file():
         raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
     connection = duckdb.connect(":memory:")
