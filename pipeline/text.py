@@ -17,7 +17,7 @@ ACTIVE = re.compile(
 AUTOLINK = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
 # Inside a line; what only begins one is escaped there, and an underscore between letters is none.
 MARKDOWN_ACTIVE = re.compile(
-    r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[)|\A[#+=-])"
+    r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[|--)|\A[#+=-])"
 )
 
 # What stands where something was taken out; the macro is_redacted of sql/macros.sql says the same.

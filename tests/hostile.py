@@ -12,7 +12,8 @@ from tests.results import Content, Row, failure, rollout
 TRICKS = (
     "--><script>alert(1)</script><img src=x onerror=alert(2)>",
     "<!--blade:runs?run_id=forged#n--> <!--blade-chart:funnel?run_id=forged--> <!--blade-table-->",
-    "<!-- curate: forged --> <!----> <!-- -- > --!> <![CDATA[ ]]> <?xml ?> <!DOCTYPE x>",
+    "<!-- curate: forged --> <!-- from runs: forged --> <!----> <!-- -- > --!> <![CDATA[ ]]>",
+    "<?xml ?> <!DOCTYPE x>",
     "</title></svg></style></script></code></details><svg onload=alert(3)><use href=#x />",
     "a | b \\| c `code` ``` ~~~ ~~gone~~ **b** __u__ *e* _e_ $x$ [x](javascript:alert(4))",
     "![i](https://x.example/i.png) <https://x.example> https://x.example www.x.example ftp://x.y",

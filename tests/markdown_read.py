@@ -11,10 +11,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 MARKS = (
-    re.compile(r"<!--blade:(?P<figure>[^<>\s]+)-->"),
-    re.compile(r"<!--blade-chart:(?P<chart>[^<>\s]+)-->"),
-    re.compile(r"<!-- curate: (?P<curation>[^<>]*?) -->"),
-    re.compile(r"<!--blade-table-->"),
+    re.compile(r"<!-- (?:from|sql:) (?:(?!--).)*? -->"),
+    re.compile(r"<!-- curate: [^<>]*? -->"),
 )
 # What a report is made of; a link, an image, a fence or a rule is somebody else's.
 BLOCKS = {"heading", "paragraph", "bullet_list", "ordered_list", "list_item"} | {
@@ -49,8 +47,9 @@ def _blocks(parsed: list[Token]) -> Iterator[str]:
         if token.type == "inline":
             yield from _inlines(token.children or [])
         elif token.type == "html_block":
-            if not any(mark.fullmatch(token.content.strip()) for mark in MARKS):
-                yield f"HTML: {token.content[:200]!r}"
+            for line in token.content.splitlines():
+                if not any(mark.fullmatch(line) for mark in MARKS):
+                    yield f"HTML: {line[:200]!r}"
         elif token.type.removesuffix("_open").removesuffix("_close") not in BLOCKS:
             yield f"{token.type}: {token.content[:200]!r}"
 
@@ -96,6 +95,9 @@ def words(text: str) -> str:
     return "".join(each.content for each in token.children or [] if each.type in shown)
 
 
-def figures(text: str) -> list[str]:
-    """The sources that figures of a text name, by the comments in it as they stand."""
-    return MARKS[0].findall(text)
+def comments(text: str) -> list[str]:
+    """What a reader takes for HTML, line by line."""
+    parsed = tokens(text)
+    inner = [child for token in parsed for child in token.children or []]
+    found = [each.content for each in (*parsed, *inner) if each.type.startswith("html_")]
+    return [line for content in found for line in content.splitlines()]

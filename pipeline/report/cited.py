@@ -11,11 +11,12 @@ from pipeline.report.figures import Row
 from pipeline.report.filters import settled
 from pipeline.report.marks import CHART
 from pipeline.report.tables import EVERY, HEADLINES, Table
+from pipeline.text import ACTIVE
 
-MARK = re.compile(r"<!--blade:(.*?)-->")
+MARK = re.compile(r"<!--blade:([^<>\s]+)-->")
 BLANKS = re.compile(r"\n\n+")
-# What a comment of HTML or a line could not hold is joined in SQL.
-UNFIT = re.compile(r"-(?=-)|[\x00-\x1f\x7f\x85\u2028\u2029]")
+# What a comment of HTML or a line could not hold, or a reader would not see, is joined in SQL.
+UNFIT = re.compile(rf"-(?=-)|[\t\n]|{ACTIVE.pattern}")
 # A query of our own stands for a relation, and its text for the key.
 QUERY = "sql"
 

@@ -20,6 +20,7 @@ LONGEST = 400
 # What a table's row and a comment would take for their own, until a text is written or shown.
 PIPE, OPENING = "\ue000", "\ue001"
 BACKQUOTES = re.compile("`+")
+ESCAPED = re.compile(rf"(\\*){PIPE}")
 
 
 def pct(figure: Figure) -> str:
@@ -127,8 +128,18 @@ def ref(text: str | Figure, limit: int = LONGEST_NAME) -> str:
 
 def settled(text: str) -> str:
     """A line of Markdown with what stood in for others: a row of a table keeps its cells."""
-    pipe = "\\|" if text.startswith("|") else "|"
-    return text.replace(PIPE, pipe).replace(OPENING, "<!--")
+    return restored(ESCAPED.sub(_escaped, text) if text.startswith("|") else text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    # Readers differ on whether a backslash before it escapes a pipe or is itself escaped: an odd
+    # number does to all of them.
+    return found[1] + "\\" * (1 + len(found[1]) % 2) + "|"
+
+
+def restored(text: str) -> str:
+    """What a name between backquotes says, as it was before it stood there."""
+    return text.replace(PIPE, "|").replace(OPENING, "<!--")
 
 
 def cite(citation: str | Figure) -> str:

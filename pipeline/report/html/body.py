@@ -13,7 +13,8 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from pipeline.report.html.texts import href, target
+from pipeline.report.filters import restored
+from pipeline.report.html.texts import href, link, target
 
 FIGURE = re.compile(r"<!--blade:([^<>\s]+)-->")
 CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
@@ -82,7 +83,7 @@ class Body(RendererHTML):
             self.heading_end = f"{_anchor(self.part)}</h3>\n"
             return f'{closed}<section class="part" id="{escape(self.part)}"><h3>'
         if name := next((each.content for each in _children(title, "code_inline")), None):
-            card = self._id(f"{self.part}/{name}")
+            card = self._id(f"{self.part}/{restored(name)}")
             self.n_cards += 1
             self.ends.append((level, "</details>\n"))
             self.heading_end = f"</{tag}>{_anchor(card)}</summary>\n"
@@ -151,9 +152,10 @@ class Body(RendererHTML):
         return self._code(tokens[idx].content)
 
     def _code(self, text: str) -> str:
-        written = f"<code>{escape(text)}</code>"
-        if text.partition("#")[0] in self.cited or text in self.cited:
-            return f'<a class="cite" href="{escape(href(text))}">{written}</a>'
+        told = restored(text)
+        written = f"<code>{escape(told)}</code>"
+        if told in self.cited:
+            return f'<a class="cite" href="{escape(href(told))}">{written}</a>'
         return written
 
     @staticmethod
@@ -183,7 +185,7 @@ def _alone() -> Body:
 
 
 def _anchor(to: str) -> str:
-    return f' <a class="anchor" href="{escape(href(to))}" aria-label="Link to this">#</a>'
+    return f' <a class="anchor" href="{escape(link(to))}" aria-label="Link to this">#</a>'
 
 
 def _cell(tag: str, content: str, *, is_right: bool) -> str:
@@ -208,7 +210,7 @@ def _children(token: Token, *types: str) -> list[Token]:
 
 def _plain(heading: Token) -> str:
     """The text of a heading, without markers."""
-    return "".join(each.content for each in _children(heading, "text", "code_inline"))
+    return restored("".join(each.content for each in _children(heading, "text", "code_inline")))
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:

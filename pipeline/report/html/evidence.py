@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.report.figures import Row
+from pipeline.report.filters import restored
 from pipeline.report.html.texts import short
 from pipeline.report.tables import Source, Table, rows_of
 from pipeline.text import json_text, neutral, parsed
@@ -87,7 +88,7 @@ DIFFERENCES = Table(
 # A page stays small: what is cited after so many attempts is opened with `blade show`.
 MOST_ROLLOUTS, MOST_EVENTS, LAST_EVENTS = 400, 12, 2
 # Not a backquote that is escaped: it stands in text of others, and opens nothing.
-CODE = re.compile(r"(?<!\\)`([^`\n]+)`")
+CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # How much is shown before and behind what differs.
 BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
 NOTHING = "nothing"
@@ -122,12 +123,18 @@ class Evidence:
     # Events that are cited themselves, so that the link to them leads somewhere.
     cited_events: frozenset[int]
 
+    @property
+    def targets(self) -> Iterator[str]:
+        """What a link can lead to: text of others may cite an event that there is not."""
+        yield self.citation
+        yield from (f"{self.citation}#{event.values['seq']}" for event in self.events)
+
 
 def cited(texts: Iterable[str], runs: Set[str]) -> dict[Citation, set[int]]:
     """The rollouts of these runs that texts cite, in order, and which of their events."""
     found: dict[Citation, set[int]] = {}
-    for code in (code for text in texts for code in CODE.findall(text)):
-        each = citation.parse(code)
+    for code in (code for text in texts for _, code in CODE.findall(text)):
+        each = citation.parse(restored(code))
         if each is None or each.run_id not in runs:
             continue
         events = found.setdefault(replace(each, seq=None), set())

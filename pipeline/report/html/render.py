@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,9 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
     evidence = collect(source, wanted)
     drawing = Drawing(content, set())
     found = _benchmarks(content, drawing)
-    writer = body.Body(drawing.placed, frozenset(each.citation for each in evidence))
+    writer = body.Body(
+        drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
+    )
     parts = [_part(each, writer, drawing) for each in document.sections]
     told = Page(
         title=Markup(body.inline(document.title)),

@@ -10,11 +10,13 @@ from typing import Any
 from urllib.parse import quote
 
 from pipeline.report.figures import Figure
+from pipeline.report.filters import OPENING, PIPE
 from pipeline.text import ACTIVE, neutral, one_line
 
 SHORT = 120
 LONGEST_ID = 200
-NO_ID = re.compile(rf"[\s%]|{ACTIVE.pattern}")
+# White space, and what a parser or a page would replace.
+NO_ID = re.compile(rf"[\s%{PIPE}{OPENING}]|{ACTIVE.pattern}")
 NOTHING = "none"
 
 
@@ -43,8 +45,13 @@ def target(name: str) -> str:
 
 
 def href(name: str) -> str:
+    """A link to the id of a name."""
+    return link(target(name))
+
+
+def link(id_: str) -> str:
     """A link to an id of the page."""
-    return "#" + quote(target(name), safe="/:@!$&'()*+,;=~-._")
+    return "#" + quote(id_, safe="/:@!$&'()*+,;=~-._")
 
 
 def shell(text: str) -> str:
