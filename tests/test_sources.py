@@ -209,7 +209,7 @@ def test_a_source_that_cannot_be_run_is_named_on_its_line(demo: Path, query: str
 
 def test_beside_a_source_that_cannot_be_run_nothing_is_contradicted(demo: Path) -> None:
     """What another source verifies is verified; what differs may be the broken one's."""
-    text = "It is 5 of 22.\n<!-- sql: nonsense -->\n<!-- sql: select 22, 7 -->\n\n"
+    text = "It is 5 of 22.\n<!-- sql: nonsense -->\n<!-- sql: select 22 -->\n\n"
     text += "It is 5 of 23.\n<!-- sql: nonsense -->\n<!-- sql: select 22 -->\n"
     with open_warehouse(demo) as warehouse:
         findings = compared(read(text), Answers(warehouse))
