@@ -13,7 +13,7 @@ from pipeline.report import account, filters, markdown, marks, phrases, tables, 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 TREES = {path.name: templates.markdown().parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = {"bare", "behaviour", "curate", "line_name", "plain_count", "signed_amount", "words"}
+ELSEWHERE = {"bare", "behaviour", "curate", "line_name", "listed", "plain_count", "signed_amount", "words"}
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
