@@ -118,7 +118,7 @@ class Content:
     def files(self) -> list[Row]:
         """The files these runs were read from, by kind: of all, of a benchmark, or of a run."""
         wanted = ("", "")
-        if self.chosen:
+        if self.chosen and len(self.benchmarks) == 1:
             is_one = len(self.runs) == 1
             wanted = (self.benchmarks[0], self.runs[0].run_id if is_one else "")
         return [
