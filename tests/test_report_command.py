@@ -20,11 +20,11 @@ import pipeline
 from pipeline import provenance, report, rerender
 from pipeline.profile import Profile
 from pipeline.report import own_templates
+from pipeline.report.tables import OF_RUNS
 from pipeline.settings import Settings
 from tests.conftest import DEMO, ROOT
 from tests.results import Outcome, analyzed, call, lines, rollout, write
 
-MARKER = re.compile(r"<!--blade:[^<>\s]+-->")
 DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
 # The shortest: what is said of it is soon rendered.
@@ -514,16 +514,19 @@ def test_the_example_of_the_document(demo: Path, tmp_path: Path) -> None:
     (printed,) = re.findall(r"```markdown\n(.*?)```", DOCUMENT, re.DOTALL)
     folder = templates(tmp_path / "my_templates", **{FUNNEL: template})
     page = said(demo, "--templates", folder, "--sections", FUNNEL).stdout
-    assert MARKER.sub("", page).endswith(f"\n\n{printed}")
+    assert page.endswith(f"\n\n{printed}")
 
 
 def test_the_document_names_what_a_template_can_read() -> None:
-    """Every section, and every field of what templates are given."""
+    """Every section, every field of what templates are given, and every table of a run."""
     told = set(re.findall(r"`([\w.]+)`", DOCUMENT))
     assert {section.name for section in report.SECTIONS} <= told
-    assert {field.name for field in dataclasses.fields(report.RunContent)} <= told
-    given = {f"content.{field.name}" for field in dataclasses.fields(report.Content)}
-    assert given <= told
+    assert {"headline", *(table.name for table in OF_RUNS)} <= told
+    assert {name for name in dir(report.RunContent) if name[0] != "_"} <= told
+    # How sources are written is ours.
+    fields = {field.name for field in dataclasses.fields(report.Content)} - {"sources"}
+    made = {name for name, own in vars(report.Content).items() if isinstance(own, property)}
+    assert {f"content.{name}" for name in fields | made} <= told
 
 
 @pytest.mark.usefixtures("quick")
