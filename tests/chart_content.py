@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.content import Content, RunContent
 from pipeline.report.figures import Row
+from pipeline.report.tables import OF_RUNS
 
 BENCHMARK = "desk"
 BUCKETS = ("always", "sometimes", "never", "missing")
@@ -43,10 +44,7 @@ def run(
             for end, factor in (("low", 0.5), ("high", 1.5))
         },
     )
-    empty: dict[str, list[Row]] = {
-        each.name: [] for each in fields(RunContent) if each.name != "headline"
-    }
-    return RunContent(head, **{**empty, **tables})
+    return RunContent(head, {**{table.name: [] for table in OF_RUNS}, **tables})
 
 
 def content(runs: Sequence[RunContent] = (), found: Sequence[Comparison] = ()) -> Content:

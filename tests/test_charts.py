@@ -162,7 +162,7 @@ def test_figures_are_the_rows_they_cite(told: Content, demo: Path) -> None:
 def test_curve_goes_through_its_values() -> None:
     """Reading the picture back gives pass@k, pass^k and the ends of the interval."""
     at, hat = [0.25, 0.5, 0.625, 0.75], [0.25, 0.125, 0.0625, 0.0]
-    found = content([run("a", bands=bands("a", at, hat, spread=0.1))])
+    found = content([run("a", estimates=bands("a", at, hat, spread=0.1))])
     drawn = draw("pass_curve", OF_BENCHMARK, found)
     levels = [points(path)[0][1] for path in paths(drawn, "grid") if "L" in path]
     zero, whole = max(levels), min(levels)
@@ -181,13 +181,13 @@ def test_curve_goes_through_its_values() -> None:
 
 def test_curves_left_out_are_counted() -> None:
     """Of 400 runs six are drawn, and runs without repeats have no curve."""
-    many = [run(f"r{n}", bands=bands(f"r{n}", [0.1, 0.2])) for n in range(400)]
-    single = run("single", bands=bands("single", [0.5]))
+    many = [run(f"r{n}", estimates=bands(f"r{n}", [0.1, 0.2])) for n in range(400)]
+    single = run("single", estimates=bands("single", [0.5]))
     drawn = draw("pass_curve", OF_BENCHMARK, content([*many, single]))
     assert drawn.count('class="line run-') == 12
     assert "The first 6 of 400 runs." in drawn and "a pass threshold: 1." in drawn
     assert draw("pass_curve", OF_BENCHMARK, content([single])) == ""
-    long = content([run("a", bands=bands("a", [k / 512 for k in range(1, 513)]))])
+    long = content([run("a", estimates=bands("a", [k / 512 for k in range(1, 513)]))])
     assert len(across(draw("pass_curve", OF_BENCHMARK, long))) == 17
 
 
@@ -333,7 +333,7 @@ def hostile() -> Content:
     name = HOSTILE
     whole = run(
         name,
-        bands=bands(name, [0.1, 0.2], [0.1, 0.0]),
+        estimates=bands(name, [0.1, 0.2], [0.1, 0.0]),
         funnels=funnel(name, [9, 3], names=[name, name]),
         buckets=(1, 1, 1, 1),
         slices=slices(name, [0.1, 0.9], name=name),
@@ -372,7 +372,7 @@ def test_ends_of_values() -> None:
         assert (drawn == "") == (ends[0] > 1)
     many = draw("slices", OF_RUN, content([run(slices=slices("a", [0.5] * 400))]))
     assert "The first 40 of 400 slices." in many
-    unknown = content([run("a", bands=bands("a", [None, None], [None, None]))])
+    unknown = content([run("a", estimates=bands("a", [None, None], [None, None]))])
     assert draw("pass_curve", OF_BENCHMARK, unknown) == ""
 
 

@@ -19,6 +19,7 @@ from pipeline.cli.analyze import finding_command, finding_objects, print_finding
 from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.options import shown_progress
 from pipeline.report import filters, findings, phrases
+from pipeline.report.comparisons import Comparison
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
@@ -45,32 +46,24 @@ def finding(kind: str, **values: Any) -> Row:
 SENTENCES = [
     (
         finding("unscored", n_total=3, n_alike=1),
-        "a has no scored rollout, 3 recorded: nothing can be said of how well it does; "
-        "so for 1 other run.",
+        "a has no scored attempt; the same holds for 1 other run.",
         ["health", "a"],
     ),
     (
         finding("unsettled", low=-1.0, high=2.5, n_total=5),
-        "What passes is not settled for a: its 5 rewards go from -1 to 2.5, so a pass_threshold "
-        "is needed.",
-        [],
-    ),
-    (
-        finding("unsettled", subject="others", low=0.0, high=1.0, n_total=5, n_alike=1),
-        "What passes is not settled for a: its 5 rewards go from 0 to 1, those of other runs "
-        "beyond 0 and 1, so a pass_threshold is needed; so for 1 other run.",
+        "a has no pass threshold: its 5 rewards go from -1 to 2.5.",
         [],
     ),
     (
         finding("unknown", n_tasks=1, n_concerned=2, n_total=6),
-        "Nothing says what was expected of a, with 1 task of other runs not in it and 2 attempts "
-        "with failures only: its 6 rollouts may be the easier part.",
+        "What was expected of a is not recorded; 1 task of other runs is not in it and 2 attempts "
+        "have failures only: its score may be of the easier part.",
         ["health", "a"],
     ),
     (
         finding("reported", subject="mean/reward", value=0.75, ours=0.5, n_concerned=1, n_total=4),
         "1 of 4 figures that a reported of itself differs from its rows: mean/reward is 0.75 "
-        "there, 0.5 by the rows.",
+        "there and 0.5 by the rows.",
         ["sql", "from reported_checks where status = 'differs'"],
     ),
     (
@@ -84,8 +77,8 @@ SENTENCES = [
             n_total=8,
             example="a/1:0",
         ),
-        "a against b: pass@1 falls -25.0 points (regressed; 95% interval for new tasks -50.0 to "
-        "-12.5) on 8 tasks of both, most at a/1:0.",
+        "a vs b: pass@1 -25.0 points (95% CI -50.0 to -12.5) on 8 common tasks: regressed, most on "
+        "a/1:0.",
         ["compare", "b", "a"],
     ),
     (
@@ -97,22 +90,20 @@ SENTENCES = [
             low=0.1,
             high=0.9,
             n_total=1,
-            n_pairs=3,
         ),
-        "a against b: mean reward rises +0.5 (95% interval for new tasks +0.1 to +0.9) on 1 task "
-        "of both, the largest settled change of 3 pairs.",
+        "a vs b: mean reward +0.5 (95% CI +0.1 to +0.9) on 1 common task.",
         ["compare", "b", "a"],
     ),
     (
         finding("missing", value=0.5, low=0.25, high=0.625, n_concerned=2, n_total=10),
-        "2 of 10 rollouts of a are missing or unscored: its pass@1 of 50.0% could be anything "
-        "from 25.0% to 62.5%.",
+        "2 of 10 attempts of a are missing or unscored: pass@1, now 50.0%, lies between 25.0% and "
+        "62.5%.",
         ["health", "a"],
     ),
     (
         finding("suspect", subject="DA, TI", n_concerned=4, n_total=8, share=0.5, n_tasks=2),
-        "4 of 8 failures of a (50.0%), at 2 tasks, may come from the data (DA) or the task or its "
-        "verifier (TI) and not from the model.",
+        "4 of 8 failures of a (50.0%) on 2 tasks may come from the data (DA) or the task or its "
+        "verifier (TI), not from the model.",
         ["failures", "a"],
     ),
     (
@@ -124,14 +115,13 @@ SENTENCES = [
             share=0.125,
             example="a/1:0",
         ),
-        "1 of 8 rollouts of a (12.5%) is unhealthy whatever the reward, such as a/1:0 by "
-        "model_call_failed.",
+        "1 of 8 attempts of a (12.5%) is unhealthy, most by model_call_failed, for example a/1:0.",
         ["health", "a"],
     ),
     (
         finding("funnel", subject="wrote", n_concerned=2, n_total=12, share=1 / 6, example="a/0:1"),
-        'The largest loss of a before the verdict is at "wrote": 2 of 12 attempts that came so far '
-        "(16.7%), such as a/0:1.",
+        'a loses most attempts before the verdict at "wrote": 2 of 12 that came so far (16.7%), '
+        "for example a/0:1.",
         ["why", "a/0:1"],
     ),
     (
@@ -144,23 +134,23 @@ SENTENCES = [
             share=0.625,
             example="a/3:0#2",
         ),
-        "5 of 8 failures of a (62.5%) have the mode LOOP (went round), such as a/3:0#2.",
+        "5 of 8 failures of a (62.5%) have the mode LOOP (went round), for example a/3:0#2.",
         ["why", "a/3:0"],
     ),
     (
         finding("mode", subject="LOOP", title="went round", n_concerned=1, n_total=8, share=0.125),
-        "1 of 8 failures of a (12.5%) has the mode LOOP (went round); no mode is commoner.",
+        "1 of 8 failures of a (12.5%) has the mode LOOP (went round).",
         ["failures", "a"],
     ),
     (
         finding("unexplained", n_concerned=2, n_total=8, share=0.25, example="a/4:0"),
-        "No rule explains 2 of 8 failures of a (25.0%), such as a/4:0: read some of them.",
+        "Nothing on record explains 2 of 8 failures of a (25.0%), for example a/4:0.",
         ["why", "a/4:0"],
     ),
     (
         finding("retries", value=0.5, low=0.25, high=0.75, n_concerned=4, n_total=8),
-        "Retries are worth up to +50.0 points to a: 4 of 8 tasks pass only sometimes (pass@1 "
-        "25.0%, any pass 75.0%).",
+        "A perfect selector among the attempts of a would add 50.0 points: 4 of 8 tasks pass only "
+        "sometimes.",
         ["failures", "a"],
     ),
     (
@@ -173,8 +163,8 @@ SENTENCES = [
             share=0.75,
             example="a/3:0",
         ),
-        "Grade again: 6 of 8 failures of a (75.0%), at 1 task, were never graded: UNGRADED, such "
-        "as a/3:0.",
+        "Grade again: 6 of 8 failures of a (75.0%) on 1 task were never graded: UNGRADED, for "
+        "example a/3:0.",
         ["failures", "a"],
     ),
     (
@@ -190,7 +180,8 @@ SENTENCES = [
             example="a/3:0",
         ),
         "Read these attempts first: attempts of a with THRASH pass 25.0 points less often than "
-        "others on the same tasks (95% CI 12.5 to 37.5); 5 of 20 attempts bear it, such as a/3:0.",
+        "other attempts at the same tasks (95% CI 12.5 to 37.5); 5 of 20 attempts have it, for "
+        "example a/3:0.",
         ["failures", "a"],
     ),
 ]
@@ -239,53 +230,34 @@ def test_examples_can_be_opened(content: report.Content, demo: Path) -> None:
     assert len(cited) > 10 and cited <= known
 
 
-def section_text(title: str, content: report.Content) -> str:
-    """One section alone."""
-    (written,) = report.document(content, sections=[report.Section(title)]).sections
-    return written.text
-
-
-def summary(content: report.Content) -> list[str]:
-    """The lines of the executive summary that are not blank."""
-    page = section_text("Executive Summary", content)
-    return [MARKER.sub("", line) for line in page.splitlines() if line.strip()]
+def summary(content: report.Content) -> str:
+    """The executive summary alone, without marks."""
+    (written, *_) = report.document(content, sections=report.SECTIONS[:1]).sections
+    return MARKER.sub("", written.text)
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 40])
-def test_the_summary_has_twelve_lines(content: report.Content, n_runs: int) -> None:
-    """At most, whatever the number of runs, with the findings and what was left out."""
-    runs = (content.runs * 10)[:n_runs]
-    lines = summary(replace(content, runs=runs))
-    assert len(lines) <= 12
-    assert "**What matters most**" in lines
-    assert sum(line[:3] in ("1. ", "2. ", "3. ", "4. ", "5. ") for line in lines) == (
-        5 if n_runs == 1 else 3
-    )
-    assert (f"- The other runs, {n_runs} in all, are in the tables below." in lines) == (n_runs > 6)
+def test_the_summary_is_short(content: report.Content, n_runs: int) -> None:
+    """Whatever the number of runs: the first of them, and where the others are."""
+    desk = content.of_benchmark("office_desk")
+    told = summary(replace(desk, runs=(desk.runs * 20)[:n_runs]))
+    assert len(told.split()) <= 200
+    assert ("The other runs are in the table" in told) == (n_runs > 4)
 
 
-def test_the_summary_opens_with_the_named_baseline(content: report.Content) -> None:
-    """What changed by it, with the verdict; where none is named, with the leading figures."""
-    assert summary(content)[0].startswith("Highest on `office_desk`: **`office_desk_birch-70b`**")
-    first, *others = content.comparisons
-    row = first.lead.row
-    decided = replace(row, values={**row.values, "is_named": True, "verdict_holm": "improved"})
-    named = replace(first, changes=[replace(first.lead, row=decided), *first.changes[1:]])
-    several = summary(replace(content, runs=content.runs * 10, comparisons=[named] * 5))
-    assert sum("against" in line for line in several) == 3
-    assert len(several) == 12
-    lines = summary(replace(content, comparisons=[*others, named]))
-    assert lines[0].startswith(f"**`{first.candidate}`** against **`{first.base}`**: pass@1 rises")
-    assert "(improved; 95% interval" in lines[0]
+def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> None:
+    """However many comparisons come before it."""
+    (pair,) = content.of_benchmark("office_desk").comparisons
+    row = pair.lead.row
 
+    def decided(verdict: str, name: str) -> Comparison:
+        values = {**row.values, "is_named": True, "verdict_holm": verdict}
+        changes = [replace(pair.lead, row=replace(row, values=values))]
+        return replace(pair, changes=changes, candidate=name)
 
-def test_gaps_that_runs_share_are_told_once(content: report.Content) -> None:
-    """A line a gap, with how many more runs lack the same."""
-    page = MARKER.sub("", section_text("Artifact Inventory", content))
-    (line,) = (line for line in page.splitlines() if line.startswith("| causes that a person"))
-    assert "all 4 runs, such as `office_desk_aster-8b` (20 of 20 tasks)" in line
-    assert page.lstrip().startswith("20 files with 4,482 lines: 836 rows used, 4 lines rejected")
-    assert "every line is accounted for" in page and "a failures file" not in page
+    many = [*[decided("improved", "better")] * 5, *[decided("regressed", "worse")] * 3]
+    told = summary(replace(content.of_benchmark("office_desk"), comparisons=many))
+    assert (told.count("- `better`"), told.count("- `worse`")) == (0, 3)
 
 
 PLACEHOLDERS = [
@@ -314,8 +286,8 @@ def test_redaction_is_seen_alike_in_sql_and_python() -> None:
 
 def test_redacted_evidence_is_marked() -> None:
     """After the excerpt; not where the placeholder lies beyond it."""
-    assert filters.excerpt("key [REDACTED]").endswith("\\[REDACTED\\] (redacted)")
-    assert filters.excerpt("all of it") == "all of it"
+    assert filters.excerpt("key [REDACTED]") == "`key [REDACTED]` (redacted)"
+    assert filters.excerpt("all of it") == "`all of it`"
     assert not filters.excerpt("x" * 300 + "[REDACTED]").endswith("(redacted)")
 
 

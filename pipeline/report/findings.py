@@ -37,9 +37,11 @@ def _unsettled(row: Row, voice: Voice) -> str:
 def _unknown(row: Row, voice: Voice) -> str:
     parts = []
     if row.n_tasks.value:
-        parts.append(f"{_many(row.n_tasks, 'task', voice)} of other runs are not in it")
+        are = "is" if row.n_tasks.value == 1 else "are"
+        parts.append(f"{_many(row.n_tasks, 'task', voice)} of other runs {are} not in it")
     if row.n_concerned.value:
-        parts.append(f"{_many(row.n_concerned, 'attempt', voice)} have failures only")
+        have = "has" if row.n_concerned.value == 1 else "have"
+        parts.append(f"{_many(row.n_concerned, 'attempt', voice)} {have} failures only")
     return (
         f"What was expected of {voice.name(row.run_id)} is not recorded; {' and '.join(parts)}: "
         f"its score may be of the easier part{_alike(row, voice)}."

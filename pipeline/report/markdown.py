@@ -21,7 +21,7 @@ from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
 # How much of a list a draft holds; the rest is a query away.
 LIMITS: dict[str, Any] = {
-    "summary_runs": 6,
+    "summary_runs": 4,
     "summary_comparisons": 2,
     "summary_fixes": 3,
     "gap_runs": 2,

@@ -24,7 +24,7 @@ from pipeline.report.filters import (
     span,
 )
 
-MOST_CITED = 3
+MOST_CITED = 2
 MOST_UNKNOWN = 4
 UNEXPLAINED = "UNEXPLAINED"
 # Of how a call differs from the expected one: both sides are to be seen.
