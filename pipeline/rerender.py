@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,11 +55,12 @@ def render(
     report.check_templates(templates)
     opened = warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
     with opened as source, warehouse.of_this_version(path):
-        content = report.collect(source)
         notices: list[Notice] = []
-        if labels is not None:
+        if labels is None:
+            content = report.collect(source)
+        else:
             found = warehouse.run_checks(source)
-            content = replace(content, notices=report.notices(vars(each) for each in found))
+            content = report.collect(source, report.notices(vars(each) for each in found))
             # Those on lines of the file of labels, or on all of it.
             name = f"{printable(labels.name)}:"
             notices = [each for each in found if f"{each.subject}:".startswith(name)]

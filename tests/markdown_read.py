@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 MARKS = (
-    re.compile(r"<!-- (?:from|sql:) (?:(?!--).)*? -->"),
+    re.compile(r"<!-- (?:from|sql:) (?:(?!--!?>).)*? -->"),
     re.compile(r"<!-- curate: [^<>]*? -->"),
 )
 # What a report is made of; a link, an image, a fence or a rule is somebody else's.

@@ -731,5 +731,5 @@ def test_a_report_says_once_that_there_is_no_transcript(tmp_path: Path) -> None:
     cases.write_case(tmp_path / "results", cases.terminal(3))
     out = pipeline.analyze(tmp_path / "results", out=tmp_path / "out").warehouse.parent
     text = (out / "report.md").read_text(encoding="utf-8")
-    assert text.count("No transcript is recorded, so no failure is placed beside a pass.") == 1
-    assert "where they diverge" not in text and "| a check that fails: `test_" in text
+    assert text.count("No transcript is recorded; nothing to compare.") == 1
+    assert "- pass: " not in text and "`check=test_" in text

@@ -246,7 +246,7 @@ def test_what_is_left_out_is_counted() -> None:
 def test_report_shows_the_first_three(demo: Path) -> None:
     """A page has three of each side of a comparison: lost before gained, larger changes first."""
     with duckdb.connect(str(demo), read_only=True) as db:
-        shown = db.execute(f"select base, side, task_id, rank from ({FLIPS.query})").fetchall()
+        shown = db.execute(f"select base, side, task_id, rank from ({FLIPS.select})").fetchall()
         changes = db.execute(f"""
             select base, side, list(abs(change) order by rank), max(rank) <= 3 from ({FLIPS.query})
             group by all
@@ -273,7 +273,7 @@ def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
         f"task {STOPS}  pass rate 0.0% to 100.0%, fails with MISSING_CALL",
     ]
     assert lines[-6:] == [
-        "  then            the failing one leaves out a step that the passing one takes",
+        "  then            the failure leaves out a step",
         f"  failing         a/{STOPS}:0#3",
         "                  Sorry.",
         f"  passing         b/{STOPS}:0#3",

@@ -114,7 +114,11 @@ TEXTS = st.lists(PIECES, max_size=6).map("".join)
 
 ROW = "| a | b |\n| --- | --- |\n| {} | b |"
 PLACES = ("A {}", "- {}", "Asked: {}", ROW, "### {}", "**x**: {}.")
-FILTERS = {filters.cell: 400, filters.ref: 200, filters.excerpt: 120}
+FILTERS = {
+    filters.cell: filters.LONGEST,
+    filters.ref: filters.LONGEST_NAME,
+    filters.excerpt: filters.EXCERPT,
+}
 
 
 def settled(text: str) -> str:

@@ -155,7 +155,7 @@ def test_budgets(demo: Path) -> None:
 
 
 def test_changed_figures_are_named_and_fixed(demo: Path) -> None:
-    """Change any figure: its line is contradicted with the value, and the fix restores the bytes."""
+    """Change any figure: its line is contradicted with the value; the fix restores the bytes."""
     text = (demo.parent / "benchmarks/quick_math/report.md").read_text(encoding="utf-8")
     chance = random.Random(7)
     with pipeline.open_warehouse(demo) as warehouse:

@@ -20,11 +20,11 @@ import pipeline
 from pipeline import provenance, report, rerender
 from pipeline.profile import Profile
 from pipeline.report import own_templates
+from pipeline.report.tables import OF_RUNS
 from pipeline.settings import Settings
 from tests.conftest import DEMO, ROOT
 from tests.results import Outcome, analyzed, call, lines, rollout, write
 
-MARKER = re.compile(r"<!--blade:[^<>\s]+-->")
 DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
 # The shortest: what is said of it is soon rendered.
@@ -97,32 +97,32 @@ def test_some_runs(collected: report.Content) -> None:
     office = collected.only([BIRCH, ASTER])
     assert [run.run_id for run in office.runs] == [ASTER, BIRCH]
     assert [(each.base, each.candidate) for each in office.comparisons] == [(ASTER, BIRCH)]
-    assert {row.benchmark for row in office.task_totals} == {"office_desk"}
+    assert {row.benchmark for row in office.totals} == {"office_desk"}
     assert {row.path.split("_rollouts")[0] for row in office.inputs} == {
         *(ASTER, BIRCH),
         f"{BIRCH}_config.yaml",
     }
-    assert {row.run_id for row in office.inventory} == {ASTER, BIRCH}
-    assert [notice["subject"] for notice in office.notices] == [f"{ASTER}_rollouts.jsonl", ASTER]
+    assert {(row.benchmark, row.run_id) for row in office.files} == {("office_desk", "")}
+    assert {row.run_id for row in office.buckets} == {ASTER, BIRCH}
+    assert [notice.subject for notice in office.notices] == [f"{ASTER}_rollouts.jsonl", ASTER]
     mixed = collected.only([ASTER, "quick_math_aster-8b"])
-    assert (mixed.comparisons, mixed.task_totals) == ([], [])
+    assert (mixed.comparisons, mixed.totals) == ([], [])
     assert {row.base for row in mixed.findings if row.kind == "change"} == set()
+    # Of several benchmarks there is no part of the files: all that was read is told.
+    assert mixed.files == collected.files
     assert collected.only(["quick_math_aster-8b"]).notices == []
 
 
 def test_some_runs_are_told_of_truly(collected: report.Content) -> None:
-    """What is said of all runs together is left out, and nothing false stands in its place."""
-    told = report.document(collected.only([ASTER, "quick_math_birch-70b"])).text
-    page = MARKER.sub("", told)
-    assert "known to have failed" not in page
-    assert "No rule suggests what to do" not in page
-    assert f"`{ASTER}`: Of 22 tasks, 2 pass in every scored attempt" in page
-    assert f"- `{ASTER}`: 4 files with 1,012 lines" in page
+    """Of several benchmarks an overview of them; of other runs nothing."""
+    page = report.document(collected.only([ASTER, "quick_math_birch-70b"])).text
+    assert headings(page) == ["Overview"] and f"| `office_desk` | `{ASTER}` | 21 |" in page
+    assert BIRCH not in page and "quick_math_aster-8b" not in page
 
 
 def test_a_series_is_whole_or_left_out(collected: report.Content) -> None:
     """Each place of it says how it differs from the one before."""
-    row = collected.task_totals[0]
+    row = collected.totals[0]
     names = [run.run_id for run in collected.runs]
     points = [
         dataclasses.replace(row, values={"series": series, "run_id": run})
@@ -264,29 +264,25 @@ def test_the_commands_in_the_notes_make_it_again(demo: Path, tmp_path: Path) -> 
     """Those of a part too; with the folder put in, each runs."""
     part = ("--run", ASTER, "--sections", "reproducibility_notes")
     page = said(demo, *part).stdout
-    (line,) = re.findall(r"Render this report again.*: `blade (.*)`", page)
+    (line,) = re.findall(r"This report again: `blade (.*)`", page)
     words = shlex.split(line.replace("DIR/warehouse.duckdb", str(demo)))
     assert call(*words).stdout == page
-    (line,) = re.findall(r"Ask for one figure again: `blade (.*)`", page)
-    answer = call(*shlex.split(line.replace("DIR/warehouse.duckdb", str(demo))))
-    assert answer.stdout.split()[-1] == "0.440476"
-    (line,) = re.findall(r"Make everything again: `(.*)`", page)
+    (line,) = re.findall(r"Everything again: `(.*)`", page)
     assert line == provenance.command(Profile(), Settings((tmp_path,), tmp_path))
 
 
 @pytest.mark.usefixtures("quick")
 def test_notes_name_no_place_and_all_that_counts(demo: Path) -> None:
-    """Versions, thresholds, policies and hashes; neither a path of this machine nor a clock."""
-    notes = said(demo, "--sections", "reproducibility_notes").stdout
-    plain = MARKER.sub("", notes).replace("\\", "")
+    """Versions, thresholds and, on the page, hashes; no path of this machine and no clock."""
+    asked = ("--sections", "reproducibility_notes")
+    notes, page = said(demo, *asked).stdout, said(demo, *asked, "--format", "html").stdout
     for name in ("blade", "duckdb", "numpy", "scipy", "jinja2", "markdown-it-py", "python"):
-        assert re.search(rf"^\| {name} \| [\d.]+ \|$", plain, re.MULTILINE), name
-    assert f"| `{ASTER}` | 1 | 4 | inputs |" in plain
-    assert "a change within 0.02 of none is none" in plain
+        assert re.search(rf"{name} `[\d.]+`[,.]", notes), name
+    assert "pass threshold `1.0, unless rewards leave 0..1`" in notes
     for file in DEMO.glob("[!.]*"):
-        assert hashlib.sha256(file.read_bytes()).hexdigest() in plain
-    assert str(demo.parent) not in plain and str(ROOT) not in plain
-    assert "The sections above leave nothing to a curator." in plain
+        assert hashlib.sha256(file.read_bytes()).hexdigest() in page
+    for told in (notes, page):
+        assert str(demo.parent) not in told and str(ROOT) not in told
 
 
 @pytest.mark.usefixtures("quick")
@@ -295,20 +291,19 @@ def test_a_section_of_ones_own(demo: Path, tmp_path: Path) -> None:
     folder = templates(
         tmp_path / "own",
         workflow_funnel="Ours: {{ content.runs[0].headline.pass_at_1 | pct }}.\n"
-        '{{ curate("Why?") }} {{ curate("Who?") }}\n',
+        '\n{{ curate("Why?") }}\n',
     )
     asked = ("--templates", folder, "--sections", f"{FUNNEL},reproducibility_notes")
     page = said(demo, *asked).stdout
-    marker = f"<!--blade:run_metrics?run_id={ASTER}#pass_at_1-->"
-    assert f"## Workflow Funnel\n\nOurs: 44.0%{marker}.\n" in page
+    source = f"<!-- from run_metrics where run_id = '{ASTER}': pass_at_1 -->"
+    told = f"Ours: 44.0%.\n{source}\n\n<!-- curate: Why? -->\n"
+    assert f"## Workflow Funnel\n\n{told}" in page
     sha256 = hashlib.sha256((folder / f"{FUNNEL}.md.j2").read_bytes()).hexdigest()
-    assert f"| template `{FUNNEL}.md.j2` | sha256 `{sha256}` |" in page
+    assert f"- Own template: `{FUNNEL}.md.j2`, sha256 `{sha256}`" in page
     assert "`blade analyze RESULTS --out DIR --templates TEMPLATES`" in page
     assert f"--sections {FUNNEL},reproducibility_notes --templates TEMPLATES`" in page
-    listed = page.partition("### Left to a curator")[2]
-    assert listed == "\n\n1. Workflow Funnel: Why?\n2. Workflow Funnel: Who?\n"
     html = said(demo, *asked, "--format", "html").stdout
-    assert "Ours: " in html and "The largest loss is at" not in html
+    assert "Ours: " in html and "most attempts are lost at" not in html
     # Another look at the folder sees what has changed there.
     templates(folder, workflow_funnel="Mine.")
     assert "\nMine.\n" in said(demo, *asked).stdout
@@ -374,7 +369,7 @@ def test_broken_templates(
 def test_a_broken_template_ends_the_command(demo: Path, tmp_path: Path) -> None:
     """With the exit code of an input that cannot be used, and nothing printed."""
     folder = templates(tmp_path / "own", **{FUNNEL: "{{ nothing }}"})
-    ended = said(demo, "--templates", folder)
+    ended = said(demo, "--templates", folder, "--run", ASTER)
     assert (ended.code, ended.stdout) == (3, "")
     assert ended.stderr.startswith(f"blade: {folder / FUNNEL}.md.j2:1: 'nothing' is undefined\n")
 
@@ -448,10 +443,10 @@ LABELS = lines(
     [
         {
             "run": ASTER,
-            "task": 12,
+            "task": 9,
             "cause": "DA",
             "note": "a wrong key",
-            "evidence": f"{ASTER}/12:0",
+            "evidence": f"{ASTER}/9:0",
         },
         {"run": BIRCH, "task": 3, "cause": "TI+KG", "intervention": "prompt"},
         {"run": "nobody", "task": 1, "cause": "BI"},
@@ -469,14 +464,16 @@ def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
     """They change causes and what hangs on them, are told where refused, and leave no trace."""
     before = hashlib.sha256(demo.read_bytes()).hexdigest()
     labels = write(tmp_path, {"labels.jsonl": LABELS}) / "labels.jsonl"
-    sections = "dominant_failure_modes,never_pass_deep_dives"
-    ended = said(demo, "--run", ASTER, "--sections", sections, "--labels", labels)
-    page, was = MARKER.sub("", ended.stdout), MARKER.sub("", text(demo.with_name("report.md")))
-    assert f"Curated cause **DA**: a wrong key; see `{ASTER}/12:0`." in page
-    assert "Curated cause" not in was
-    # A task of BI less, and one of DA more.
-    assert "\n| BI | 9 |" in page and "\n| BI | 10 |" in was
-    assert "\n| DA | 2 |" in page and "\n| DA | 1 |" in was
+    asked = ("--run", ASTER, "--sections", "never_pass_deep_dives")
+    ended, was = said(demo, *asked, "--labels", labels), said(demo, *asked).stdout
+    assert "- cause: data (DA), given by a person\n" in ended.stdout
+    assert "given by a person" not in was and "- suggested cause: knowledge gap (KG)" in was
+    # A task of KG less, and one of DA more.
+    query = f"select cause, n_tasks from report.causes where run_id = '{ASTER}'"
+    with pipeline.open_warehouse(demo) as one, rerender.relabel(demo, labels) as other:
+        before_, after = (dict(each.execute(query).fetchall()) for each in (one, other))
+    changed = {cause: n - before_[cause] for cause, n in after.items() if n != before_[cause]}
+    assert changed == {"DA": 1, "KG": -1}
     for line, told in zip(ended.stderr.splitlines(), REFUSED, strict=True):
         assert line.startswith(told)
     assert hashlib.sha256(demo.read_bytes()).hexdigest() == before
@@ -517,16 +514,19 @@ def test_the_example_of_the_document(demo: Path, tmp_path: Path) -> None:
     (printed,) = re.findall(r"```markdown\n(.*?)```", DOCUMENT, re.DOTALL)
     folder = templates(tmp_path / "my_templates", **{FUNNEL: template})
     page = said(demo, "--templates", folder, "--sections", FUNNEL).stdout
-    assert MARKER.sub("", page).endswith(f"\n\n{printed}")
+    assert page.endswith(f"\n\n{printed}")
 
 
 def test_the_document_names_what_a_template_can_read() -> None:
-    """Every section, and every field of what templates are given."""
+    """Every section, every field of what templates are given, and every table of a run."""
     told = set(re.findall(r"`([\w.]+)`", DOCUMENT))
     assert {section.name for section in report.SECTIONS} <= told
-    assert {field.name for field in dataclasses.fields(report.RunContent)} <= told
-    given = {f"content.{field.name}" for field in dataclasses.fields(report.Content)}
-    assert given <= told
+    assert {"headline", *(table.name for table in OF_RUNS)} <= told
+    assert {name for name in dir(report.RunContent) if name[0] != "_"} <= told
+    # How sources are written is ours.
+    fields = {field.name for field in dataclasses.fields(report.Content)} - {"sources"}
+    made = {name for name, own in vars(report.Content).items() if isinstance(own, property)}
+    assert {f"content.{name}" for name in fields | made} <= told
 
 
 @pytest.mark.usefixtures("quick")

@@ -143,6 +143,7 @@ def test_figures_and_values_are_aligned_in_order() -> None:
     # Beside one without a source, the changed one is named: by its form, else by nearness.
     assert found("Of 12 tasks 45.0% pass.", 0.44)[1] == ("45.0%", CONTRADICTED, "44.0%")
     assert found("Of 760 rollouts 32 pass.", 31)[1] == ("32", CONTRADICTED, "31")
+    assert found("In 1 of them 20.0% pass.", 0.9)[1] == ("20.0%", CONTRADICTED, "90.0%")
     # A value that is printed nowhere is no error, nor is a null in an empty cell.
     assert found("Only 76.", 31, 76, 0.4) == [("76", VERIFIED, "76")]
     assert {status for _, status, _ in found("4 and 5", 4, None, 5)} == {VERIFIED}
@@ -204,6 +205,16 @@ def test_a_source_that_cannot_be_run_is_named_on_its_line(demo: Path, query: str
         findings = compared(read(f"It is 5.\n<!-- sql: {query} -->\n"), Answers(warehouse))
     assert [(each.line, each.status) for each in findings] == [(1, UNCHECKED), (2, CONTRADICTED)]
     assert findings[1].source
+
+
+def test_beside_a_source_that_cannot_be_run_nothing_is_contradicted(demo: Path) -> None:
+    """What another source verifies is verified; what differs may be the broken one's."""
+    text = "It is 5 of 22.\n<!-- sql: nonsense -->\n<!-- sql: select 22 -->\n\n"
+    text += "It is 5 of 23.\n<!-- sql: nonsense -->\n<!-- sql: select 22 -->\n"
+    with open_warehouse(demo) as warehouse:
+        findings = compared(read(text), Answers(warehouse))
+    statuses = [each.status for each in findings if each.line in (1, 5)]
+    assert statuses == [UNCHECKED, VERIFIED, UNCHECKED, UNCHECKED]
 
 
 def test_a_source_that_asks_too_much_is_not_checked(

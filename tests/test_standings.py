@@ -259,40 +259,6 @@ def test_against_plain_python(tmp_path: Path, seed: int) -> None:
         assert is_noisy == (None if not can_tell else discrimination < 0)
 
 
-@pytest.mark.slow
-def test_lines_of_a_report(tmp_path: Path) -> None:
-    """A report of several runs says where they stand; one run alone has nothing to stand among."""
-    files = {
-        "x_a_rollouts.jsonl": passes([2, 2, 2, 0, 2], "m"),
-        "x_b_rollouts.jsonl": passes([2, 0, 1, 0, 2], "m"),
-        "x_c_rollouts.jsonl": passes([1, 0, 0, 2, 2], "n"),
-    }
-    for rows in files.values():
-        for row in rows:
-            row["response"]["usage"] = {"input_tokens": 70, "output_tokens": 30}
-    out = analyzed(tmp_path, files).path.parent
-    several, alone = (
-        re.sub("<!--.*?-->", "", path.read_text(encoding="utf-8"))
-        for path in (out / "report.md", out / "runs" / "x_a" / "report.md")
-    )
-    among = (
-        "Rank on `x`, 95% interval by resampling the 5 tasks that all its runs scored: `x_a` 1 to",
-        "Score-cost frontier of `x`, where no other run does as well for less: "
-        "`x_a` (80.0% at 100 tokens per attempt).",
-        "1 of 5 scored tasks of `x` tell none of its runs apart",
-        "Of 4 tasks of `x` on which its runs differ, 1 discriminate negatively",
-    )
-    assert [line for line in among if line not in several] == []
-    assert [line for line in among if line in alone] == []
-    own = (
-        "2 runs share all recorded settings: the standard deviation of their scores is 0.2121, and "
-        "0.2 without what sampling of attempts explains.",
-        "A pass costs 125 tokens, failed attempts included; an attempt 100.",
-        "2 attempts at a task take 200 tokens on average, one takes 100;",
-    )
-    assert [line for line in own if line not in alone] == []
-
-
 def test_no_runs() -> None:
     """Nothing to rank is no row."""
     names = ("benchmark", "run_id", "settings", "task_id", "task_group")

@@ -9,11 +9,12 @@ import pytest
 from jinja2 import nodes
 
 from pipeline.report import account, filters, markdown, marks, phrases, tables, templates
+from tests.conftest import ROOT
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 TREES = {path.name: templates.markdown().parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = {"bare", "behaviour", "curate", "line_name", "plain_count", "signed_amount", "words"}
+ELSEWHERE = {"bare", "behaviour", "curate", "line_name", "listed", "plain_count", "signed_amount", "words"}
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
@@ -52,6 +53,16 @@ def test_every_metric_is_declared_whole() -> None:
         assert metric.words and metric.definition and metric.format in account.PRINTED, name
         assert metric.better in ("", "higher", "lower"), name
     assert list(declared) == list(account.metrics())
+
+
+def test_the_document_lists_every_metric() -> None:
+    """docs/metrics.md ends with the same table."""
+    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    listed = [
+        f"| `{name}` | {metric.words} | {metric.better} | {metric.definition} |"
+        for name, metric in account.metrics().items()
+    ]
+    assert text.endswith("\n".join(listed) + "\n")
 
 
 def test_every_table_of_the_account_is_read() -> None:

@@ -111,10 +111,10 @@ def test_a_regression_is_never_left_out(tmp_path: Path) -> None:
     (tmp_path / "blade.toml").write_text('baseline = "x_base"\n')
     found = analyzed(tmp_path, files, profile=tmp_path / "blade.toml")
     told = call("analyze", tmp_path / "results", "--baseline", "x_base", "--out", tmp_path / "two")
-    assert "x_g against x_base" in told.stdout.split("wrote")[0]
+    assert "x_g vs x_base" in told.stdout.split("wrote")[0]
     report = (found.path.parent / "report.md").read_text(encoding="utf-8")
     summary = report.split("## Artifact Inventory")[0]
-    assert summary.index("`x_g`** against") < summary.index("`x_a`** against")
+    assert summary.index("`x_g` vs `x_base`") < summary.index("`x_a` vs `x_base`")
     page = call("compare", "x_base", "--warehouse", found.path).stdout
     assert page.index("REGRESSED") < page.index("INCONCLUSIVE")
 

@@ -73,6 +73,7 @@ COMPARED = """
 INVENTORY = """
     select kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
     from report.inventory
+    where benchmark = '' and run_id = ''
 """
 DIFFERING = "from reported_checks where status = 'differs'"
 # The event of a citation: why is about attempts.

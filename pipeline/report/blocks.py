@@ -225,7 +225,8 @@ def literal(value: object) -> str:
     told = str(value).replace("'", "''")
     told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
     told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
-    return "'" + told.replace("->", "-' || '>") + "'"
+    # A browser ends a comment at --!> too.
+    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
 
 
 def masked(text: str, span: Span) -> str:

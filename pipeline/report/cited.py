@@ -7,16 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from pipeline.report.blocks import literal
 from pipeline.report.figures import Row
 from pipeline.report.filters import settled
 from pipeline.report.marks import CHART
 from pipeline.report.tables import EVERY, HEADLINES, Table
-from pipeline.text import ACTIVE
 
 MARK = re.compile(r"<!--blade:([^<>\s]+)-->")
 BLANKS = re.compile(r"\n\n+")
-# What a comment of HTML or a line could not hold, or a reader would not see, is joined in SQL.
-UNFIT = re.compile(rf"-(?=-)|[\t\n]|{ACTIVE.pattern}")
 # A query of our own stands for a relation, and its text for the key.
 QUERY = "sql"
 
@@ -196,24 +194,15 @@ def _together(parts: Sequence[str]) -> str:
 
 
 def _shorter(table: Table, fixed: Sequence[str]) -> str:
-    """The order of a table without what leads it and has one value."""
+    """The order of a table without columns that have one value."""
     order = table.order
-    while (first := order.partition(", "))[0] in fixed and first[2]:
-        order = first[2]
-    return order
+    for name in fixed:
+        order = re.sub(rf"(?:^|, ){name}(?=, |$)", "", order).removeprefix(", ")
+    return order or table.order
 
 
 def _literal(name: str, value: str) -> str:
-    """A value in SQL that can end neither its line nor its comment."""
-    if _is_number(name):
-        return value
-    quoted = "'" + value.replace("'", "''") + "'"
-    return UNFIT.sub(_joined, quoted)
-
-
-def _joined(found: re.Match[str]) -> str:
-    text = found[0]
-    return "-' || '" if text == "-" else f"' || chr({ord(text)}) || '"
+    return value if _is_number(name) else literal(value)
 
 
 NUMBERS = frozenset({"k", "rank", "no"})

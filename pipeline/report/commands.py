@@ -1,4 +1,4 @@
-"""The commands that make a report, or a figure of it, again; RESULTS and DIR are the reader's."""
+"""The commands that make a report again; RESULTS and DIR are the reader's."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ TEMPLATES = ["--templates", "TEMPLATES"]
 
 @dataclass(frozen=True)
 class Commands:
-    """Each as it is typed; none for a figure where there is no run."""
+    """Each as it is typed."""
 
     whole: str
     report: str
-    figure: str | None
 
 
 def commands(content: Content, sections: Sequence[Section], folder: Path | None) -> Commands:
@@ -32,12 +31,4 @@ def commands(content: Content, sections: Sequence[Section], folder: Path | None)
     return Commands(
         whole=" ".join([content.settings["command"], *own]),
         report=shlex.join(["blade", "report", *WAREHOUSE, *chosen, *own]),
-        figure=_figure(content),
     )
-
-
-def _figure(content: Content) -> str | None:
-    if not content.runs:
-        return None
-    query = f"select pass_at_1 from run_metrics where run_id = '{content.runs[0].run_id}'"
-    return f'blade sql "{query}" {shlex.join(WAREHOUSE)}'

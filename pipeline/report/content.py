@@ -118,7 +118,7 @@ class Content:
     def files(self) -> list[Row]:
         """The files these runs were read from, by kind: of all, of a benchmark, or of a run."""
         wanted = ("", "")
-        if self.chosen:
+        if self.chosen and len(self.benchmarks) == 1:
             is_one = len(self.runs) == 1
             wanted = (self.benchmarks[0], self.runs[0].run_id if is_one else "")
         return [
@@ -168,6 +168,8 @@ class Content:
     def only(self, run_ids: Sequence[str]) -> Content:
         """These runs, what is said of them alone, the files they were read from and notices."""
         names = set(run_ids)
+        if len(names) == 1:
+            return next(part for part in self.each() if part.chosen == [*names])
         if names >= {run.run_id for run in self.runs}:
             return self
         chosen = [run for run in self.runs if run.run_id in names]
@@ -211,8 +213,8 @@ def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[st
     return grouped
 
 
-def collect(source: Source) -> Content:
-    """Read every table once; each is ordered down to its key."""
+def collect(source: Source, noticed: list[Row] | None = None) -> Content:
+    """Read every table once; each is ordered down to its key. `noticed` goes before its notices."""
     tables = {
         table.name: rows(source, table)
         for table in (
@@ -220,6 +222,8 @@ def collect(source: Source) -> Content:
             *(INVENTORY, INPUTS, NOTICES, SETTINGS, VERSIONS),
         )
     }
+    if noticed is not None:
+        tables[NOTICES.name] = noticed
     return Content(
         runs=_runs(tables),
         findings=tables["findings"],

@@ -12,7 +12,7 @@ from pipeline.report import wording
 from pipeline.report.figures import Figure, Row
 from pipeline.text import is_redacted, markdown_cell, one_line
 
-EXCERPT = 120
+EXCERPT = 140
 LONGEST_PLACEHOLDER = 100
 LONGEST_NAME = 200
 MOST_NAMES = 8

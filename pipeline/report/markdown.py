@@ -99,8 +99,8 @@ def comparison_page(found: list[Comparison]) -> str:
     template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
     content = SimpleNamespace(comparisons=found, series=[])
     page = template.render(content=content, **{**LIMITS, "detailed_comparisons": len(found)})
-    lines = MARK.sub("", CHART.sub("", _tidy(f"# {COMPARISON.title}\n\n{page}"))).split("\n")
-    return "\n".join(map(settled, lines)) + "\n"
+    page = MARK.sub("", CHART.sub("", f"# {COMPARISON.title}\n\n{page}"))
+    return "\n".join(map(settled, _tidy(page).split("\n"))) + "\n"
 
 
 def _tidy(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pipeline.report import findings, sentences, wording
-from pipeline.report.comparisons import Change, Comparison, Ledger, leading
+from pipeline.report.comparisons import Change, Comparison, leading
 from pipeline.report.content import Gap, RunContent
 from pipeline.report.figures import Figure, Row
 from pipeline.report.filters import (
@@ -62,11 +62,6 @@ def headline(comparison: Comparison) -> str:
 def finding(row: Row) -> str:
     """What matters, in one sentence."""
     return findings.sentence(row, VOICE)
-
-
-def extremes(ledger: Ledger) -> str:
-    """The lines of a ledger that gave and took most."""
-    return sentences.extremes(ledger, VOICE)
 
 
 def interval(head: Row, metric: str, format_: str) -> str:
@@ -173,7 +168,7 @@ def trust(runs: Sequence[RunContent]) -> str:
     told += [
         f"health checks flag {count(row.n_unhealthy)} of {count(row.n_rollouts)} attempts of "
         f"{ref(row.run_id)}"
-        for row in flagged[:2]
+        for row in flagged[:1]
     ]
     return "; ".join(told) + "."
 
@@ -249,7 +244,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
     "behaviour": behaviour,
     "cause": cause,
-    "extremes": extremes,
     "finding": finding,
     "largest": largest,
     "leading": leading,

@@ -245,15 +245,6 @@ def _line(line: Row, change: Change, voice: Voice) -> str:
     return f"{told} ({rates} of attempts)"
 
 
-def extremes(ledger: Ledger, voice: Voice) -> str:
-    """The lines that gave and took most, in the unit of the ledger's metric."""
-    is_rate = ledger.total.metric == "pass_at_1"
-    return ", ".join(
-        f"{name} {voice.points(figure) if is_rate else voice.signed(figure)}"
-        for name, figure in _most(ledger, voice)
-    )
-
-
 def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
     """Of ledgers of one kind the one whose largest line is largest, if any line moves at all."""
 
@@ -261,13 +252,6 @@ def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
         return max(abs(float(line.amount.value)) for line in ledger.lines)
 
     return sorted((each for each in ledgers if size(each) > 0), key=size, reverse=True)[:1]
-
-
-def _most(ledger: Ledger, voice: Voice) -> list[tuple[str, Figure]]:
-    ranked = sorted(ledger.lines, key=lambda line: line.amount.value)
-    up = [line for line in reversed(ranked) if line.amount.value > 0][:MOST_NAMED]
-    down = [line for line in ranked if line.amount.value < 0][:MOST_NAMED]
-    return [(line_name(line, voice), line.shown) for line in [*up, *down]]
 
 
 def line_name(line: Row, voice: Voice) -> str:

@@ -6,7 +6,10 @@ with places as (
         scope,
         check_id,
         case
-            when scope = 'rollout' then run_id || '/' || task_id || ':' || rollout_index
+            when scope = 'rollout' and keys.record_id is not null
+                then run_id || '/' || task_id || ':' || rollout_index
+            -- What left no row cannot be opened.
+            when scope = 'rollout' then 'attempt ' || rollout_index || ' at task ' || task_id || ' of ' || run_id
             when scope = 'task' then run_id || '/' || task_id
             -- A file and line name the run well enough.
             when check_id in ('record_unreadable', 'run_stale_failure') then subject
@@ -14,6 +17,7 @@ with places as (
         end as place,
         count(*) as n_findings
     from main.health_findings
+    left join staging.rollout_keys as keys using (run_id, task_id, rollout_index)
     group by all
 ),
 ranked as (
