@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
@@ -35,7 +36,8 @@ class Sources:
     """The rows of a report by table: they say how those of a block are asked for again."""
 
     tables: Mapping[str, Sequence[Row]]
-    _keys: dict[str, list[Key]] = field(default_factory=dict)
+    _keys: dict[str, dict[str, list[Key]]] = field(default_factory=dict)
+    _runs: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def written(self, text: str) -> str:
         """Markdown without marks, each block followed by its sources."""
@@ -83,6 +85,7 @@ class Sources:
         """What tells these rows from others: a condition, columns, an order and a limit."""
         wanted = [each.key for each in cited]
         varying = [name for name in values if name not in fixed]
+        among_wanted = set(wanted)
         sorted_ = ", ".join(varying) if _is_sorted(varying, values) else ""
         for name, table in EVERY.items():
             if table.relation != cited[0].relation:
@@ -91,7 +94,8 @@ class Sources:
                 return f"benchmark = {_literal('', benchmark)}", [], sorted_, None
             if table.query and not table.n_first:
                 continue
-            own = [key for key in self._keys_of(name) if _is_among(key, values, fixed)]
+            run_id = values["run_id"][0] if "run_id" in fixed else ""
+            own = [key for key in self._keys_of(name, run_id) if _is_among(key, values, fixed)]
             order = _shorter(table, fixed)
             # The fewest words that say it: all of them, those of some runs, the first of either.
             for among in ([], *([column] for column in varying)):
@@ -99,28 +103,28 @@ class Sources:
                 if left[: len(wanted)] == wanted and len(wanted) <= (table.n_first or len(left)):
                     is_all = len(left) == len(wanted) and not table.n_first
                     return table.where, among, order, None if is_all else len(wanted)
-            if [key for key in own if key in set(wanted)] == wanted and not sorted_:
+            if not sorted_ and [key for key in own if key in among_wanted] == wanted:
                 return "", varying, order, None
         order = f"list_position([{_listed(varying, values)}], {_together(varying)})"
         return "", varying, sorted_ or order, None
 
     def _whole_benchmark(self, wanted: Sequence[Key]) -> str:
         """The benchmark whose runs these are, all of them."""
+        if not self._runs:
+            for head in self.tables.get(HEADLINES.name, ()):
+                self._runs[head.benchmark].add(head.run_id)
         runs = {value for key in wanted for name, value in key if name == "run_id"}
-        heads = self.tables.get(HEADLINES.name, ())
-        for head in heads:
-            own = {each.run_id for each in heads if each.benchmark == head.benchmark}
-            if own == runs:
-                return str(head.benchmark)
-        return ""
+        return next((name for name, own in self._runs.items() if own == runs), "")
 
-    def _keys_of(self, name: str) -> list[Key]:
+    def _keys_of(self, name: str, run_id: str) -> list[Key]:
+        """The keys of a table's rows, of one run or of all: a page of each run asks for its own."""
         if name not in self._keys:
-            self._keys[name] = [
-                tuple((column, str(row.values[column])) for column in row.key)
-                for row in self.tables.get(name, ())
-            ]
-        return self._keys[name]
+            found = self._keys[name] = defaultdict(list)
+            for row in self.tables.get(name, ()):
+                key = tuple((column, str(row.values[column])) for column in row.key)
+                for own in {"", str(row.values.get("run_id", ""))}:
+                    found[own].append(key)
+        return self._keys[name][run_id]
 
 
 def _cited(marks: Iterable[str]) -> list[Cited]:

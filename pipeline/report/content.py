@@ -111,6 +111,8 @@ class Content:
         # The rows of these runs together, in the order of their table.
         if name.startswith("__") or name not in OF_RUNS_BY_NAME:
             raise AttributeError(f"a report has no table {name}")
+        if len(self.runs) == 1:
+            return self.runs[0].tables[name]
         names = {run.run_id for run in self.runs}
         return [row for row in self.tables[name] if row.values["run_id"] in names]
 

@@ -15,6 +15,8 @@ from pipeline.text import markdown_cell, one_line
 EXAMPLE = 60
 BRIEF = 140
 QUOTED = 300
+# Values that stand in a command as they are, between quotes of SQL inside those of a shell.
+QUOTABLE = re.compile(r"[A-Za-z0-9._:/@+=, -]+")
 # Text that stands between backquotes in a table as it is.
 PLAIN = re.compile(r"[\w.:/#@+=,;()\[\]{}'\"!?*~^%$& …-]+")
 # A heading of ours, or what follows a table: parts are put together without blank lines.
@@ -96,7 +98,7 @@ def quote(text: str | None) -> str:
 
 def sql(text: str) -> str:
     """A text between quotes of SQL inside those of a shell; one that could end them is left out."""
-    return text if marks.QUOTABLE.fullmatch(text) else "..."
+    return text if QUOTABLE.fullmatch(text) else "..."
 
 
 def _shown(text: str | None, width: int) -> str:
