@@ -43,14 +43,13 @@ def test_manifest(demo: Path) -> None:
     compare("manifest.json", demo.with_name("manifest.json").read_text(encoding="utf-8"))
 
 
-def test_report(demo: Path) -> None:
-    """The draft report of all runs, whole."""
-    compare("report.md", demo.with_name("report.md").read_text(encoding="utf-8"))
-
-
-def test_page(demo: Path) -> None:
-    """The same as one page, whole."""
-    compare("report.html", demo.with_name("report.html").read_text(encoding="utf-8"))
+@pytest.mark.parametrize(
+    "name", ["report.md", "benchmarks/office_desk/report.md", "benchmarks/quick_math/report.html"]
+)
+def test_report(demo: Path, name: str) -> None:
+    """The overview, the draft report on a benchmark, and the page on another, whole."""
+    path = demo.parent / name
+    compare(f"{path.parent.name}{path.suffix}" if "/" in name else name, path.read_text("utf-8"))
 
 
 def test_metrics(demo: Path) -> None:
