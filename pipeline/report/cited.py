@@ -201,7 +201,8 @@ def _shorter(table: Table, fixed: Sequence[str]) -> str:
     """The order of a table without columns that have one value."""
     order = table.order
     for name in fixed:
-        order = re.sub(rf"(?:^|, ){name}(?=, |$)", "", order).removeprefix(", ")
+        column = rf"(?:list_position\(\[[^]]*\], {name}\)|{name})(?: desc)?(?: nulls last)?"
+        order = re.sub(rf"(?:^|, ){column}(?=, |$)", "", order).removeprefix(", ")
     return order or table.order
 
 
