@@ -69,7 +69,9 @@ def test_the_same_bytes_again(demo: Path) -> None:
 
 
 def test_each_run_again(demo: Path, collected: report.Content) -> None:
-    """One run is its own report, to the byte."""
+    """One run is its own report, to the byte, and all runs of a benchmark are that of it."""
+    office = text(demo.parent / "benchmarks" / "office_desk" / "report.md")
+    assert said(demo, "--run", BIRCH, "--run", ASTER).stdout == office
     assert said(demo, "--run", BIRCH).stdout == text(demo.parent / "runs" / BIRCH / "report.md")
     with pipeline.open_warehouse(demo) as warehouse:
         for run in collected.runs:
@@ -317,7 +319,9 @@ def test_an_analysis_with_templates(demo: Path, tmp_path: Path) -> None:
     out = analyzed(tmp_path, rows, templates=folder).path.parent
     assert said(out / "warehouse.duckdb", "--templates", folder).stdout == text(out / "report.md")
     assert "\n1 runs.\n" in text(out / "report.md")
-    assert "\n1 runs.\n" in text(out / "runs" / "a" / "report.md")
+    own = text(out / "runs" / "a" / "report.md")
+    assert "\n1 runs.\n" in own
+    assert said(out / "warehouse.duckdb", "--templates", folder, "--run", "a").stdout == own
     assert json.loads(text(out / "manifest.json"))["settings"]["templates"] == [
         {
             "path": f"{FUNNEL}.md.j2",

@@ -246,7 +246,8 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
 def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Notices that stand in no warehouse yet, as those of one."""
     return [
-        Row(NOTICES.relation, NOTICES.key, {"no": no, **values}) for no, values in enumerate(found)
+        Row(NOTICES.relation, NOTICES.key, {"no": no, **values})
+        for no, values in enumerate(found, start=1)
     ]
 
 

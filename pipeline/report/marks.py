@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl, quote
 
 from pipeline.text import one_line
 
+# Values that stand in a command as they are, between quotes of SQL inside those of a shell.
+QUOTABLE = re.compile(r"[A-Za-z0-9._:/@+=, -]+")
 DASHES = re.compile("-(?=-)")
 CURATE = re.compile(r"<!-- curate: (.*?) -->")
 LONGEST = 300
