@@ -118,7 +118,8 @@ def test_skill_is_inert(made: Path) -> None:
     body = text.split("---\n", 2)[2]
     assert [told for told in complaints(body) if not told.startswith("fence:")] == []
     assert text.count("```") == 6
-    assert "forged -->" not in text
+    assert "curate: forged -->" in text and "<!-- curate: forged" not in text
+    assert not re.search("[\ue000\ue001]", text)
     assert "1 of 16" not in text
     assert "| attempt |  | integer | 4 of 16 (25.0%) |" in text, "the nasty field of task 0"
 
@@ -201,7 +202,8 @@ def test_names_are_quoted(tmp_path: Path) -> None:
     assert json.loads(front.partition("description: ")[2]).startswith(
         f"How to analyze rollouts of {name}"
     )
-    assert "<b>" not in text
+    assert text.startswith('\n# ``x"y\\z: `a` | <b>``: how to analyze')
+    assert complaints(text) == []
 
 
 def test_a_file_in_the_way(tmp_path: Path) -> None:

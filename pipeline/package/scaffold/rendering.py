@@ -27,7 +27,9 @@ BLANK = re.compile(r"\n{3,}")
 def rendered(template: str, **values: Any) -> str:
     """One template, with one blank line between its parts, ending in one line end."""
     text = _environment().get_template(template).render(values).strip("\n") + "\n"
-    return BLANK.sub("\n\n", UNSPACED.sub("\n\n", text))
+    # A name that begins a comment is no place for a curator, whoever looks for these.
+    told = BLANK.sub("\n\n", UNSPACED.sub("\n\n", text)).replace(filters.OPENING, "<! --")
+    return "\n".join(map(filters.settled, told.split("\n")))
 
 
 @cache
