@@ -67,8 +67,8 @@ def one_thread(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_text_output_is_compared(one_thread: Path) -> None:
     """A report, its page and a sidecar for all runs, both for each of the four, the manifest."""
-    assert len(texts(one_thread)) == 4 + 2 * 4
-    assert "## Cross-Model Comparison" in texts(one_thread)["report.md"]
+    assert len(texts(one_thread)) == 4 + 2 * 2 + 2 * 4
+    assert "## Cross-Model Comparison" in texts(one_thread)["benchmarks/quick_math/report.md"]
     assert json.loads(texts(one_thread)["metrics.json"])["comparisons"]
 
 

@@ -272,7 +272,7 @@ def test_health_for_programs(troubled: Results) -> None:
         "n_findings": 2,
         "n_places": 2,
         "examples": ["run/2:0", "run/2:1"],
-    } in content["checks"]
+    } in [{name: row[name] for name in row if name != "example"} for row in content["checks"]]
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ def over_budget(page: Path) -> list[str]:
         "a line": max(map(len, told)) > 400,
         "summary": len(summary.split()) > 200,
         # Of a short report the names of its runs are much.
-        "comments": n_comment > (0.25 if n_bytes > 10_000 else 0.3) * n_bytes,
+        "comments": n_comment > (0.25 if n_bytes > 15_000 else 0.3) * n_bytes,
         "repeated": max(sentences.values(), default=0) > 1,
     }
     return [f"{page}: {name}" for name, is_over in found.items() if is_over]

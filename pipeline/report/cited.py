@@ -102,6 +102,8 @@ class Sources:
                 left = [key for key in own if _is_among(key, values, among)]
                 if left[: len(wanted)] == wanted and len(wanted) <= (table.n_first or len(left)):
                     is_all = len(left) == len(wanted) and not table.n_first
+                    if is_all and sorted_:
+                        order = min(order, sorted_, key=len)
                     return table.where, among, order, None if is_all else len(wanted)
             if not sorted_ and [key for key in own if key in among_wanted] == wanted:
                 return "", varying, order, None

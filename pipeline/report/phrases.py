@@ -99,6 +99,8 @@ def wrong_step(row: Row) -> str:
     before, after = wording.WRONG_STEPS[row.wrong_kind]
     if row.wrong_kind == "error":
         return f"{before}: {excerpt(row.wrong_name)}"
+    if row.wrong_kind == "check":
+        return f"{before}: {excerpt(row.wrong_detail)}"
     return f"{before}: {ref(row.wrong_name)} {excerpt(row.wrong_detail, MOST_DETAIL)}{after}"
 
 

@@ -6,15 +6,14 @@ with places as (
         scope,
         check_id,
         case
-            when scope = 'rollout' and keys.record_id is not null
-                then run_id || '/' || task_id || ':' || rollout_index
-            -- What left no row cannot be opened.
-            when scope = 'rollout' then 'attempt ' || rollout_index || ' at task ' || task_id || ' of ' || run_id
+            when scope = 'rollout' then run_id || '/' || task_id || ':' || rollout_index
             when scope = 'task' then run_id || '/' || task_id
             -- A file and line name the run well enough.
             when check_id in ('record_unreadable', 'run_stale_failure') then subject
             else concat_ws(' ', run_id, nullif(subject, ''))
         end as place,
+        -- What left no row cannot be opened.
+        scope <> 'rollout' or keys.record_id is not null as is_there,
         count(*) as n_findings
     from main.health_findings
     left join staging.rollout_keys as keys using (run_id, task_id, rollout_index)
@@ -34,7 +33,8 @@ select
     check_id,
     cast(sum(n_findings) as bigint) as n_findings,
     count(*) as n_places,
-    list(place order by rank) filter (where rank <= 3) as examples
+    list(place order by rank) filter (where rank <= 3) as examples,
+    min_by(place, rank) filter (where is_there) as example
 from ranked
 group by run_id, scope, check_id
 order by

@@ -54,6 +54,8 @@ class Unit:
             text = self.raw(span)
             for start, end in code_spans(text):
                 told = text[start:end].strip("`")
+                # In a table a pipe is escaped, in code too.
+                told = told.replace("\\|", "|") if self.is_row else told
                 found.append((span, span.start + start, span.start + end, told.strip() or told))
         return found
 
