@@ -249,4 +249,5 @@ def test_long_reports_take_time_in_proportion() -> None:
         return time.process_time() - start
 
     seconds(1)
-    assert seconds(80) < 14 * seconds(8)
+    # A machine is busy at times; in proportion to the square it would be a hundred.
+    assert seconds(80) < 20 * seconds(8)
