@@ -94,7 +94,7 @@ def flipped_outcome(text: str, chance: random.Random) -> Plant:
 def changed_quote(text: str, chance: random.Random) -> Plant:
     """A word of what a rollout said is another; what was expected of it, nobody said."""
     rows = re.finditer(
-        r"^\| (?:fails|passes)[^|]*\| `[^`]+` \| (?P<said>(?!an? \w+ )[^|]+?) \|",
+        r"^\| (?:fails|passes)[^|]*\| `[^`]+` \| (?P<said>[^|]+?) \| [\d,]+<!--",
         text,
         re.MULTILINE,
     )

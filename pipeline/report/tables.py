@@ -118,7 +118,7 @@ OF_RUNS = (
             case policy
                 when 'dropped' then 'dropped (the headline)'
                 when 'counted_as_fail' then 'counted as failed'
-                when 'ungraded_dropped' then 'dropped, and what was never graded'
+                when 'ungraded_dropped' then 'ungraded dropped too'
                 else 'infrastructure dropped, the rest failed'
             end as label
         from main.denominators

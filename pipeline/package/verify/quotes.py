@@ -19,6 +19,8 @@ from pipeline.package.verify.speakers import is_value, listed_after, speaker, va
 from pipeline.package.verify.wording import fragments, is_within, told
 
 CHECK = "quote"
+# Of a call only the argument that differs may be shown: `tool name: value`.
+ARGUMENT = re.compile(r"^\s*[\w.-]+ [\w.-]+: ")
 CALL = re.compile(r"\w+\s*[({]")
 NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
 SHORTEST = 12
@@ -143,6 +145,7 @@ def _of_cell(
         return
     if QUOTING.fullmatch(head) and there:
         is_exact = any(each.seq is not None for each in there)
+        text = ARGUMENT.sub("", text)
         yield Quote(line, text, there, (), is_exact=is_exact, is_bound=True, is_cell=True)
     elif ASKED.fullmatch(head):
         tasks = [task for each in passage.pieces for _, task in named_tasks(passage, each)]
