@@ -9,7 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pipeline.package.facts import document, draft
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.package.fact_drafts import document, draft
+from pipeline.package.facts import Fact, Subject, read_facts
+from pipeline.package.facts import document as facts_document
 from tests.package_reports import GOLDEN, TEXTS, written
 from tests.results import call
 
@@ -149,3 +154,65 @@ def test_too_few_facts_are_explained(tmp_path: Path) -> None:
     assert not out.exists()
     told = call("extract-anchor-facts", "--golden", found["golden"], *flags, "--min-facts", "13")
     assert told.code == 2
+
+
+def test_the_public_toolkits_file_is_read(tmp_path: Path) -> None:
+    """Facts of text alone, with keys that are not ours, have a place for an id and no structure."""
+    path = tmp_path / "facts.json"
+    path.write_text(
+        json.dumps(
+            {
+                "benchmark": "b",
+                "model": "m",
+                "generated_at": "2026-01-01",
+                "anchor_facts": [
+                    {"fact": "Task 3 never compiles: cc is missing.", "mean_score": 0.5},
+                    {"id": "x", "fact": "Half of the failures time out.", "difficulty": "high"},
+                ],
+            }
+        )
+    )
+    first, second = read_facts(path)
+    assert (first.id, first.difficulty, first.mean_score) == ("fact-01", "medium", 0.5)
+    assert (second.id, second.difficulty, second.is_structured) == ("x", "high", False)
+
+
+def test_facts_survive_their_file(tmp_path: Path) -> None:
+    """What is written is read back the same."""
+    fact = Fact(
+        "m-01",
+        "Task 3 passes 1 of 4 rollouts.",
+        "low",
+        "Aggregate Results",
+        Subject("run", "3", (0, 2)),
+        "count",
+        1,
+        "select 1",
+        ("run/3:0#1",),
+        ("it said so",),
+        ("compile",),
+        0.25,
+    )
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps(facts_document([fact], benchmark="b", model="m")))
+    assert read_facts(path) == [fact]
+    assert fact.is_structured
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"predicate": "guess"},
+        {"subject": "task 3"},
+        {"subject": {"rollouts": ["0"]}},
+        {"value": [1]},
+        {"sql": 1},
+        {"citations": "run/3:0"},
+    ],
+)
+def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, object]) -> None:
+    """The error names the file and the fact."""
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"anchor_facts": [{"fact": "Task 3 passes twice.", **entry}]}))
+    with pytest.raises(InputError, match=r"facts\.json: fact 1 has"):
+        read_facts(path)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package.facts import document, draft
+from pipeline.package.fact_drafts import document, draft
 from pipeline.package.scoring import negatives
 from pipeline.package.scoring.calibration import calibrate
 from pipeline.package.scoring.files import Fact

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.package.facts import draft
+from pipeline.package.fact_drafts import draft
 from pipeline.package.scoring import files
 from pipeline.package.scoring.files import Fact
 from pipeline.package.scoring.fluency import flow

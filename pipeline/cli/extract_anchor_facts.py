@@ -9,7 +9,8 @@ import click
 
 from pipeline.cli.options import PATH
 from pipeline.errors import UsageError
-from pipeline.package import facts, files
+from pipeline.package import fact_drafts, files
+from pipeline.package.facts import DIFFICULTIES
 from pipeline.text import neutral
 
 
@@ -46,18 +47,18 @@ def extract_anchor_facts(
     if min_facts > num_facts:
         message = f"--min-facts {min_facts} is more than --num-facts {num_facts}."
         raise UsageError(message, hint="Ask for at least as many facts as are needed.")
-    drafted = facts.draft(files.report_text(golden), most=num_facts, least=min_facts)
+    drafted = fact_drafts.draft(files.report_text(golden), most=num_facts, least=min_facts)
     if len(drafted.facts) < min_facts:
         _explain(drafted, golden, min_facts)
         sys.exit(1)
-    document = facts.document(drafted, benchmark=benchmark, model=model_name)
+    document = fact_drafts.document(drafted, benchmark=benchmark, model=model_name)
     files.write_json(output, document)
     levels = [entry["difficulty"] for entry in document["anchor_facts"]]
-    counts = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
+    counts = ", ".join(f"{levels.count(level)} {level}" for level in DIFFICULTIES)
     click.echo(neutral(f"{output}: {len(levels)} facts drafted ({counts}); review each of them."))
 
 
-def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:
+def _explain(drafted: fact_drafts.Draft, golden: Path, min_facts: int) -> None:
     found = f"{len(drafted.facts)} facts found, {min_facts} needed"
     click.echo(neutral(f"blade: {golden}: {found}; nothing written."), err=True)
     for reason, n_statements in drafted.left_out:

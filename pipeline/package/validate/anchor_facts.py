@@ -10,8 +10,7 @@ from typing import Any
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.files import UnreadableError
-from pipeline.package.fact_candidates import SHORTEST
-from pipeline.package.facts import DIFFICULTIES
+from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import object_of
 from pipeline.package.layout import Golden
 from pipeline.package.statements import Statement, of_text
