@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package.fact_drafts import document, draft
+from pipeline.package.fact_drafts import draft
 from pipeline.package.scoring import negatives
 from pipeline.package.scoring.calibration import calibrate
 from pipeline.package.scoring.files import Fact
@@ -231,8 +231,7 @@ def test_a_word_of_several_parts_has_one_sense() -> None:
 def test_a_draft_can_be_calibrated(demo: Path) -> None:
     """A report of blade's own, with facts drafted from it, passes."""
     text = (demo.parent / "runs" / "office_desk_aster-8b" / "report.md").read_text("utf-8")
-    found = document(draft(text, most=12, least=8), benchmark="office_desk", model="aster-8b")
-    facts = [Fact(each["id"], each["fact"], each["difficulty"]) for each in found["anchor_facts"]]
+    facts = draft(text, model="aster-8b", most=12).facts
     made = calibrate(text, shallow(text).text, facts)
     assert made.passed, made.review
 

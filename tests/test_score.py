@@ -212,7 +212,7 @@ def test_any_text_has_a_score(text: str) -> None:
     """Whatever stands in a report, nothing breaks, and a score lies between 0 and 1."""
     fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")
     assert 0 <= score(text, standard(text, [fact])).final <= 1
-    draft(text, most=3, least=3)
+    draft(text, model="m", most=3)
     shallow(text)
     for each in negatives(text):
         assert 0 <= score(each.text, standard(text, [fact])).final <= 1

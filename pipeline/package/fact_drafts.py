@@ -1,167 +1,364 @@
-"""Draft facts from a golden report: one claim each, what it cites, and how hard it is to find."""
+"""Draft facts of a golden report, from what has a form: rows, labels, citations, quotes, sources.
+
+A cause is a label in a column or before a colon, a count is a figure with its query, a mode is a
+name beside a citation; the words between them are not read. A person edits the drafts.
+"""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from pipeline.package.fact_candidates import Candidate, candidates
-from pipeline.package.facts import HIGH, LOW, MEDIUM
+from pipeline.citation import parse
+from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
+from pipeline.package.verify import citations as forms
+from pipeline.package.verify.units import Unit, head, title_task, units, visible
+from pipeline.report.blocks import QUOTED, Block, literal, read
 
-# What a claim of each section is worth, before what it shows of itself.
-SECTION_WORTH = {
-    "Dominant Failure Modes": 3.0,
-    "Sometimes-Pass Deep Dives": 4.0,
-    "Never-Pass Deep Dives": 4.0,
-    "Cross-Model Comparison": 2.0,
-    "Executive Summary": 1.5,
-    "Recommendations": 1.5,
-    "Workflow Funnel": 1.0,
-    "Task Outcome Buckets": 0.5,
-    "Aggregate Results": 0.5,
-}
-# A section or a task that has a fact already makes its next one worth less.
-SECTION_SPENT, TASK_SPENT = 0.8, 2.5
-ROW_COSTS = 3.0
-# A claim of a few words can be met by chance.
-THIN_COSTS, FEWEST_WORDS = 3.0, 5
-ALIKE = 0.7
+LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
+# How the report was made is no finding.
+APART = re.compile(r"reproduc|inventory|artifact|appendix|method", re.IGNORECASE)
+HIDDEN = re.compile(r"<!--.*?-->|\*\*", re.DOTALL)
+NAMED = re.compile(r"\b(?:task|problem|instance|question)\s+#?(\d[\w-]*|`[^`\n]{1,200}`)", re.I)
+ID = re.compile(r"(?=\S*\d)[\w.]+(?:[-_:/#][\w.]+)+")
+# `cause: behaviour (BI)`, `UK, not KG` at the beginning of a sentence, `KG to UK:` behind a task.
+GIVEN = re.compile(
+    r"(?:\b[Cc]ause\b[^.;]{0,80}?|\A\W*|\b[A-Z]{2}(?:\+[A-Z]{2})? to )\b"
+    rf"(?P<cause>{forms.CAUSE.pattern})\b(?! to\b)(?=\W)"
+)
+EXPECTED = re.compile(r"\A(?:expected|not asked for):|\bexpected\b[^.\"`]{0,40}[\"`]", re.I)
+CHECK = re.compile(r"\A(?:last error|failed checks?|failed tests?):", re.IGNORECASE)
+CHECK_HEADS = ("check", "failed check", "test", "failed test", "criterion")
+MODE = re.compile(r"(?<![\w/-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w/-])")
+RUN = re.compile(r"\brun_id = '([^']+)'")
+COMPARED = re.compile(r"\b(?:comparison|ledger|flips)")
+CANDIDATE = re.compile(r"\bcandidate = '([^']+)'")
+# What needs the sentence before it.
+DANGLING = re.compile(
+    r"(?:Task `[^`]+`: )?(?:it|its|this|that|these|those|they|their|he|she|both|such|here|there|so|"
+    r"but|and|or|then|however|instead|also|the (?:same|other)|\w+ of (?:its|them|these))\b",
+    re.IGNORECASE,
+)
+WORDS = re.compile(r"\b[A-Za-z][a-z]{4,}\b")
+NAMES = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b|(?<![\w:#/-])\d{5,}(?![\w-])")
+COMMON = frozenset(
+    "about above after again another before being below between could every first found given never"
+    " other should since still their there these thing those three under until where which while"
+    " without would tasks rollout rollouts attempt attempts failure failures".split()
+)
+WORTH = {"cause": 5.0, "expected_call": 5.0, "direction": 4.5, "mode": 4.0, "check": 4.0}
+WORTH |= {"other": 3.5, "outcome": 3.5, "bucket": 2.0, "count": 2.0, "rate": 1.5}
+OF_LEVEL = {HIGH: 1.5, MEDIUM: 0.75, LOW: 0.0}
+QUANTITIES = ("count", "rate", "bucket")
+# What is said of rollouts; the rest is said of a task once.
+OF_ROLLOUTS = ("outcome", "other")
+# What a fact's section, task and predicate cost it where another fact has them.
+SPENT = {"section": 0.6, "task": 2.0, "predicate": 1.0}
+NAMELESS = "names no task, rollout or mode, quotes nothing, and has no source"
+REPEATED = "says of its subject what another fact says"
+SURPASSED = "tells less than those chosen"
+
+# Predicate, value, what it is about, the text, and the query of the value.
+Claim = tuple[str, Value, Subject, str, str | None]
+# What a fact is worth, its line, and the fact.
+Candidate = tuple[float, int, Fact]
 
 
 @dataclass(frozen=True)
-class Draft:
-    """Chosen facts in the order of the report, and why the other statements were left out."""
+class Drafted:
+    """The facts in the order of the report, and how many other statements are none, and why."""
 
-    facts: tuple[Candidate, ...]
+    facts: tuple[Fact, ...]
     left_out: tuple[tuple[str, int], ...]
 
 
-def draft(text: str, *, most: int, least: int = 0) -> Draft:
-    """At most so many facts of a golden report, the most telling ones.
-
-    Rows of tables are taken only where sentences give fewer than the least.
-    """
-    found, left_out = candidates(text)
-    distinct, n_repeated = _distinct(found)
-    reasons = Counter(left_out)
-    reasons["repeats another fact"] += n_repeated
-    chosen = _spread([each for each in distinct if not each.is_row], most)
-    rows = [each for each in distinct if each.is_row]
-    chosen += _spread(rows, max(0, min(least, most) - len(chosen)))
-    reasons["less telling than those chosen"] += len(distinct) - len(chosen)
-    told = tuple((reason, count) for reason, count in sorted(reasons.items()) if count)
-    return Draft(tuple(sorted(chosen, key=_place)), told)
-
-
-def document(drafted: Draft, *, benchmark: str, model: str) -> dict[str, Any]:
-    """The file of anchor facts, waiting for review."""
+def draft(text: str, *, model: str, most: int) -> Drafted:
+    """At most so many facts of a golden report: each subject and predicate once, spread widely."""
+    reader = _Reader(text)
+    found: dict[tuple[object, ...], Candidate] = {}
+    reasons: Counter[str] = Counter()
+    for unit in reader.units:
+        # Of several claims of one sentence the one that says most.
+        told = {each[2].fact: each for each in sorted(reader.candidates(unit), key=_worth)}
+        reasons[NAMELESS] += not told
+        for fact, each in ((each[2], each) for each in told.values()):
+            about: object = (fact.section, fact.value)
+            if fact.subject.task is not None:
+                about = fact.subject if fact.predicate in OF_ROLLOUTS else fact.subject.task
+            key = (fact.subject.run, about, fact.predicate)
+            reasons[REPEATED] += key in found
+            found[key] = each if key not in found or each[0] > found[key][0] else found[key]
+    chosen = _spread(list(found.values()), most)
+    reasons[SURPASSED] += len(found) - len(chosen)
     name = UNSAFE.sub("-", model).strip("-") or "fact"
-    return {
-        "benchmark": benchmark,
-        "model": model,
-        "anchor_facts": [
-            _entry(f"{name}-{number:02d}", each) for number, each in enumerate(drafted.facts, 1)
-        ],
-    }
+    facts = tuple(replace(fact, id=f"{name}-{n:02d}") for n, fact in enumerate(chosen, 1))
+    return Drafted(facts, tuple((why, n) for why, n in sorted(reasons.items()) if n))
 
 
-def difficulty(fact: Candidate) -> tuple[str, str]:
-    """How much of the evidence one has to read to know it, and why."""
-    claim = fact.claim
-    has_event = any(each.seq is not None for each in claim.citations)
-    shown = [
-        *(["cites an event"] if has_event else []),
-        *(["quotes the record"] if fact.has_quote else []),
-        *(["gives a cause"] if fact.is_causal else []),
-    ]
-    is_cited = bool(claim.citations) or bool(claim.tasks)
-    if is_cited and not fact.is_row and (len(shown) > 1 or fact.has_quote):
-        return HIGH, f"{' and '.join(shown)}: found by reading the trajectory only"
-    if claim.citations:
-        return MEDIUM, "cites a rollout: found by opening it"
-    if claim.tasks:
-        return MEDIUM, "is about a single task: found by looking at its attempts"
-    return LOW, "names a mode, a tool or a stage: a table of the whole run shows it"
+def _worth(each: Candidate) -> float:
+    return each[0]
 
 
-def _entry(name: str, fact: Candidate) -> dict[str, Any]:
-    level, reason = difficulty(fact)
-    return {
-        "id": name,
-        "fact": fact.text,
-        "difficulty": level,
-        "difficulty_reason": reason,
-        "section": fact.section,
-        "line": fact.line,
-        "tasks": list(fact.claim.tasks),
-        "rollouts": [str(each) for each in fact.claim.citations],
-        "numbers": [number.text for number in fact.claim.numbers],
-        "entities": list(fact.claim.names),
-        "mean_score": None,
-        "review_required": True,
-    }
+def _spread(found: list[Candidate], most: int) -> list[Fact]:
+    """The best, each time counting what its section, its task and its predicate have already.
 
-
-def _worth(fact: Candidate) -> float:
-    claim = fact.claim
-    level, _ = difficulty(fact)
-    return (
-        SECTION_WORTH.get(fact.kind or "", 0.0)
-        + {HIGH: 3.0, MEDIUM: 1.5, LOW: 0.0}[level]
-        + 1.0 * min(2, len(claim.numbers))
-        + 1.0 * fact.has_quote
-        + 0.75 * bool(claim.names)
-        + 0.5 * fact.is_causal
-        - ROW_COSTS * fact.is_row
-        - THIN_COSTS * (len(claim.words) < FEWEST_WORDS)
-    )
-
-
-def _distinct(found: Sequence[Candidate]) -> tuple[list[Candidate], int]:
-    """Of near-equal facts the first of the best."""
-    kept: list[Candidate] = []
-    by_anchor: dict[tuple[object, ...], list[Candidate]] = {}
-    for each in sorted(found, key=lambda fact: (-_worth(fact), fact.line)):
-        near = by_anchor.setdefault(_anchors(each), [])
-        if not any(_are_alike(each, other) for other in near):
-            near.append(each)
-            kept.append(each)
-    return kept, len(found) - len(kept)
-
-
-def _anchors(fact: Candidate) -> tuple[object, ...]:
-    return tuple(sorted(set(fact.claim.tasks))), tuple(sorted(n.text for n in fact.claim.numbers))
-
-
-def _are_alike(left: Candidate, right: Candidate) -> bool:
-    both, either = left.claim.words & right.claim.words, left.claim.words | right.claim.words
-    return len(both) >= ALIKE * len(either) or left.text == right.text
-
-
-def _spread(found: Sequence[Candidate], most: int) -> list[Candidate]:
-    """The most telling, each time counting what its section and its tasks have already."""
-    left = list(found)
-    sections: Counter[str] = Counter()
-    tasks: Counter[str] = Counter()
+    A sentence is taken once, and no more than half of the facts are quantities.
+    """
+    used: Counter[tuple[str, object]] = Counter()
     chosen: list[Candidate] = []
-    while left and len(chosen) < most:
-        best = max(
-            left, key=lambda fact: (_worth(fact) - _spent(fact, sections, tasks), -fact.line)
-        )
-        left.remove(best)
+
+    def marks(fact: Fact) -> list[tuple[str, object]]:
+        task = fact.subject.task or fact.fact
+        return [("section", fact.section), ("task", task), ("predicate", fact.predicate)]
+
+    def worth(each: Candidate) -> tuple[float, int, str]:
+        value, line, fact = each
+        spent = sum(SPENT[mark[0]] * used[mark] for mark in marks(fact))
+        return value - spent, -line, fact.predicate
+
+    while found and len(chosen) < most:
+        best = max(found, key=worth)
         chosen.append(best)
-        sections[best.section] += 1
-        tasks.update(set(best.claim.tasks))
-    return chosen
+        used.update(marks(best[2]))
+        is_full = 2 * sum(fact.predicate in QUANTITIES for *_, fact in chosen) + 2 > most
+        found = [each for each in found if each[2].fact != best[2].fact]
+        found = [each for each in found if not (is_full and each[2].predicate in QUANTITIES)]
+    return [fact for _, _, fact in sorted(chosen, key=lambda each: (each[1], each[2].fact))]
 
 
-def _spent(fact: Candidate, sections: Counter[str], tasks: Counter[str]) -> float:
-    used = max((tasks[task] for task in fact.claim.tasks), default=0)
-    return SECTION_SPENT * sections[fact.section] + TASK_SPENT * used
+class _Reader:
+    """A report with the names that it uses for runs and tasks."""
+
+    def __init__(self, text: str) -> None:
+        report = read(text)
+        every = units(report)
+        cited = [each for unit in every for *_, each in unit.cites]
+        told = "\n".join(source.text for block in report.blocks for source in block.sources)
+        runs = Counter([each.run_id for each in cited] + RUN.findall(told))
+        self.run = max(sorted(runs), key=runs.__getitem__) if runs else None
+        # What tells runs apart may stand for them, as a model's name does.
+        parts = [run.split("_") for run in sorted(runs)]
+        columns = enumerate(zip(*parts, strict=False))
+        shared = next((n for n, column in columns if len(set(column)) > 1), 0)
+        self.runs = {
+            "_".join(part): re.compile(rf"(?<![^\W_]){re.escape('_'.join(part[shared:]))}(?![\w-])")
+            for part in parts
+        }
+        self.tasks = {task for unit in every for _, task in unit.tasks}
+        self.tasks |= {each.task_id for each in cited}
+        self.words = Counter(word.casefold() for word in WORDS.findall(text))
+        self.units = [
+            unit
+            for unit in every
+            if unit.block.kind != "heading" and not APART.search("".join(unit.block.path[:1]))
+        ]
+        # The block read last, and the task that it spoke of.
+        self.last: tuple[Block | None, str] = (None, "")
+
+    def candidates(self, unit: Unit) -> Iterator[Candidate]:
+        """What one sentence or row claims."""
+        if any(told.startswith("blade ") for *_, told in unit.codes):
+            return
+        quotes = _quotes(unit)
+        has_event = any(each.seq is not None for *_, each in unit.cites)
+        for predicate, value, subject, told, sql in self._claims(unit, quotes):
+            text = " ".join(HIDDEN.sub("", told).split())
+            if not SHORTEST <= len(text) <= LONGEST or text.endswith((":", "?")):
+                continue
+            is_about = bool(unit.cites or subject.task)
+            level = HIGH if has_event or (quotes and is_about) else MEDIUM if is_about else LOW
+            fact = Fact(
+                id="",
+                fact=text,
+                difficulty=level,
+                section=unit.block.path[0] if unit.block.path else None,
+                subject=subject,
+                predicate=predicate,
+                value=value,
+                sql=sql,
+                citations=tuple(dict.fromkeys(str(each) for *_, each in unit.cites)),
+                quotes=quotes,
+                terms=self._terms(unit, text),
+            )
+            worth = WORTH[predicate] + OF_LEVEL[level] + 1.0 * bool(quotes) + 0.5 * bool(sql)
+            worth -= 3.0 * bool(DANGLING.match(text)) + (subject.task is None) + 0.5 * unit.is_row
+            yield worth, unit.line, fact
+
+    def _claims(self, unit: Unit, quotes: tuple[str, ...]) -> Iterator[Claim]:
+        subject, prefix = self._subject(unit)
+        if unit.is_row:
+            yield from self._of_row(unit, subject)
+            return
+        seen = HIDDEN.sub("", visible(unit.text)).strip()
+        text = prefix + seen
+        names = [*self._names(unit), *(each[1:-1] for each in QUOTED.findall(seen))]
+        labels = [
+            label["word"].lower()
+            for span, start, *_ in unit.cites
+            if (label := forms.LABEL.search(unit.report.text, max(span.start, start - 12), start))
+        ]
+        modes = MODE.findall(seen)
+        if subject.task and (match := GIVEN.search(seen)):
+            yield "cause", match["cause"], subject, text, _of_task("cause", subject)
+        if subject.task and names and EXPECTED.search(seen):
+            yield "expected_call", names[0], subject, text, None
+        if subject.task and names and CHECK.match(seen):
+            yield "check", names[0], subject, text, None
+        if labels and len(subject.rollouts) == 1:
+            yield "outcome", labels[0], subject, text, _of_rollout(subject)
+        elif modes and (subject.task or unit.cites):
+            yield "mode", modes[0], subject, text, _of_rollout(subject, modes[0])
+        yield from _figures(unit, subject, text)
+        if unit.cites or (subject.task and (names or quotes)):
+            yield "other", None, subject, text, None
+
+    def _of_row(self, unit: Unit, subject: Subject) -> Iterator[Claim]:
+        cells = {head(span): visible(unit.raw(span)).strip(" *") for span in unit.spans}
+        whole = {name: f"{name}: {told}".lstrip(": ") for name, told in cells.items() if told}
+        for name, cell in cells.items():
+            told = cell.strip("`")
+            rest = "; ".join(each for other, each in whole.items() if other != name)
+            if forms.MODE_HEAD.fullmatch(name) and unit.cites and (match := MODE.search(told)):
+                text = f"The failure mode {match[0]}: {rest}."
+                yield "mode", match[0], subject, text, _of_rollout(subject, match[0])
+            elif name in forms.CAUSE_HEADS and forms.CAUSE.fullmatch(told):
+                listed = list(self._listed(unit)) or [subject]
+                for each in (each for each in listed if each.task):
+                    text = f"The root cause of task `{each.task}` is {told}."
+                    yield "cause", told, each, text, _of_task("cause", each)
+            elif subject.task is None:
+                continue
+            elif name == "bucket" and (match := forms.BUCKET.fullmatch(told)):
+                value = match["bucket"].lower()
+                text = f"Task `{subject.task}` is of the bucket {value}: {rest}."
+                yield "bucket", value, subject, text, _of_task("bucket", subject)
+            elif name in forms.OUTCOME_HEADS and (match := forms.OUTCOME.fullmatch(told)):
+                value = "pass" if match["pass"] else "fail"
+                text = f"Task `{subject.task}` is a {value}: {rest}."
+                yield "outcome", value, subject, text, _of_rollout(subject)
+            elif name in CHECK_HEADS and told:
+                yield "check", told, subject, f"Task `{subject.task}` fails {told}: {rest}.", None
+        first, text = next(iter(cells.values()), ""), "; ".join(whole.values())
+        if re.match(r"\W*[^\W\d]", first) and not first.casefold().startswith(("total", "all")):
+            yield from _figures(unit, subject, f"{text[:1].upper()}{text[1:]}.")
+
+    def _subject(self, unit: Unit) -> tuple[Subject, str]:
+        """What a unit is about, and how to name it where only what stands before it does."""
+        titles = (self._title(title) for title in unit.block.path[::-1])
+        before = next((task for task in titles if task), "")
+        if not unit.is_row and unit.block is self.last[0] and self.last[1]:
+            before = self.last[1]
+        cited = [each for *_, each in unit.cites]
+        own = [each for each in cited if each.task_id == before] or cited
+        codes = [told for *_, told in unit.codes if parse(told) is None and told not in self.runs]
+        named = [task for _, task in unit.tasks]
+        named += [each.strip("`") for each in NAMED.findall(unit.text)]
+        named = named or [told for told in codes if told in self.tasks]
+        named = named or [told for told in codes if ID.fullmatch(told) and not self.runs]
+        runs = [run for run, name in self.runs.items() if name.search(unit.text)]
+        run = self.run if not runs else runs[0] if len(runs) == 1 else None
+        subject, prefix = Subject(run), ""
+        if len({(each.run_id, each.task_id) for each in own}) == 1:
+            indexes = sorted({each.rollout_index for each in own})
+            subject = Subject(own[0].run_id, own[0].task_id, tuple(indexes))
+        elif len({each.task_id for each in own} or set(named)) == 1:
+            subject = Subject(run, own[0].task_id if own else named[0])
+        elif before and not cited and not named:
+            subject, prefix = Subject(run, before), f"Task `{before}`: "
+        self.last = (unit.block, subject.task or "")
+        return subject, prefix
+
+    def _title(self, title: str) -> str:
+        """The one task that a heading names."""
+        plain = title.replace("`", "").strip()
+        if re.match(r"tasks\b", plain, re.IGNORECASE):
+            return ""
+        return title_task(title) or (plain if plain in self.tasks else "")
+
+    def _listed(self, unit: Unit) -> Iterator[Subject]:
+        """The tasks of a cell that lists some."""
+        for span in unit.spans:
+            if match := forms.LISTED_TASKS.fullmatch(unit.raw(span)):
+                for task in re.split(r",? and\s+|,\s+", match["names"]):
+                    yield Subject(self.run, task)
+
+    def _names(self, unit: Unit) -> list[str]:
+        plain = [told for *_, told in unit.codes if parse(told) is None]
+        return [told for told in plain if told not in self.tasks and told not in self.runs]
+
+    def _terms(self, unit: Unit, text: str) -> tuple[str, ...]:
+        """Names first, then words that the report uses least."""
+        names = [each[1:-1] for each in QUOTED.findall(text) if len(each.split()) < 3]
+        names += self._names(unit) + MODE.findall(text) + NAMES.findall(text)
+        short = [name for name in dict.fromkeys(names) if 2 < len(name) <= 40][:MOST_TERMS]
+        words = WORDS.findall(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))
+        told = set(map(str.casefold, words)) - COMMON - {name.casefold() for name in short}
+        rare = sorted(told, key=lambda each: (self.words[each], each))
+        return (*short, *rare[: max(0, ENOUGH_TERMS - len(short))])
 
 
-def _place(fact: Candidate) -> tuple[int, str]:
-    return fact.line, fact.text
+def _figures(unit: Unit, subject: Subject, text: str) -> Iterator[Claim]:
+    """The first figure of a unit that says something of a task, a rollout, a row or a query."""
+    start, end, queries = unit.spans[0].start, unit.spans[-1].end, _queries(unit.block)
+    is_telling = bool(subject.task or unit.cites or unit.is_row)
+    tokens = unit.block.tokens
+    first, last = (bisect_left(tokens, at, key=lambda each: each.start) for at in (start, end))
+    for token in (each for each in tokens[first:last] if each.value is not None):
+        assert token.value is not None
+        sql = queries.get(token.start)
+        if token.is_signed and token.unit and (not sql or COMPARED.search(sql)):
+            side = "higher" if token.value > 0 else "lower"
+            query = f"select if(({sql}) > 0, 'higher', 'lower')" if sql else None
+            candidate = CANDIDATE.search(sql or "")
+            about = replace(subject, run=candidate[1]) if candidate else subject
+            yield "direction", side, about, text, query
+            return
+        if token.unit != "points" and (sql or is_telling):
+            value = token.value if token.decimals else int(token.value)
+            value = round(value / 100, token.decimals + 2) if token.unit else value
+            yield "rate" if token.unit else "count", value, subject, text, sql
+            return
+
+
+@lru_cache(maxsize=1)
+def _queries(block: Block) -> dict[int, str]:
+    """The query of each figure by its place, where the sources have one column for each."""
+    found = []
+    for source in block.sources:
+        columns, _, rest = (source.query or "").partition("\n")
+        if not source.text.lower().startswith("from") or "(" in columns:
+            return {}
+        found += [f"select {column.strip()} {rest}" for column in columns[7:].split(",")]
+    places = [token.start for token in block.tokens]
+    return dict(zip(places, found, strict=True)) if len(places) == len(found) else {}
+
+
+def _of_task(column: str, subject: Subject) -> str | None:
+    relation = {"bucket": "task_outcomes", "cause": "root_causes"}[column]
+    return f"select {column} from {relation} where {_key(subject)}" if subject.run else None
+
+
+def _of_rollout(subject: Subject, mode: str | None = None) -> str | None:
+    """The query of an outcome, or of a mode that some of the rollouts have."""
+    if subject.run is None or subject.task is None or not subject.rollouts:
+        return None
+    indexes = ", ".join(map(str, subject.rollouts))
+    where = f"where {_key(subject)} and rollout_index in ({indexes})"
+    if mode is not None:
+        return f"select distinct mode from rollout_modes {where} and mode = {literal(mode)}"
+    return f"select distinct if(is_pass, 'pass', 'fail') from rollouts {where}"
+
+
+def _key(subject: Subject) -> str:
+    return f"run_id = {literal(subject.run)} and task_id = {literal(subject.task)}"
+
+
+def _quotes(unit: Unit) -> tuple[str, ...]:
+    """Words of the record; one or two may be a name."""
+    found = [each[1:-1] for each in QUOTED.findall(visible(unit.text).replace("`", ""))]
+    return tuple(dict.fromkeys(each for each in found if len(each.split()) > 2))
