@@ -251,7 +251,7 @@ class _Reader:
         """What a unit is about, and how to name it where only what stands before it does."""
         titles = (self._title(title) for title in unit.block.path[::-1])
         before = next((task for task in titles if task), "")
-        if not unit.is_row and unit.block is self.last[0] and self.last[1]:
+        if unit.block.kind == "paragraph" and unit.block is self.last[0] and self.last[1]:
             before = self.last[1]
         cited = [each for *_, each in unit.cites]
         own = [each for each in cited if each.task_id == before] or cited

@@ -74,8 +74,8 @@ def read(text: str, file: str) -> Sidecar:
         runs = [
             (("runs", str(no)), each) for no, each in enumerate(listed) if isinstance(each, dict)
         ]
-        return Sidecar(file, tuple(runs), _lines(text))
-    return Sidecar(file, (((), content),), _lines(text))
+        return Sidecar(file, tuple(runs), lines(text))
+    return Sidecar(file, (((), content),), lines(text))
 
 
 def _integer(digits: str) -> int | float:
@@ -144,7 +144,7 @@ def _compared(
         if not isinstance(given, str):
             yield _finding(sidecar, path, UNCHECKED, _json(given), None, run)
     else:
-        status = VERIFIED if _is_same(given, expected) else CONTRADICTED
+        status = VERIFIED if is_same(given, expected) else CONTRADICTED
         yield _finding(sidecar, path, status, _json(given), _json(expected), run)
 
 
@@ -157,7 +157,7 @@ def _finding(
     return Finding(sidecar.line(path), status, told, expected, source, CHECK, sidecar.file)
 
 
-def _is_same(given: Any, expected: Any) -> bool:
+def is_same(given: Any, expected: Any) -> bool:
     """Whether a figure is the same, at the digits it is written with."""
     if isinstance(given, bool) or isinstance(expected, bool):
         return given is expected
@@ -195,7 +195,7 @@ class Figures:
         return Answer(tuple((column, told[named[column]]) for column in wanted))
 
 
-def _lines(text: str) -> dict[Path, int]:
+def lines(text: str) -> dict[Path, int]:
     """The line of every key and list item, by the way to it; the text is JSON."""
     found: dict[Path, int] = {}
     # What is open: a name for objects, a number for lists.
