@@ -344,11 +344,12 @@ def _shard(file: Found) -> tuple[Family, int | None, int | None]:
 
 
 def _joined(family: Family, rollouts: set[Family]) -> Family:
-    """A sidecar named without `_rollouts` still belongs to the file that has it."""
-    if family in rollouts:
-        return family
-    longer = Family(family.folder, f"{family.stem}_rollouts")
-    return longer if longer in rollouts else family
+    """A sidecar named without `_rollouts`, or in a folder below, belongs to the file that has it."""
+    for folder in (family.folder, family.folder.rpartition("/")[0]):
+        for stem in (family.stem, f"{family.stem}_rollouts"):
+            if Family(folder, stem) in rollouts:
+                return Family(folder, stem)
+    return family
 
 
 def _family_of_document(file: Found, members: set[Family]) -> Family | None:
