@@ -106,7 +106,12 @@ OF_A1 = "where run_id = 'r_x' and task_id = 'a:1'"
             f"select distinct if(is_pass, 'pass', 'fail') from rollouts {OF_A1} "
             "and rollout_index in (0)",
         ),
-        ("expected_call", "a:1", "calendar_create", None),
+        (
+            "expected_call",
+            "a:1",
+            "calendar_create",
+            f"select distinct tool from expected_calls {OF_A1} and tool = 'calendar_create'",
+        ),
         ("check", "a:1", "state diff timed out", None),
         ("cause", "a:1", "BI", f"select cause from root_causes {OF_A1}"),
         (

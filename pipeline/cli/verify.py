@@ -173,7 +173,8 @@ def _key(results: Path) -> str:
             digest.update(f"{path.name}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
     try:
         below = sorted(path for path in results.rglob("*") if path.is_file()) or [results]
-        beside = results.absolute().parent.glob("*.toml")
+        package = results.absolute().parent
+        beside = [*package.glob("*.toml"), *package.glob("labels.jsonl")]
         for path in [*below, *sorted(beside)]:
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode(errors="replace"))
             with path.open("rb") as file:

@@ -205,8 +205,11 @@ class _Reader:
         modes = MODE.findall(seen)
         if subject.task and (match := GIVEN.search(seen)):
             yield "cause", match["cause"], subject, text, _of_task("cause", subject)
-        if subject.task and names and EXPECTED.search(seen):
-            yield "expected_call", names[0], subject, text, None
+        if subject.task and names and (match := EXPECTED.search(seen)):
+            tool = names[0] if match[0].endswith(":") and subject.run else None
+            where = f"{_key(subject)} and tool = {literal(tool)}"
+            query = f"select distinct tool from expected_calls where {where}" if tool else None
+            yield "expected_call", names[0], subject, text, query
         if subject.task and names and CHECK.match(seen):
             yield "check", names[0], subject, text, None
         if labels and len(subject.rollouts) == 1:
