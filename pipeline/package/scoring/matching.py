@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,6 +31,8 @@ WITH_QUOTE, WITH_VALUE, OF_RUN, ALONE = 0.2, 0.2, 0.4, 0.6
 # The same where a file gives only the fact's text, and the terms are all its words.
 TEXT_VALUE, TEXT_RUN = 0.3, 0.45
 ENOUGH_FIGURES, ENOUGH_NAMES = 0.75, 0.5
+# A passage with less of a fact's words and numbers does not state it.
+LEAST_STATED = 0.3
 # Sentences that share so much are one sentence, written twice.
 SAME = 0.8
 RISING = re.compile(
@@ -75,6 +77,12 @@ class Asked:
     others: frozenset[str] = frozenset()
     # Whether its run is the one that the golden report is about, and need not be named.
     is_main: bool = True
+    # Of a fact without a value: the numbers, causes and names of it that the golden report has in
+    # one passage, and its words there. Some facts are put together from several.
+    figures: Counter[float] = field(default_factory=Counter)
+    labels: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
 
     @cached_property
     def rollouts(self) -> frozenset[Key]:
@@ -102,7 +110,7 @@ class Asked:
         """What a report that knows it would name; of a fact of text alone its words."""
         given = self.fact.terms if self.fact.is_structured else ()
         told = frozenset(stem for term in given for stem in stems(term) or (term.lower(),))
-        return told or self.told.stems
+        return told or self.words
 
     @property
     def has_value(self) -> bool:
@@ -141,11 +149,30 @@ def asked(facts: Sequence[Fact], golden: Text) -> list[Asked]:
     found = []
     for fact, passage in zip(facts, told, strict=True):
         own = {fact.subject.run} if fact.subject.run else {each.run_id for each in passage.cites}
+        own |= {run for run in known if not own and _mentions(names[run], passage)}
         own = {run for run in own if run in names} or {run for run in (main,) if run is not None}
         mine = frozenset(name for run in own for name in names[run])
         others = frozenset(name for run in known - own for name in names[run])
-        found.append(Asked(fact, passage, mine, others - mine, main is None or main in own))
+        is_main = main is None or main in own
+        found.append(_narrowed(Asked(fact, passage, mine, others - mine, is_main), golden))
     return found
+
+
+def _narrowed(each: Asked, golden: Text) -> Asked:
+    """A fact as the passage of the golden report that has most of it states it."""
+    told, best, most = each.told, each.told, LEAST_STATED
+    for passage in golden.passages if not each.has_value else ():
+        shared = len(told.stems & passage.stems) / (len(told.stems) or 1)
+        shared += (values(told.figures) & values(passage.all_figures)).total()
+        if shared > most and is_about(each, passage):
+            best, most = passage, shared
+    return replace(
+        each,
+        figures=values(told.figures) & values(best.all_figures),
+        labels=told.labels[0] & best.labels[0],
+        names=told.names & best.names,
+        words=told.stems & best.stems,
+    )
 
 
 def met(wanted: Sequence[Asked], text: Text, most_of_one: int | None = None) -> list[Met]:
@@ -157,7 +184,7 @@ def met(wanted: Sequence[Asked], text: Text, most_of_one: int | None = None) -> 
     for each in wanted:
         best = Met(each, None, "no passage is about it")
         for passage in text.passages:
-            lacking = lacks(each, passage)
+            lacking = lacks(each, passage, text.causes)
             if not lacking and most_of_one is not None and spent[passage.claim] >= most_of_one:
                 lacking = "its passage states too much already"
             if not lacking or (best.passage is None and lacking != SUBJECT):
@@ -184,8 +211,11 @@ def coverage(found: Sequence[Met]) -> float:
 SUBJECT = "not about its subject"
 
 
-def lacks(each: Asked, passage: Passage) -> str:
-    """What a passage lacks to state a fact; empty where it states it."""
+def lacks(each: Asked, passage: Passage, causes: Mapping[str, Set[str]]) -> str:
+    """What a passage lacks to state a fact; empty where it states it.
+
+    `causes` are those of the whole report by task: a sentence need not repeat what a table gives.
+    """
     if not is_about(each, passage):
         return SUBJECT
     if not passage.reads:
@@ -200,17 +230,18 @@ def lacks(each: Asked, passage: Passage) -> str:
         if _shares_source(each, passage) or (each.tasks and is_word):
             least = 0.0
     else:
-        yes = each.told.labels[0]
-        if yes - passage.labels[0]:
-            return f"without its cause, {' '.join(sorted(yes - passage.labels[0]))}"
-        if len(each.told.names & passage.names) < ENOUGH_NAMES * len(each.told.names):
+        given = passage.labels[0] or {
+            cause for task in each.tasks for cause in causes.get(task, ())
+        }
+        if each.labels - given:
+            return f"without its cause, {' '.join(sorted(each.labels - given))}"
+        if len(each.names & passage.names) < ENOUGH_NAMES * len(each.names):
             return "without its names"
-        figures = values(each.told.figures)
-        n_there = sum((figures & values(passage.all_figures)).values())
-        if n_there < ENOUGH_FIGURES * figures.total():
+        n_there = (each.figures & values(passage.all_figures)).total()
+        if n_there < ENOUGH_FIGURES * each.figures.total():
             return "without its numbers"
         least = ALONE
-        if figures or yes:
+        if each.figures or each.labels:
             least = TEXT_VALUE if each.tasks else TEXT_RUN
         if any(passage.quotes(quote) for quote in each.quotes):
             least = WITH_QUOTE

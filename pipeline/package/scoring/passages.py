@@ -255,6 +255,14 @@ class Passage:
         cut = sentences(self.unit.report, self.unit.spans)
         return [Passage(Unit(self.unit.report, self.unit.block, part), self.claim) for part in cut]
 
+    @property
+    def explained(self) -> frozenset[str]:
+        """The tasks whose cause it gives: those of a row, of its heading, or its only one."""
+        if not self.labels[0]:
+            return frozenset()
+        tasks = self.own_tasks if self.unit.is_row else self.above or self.own_tasks
+        return tasks if self.unit.is_row or len(tasks) == 1 else frozenset()
+
     def quotes(self, quote: str) -> bool:
         """Whether it has these words, whatever their case and the marks around them."""
         return _flat(quote) in _flat(self.seen)
@@ -276,6 +284,15 @@ class Text:
         flows = [each.flow for each in self.passages if not each.unit.is_row]
         n_words = sum(flow.n_words for flow in flows)
         return sum(flow.n_broken for flow in flows) <= max(1.0, MOST_BROKEN * n_words)
+
+    @cached_property
+    def causes(self) -> dict[str, set[str]]:
+        """All causes that it gives, by task."""
+        found: dict[str, set[str]] = {}
+        for each in self.passages:
+            for task in each.explained:
+                found.setdefault(task, set()).update(each.labels[0])
+        return found
 
     def claim_at(self, line: int) -> int | None:
         """The claim that a line belongs to."""

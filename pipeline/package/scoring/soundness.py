@@ -141,25 +141,11 @@ def _words(row: Passage) -> tuple[object, ...]:
 
 def _causes(text: Text, golden: Text) -> Iterator[tuple[Passage, str, str]]:
     """The causes of tasks, where both reports give one."""
-    known: dict[str, set[str]] = defaultdict(set)
-    for each in golden.passages:
-        for task in _explained(each):
-            known[task] |= each.labels[0]
+    known = golden.causes
     for each in text.passages:
-        for task in sorted(_explained(each)):
-            if known[task]:
-                told = f"the golden report gives task {task} {'+'.join(sorted(known[task]))}"
-                yield each, task, "" if each.labels[0] & known[task] else told
-
-
-def _explained(passage: Passage) -> frozenset[str]:
-    """The tasks whose cause a passage gives: those of a row, of a heading, or its only one."""
-    if not passage.labels[0]:
-        return frozenset()
-    if passage.unit.is_row:
-        return passage.own_tasks
-    tasks = passage.above or passage.own_tasks
-    return tasks if len(tasks) == 1 else frozenset()
+        for task in sorted(each.explained & known.keys()):
+            told = f"the golden report gives task {task} {'+'.join(sorted(known[task]))}"
+            yield each, task, "" if each.labels[0] & known[task] else told
 
 
 def _facts(text: Text, wanted: Sequence[Asked]) -> Iterator[tuple[Passage, str]]:
