@@ -349,8 +349,9 @@ def _next(
         return
     golden = f"{home}/{GOLDEN_REPORTS}/{model}"
     drafts = f"{home}/{GOLDEN_REPORTS}/{DRAFTS}/{model}"
-    yield f"cp {drafts}_draft_report.md {golden}_golden_report.md   # then curate it"
-    yield f"cp {drafts}_draft_report_metrics.json {golden}_golden_report_metrics.json"
+    if not (folder / GOLDEN_REPORTS / f"{model}_golden_report.md").exists():
+        yield f"cp {drafts}_draft_report.md {golden}_golden_report.md   # then curate it"
+        yield f"cp {drafts}_draft_report_metrics.json {golden}_golden_report_metrics.json"
     yield f"blade verify {golden}_golden_report.md"
     yield (
         f"blade extract-anchor-facts --golden {golden}_golden_report.md --benchmark {name} "
