@@ -101,7 +101,12 @@ OF_A1 = "where run_id = 'r_x' and task_id = 'a:1'"
     ("predicate", "task", "value", "sql"),
     [
         ("count", "a:1", 3, f"select n_with_mode from report.dives {OF_A1}"),
-        ("mode", "a:1", "WRONG_TOOL", None),
+        (
+            "mode",
+            "a:1",
+            "WRONG_TOOL",
+            f"select distinct mode from rollout_modes {OF_A1} and mode = 'WRONG_TOOL'",
+        ),
         (
             "outcome",
             "a:1",
