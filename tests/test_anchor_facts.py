@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from pipeline import open_warehouse
 from pipeline.errors import InputError
 from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, document, read_facts
+from pipeline.package.verify import verify
+from pipeline.package.verify.facts import read as fact_file
 from tests.package_reports import GOLDEN, TEXTS, written
 from tests.results import call
 
@@ -98,7 +101,12 @@ OF_A1 = "where run_id = 'r_x' and task_id = 'a:1'"
     ("predicate", "task", "value", "sql"),
     [
         ("count", "a:1", 3, f"select n_with_mode from report.dives {OF_A1}"),
-        ("mode", "a:1", "WRONG_TOOL", None),
+        (
+            "mode",
+            "a:1",
+            "WRONG_TOOL",
+            f"select distinct mode from rollout_modes {OF_A1} and mode = 'WRONG_TOOL'",
+        ),
         (
             "outcome",
             "a:1",
@@ -334,3 +342,54 @@ def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, obj
     path.write_text(json.dumps({"anchor_facts": [{"fact": "Task 3 passes twice.", **entry}]}))
     with pytest.raises(InputError, match=r"facts\.json: fact 1 has"):
         read_facts(path)
+
+
+BAD = [
+    ({"value": 26}, "25", "fact"),
+    ({"value": "BI", "sql": "select cause from root_causes where run_id = 'no'"}, "no row", "fact"),
+    ({"sql": "select nothing from nowhere"}, "a query that can be run", "fact"),
+    ({"citations": ["office_desk_aster-8b/99:0"]}, "tasks of this run", "citation"),
+    ({"citations": ["task 3"]}, "RUN/TASK:ROLLOUT", "citation"),
+    ({"citations": ["office_desk_aster-8b/17:0#1"]}, "it stands at #3", "quote"),
+    ({"quotes": ["I shall send it at once"]}, "not said there", "quote"),
+]
+TRUE = {
+    "fact": "25 of 45 scored failures end without one accepted write.",
+    "value": 25,
+    "sql": "select 25",
+    "citations": ["office_desk_aster-8b/17:0#3"],
+    "quotes": ["Acting on someone's records would need their consent"],
+}
+
+
+@pytest.mark.parametrize(("change", "expected", "check"), [({}, "", ""), *BAD])
+def test_verify_checks_facts(
+    demo: Path, tmp_path: Path, change: dict[str, object], expected: str, check: str
+) -> None:
+    """The query of a fact, what it cites and what it quotes; the finding names the fact's line."""
+    path = tmp_path / "m_anchor_facts.json"
+    path.write_text(json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1))
+    with open_warehouse(demo) as warehouse:
+        found = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    wrong = [each for each in found if each.status == "contradicted"]
+    assert [(each.file, each.line, each.check) for each in wrong] == (
+        [(path.name, 3, check)] if check else []
+    )
+    assert all(expected in (each.expected or "") for each in wrong)
+    assert check or {each.status for each in found} == {"verified"}
+
+
+def test_verify_says_what_it_cannot_check(demo: Path, tmp_path: Path) -> None:
+    """A fact of text alone is unchecked, so is any without data, and a broken file is wrong."""
+    path = tmp_path / "m_anchor_facts.json"
+    path.write_text(json.dumps({"anchor_facts": [{"fact": "Half of the failures time out."}]}))
+    with open_warehouse(demo) as warehouse:
+        (alone,) = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    (apart,) = verify("# Report\n", "r.md", None, None, fact_file(path))
+    assert [(each.status, each.source) for each in (alone, apart)] == [
+        ("unchecked", "nothing to check"),
+        ("unchecked", "no data"),
+    ]
+    path.write_text("{")
+    (broken,) = verify("# Report\n", "r.md", None, None, fact_file(path))
+    assert (broken.status, broken.check) == ("contradicted", "fact")

@@ -87,8 +87,9 @@ def init(
     width = max(len(step.standing) for step in made.steps)
     for step in made.steps:
         click.echo(f"  {step.standing:<{width}}  {one_line(step.name)}")
-    click.echo("\nLeft to a person:")
-    for name, n in ((name, n) for name, n in made.curate if n):
+    left = [(name, n) for name, n in made.curate if n]
+    click.echo("\nLeft to a person:" if left else "\nNothing is marked for a person.")
+    for name, n in left:
         places = f"{n:>3} place{'' if n == 1 else 's'}"
         click.echo(f"  {places} to curate in {one_line(name)}")
     click.echo("\n".join(["\nNext:", *(f"  {command}" for command in made.commands)]))

@@ -344,7 +344,7 @@ def _shard(file: Found) -> tuple[Family, int | None, int | None]:
 
 
 def _joined(family: Family, rollouts: set[Family]) -> Family:
-    """A sidecar named without `_rollouts`, or in a folder below, belongs to the file that has it."""
+    """A sidecar named without `_rollouts`, or a folder below, belongs to the file that has it."""
     for folder in (family.folder, family.folder.rpartition("/")[0]):
         for stem in (family.stem, f"{family.stem}_rollouts"):
             if Family(folder, stem) in rollouts:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import itemgetter
 
 from pipeline.citation import parse
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
@@ -35,6 +36,7 @@ EXPECTED = re.compile(r"\A(?:expected|not asked for):|\bexpected\b[^.\"`]{0,40}[
 CHECK = re.compile(r"\A(?:last error|failed checks?|failed tests?):", re.IGNORECASE)
 CHECK_HEADS = ("check", "failed check", "test", "failed test", "criterion")
 MODE = re.compile(r"(?<![\w/-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w/-])")
+OUTCOME = "distinct if(is_pass, 'pass', 'fail')"
 RUN = re.compile(r"\brun_id = '([^']+)'")
 COMPARED = re.compile(r"\b(?:comparison|ledger|flips)")
 CANDIDATE = re.compile(r"\bcandidate = '([^']+)'")
@@ -84,7 +86,7 @@ def draft(text: str, *, model: str, most: int) -> Drafted:
     reasons: Counter[str] = Counter()
     for unit in reader.units:
         # Of several claims of one sentence the one that says most.
-        told = {each[2].fact: each for each in sorted(reader.candidates(unit), key=_worth)}
+        told = {each[2].fact: each for each in sorted(reader.candidates(unit), key=itemgetter(0))}
         reasons[NAMELESS] += not told
         for fact, each in ((each[2], each) for each in told.values()):
             about: object = (fact.section, fact.value)
@@ -98,10 +100,6 @@ def draft(text: str, *, model: str, most: int) -> Drafted:
     name = UNSAFE.sub("-", model).strip("-") or "fact"
     facts = tuple(replace(fact, id=f"{name}-{n:02d}") for n, fact in enumerate(chosen, 1))
     return Drafted(facts, tuple((why, n) for why, n in sorted(reasons.items()) if n))
-
-
-def _worth(each: Candidate) -> float:
-    return each[0]
 
 
 def _spread(found: list[Candidate], most: int) -> list[Fact]:
@@ -204,18 +202,23 @@ class _Reader:
         ]
         modes = MODE.findall(seen)
         if subject.task and (match := GIVEN.search(seen)):
-            yield "cause", match["cause"], subject, text, _of_task("cause", subject)
+            yield "cause", match["cause"], subject, text, _query("cause", "root_causes", subject)
         if subject.task and names and (match := EXPECTED.search(seen)):
-            tool = names[0] if match[0].endswith(":") and subject.run else None
-            where = f"{_key(subject)} and tool = {literal(tool)}"
-            query = f"select distinct tool from expected_calls where {where}" if tool else None
-            yield "expected_call", names[0], subject, text, query
+            query = _query("distinct tool", "expected_calls", subject, tool=names[0])
+            is_tool = match[0].endswith(":")
+            yield "expected_call", names[0], subject, text, query if is_tool else None
         if subject.task and names and CHECK.match(seen):
             yield "check", names[0], subject, text, None
         if labels and len(subject.rollouts) == 1:
-            yield "outcome", labels[0], subject, text, _of_rollout(subject)
+            yield "outcome", labels[0], subject, text, _query(OUTCOME, "rollouts", subject)
         elif modes and (subject.task or unit.cites):
-            yield "mode", modes[0], subject, text, _of_rollout(subject, modes[0])
+            yield (
+                "mode",
+                modes[0],
+                subject,
+                text,
+                _query("distinct mode", "rollout_modes", subject, mode=modes[0]),
+            )
         yield from _figures(unit, subject, text)
         if unit.cites or (subject.task and (names or quotes)):
             yield "other", None, subject, text, None
@@ -228,22 +231,24 @@ class _Reader:
             rest = "; ".join(each for other, each in whole.items() if other != name)
             if forms.MODE_HEAD.fullmatch(name) and unit.cites and (match := MODE.search(told)):
                 text = f"The failure mode {match[0]}: {rest}."
-                yield "mode", match[0], subject, text, _of_rollout(subject, match[0])
+                query = _query("distinct mode", "rollout_modes", subject, mode=match[0])
+                yield "mode", match[0], subject, text, query
             elif name in forms.CAUSE_HEADS and forms.CAUSE.fullmatch(told):
                 listed = list(self._listed(unit)) or [subject]
                 for each in (each for each in listed if each.task):
                     text = f"The root cause of task `{each.task}` is {told}."
-                    yield "cause", told, each, text, _of_task("cause", each)
+                    yield "cause", told, each, text, _query("cause", "root_causes", each)
             elif subject.task is None:
                 continue
             elif name == "bucket" and (match := forms.BUCKET.fullmatch(told)):
                 value = match["bucket"].lower()
                 text = f"Task `{subject.task}` is of the bucket {value}: {rest}."
-                yield "bucket", value, subject, text, _of_task("bucket", subject)
+                yield "bucket", value, subject, text, _query("bucket", "task_outcomes", subject)
             elif name in forms.OUTCOME_HEADS and (match := forms.OUTCOME.fullmatch(told)):
                 value = "pass" if match["pass"] else "fail"
                 text = f"Task `{subject.task}` is a {value}: {rest}."
-                yield "outcome", value, subject, text, _of_rollout(subject)
+                query = _query(OUTCOME, "rollouts", subject) if subject.rollouts else None
+                yield "outcome", value, subject, text, query
             elif name in CHECK_HEADS and told:
                 yield "check", told, subject, f"Task `{subject.task}` fails {told}: {rest}.", None
         first, text = next(iter(cells.values()), ""), "; ".join(whole.values())
@@ -341,24 +346,15 @@ def _queries(block: Block) -> dict[int, str]:
     return dict(zip(places, found, strict=True)) if len(places) == len(found) else {}
 
 
-def _of_task(column: str, subject: Subject) -> str | None:
-    relation = {"bucket": "task_outcomes", "cause": "root_causes"}[column]
-    return f"select {column} from {relation} where {_key(subject)}" if subject.run else None
-
-
-def _of_rollout(subject: Subject, mode: str | None = None) -> str | None:
-    """The query of an outcome, or of a mode that some of the rollouts have."""
-    if subject.run is None or subject.task is None or not subject.rollouts:
+def _query(select: str, relation: str, subject: Subject, **also: str) -> str | None:
+    """What a relation says of a task, or of some of its rollouts; none where the run is unknown."""
+    if subject.run is None or subject.task is None:
         return None
-    indexes = ", ".join(map(str, subject.rollouts))
-    where = f"where {_key(subject)} and rollout_index in ({indexes})"
-    if mode is not None:
-        return f"select distinct mode from rollout_modes {where} and mode = {literal(mode)}"
-    return f"select distinct if(is_pass, 'pass', 'fail') from rollouts {where}"
-
-
-def _key(subject: Subject) -> str:
-    return f"run_id = {literal(subject.run)} and task_id = {literal(subject.task)}"
+    where = f"run_id = {literal(subject.run)} and task_id = {literal(subject.task)}"
+    if subject.rollouts and relation in ("rollouts", "rollout_modes"):
+        where += f" and rollout_index in ({', '.join(map(str, subject.rollouts))})"
+    where += "".join(f" and {name} = {literal(value)}" for name, value in also.items())
+    return f"select {select} from {relation} where {where}"
 
 
 def _quotes(unit: Unit) -> tuple[str, ...]:

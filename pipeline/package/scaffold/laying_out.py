@@ -22,11 +22,11 @@ from pathlib import Path
 
 from pipeline.errors import BladeError, InputError
 from pipeline.files import UnreadableError, content
+from pipeline.package.files import write_text
 from pipeline.package.layout import (
     DRAFTS,
     GOLDEN_REPORTS,
     ROLLOUTS,
-    SIDECARS,
     SKILLS,
     UNSAFE,
     package,
@@ -99,7 +99,7 @@ def lay_out(
     """The package, whole; nothing is written until all of it is made and fits what is there."""
     there = package(folder)
     present = _present(folder, there.results.name)
-    is_there = any(_is_rollouts(name) for name in present)
+    is_there = bool(there.rollouts)
     home = there.results.name if is_there else ROLLOUTS
     skill = there.skill.relative_to(folder).as_posix() if there.skill else SKILLS[0]
     chosen = Selection({}, None, ())
@@ -230,11 +230,6 @@ def _drafted(
     return Step(name, text, standing, tuple(lines)), lacking
 
 
-def _is_rollouts(name: str) -> bool:
-    plain = re.sub(r"\.(gz|zst)$", "", name)
-    return plain.endswith(".jsonl") and not SIDECARS.search(Path(plain).name)
-
-
 def _present(folder: Path, home: str) -> list[str]:
     """Rollouts, their sidecars and labels that stand in the package; hidden files are nobody's."""
     found = [path for path in sorted((folder / home).rglob("*")) if path.is_file()]
@@ -289,30 +284,28 @@ def _write(folder: Path, steps: Sequence[Step], folders: Sequence[str], *, link:
         for path in (folder / name for name in folders):
             path.mkdir(parents=True, exist_ok=True)
         for step in steps:
-            if step.standing not in (Standing.NEW, Standing.REFRESHED):
-                continue
             path = folder / step.name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            if step.standing in (Standing.SAME, Standing.KEPT):
+                continue
+            if isinstance(step.content, str):
+                write_text(path, step.content)
+                continue
             beside = path.with_name(f".{path.name}.writing")
+            beside.unlink(missing_ok=True)
             try:
-                if isinstance(step.content, str):
-                    beside.write_text(step.content, encoding="utf-8", newline="\n")
-                elif link:
-                    beside.unlink(missing_ok=True)
+                if link:
                     target = step.content.resolve()
                     beside.symlink_to(os.path.relpath(target, path.parent.resolve()))
                 else:
                     shutil.copyfile(step.content, beside)
                 beside.replace(path)
             finally:
-                with suppress(OSError):
-                    beside.unlink()
+                beside.unlink(missing_ok=True)
     except OSError as error:
         # The error of a copy may name what is copied.
         raise InputError(
             f"{path}: cannot be written ({error.strerror}).",
-            hint="What was written before it is whole; make room or choose another folder, "
-            "and run it again.",
+            hint="What was written before it is whole; make room, and run it again.",
         ) from error
 
 
@@ -349,8 +342,9 @@ def _next(
         return
     golden = f"{home}/{GOLDEN_REPORTS}/{model}"
     drafts = f"{home}/{GOLDEN_REPORTS}/{DRAFTS}/{model}"
-    yield f"cp {drafts}_draft_report.md {golden}_golden_report.md   # then curate it"
-    yield f"cp {drafts}_draft_report_metrics.json {golden}_golden_report_metrics.json"
+    if not (folder / GOLDEN_REPORTS / f"{model}_golden_report.md").exists():
+        yield f"cp {drafts}_draft_report.md {golden}_golden_report.md   # then curate it"
+        yield f"cp {drafts}_draft_report_metrics.json {golden}_golden_report_metrics.json"
     yield f"blade verify {golden}_golden_report.md"
     yield (
         f"blade extract-anchor-facts --golden {golden}_golden_report.md --benchmark {name} "
