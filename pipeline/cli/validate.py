@@ -15,6 +15,7 @@ from pipeline.errors import BladeError
 from pipeline.package import validate as rules
 from pipeline.package.layout import ROLLOUTS, Package, existing_package
 from pipeline.package.sanitize import policy as policies
+from pipeline.package.sanitize.share import read_policy
 from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
@@ -87,7 +88,7 @@ def _checks(
     """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
     leaks = None
     if "sharing" in phases:
-        private = policies.read(policy or policies.found([found.folder]))
+        private = read_policy(policy or policies.found([found.folder]))
         try:
             leaks = rules.leaks(found.folder, private)
         except BladeError as error:

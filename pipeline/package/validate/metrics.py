@@ -10,7 +10,7 @@ from pipeline.files import UnreadableError
 from pipeline.package.files import names_in, object_of
 from pipeline.package.layout import Golden
 from pipeline.package.numbers import Number
-from pipeline.package.sanitize.log import LOG_NAME
+from pipeline.package.sanitize.policy import LOG_NAME
 from pipeline.package.statements import Statement
 from pipeline.package.validate.check import Check, Rule, counted, listed
 from pipeline.package.validate.data import Data, Run

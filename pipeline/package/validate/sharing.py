@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.package.sanitize import Policy, survey, survey_findings
+from pipeline.package.sanitize.policy import Policy
+from pipeline.package.sanitize.share import check, survey
 from pipeline.package.validate.check import Check, Rule, counted, listed
 
 MOST_FILES = 20
@@ -31,8 +32,8 @@ class Leak:
 def leaks(folder: Path, policy: Policy) -> list[Leak]:
     """All that is private in a folder; a file that cannot be looked into may hold anything."""
     given = survey([folder], policy)
-    found = [Leak(each.file, each.line, each.kind) for each in survey_findings(given, policy)]
-    return [*found, *(Leak(each.file, 0, "unchecked file") for each in given.unchecked)]
+    found = [Leak(*each.places[0], each.kind) for each in check(given, policy)]
+    return [*found, *(Leak(each.name, 0, "unchecked file") for each in given.unchecked)]
 
 
 def checks(leaks: Sequence[Leak] | None) -> Iterator[Check]:
