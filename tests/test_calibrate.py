@@ -150,7 +150,8 @@ def test_each_look_alike_does_what_its_name_says() -> None:
     made = {each.name: each.text for each in negatives.negatives(GOLDEN)}
     assert list(made) == NAMES
     headings = re.findall(r"^## .*", GOLDEN, re.MULTILINE)
-    for name in NAMES:
+    # The stuffed one begins with the control, which has headings above tables alone.
+    for name in set(NAMES) - {"keyword-stuffing"}:
         assert re.findall(r"^## .*", made[name], re.MULTILINE)[: len(headings)] == headings, name
     assert sorted(re.findall(r"\w+", made["words-shuffled"])) == sorted(re.findall(r"\w+", GOLDEN))
     assert "| booked | 24 |" not in made["numbers-perturbed"]
