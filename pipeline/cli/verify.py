@@ -76,7 +76,7 @@ def verify(
     with ExitStack() as stack:
         path = held.warehouse
         if held.results is not None:
-            path = stack.enter_context(_analyzed(held.results))
+            path = stack.enter_context(analyzed_package(held.results))
         data = None if path is None else stack.enter_context(open_warehouse(path))
         click.echo(neutral(f"compared with {held.words}"), err=True)
         findings = verified(text, report.as_posix(), data, side, anchors)
@@ -112,7 +112,7 @@ def report_text(path: Path, *, is_exact: bool = False) -> str:
 
 
 @contextmanager
-def _analyzed(results: Path) -> Iterator[Path]:
+def analyzed_package(results: Path) -> Iterator[Path]:
     """A warehouse of these rollouts: that of a package is kept beside them for the next call."""
     from pipeline.package.layout import CACHE, GOLDEN_REPORTS
 
