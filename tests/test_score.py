@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.package.facts import Fact, Subject, read_facts
 from pipeline.package.scoring.look_alikes import look_alikes
-from pipeline.package.scoring.passages import of_text, passages
+from pipeline.package.scoring.passages import of_text, passages, tasks_in
 from pipeline.package.scoring.score import Score, Standard, score, standard
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 from tests.package_reports import GOLDEN, OTHER, REWORDED, TEXTS, facts_json, written
@@ -198,6 +198,21 @@ def test_one_statement_cannot_state_all_facts(by: Standard) -> None:
 def test_what_reads_like_a_sentence(text: str, reads: bool) -> None:
     """Function words hold it together, and it is not in the order of the alphabet."""
     assert of_text(text).reads is reads
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the interval for new tasks 29.8% to 59.4%", ""),
+        ("for new tasks -12.8 points; over 21 tasks: 31 of 76", ""),
+        ("task 18: no call; tasks 4, 7 and 9.", "18 4 7 9"),
+        ("tasks `Age:55` and `c`, not `d`; task geo-3b.", "Age:55 c geo-3b"),
+        ("In task 11, 3 of 4 attempts call nothing; task: 5", "11 5"),
+    ],
+)
+def test_what_names_a_task(text: str, expected: str) -> None:
+    """A number behind the word is a task's name unless it is a figure."""
+    assert tasks_in(text) == set(expected.split())
 
 
 def test_comments_are_no_words(by: Standard) -> None:

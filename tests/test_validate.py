@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.package.headings import canonical
 from pipeline.package.layout import package
 from pipeline.package.validate import RULES, Check, readiness, validate
 from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Data, Subject
@@ -322,3 +323,18 @@ def test_without_rollouts(tmp_path: Path) -> None:
     }
     told = call("validate", "--benchmark-dir", DEMO, "--phase", "rollouts").stdout
     assert "blade init --benchmark-dir PACKAGE --benchmark NAME --results THIS_FOLDER" in told
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("1. Overall metrics", "Aggregate Results"),
+        ("Failure Mode Analysis", "Dominant Failure Modes"),
+        ("Why flaky tasks flip", "Sometimes-Pass Deep Dives"),
+        ("Next steps", "Recommendations"),
+        ("Thanks", None),
+    ],
+)
+def test_headings_by_other_words(title: str, expected: str | None) -> None:
+    """A section is known by what its heading is about."""
+    assert canonical(title) == expected

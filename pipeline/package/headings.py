@@ -36,4 +36,3 @@ def named(title: str, patterns: Mapping[str, re.Pattern[str]]) -> str | None:
     plain = NUMBERING.sub("", title.strip().lower())
     exact = next((each for each in patterns if each.lower() == plain), None)
     return exact or next((each for each, words in patterns.items() if words.search(plain)), None)
-

@@ -268,7 +268,9 @@ def has_value(fact: Fact, passage: Passage) -> bool:
     """Whether a passage has a fact's value, and does not deny it."""
     value, told = fact.value, str(fact.value)
     if fact.predicate == "cause":
-        return set(told.split("+")) <= passage.labels[0]
+        # What gives a task every cause gives it none.
+        wanted, given = set(told.split("+")), passage.labels[0]
+        return wanted <= given and len(given) <= len(wanted) + 1
     if fact.predicate == "outcome":
         return is_pass(value) in passage.outcomes
     if fact.predicate == "bucket":

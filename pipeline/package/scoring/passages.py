@@ -40,13 +40,16 @@ OUTCOME = re.compile(
     r"(?P<bad>fail(?:s|ed|ing|ures?)?|lost|unsolved))\b",
     re.IGNORECASE,
 )
+# A number behind the word is a task's name unless it is a figure: "new tasks 29.8% to 59.4%".
+A_TASK = (
+    r"(?:`[^`\n]{1,200}`|\b(?:[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*)\b"
+    r"(?!\.\d|,\d{3}|\s?%|\s+(?:of|times|points|percent|out of)\b))"
+)
 TASKS_NAMED = re.compile(
-    r"\btasks?:?\s+(?P<names>(?:`[^`\n]{1,200}`|[\w.-]*\d[\w-]*)"
-    r"(?:(?:,|,? and|,? or|,? to)\s+(?:`[^`\n]{1,200}`|[\w-]*\d[\w-]*)"
-    r"(?!\s+(?:of|times)\b)){0,60})",
+    rf"\b(?:tasks?\s+|task:\s+)(?P<names>{A_TASK}(?:(?:,|,? and|,? or|,? to)\s+{A_TASK}){{0,60}})",
     re.IGNORECASE,
 )
-A_NAME = re.compile(r"`[^`\n]+`|[\w.-]*\d[\w-]*")
+A_NAME = re.compile(A_TASK)
 TASK_HEAD = re.compile(r"tasks?|(?:task|instance)[ _]id|instance|problem|question")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+\b")
 QUOTED = re.compile(r'"([^"]{4,400})"|\u201c([^\u201c\u201d]{4,400})\u201d')
@@ -102,9 +105,10 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Flow:
-    """Words, those that hold others together, pairs that cannot be, and pairs in the alphabet."""
+    """Words, names and those that hold others together; pairs that cannot be, or are sorted."""
 
     n_words: int = 0
+    n_names: int = 0
     n_function: int = 0
     n_broken: int = 0
     n_rising: int = 0
@@ -231,6 +235,7 @@ class Passage:
         pairs = [(left, right) for left, right in pairwise(words) if left[0].isalpha()]
         return Flow(
             n_words=len(pairs),
+            n_names=sum(left == "name" for left, _ in pairs),
             n_function=sum(left in FUNCTION for left, _ in pairs),
             n_broken=sum(right in BROKEN_AFTER.get(left, ()) for left, right in pairs),
             n_rising=sum(left <= right and right[0].isalpha() for left, right in pairs),
@@ -240,7 +245,7 @@ class Passage:
     def reads(self) -> bool:
         """Whether its words stand in sentences; of what is short or a row nobody can tell."""
         flow = self.flow
-        if self.unit.is_row or flow.n_words < FEWEST_WORDS:
+        if self.unit.is_row or flow.n_words - flow.n_names < FEWEST_WORDS:
             return True
         return (
             flow.n_function >= LEAST_FUNCTION * flow.n_words
