@@ -31,8 +31,8 @@ WITH_QUOTE, WITH_VALUE, OF_RUN, ALONE = 0.2, 0.2, 0.4, 0.6
 # The same where a file gives only the fact's text, and the terms are all its words.
 TEXT_VALUE, TEXT_RUN = 0.3, 0.45
 ENOUGH_FIGURES, ENOUGH_NAMES = 0.75, 0.5
-# A passage with less of a fact's words and numbers does not state it.
-LEAST_STATED = 0.3
+# A passage of the golden report with fewer of a fact's words does not state it.
+LEAST_STATED = 0.4
 # Sentences that share so much are one sentence, written twice.
 SAME = 0.8
 RISING = re.compile(
@@ -160,12 +160,12 @@ def asked(facts: Sequence[Fact], golden: Text) -> list[Asked]:
 
 def _narrowed(each: Asked, golden: Text) -> Asked:
     """A fact as the passage of the golden report that has most of it states it."""
-    told, best, most = each.told, each.told, LEAST_STATED
+    told, best, most = each.told, each.told, 0.0
     for passage in golden.passages if not each.has_value else ():
         shared = len(told.stems & passage.stems) / (len(told.stems) or 1)
-        shared += (values(told.figures) & values(passage.all_figures)).total()
-        if shared > most and is_about(each, passage):
-            best, most = passage, shared
+        worth = shared + (values(told.figures) & values(passage.all_figures)).total()
+        if shared >= LEAST_STATED and worth > most and is_about(each, passage):
+            best, most = passage, worth
     return replace(
         each,
         figures=values(told.figures) & values(best.all_figures),

@@ -43,7 +43,7 @@ OUTCOME = re.compile(
 # A number behind the word is a task's name unless it is a figure: "new tasks 29.8% to 59.4%".
 A_TASK = (
     r"(?:`[^`\n]{1,200}`|\b(?:[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*)\b"
-    r"(?!\.\d|,\d{3}|\s?%|\s+(?:of|times|points|percent|out of)\b))"
+    r"(?!\.\d|,\d{3}|\s?%|\s+(?:times|points|percent|(?:out )?of (?:the |all )?\d)))"
 )
 TASKS_NAMED = re.compile(
     rf"\b(?:tasks?\s+|task:\s+)(?P<names>{A_TASK}(?:(?:,|,? and|,? or|,? to)\s+{A_TASK}){{0,60}})",
