@@ -222,6 +222,21 @@ The root cause for `fix-git-2` is BI (behaviour): the knowledge is there.
 """
 
 
+def test_what_stands_in_code_claims_nothing() -> None:
+    """A prompt may hold names like modes, and quotes; two modes in a sentence are no claim."""
+    told = (
+        "## Dives\n\n### Task `4`\n\n- fail: `r_b/4:0#1` `SOME_MODE`\n\n"
+        'Asked: `make a TABLE_NAME with "three words here" in it`.\n\n'
+        "`UNEXPLAINED` in 1 of 1 attempt. MODE_A and MODE_B meet in `r_b/4:1`.\n\n"
+        "- cause: behaviour (BI)\n\n## Other\n\nSee `r_a/1:0`, `r_a/2:0` and `r_a/3:0`.\n"
+    )
+    facts = drafted(told)
+    assert not any(fact.quotes for fact in facts)
+    assert [fact.value for fact in facts if fact.predicate == "mode"] == []
+    (cause,) = [fact for fact in facts if fact.predicate == "cause"]
+    assert (cause.value, cause.subject) == ("BI", Subject("r_b", "4")), "the run cited there"
+
+
 def test_quantities_are_at_most_half() -> None:
     """A third or more say how or why, whatever the tables hold."""
     for text in (GOLDEN, CARD, PUBLISHED):
@@ -347,6 +362,8 @@ def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, obj
 BAD = [
     ({"value": 26}, "25", "fact"),
     ({"value": "BI", "sql": "select cause from root_causes where run_id = 'no'"}, "no row", "fact"),
+    ({"value": 0.5, "sql": "select 0.5405"}, "0.5405", "fact"),
+    ({"value": 1e999, "sql": "select 7"}, "7", "fact"),
     ({"sql": "select nothing from nowhere"}, "a query that can be run", "fact"),
     ({"citations": ["office_desk_aster-8b/99:0"]}, "tasks of this run", "citation"),
     ({"citations": ["task 3"]}, "RUN/TASK:ROLLOUT", "citation"),
@@ -362,13 +379,24 @@ TRUE = {
 }
 
 
-@pytest.mark.parametrize(("change", "expected", "check"), [({}, "", ""), *BAD])
+GOOD: list[dict[str, object]] = [
+    {},
+    {"value": 2884.1, "sql": "select 2884.13"},
+    {"value": 0.44, "sql": "select 0.4405"},
+    {"value": "BI", "sql": "select 'BI'"},
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "check"), [*((change, "", "") for change in GOOD), *BAD]
+)
 def test_verify_checks_facts(
     demo: Path, tmp_path: Path, change: dict[str, object], expected: str, check: str
 ) -> None:
     """The query of a fact, what it cites and what it quotes; the finding names the fact's line."""
     path = tmp_path / "m_anchor_facts.json"
-    path.write_text(json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1))
+    told = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
+    path.write_text(told.replace("Infinity", "1e999"))
     with open_warehouse(demo) as warehouse:
         found = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
     wrong = [each for each in found if each.status == "contradicted"]

@@ -19,7 +19,7 @@ from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, V
 from pipeline.package.layout import UNSAFE
 from pipeline.package.verify import citations as forms
 from pipeline.package.verify.units import Unit, head, title_task, units, visible
-from pipeline.report.blocks import QUOTED, Block, literal, read
+from pipeline.report.blocks import QUOTED, Block, code_spans, literal, read
 
 LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
 # How the report was made is no finding.
@@ -28,9 +28,10 @@ HIDDEN = re.compile(r"<!--.*?-->|\*\*", re.DOTALL)
 NAMED = re.compile(r"\b(?:task|problem|instance|question)\s+#?(\d[\w-]*|`[^`\n]{1,200}`)", re.I)
 ID = re.compile(r"(?=\S*\d)[\w.]+(?:[-_:/#][\w.]+)+")
 # `cause: behaviour (BI)`, `UK, not KG` at the beginning of a sentence, `KG to UK:` behind a task.
+LABEL = forms.CAUSE.pattern.removesuffix("|UNEXPLAINED")
 GIVEN = re.compile(
     r"(?:\b[Cc]ause\b[^.;]{0,80}?|\A\W*|\b[A-Z]{2}(?:\+[A-Z]{2})? to )\b"
-    rf"(?P<cause>{forms.CAUSE.pattern})\b(?! to\b)(?=\W)"
+    rf"(?P<cause>{LABEL})\b(?! to\b)(?=\W)"
 )
 EXPECTED = re.compile(r"\A(?:expected|not asked for):|\bexpected\b[^.\"`]{0,40}[\"`]", re.I)
 CHECK = re.compile(r"\A(?:last error|failed checks?|failed tests?):", re.IGNORECASE)
@@ -149,6 +150,11 @@ class _Reader:
         }
         self.tasks = {task for unit in every for _, task in unit.tasks}
         self.tasks |= {each.task_id for each in cited}
+        # Whose the tasks below a heading are: the run that is cited there first.
+        self.below: dict[tuple[str, ...], str] = {}
+        for unit in every:
+            for *_, each in unit.cites:
+                self.below.setdefault(unit.block.path, each.run_id)
         self.words = Counter(word.casefold() for word in WORDS.findall(text))
         self.units = [
             unit
@@ -200,7 +206,9 @@ class _Reader:
             for span, start, *_ in unit.cites
             if (label := forms.LABEL.search(unit.report.text, max(span.start, start - 12), start))
         ]
-        modes = MODE.findall(seen)
+        # What stands in code may be anybody's text, but for a name by itself.
+        bare = re.sub(r"`([^`]*)`", lambda code: code[1] * bool(MODE.fullmatch(code[1])), seen)
+        modes = list(dict.fromkeys(MODE.findall(bare)))
         if subject.task and (match := GIVEN.search(seen)):
             yield "cause", match["cause"], subject, text, _query("cause", "root_causes", subject)
         if subject.task and names and (match := EXPECTED.search(seen)):
@@ -211,7 +219,7 @@ class _Reader:
             yield "check", names[0], subject, text, None
         if labels and len(subject.rollouts) == 1:
             yield "outcome", labels[0], subject, text, _query(OUTCOME, "rollouts", subject)
-        elif modes and (subject.task or unit.cites):
+        elif len(modes) == 1 and (subject.task or unit.cites):
             yield (
                 "mode",
                 modes[0],
@@ -277,6 +285,7 @@ class _Reader:
         elif len({each.task_id for each in own} or set(named)) == 1:
             subject = Subject(run, own[0].task_id if own else named[0])
         elif before and not cited and not named:
+            run = run if runs else self.below.get(unit.block.path, run)
             subject, prefix = Subject(run, before), f"Task `{before}`: "
         self.last = (unit.block, subject.task or "")
         return subject, prefix
@@ -359,5 +368,10 @@ def _query(select: str, relation: str, subject: Subject, **also: str) -> str | N
 
 def _quotes(unit: Unit) -> tuple[str, ...]:
     """Words of the record; one or two may be a name."""
-    found = [each[1:-1] for each in QUOTED.findall(visible(unit.text).replace("`", ""))]
+    seen = unit.text
+    # A quotation mark within code is none.
+    for start, end in code_spans(seen):
+        seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
+    found = [each[1:-1].replace("\x01", '"') for each in QUOTED.findall(visible(seen))]
+    found = [each.replace("`", "") for each in found]
     return tuple(dict.fromkeys(each for each in found if len(each.split()) > 2))

@@ -20,7 +20,7 @@ from pipeline.report.blocks import Source
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
 from pipeline.text import json_text, one_line
 
-CHECK, MOST_SHOWN = "fact", 3
+CHECK, MOST_SHOWN, LARGEST = "fact", 3, 1e15
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,17 @@ def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
 
 
 def _is_same(given: Any, value: Any) -> bool:
+    """Equal, or equal at the digits that the fact is written with; rates have two at least."""
     if isinstance(given, str) and not isinstance(value, str):
         return given == _json(value)
-    return sidecar.is_same(given, float(value) if isinstance(value, Decimal) else value)
+    if isinstance(given, bool) or not isinstance(value, (int, float, Decimal)):
+        return bool(given == value)
+    if abs(given) > LARGEST:
+        return bool(given == value)
+    told, found = float(given), float(value)
+    decimals = len(repr(told).partition(".")[2])
+    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
+    return abs(found - told) <= half + 1e-9 * abs(told)
 
 
 def _json(value: Any) -> str:

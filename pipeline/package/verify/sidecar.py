@@ -144,7 +144,7 @@ def _compared(
         if not isinstance(given, str):
             yield _finding(sidecar, path, UNCHECKED, _json(given), None, run)
     else:
-        status = VERIFIED if is_same(given, expected) else CONTRADICTED
+        status = VERIFIED if _is_same(given, expected) else CONTRADICTED
         yield _finding(sidecar, path, status, _json(given), _json(expected), run)
 
 
@@ -157,7 +157,7 @@ def _finding(
     return Finding(sidecar.line(path), status, told, expected, source, CHECK, sidecar.file)
 
 
-def is_same(given: Any, expected: Any) -> bool:
+def _is_same(given: Any, expected: Any) -> bool:
     """Whether a figure is the same, at the digits it is written with."""
     if isinstance(given, bool) or isinstance(expected, bool):
         return given is expected
