@@ -50,9 +50,8 @@ def test_good_package(good: Data, tmp_path: Path) -> None:
     """A whole package passes every rule and every item of the checklist."""
     checks = found(tmp_path, good, "skill", "rollouts", "golden", "sharing")
     assert {each.status for each in checks} == {PASS}
-    assert {each.id for each in checks} == {rule.id for rule in RULES} - {
-        *("golden.orphans", "rollouts.trusted")
-    }
+    told = {each.id for each in checks}
+    assert told == {rule.id for rule in RULES} - {"golden.orphans", "facts.reviewed"}
     assert [item["status"] for item in readiness(checks)] == [PASS] * 7
 
 
@@ -91,7 +90,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "no such rollout": (
         {REPORT_FILE: REPORT.replace("`model_a/1:0`, which", "`model_a/1:7`, which")},
-        {"golden.citations"},
+        {"golden.verified"},
     ),
     "wrong sum": (
         {REPORT_FILE: REPORT.replace("3 of 8 rollouts (37.5%)", "3 of 8 rollouts (47.5%)")},
@@ -137,7 +136,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         {FACTS_FILE: json.dumps(facts((*FACTS, FACTS[5].upper() + "!")))},
         {"facts.distinct"},
     ),
-    "short fact": ({FACTS_FILE: json.dumps(facts((*FACTS, "Task 3.")))}, {"facts.length"}),
+    "short fact": ({FACTS_FILE: json.dumps(facts((*FACTS, "Task 3.")))}, {"facts.shape"}),
     "fact of no rollout": (
         {FACTS_FILE: json.dumps(facts((*FACTS, "In `model_a/9:0` the agent stops.")))},
         {"facts.exist"},
@@ -148,7 +147,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "no objects": (
         {FACTS_FILE: json.dumps(facts(anchor_facts=[1, None, "x"]))},
-        {"facts.shape", "facts.distinct", "facts.count"},
+        {"facts.shape", "facts.count"},
     ),
     "no baseline": ({SHALLOW_FILE: None}, {"shallow.present"}),
     "bare baseline": ({SHALLOW_FILE: "no heading"}, {"shallow.present"}),
@@ -219,7 +218,6 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Check]:
         "shuffled": shuffled,
         "rescored": [{**row, "reward": 1 - row["reward"]} for row in rows("model_b")],
         "cut": rows("model_b")[:-1],
-        "unsafe_x": asking("unsafe"),
         "text": asking("text", reward="1.0"),
         "failed": [failure(task, 0, "timeout_exceeded") for task in range(4)],
         "inputs": [asked(task, 0) for task in range(4)],
@@ -250,7 +248,7 @@ def test_rollout_files(odd: list[Check]) -> None:
         ("rollouts.output", "bare"),
         ("rollouts.usable", "broken"),
     }
-    assert ids(odd, WARN) >= {"rollouts.trusted", "rollouts.comparable"}
+    assert ids(odd, WARN) >= {"rollouts.comparable"}
     told = [each.message for each in odd if each.id == "rollouts.different"]
     assert {message.partition(" share")[0] for message in told} == {
         *("model_a and shuffled", "cut and model_b", "cut and rescored", "model_b and rescored")
@@ -304,7 +302,7 @@ def test_odd_files(tmp_path: Path) -> None:
     assert outcome.code == 1
     assert not any(ord(character) < 32 and character != "\n" for character in outcome.stdout)
     told = [line for line in outcome.stdout.splitlines() if line.startswith("[FAIL]")]
-    for words in ("SKILL.md is not UTF-8", "b_golden_report.md is a folder", "nested too deeply"):
+    for words in ("SKILL.md: is not UTF-8", "b_golden_report.md: is a folder", "nested too deeply"):
         assert any(words in line for line in told)
 
 
@@ -316,7 +314,7 @@ def test_without_rollouts(tmp_path: Path) -> None:
     assert (absent.code, "no such folder" in absent.stderr) == (3, True)
     folder = package_at(tmp_path / "in")
     checks = validate(Subject(package(folder), None, "why not"))
-    assert ids(checks) == {"rollouts.readable"}
+    assert ids(checks) == {"rollouts.present"}
     assert ids(checks, SKIP) == {
         *("skill.fields", "golden.verified", "metrics.values", "facts.exist", "sanitized.clean")
     }
