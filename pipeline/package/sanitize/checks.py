@@ -103,7 +103,7 @@ def url(match: Match, policy: Policy) -> bool:
     if not _is("network", scheme):
         return False
     if "." not in host and ":" not in host:
-        return not _is("any_host", host)
+        return bool(match["port"] or match["path"]) and not _is("any_host", host)
     path = (match["path"] or "").partition("?")[0]
     is_served = _is("inference", path) and not _is("provider", host)
     is_open = match["port"] not in (None, ":80", ":443")
@@ -117,7 +117,8 @@ def host_port(match: Match, policy: Policy) -> bool:
     if port > 65535 or _is_harmless(host, policy):
         return False
     if "." in host:
-        return _is_inner(host, policy) or _is("top", host.rpartition(".")[2])
+        is_public = port in (80, 443) or not _is("top", host.rpartition(".")[2])
+        return _is_inner(host, policy) or not is_public
     return _is_inner(host, policy) or (port >= 1000 and _is("server", host))
 
 

@@ -7,11 +7,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from pipeline.package.validate import golden, rollouts
-from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Outcomes, Subject
+from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, Told
 from pipeline.text import one_line
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
 LONGEST = 400
+# What answers the rules of a phase, each outcome with the id of its rule.
+CHECKS: dict[str, Callable[[Subject], Told]] = {
+    SKILL: golden.skill,
+    ROLLOUTS: rollouts.rollouts,
+    GOLDEN: golden.golden,
+    SHARING: golden.sharing,
+}
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,6 @@ class Rule:
     title: str
     meaning: str
     fix: str
-    check: Callable[[Subject], Outcomes]
 
 
 RULES = (
@@ -31,229 +37,171 @@ RULES = (
         *("skill.present", SKILL, "D1 skill"),
         "Nobody is told how to analyze this benchmark.",
         "Write skill/SKILL.md; `blade init` drafts one from the rollouts.",
-        golden.skill_present,
     ),
     Rule(
         *("skill.frontmatter", SKILL, "YAML frontmatter"),
         "Agents find a skill by the name and description that it opens with.",
         "Open the file with `---`, `name: ...`, `description: ...`, `---`.",
-        golden.skill_frontmatter,
     ),
     Rule(
         *("skill.sections", SKILL, "skill sections are there and not blank"),
         "A heading with nothing below it tells nothing.",
         "Write overview, input schema, workflow funnel, failure taxonomy and analysis workflow.",
-        golden.skill_sections,
     ),
     Rule(
         *("skill.fields", SKILL, "skill names the fields of the rows"),
         "A skill that does not name the task id and the reward could be any benchmark's.",
         "Name each field as the rows have it; `blade init --refresh` lists them.",
-        golden.skill_fields,
     ),
     Rule(
         *("skill.curated", SKILL, "skill is curated"),
         "The skill is still a draft: what only a person can say is not in it.",
         "Write each place that `<!-- curate: ... -->` marks, and remove the comment.",
-        golden.skill_curated,
     ),
     Rule(
         *("rollouts.present", ROLLOUTS, "D2 rollouts"),
-        "There is nothing to analyze: neither rollouts/*.jsonl nor data/*rollout*.jsonl.",
+        "There is nothing to analyze in rollouts/*.jsonl or data/*rollout*.jsonl.",
         "Copy the rollout files of at least two runs into rollouts/, one file per run.",
-        rollouts.present,
-    ),
-    Rule(
-        *("rollouts.readable", ROLLOUTS, "rollouts can be analyzed"),
-        "No run could be made of the rollouts, so nothing below could be checked against them.",
-        "Run `blade analyze` on the rollouts folder, and fix what it says.",
-        rollouts.readable,
     ),
     Rule(
         *("rollouts.sidecars", ROLLOUTS, "sidecars are not counted as runs"),
         "The file is named like a run, but its rows are failed attempts or inputs.",
         "Give it its sidecar's name, such as `..._failures.jsonl`, or put scored rollouts there.",
-        rollouts.sidecars,
     ),
     Rule(
         *("rollouts.scored", ROLLOUTS, "at least two scored runs"),
         "Fewer than two runs have a reward: no score can be seen to change.",
         "Add another comparable model or agent run; each row needs a number in `reward`.",
-        rollouts.scored,
     ),
     Rule(
         *("rollouts.different", ROLLOUTS, "runs are different runs"),
         "Two runs hold the same rollouts (order, indices and model names aside): there is one.",
         "Remove the copy, and add the rollouts of another model or agent.",
-        rollouts.different,
     ),
     Rule(
         *("rollouts.comparable", ROLLOUTS, "runs share tasks"),
         "Runs that asked different questions cannot be compared: a change of score means nothing.",
         "Run both models on the same input file, and keep `responses_create_params` in the rows.",
-        rollouts.comparable,
     ),
     Rule(
         *("rollouts.task_id", ROLLOUTS, "rows have a task id"),
         "Rows do not expose a stable task identifier; ids had to be derived from what was asked.",
         "Preserve `_ng_task_index`, `task_id`, or an equivalent field.",
-        rollouts.task_id,
     ),
     Rule(
         *("rollouts.rollout_id", ROLLOUTS, "rows have a rollout id where tasks repeat"),
         "Repeats of a task cannot be told apart or cited; they were numbered by their content.",
         "Preserve `_ng_rollout_index` in every row.",
-        rollouts.rollout_id,
     ),
     Rule(
         *("rollouts.reward", ROLLOUTS, "reward is a number"),
         "A reward that is absent or a text is no score: such rows count in no figure.",
         'Write rewards as JSON numbers: `"reward": 1.0`, not `"reward": "1.0"`.',
-        rollouts.reward,
     ),
     Rule(
         *("rollouts.reward_varies", ROLLOUTS, "reward tells rollouts apart"),
         "One figure on every row says nothing of any of them; it may be the mean of a batch.",
         "Keep the reward of each rollout, as the verifier gave it.",
-        rollouts.reward_varies,
     ),
     Rule(
         *("rollouts.output", ROLLOUTS, "rows have the model's output"),
         "Without what the model said or did, no failure can be explained.",
         "Keep the whole `response` in every row, with its `output` items.",
-        rollouts.output,
     ),
     Rule(
         *("rollouts.usable", ROLLOUTS, "lines can be used"),
         "Lines that are broken, or repeat the key of another, are in no figure.",
         'List them with `blade sql "from rejects"` after `blade analyze`, and write them again.',
-        rollouts.usable,
-    ),
-    Rule(
-        *("rollouts.trusted", ROLLOUTS, "rewards can be trusted"),
-        "The file's name says that its rewards were re-verified by force.",
-        "Use the rollouts as they were scored.",
-        rollouts.trusted,
     ),
     Rule(
         *("golden.present", GOLDEN, "D3 golden report"),
         "No curated report was found: drafts do not count.",
         "Write golden_reports/<model>_golden_report.md; `blade init` leaves drafts to begin with.",
-        golden.golden_present,
     ),
     Rule(
         *("golden.sections", GOLDEN, "report sections are there and not blank"),
         "A golden report is the measure of others: what it leaves out nobody is asked for.",
         "Write what the evidence shows below each heading; where there is nothing, say why.",
-        golden.golden_sections,
     ),
     Rule(
         *("golden.curated", GOLDEN, "report is curated"),
         "The report is still a draft: what only a person can say is not in it.",
         "Write each place that `<!-- curate: ... -->` marks, and remove the comment.",
-        golden.golden_curated,
     ),
     Rule(
         *("golden.evidence", GOLDEN, "report cites task-level evidence"),
         "Diagnosis without task ids and rollout ids cannot be checked; tables alone are none.",
         "Cite rollouts of at least 3 tasks as `RUN/TASK:ROLLOUT`.",
-        golden.golden_evidence,
-    ),
-    Rule(
-        *("golden.citations", GOLDEN, "citations lead to rollouts"),
-        "The report cites what the rollouts of this package do not have.",
-        "Correct each citation; `blade show RUN/TASK:ROLLOUT` opens one that exists.",
-        golden.golden_citations,
     ),
     Rule(
         *("golden.verified", GOLDEN, "report agrees with the rollouts"),
-        "A figure, sum, outcome or quote of the report is not what the data say.",
+        "A citation, figure, sum, outcome or quote of the report is not what the data say.",
         "Correct it; `blade verify REPORT` lists all findings, `--fix` rewrites figures.",
-        golden.golden_verified,
     ),
     Rule(
         *("golden.orphans", GOLDEN, "every file belongs to a report"),
         "The file belongs to no golden report, by its name.",
         "Name it after its report's model, or remove it.",
-        golden.golden_orphans,
     ),
     Rule(
         *("metrics.present", GOLDEN, "metrics sidecar"),
         "The golden report has no structured metrics.",
         "Add <model>_golden_report_metrics.json: the metrics.json that `blade analyze` wrote.",
-        golden.metrics_present,
     ),
     Rule(
         *("metrics.keys", GOLDEN, "metrics sidecar has its keys"),
         "A program finds no figure under the names that every sidecar has, or none that can be.",
         f"Give {', '.join(golden.REQUIRED)}: rates from 0 to 1, counts as whole numbers.",
-        golden.metrics_keys,
     ),
     Rule(
         *("metrics.values", GOLDEN, "metrics sidecar equals the rollouts"),
         "The figures were recomputed from the rollouts, and are not what the sidecar says.",
         "Use the real values: copy the metrics.json that `blade analyze` writes for the run.",
-        golden.metrics_values,
     ),
     Rule(
         *("facts.present", GOLDEN, "anchor facts"),
         "The golden report has no facts to score others by.",
         "Draft them with `blade extract-anchor-facts`, and review <model>_anchor_facts.json.",
-        golden.facts_present,
     ),
     Rule(
         *("facts.shape", GOLDEN, "anchor facts have their fields"),
         "A judge cannot read a fact without its text, or weigh one without a known difficulty.",
-        'Give each `{"id": ..., "fact": "...", "difficulty": "high|medium|low"}`, no id twice.',
-        golden.facts_shape,
-    ),
-    Rule(
-        *("facts.length", GOLDEN, "anchor facts are statements"),
-        f"Fewer than {golden.SHORTEST_FACT} characters claim nothing that can be checked.",
-        "Write each fact as a sentence: who did what, where, how often.",
-        golden.facts_length,
+        'Give each `{"id", "fact", "difficulty": "high|medium|low"}`, no id twice, as a sentence.',
     ),
     Rule(
         *("facts.distinct", GOLDEN, "anchor facts are distinct"),
         "A fact that says the same as another counts one finding twice.",
         "Remove the repeats, and add facts of other findings.",
-        golden.facts_distinct,
     ),
     Rule(
         *("facts.count", GOLDEN, "enough anchor facts"),
         "Too few facts cannot tell a good report from a lucky one; repeats do not count.",
         "Add facts: each one finding of the report that only reading the evidence can give.",
-        golden.facts_count,
     ),
     Rule(
         *("facts.exist", GOLDEN, "anchor facts cite what exists"),
         "The fact cites a rollout that the package does not have.",
         "Correct the citation, or remove the fact.",
-        golden.facts_exist,
     ),
     Rule(
         *("facts.reviewed", GOLDEN, "anchor facts are reviewed"),
         "`review_required` is still true: nobody has said that these facts are worth asking for.",
         "Read each fact, remove weak ones, then set `review_required` to false.",
-        golden.facts_reviewed,
     ),
     Rule(
         *("shallow.present", GOLDEN, "shallow baseline"),
         "Without a negative control nothing shows that the facts tell reports apart.",
         "Make it with `blade make-shallow --input REPORT --output <model>_shallow.md`.",
-        golden.shallow_present,
     ),
     Rule(
         *("shallow.shallow", GOLDEN, "shallow baseline is shallow"),
         "A baseline that cites rollouts, or says as much as the report, is no negative control.",
         "Make it again with `blade make-shallow`.",
-        golden.shallow_shallow,
     ),
     Rule(
         *("sanitized.clean", SHARING, "sanitization"),
         "Credentials, endpoints, user names, paths or other private data stand in the package.",
         "Run `blade sanitize` on the package and share its output; a policy says what is cleared.",
-        golden.clean,
     ),
 )
 # The words are the checklist's; the rules behind an item by how their ids begin.
@@ -290,18 +238,16 @@ class Check:
 
 def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
     """How the package stands by each rule of some phases; a rule with nothing to ask is silent."""
+    found = [told for phase in phases for told in CHECKS[phase](subject)]
     checks = []
     for rule in RULES:
-        for each in rule.check(subject) if rule.phase in phases else ():
+        for each in (outcome for id_, outcome in found if id_ == rule.id):
             told = f"not checked: {each.message}" if each.status == SKIP else each.message
             advice = (
                 (rule.meaning, each.fix or rule.fix) if each.status in (FAIL, WARN) else ("", "")
             )
-            place = (one_line(each.file, LONGEST), each.line)
-            told = one_line(told, LONGEST)
-            checks.append(
-                Check(rule.id, rule.phase, each.status, rule.title, told, *advice, *place)
-            )
+            place = (one_line(told, LONGEST), *advice, one_line(each.file, LONGEST), each.line)
+            checks.append(Check(rule.id, rule.phase, each.status, rule.title, *place))
     return checks
 
 

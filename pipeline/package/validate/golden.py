@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pipeline import citation
@@ -13,17 +14,17 @@ from pipeline.package.headings import TITLES, canonical
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
 from pipeline.package.validate.subject import (
     FAIL,
-    PASS,
     SKIP,
     WARN,
     Outcome,
     Outcomes,
     Subject,
+    Told,
     counted,
+    each,
+    held,
     listed,
-    name,
     read,
-    reports,
 )
 from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
 from pipeline.package.verify.evidence import evidence
@@ -32,312 +33,192 @@ from pipeline.report import blocks
 
 REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
 DIFFICULTIES = ("high", "medium", "low")
-CITED = ("citation", "task")
-LEAST_SECTIONS, LEAST_TASKS, SHORTEST_FACT, MOST_FACTS, MOST_FAILURES = 3, 3, 20, 500, 10
+LEAST_SECTIONS, LEAST_TASKS, SHORTEST_FACT, MOST_FACTS = 3, 3, 20, 500
 SHALLOW_SHARE = 0.6
 CURATE = re.compile(r"<!--\s*curate\b")
 FRONTMATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+SETTING = re.compile(r"^(?P<key>name|description):[ \t]*(?P<value>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
-# A rule of a golden report that needs no more than its text.
-OfReport = Callable[[Subject, Golden, str], Outcomes]
+CODE = re.compile(r"`([^`\n]{3,300})`")
 
 
-def skill_present(subject: Subject) -> Outcomes:
-    """A skill that says something."""
-    if subject.package.skill is None:
-        yield Outcome(FAIL, "neither skill/SKILL.md nor SKILL.md")
+def skill(subject: Subject) -> Told:
+    """The skill: there, found by agents, whole, of these rows, and no draft."""
+    path = subject.package.skill
+    if path is None:
+        yield "skill.present", held(False, "neither skill/SKILL.md nor SKILL.md")
         return
-    text = read(subject.package.skill)
-    file = _skill_name(subject)
-    if isinstance(text, UnreadableError):
-        yield Outcome(FAIL, f"{file} {text}", file)
-    else:
-        yield Outcome(
-            PASS if text.strip() else FAIL, file if text.strip() else f"{file} is blank", file
-        )
-
-
-def skill_frontmatter(subject: Subject) -> Outcomes:
-    """Agents find a skill by its name and description."""
-    text, file = _skill(subject), _skill_name(subject)
-    if not text:
+    file, text = path.relative_to(subject.package.folder).as_posix(), read(path)
+    is_there = isinstance(text, str) and bool(text.strip())
+    told = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
+    yield "skill.present", held(is_there, told or "it is there", file)
+    if not isinstance(text, str) or not is_there:
         return
     match = FRONTMATTER.match(text)
-    given: dict[str, str] = {}
-    key = ""
-    for line in match["lines"].split("\n") if match else ():
-        if begun := re.match(r"(\w[\w-]*):[ \t]*(.*)", line):
-            key = begun[1]
-            given[key] = begun[2].strip("\"'>| ")
-        elif key:
-            given[key] = f"{given[key]} {line.strip()}".strip()
-    lacking = [] if match else ["frontmatter between two lines of ---"]
-    if match and not NAME.fullmatch(given.get("name", "")):
-        lacking.append("a plain `name`")
-    if match and not given.get("description"):
-        lacking.append("a `description`")
+    given = {
+        found["key"]: found["value"] for found in SETTING.finditer(match["lines"] if match else "")
+    }
+    is_named = NAME.fullmatch(given.get("name", "").strip("\"' ")) is not None
+    lacking = [] if is_named else ["a plain `name`"]
+    lacking += [] if given.get("description", "").strip("\"'>| \n") else ["a `description`"]
     told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
-    yield Outcome(FAIL if lacking else PASS, f"{file}: {told}", file)
-
-
-def skill_sections(subject: Subject) -> Outcomes:
-    """Headings with something below them."""
-    text, file = _skill(subject), _skill_name(subject)
-    if text:
-        yield from _sections(FRONTMATTER.sub("", text, count=1), file)
-
-
-def skill_fields(subject: Subject) -> Outcomes:
-    """The fields of these rows, not of any."""
-    text, file = _skill(subject), _skill_name(subject)
-    if not text:
-        return
+    yield "skill.frontmatter", held(not lacking, told, file)
+    yield "skill.sections", _sections(FRONTMATTER.sub("", text, count=1), file)
     if subject.data is None:
-        yield Outcome(SKIP, "there are no rollouts to read fields of", file)
-        return
-    named = {each.task_field for each in subject.data.files if each.n_rollouts}
-    fields = {"_ng_task_index" if each == "index" else each for each in named if each}
-    lacking = [each for each in (*sorted(fields)[:1], "reward") if each not in text]
-    told = (
-        f"does not name {listed(lacking)}" if lacking else f"names {listed(sorted(fields))}, reward"
-    )
-    yield Outcome(FAIL if lacking else PASS, f"{file}: {told}", file)
+        yield "skill.fields", Outcome(SKIP, "there are no rollouts to read fields of", file)
+    else:
+        named = {each.task_field for each in subject.data.files if each.task_field}
+        fields = [
+            ("_ng_task_index" if name == "index" else str(name)) for name in sorted(map(str, named))
+        ]
+        missing = [name for name in (*fields[:1], "reward") if name not in text]
+        told = f"does not name {listed(missing)}" if missing else "names task id and reward"
+        yield "skill.fields", held(not missing, told, file)
+    yield "skill.curated", _curated(text, file)
 
 
-def skill_curated(subject: Subject) -> Outcomes:
-    """Nothing waits for a person."""
-    if text := _skill(subject):
-        yield _curated(text, _skill_name(subject))
-
-
-def golden_present(subject: Subject) -> Outcomes:
-    """A report that is no draft."""
-    goldens = subject.package.goldens
-    broken = [(each, told) for each in goldens if not isinstance(told := read(each.report), str)]
-    for golden, told in broken:
-        yield Outcome(FAIL, f"{name(golden.report)} {told}", name(golden.report))
+def golden(subject: Subject) -> Told:
+    """The golden reports, each by itself, and files that belong to none."""
+    goldens, folder = subject.package.goldens, subject.package.folder / GOLDEN_REPORTS
     if not goldens:
-        drafts = names_in(subject.package.folder / GOLDEN_REPORTS / DRAFTS)
+        drafts = names_in(folder / DRAFTS)
         waiting = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
-        yield Outcome(FAIL, f"no golden_reports/*_golden_report.md{waiting}")
-    elif not broken:
-        found = listed([golden.report.name for golden in goldens])
-        yield Outcome(PASS, f"{counted(len(goldens), 'report')}: {found}")
-
-
-def golden_sections(subject: Subject) -> Outcomes:
-    """Sections, none of them blank; those of BLADE that no heading names are told."""
-    for golden, text in reports(subject):
-        file = name(golden.report)
-        found = [*_sections(text, file)]
-        yield from found
-        titles = {canonical(block.path[-1]) for block in blocks.read(text).blocks if block.path}
-        missing = [title for title in TITLES if title not in titles]
-        if found[0].status == PASS and missing and not golden.is_comparison:
-            yield Outcome(WARN, f"{file}: no heading names {listed(missing, 11)}", file)
-
-
-def golden_curated(subject: Subject) -> Outcomes:
-    """Nothing waits for a person."""
-    for golden, text in reports(subject):
-        yield _curated(text, name(golden.report))
-
-
-def golden_evidence(subject: Subject) -> Outcomes:
-    """Tasks and rollouts are cited that exist."""
-    for golden, found in _verified(subject):
-        if golden.is_comparison:
-            continue
-        cited = {each.claim for each in found if each.check in CITED and each.status == VERIFIED}
-        parsed = {each and each.task_id for each in map(citation.parse, cited)} - {None}
-        n_tasks = max(len(parsed), len({each for each in cited if citation.parse(each) is None}))
-        told = f"{name(golden.report)}: cites {counted(n_tasks, 'task')} of the rollouts"
-        yield Outcome(PASS if n_tasks >= LEAST_TASKS else FAIL, told, name(golden.report))
-
-
-def golden_citations(subject: Subject) -> Outcomes:
-    """Every citation leads somewhere."""
-    for golden, found in _verified(subject):
-        of_kind = [each for each in found if each.check in CITED]
-        yield from _contradicted(of_kind, name(golden.report), "citation")
-
-
-def golden_verified(subject: Subject) -> Outcomes:
-    """Verify contradicts nothing else."""
-    for golden, found in _verified(subject):
-        others = [each for each in found if each.check not in (*CITED, sidecar.CHECK)]
-        yield from _contradicted(others, name(golden.report), "claim")
-    for golden, _ in reports(subject):
-        if subject.data is None:
-            yield Outcome(SKIP, "there are no rollouts to compare it with", name(golden.report))
-
-
-def golden_orphans(subject: Subject) -> Outcomes:
-    """Every file belongs to a report."""
-    folder = subject.package.folder / GOLDEN_REPORTS
-    owned = {each for golden in subject.package.goldens for each in _files(golden)}
+        yield "golden.present", held(False, f"no golden_reports/*_golden_report.md{waiting}")
+    for each_golden in goldens:
+        yield from _report(subject, each_golden)
+    owned = {name for golden in goldens if not golden.is_comparison for name in _names(golden)}
     for file in names_in(folder):
         is_ours = re.search(r"[_-](?:metrics|anchor[_-]facts)\.json\Z|[_-]shallow\.md\Z", file)
         if is_ours and file not in owned:
-            yield Outcome(WARN, f"{GOLDEN_REPORTS}/{file}", f"{GOLDEN_REPORTS}/{file}")
+            told = f"{GOLDEN_REPORTS}/{file}"
+            yield "golden.orphans", Outcome(WARN, told, told)
 
 
-def metrics_present(subject: Subject) -> Outcomes:
-    """A sidecar that is a JSON object."""
-    for golden in _whole(subject):
-        told = _object(golden.metrics)
-        reason = "" if isinstance(told, dict) else f" {told}"
-        file = name(golden.metrics)
-        yield Outcome(FAIL if reason else PASS, f"{file}{reason}", file)
+def _report(subject: Subject, golden: Golden) -> Told:
+    file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report)
+    if not isinstance(text, str):
+        yield "golden.present", held(False, str(text), file)
+        return
+    yield "golden.present", held(True, "it is there", file)
+    whole = _sections(text, file)
+    yield "golden.sections", whole
+    titles = {canonical(block.path[-1]) for block in blocks.read(text).blocks if block.path}
+    missing = [title for title in TITLES if title not in titles]
+    if whole.status != FAIL and missing and not golden.is_comparison:
+        told = f"{file}: no heading names {listed(missing, 11)}"
+        yield "golden.sections", Outcome(WARN, told, file)
+    yield "golden.curated", _curated(text, file)
+    found = subject.findings.get(golden.report)
+    if subject.data is None or found is None:
+        told = "there are no rollouts to compare it with"
+        yield "golden.verified", Outcome(SKIP, told, file)
+        found = []
+    else:
+        others = [each for each in found if each.check != sidecar.CHECK]
+        yield from (("golden.verified", each) for each in _contradicted(others, file, "claim"))
+        cited = [e.claim for e in found if e.check in ("citation", "task") and e.status == VERIFIED]
+        parsed = [citation.parse(claim) for claim in cited]
+        n_tasks = len({each.task_id for each in parsed if each}) or len({*cited})
+        if not golden.is_comparison:
+            told = f"cites {counted(n_tasks, 'task')} of the rollouts"
+            yield "golden.evidence", held(n_tasks >= LEAST_TASKS, told, file)
+    if not golden.is_comparison:
+        yield from _metrics(subject, golden, [*found])
+        yield from _facts(subject, golden)
+        yield from _shallow(golden, text)
 
 
-def metrics_keys(subject: Subject) -> Outcomes:
-    """The keys that every sidecar has, with figures that can be."""
-    for golden in _whole(subject):
-        told, file = _object(golden.metrics), name(golden.metrics)
-        if isinstance(told, dict):
-            given = sidecar.canonical(told)
-            bad = [key for key in REQUIRED if not _is_given(key, given.get(key))]
-            shown = f"no usable {listed(bad, 6)}" if bad else ", ".join(REQUIRED)
-            yield Outcome(FAIL if bad else PASS, f"{file}: {shown}", file)
+def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
+    given, file = _object(golden.metrics), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
+    if not isinstance(given, dict):
+        yield "metrics.present", held(False, str(given), file)
+        return
+    yield "metrics.present", held(True, "it is there", file)
+    values = sidecar.canonical(given)
+    bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
+    told = f"no usable {listed(bad, 6)}" if bad else ", ".join(REQUIRED)
+    yield "metrics.keys", held(not bad, told, file)
+    if subject.data is None:
+        told = "there are no rollouts to recompute it from"
+        yield "metrics.values", Outcome(SKIP, told, file)
+    else:
+        of_sidecar = [each for each in found if each.check == sidecar.CHECK]
+        yield from (("metrics.values", each) for each in _contradicted(of_sidecar, file, "value"))
 
 
-def metrics_values(subject: Subject) -> Outcomes:
-    """The figures of the sidecar are those of the rollouts."""
-    for golden, found in _verified(subject):
-        of_kind = [each for each in found if each.check == sidecar.CHECK]
-        if not golden.is_comparison and isinstance(_object(golden.metrics), dict):
-            yield from _contradicted(of_kind, name(golden.metrics), "value")
-    for golden in _whole(subject):
-        if subject.data is None:
-            yield Outcome(SKIP, "there are no rollouts to recompute it from", name(golden.metrics))
-
-
-def facts_present(subject: Subject) -> Outcomes:
-    """A list of facts."""
-    for golden in _whole(subject):
-        told, file = _facts(golden), name(golden.anchor_facts)
-        is_there = isinstance(told, list)
-        shown = (
-            f"{file}: {counted(len(told), 'fact')}" if isinstance(told, list) else f"{file} {told}"
+def _facts(subject: Subject, golden: Golden) -> Told:
+    content, file = _object(golden.anchor_facts), f"{GOLDEN_REPORTS}/{golden.anchor_facts.name}"
+    listed_facts = content.get("anchor_facts") if isinstance(content, dict) else None
+    if not isinstance(listed_facts, list) or not 0 < len(listed_facts) <= MOST_FACTS:
+        lack = f"no list of 1 to {MOST_FACTS} facts under anchor_facts"
+        yield (
+            "facts.present",
+            held(False, lack if isinstance(content, dict) else str(content), file),
         )
-        yield Outcome(PASS if is_there else FAIL, shown, file)
-
-
-def facts_shape(subject: Subject) -> Outcomes:
-    """Each has an id of its own, a text and a difficulty."""
-    for file, facts in _fact_files(subject):
-        ids = [each.get("id") for each in facts]
-        faults = []
-        if n_bare := sum(not isinstance(each.get("fact"), str) for each in facts):
-            faults.append(f"{n_bare} of {len(facts)} entries have no text in `fact`")
-        if None in ids or "" in ids or len({str(each) for each in ids}) < len(ids):
-            faults.append("ids are absent or repeated")
-        odd = [str(each.get("id")) for each in facts if each.get("difficulty") not in DIFFICULTIES]
-        if odd:
-            faults.append(f"no difficulty of {', '.join(DIFFICULTIES)}: {listed(odd)}")
-        yield from _each(faults, file, "id, fact, difficulty")
-
-
-def facts_length(subject: Subject) -> Outcomes:
-    """Each is a statement."""
-    for file, facts in _fact_files(subject):
-        short = [_text(each) for each in facts if 0 < len(_text(each)) < SHORTEST_FACT]
-        yield from _each([f'"{each}"' for each in short], file, f"all {len(facts)}")
-
-
-def facts_distinct(subject: Subject) -> Outcomes:
-    """None is another once more, in other case or spacing."""
-    for file, facts in _fact_files(subject):
-        seen: dict[str, list[str]] = {}
-        for each in facts:
-            seen.setdefault(_plain(_text(each)), []).append(str(each.get("id")))
-        repeated = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in seen.values() if len(ids) > 1]
-        yield from _each(repeated, file, f"all {len(facts)}")
-
-
-def facts_count(subject: Subject) -> Outcomes:
-    """Enough of them; short and repeated ones do not count."""
-    for file, facts in _fact_files(subject):
-        texts = {_plain(_text(each)) for each in facts if len(_text(each)) >= SHORTEST_FACT}
-        told = f"{file}: {len(texts)} distinct facts, at least {subject.least_facts} wanted"
-        yield Outcome(PASS if len(texts) >= subject.least_facts else FAIL, told, file)
-
-
-def facts_exist(subject: Subject) -> Outcomes:
-    """What they cite is there."""
-    for file, facts in _fact_files(subject):
-        if subject.data is None:
-            yield Outcome(SKIP, "there are no rollouts to look them up in", file)
-            continue
-        cited = [(str(each.get("id")), cite) for each in facts for cite in _cites(each)]
+        return
+    facts = [fact if isinstance(fact, dict) else {} for fact in listed_facts]
+    names = [str(fact.get("id") or "") for fact in facts]
+    texts = [str(fact.get("fact") or "").strip() for fact in facts]
+    yield "facts.present", held(True, counted(len(facts), "fact"), file)
+    faults = ["ids are absent or repeated"] if "" in names or len({*names}) < len(names) else []
+    for name, text, fact in zip(names, texts, facts, strict=True):
+        if len(text) < SHORTEST_FACT:
+            faults.append(f'{name}: "{text}" is no statement of {SHORTEST_FACT} characters')
+        elif fact.get("difficulty") not in DIFFICULTIES:
+            faults.append(f"{name}: no difficulty of {', '.join(DIFFICULTIES)}")
+    yield from (("facts.shape", told) for told in each(faults, file, "id, fact, difficulty"))
+    plain: dict[str, list[str]] = {}
+    for name, text in zip(names, texts, strict=True):
+        if len(text) >= SHORTEST_FACT:
+            plain.setdefault(" ".join(re.findall(r"\w+", text.casefold())), []).append(name)
+    twice = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in plain.values() if len(ids) > 1]
+    yield from (("facts.distinct", told) for told in each(twice, file, f"all {len(facts)}"))
+    shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
+    yield "facts.count", held(len(plain) >= subject.least_facts, shown, file)
+    if subject.data is None:
+        yield "facts.exist", Outcome(SKIP, "there are no rollouts to look them up in", file)
+    else:
+        cited = [
+            (name, cite) for name, fact in zip(names, facts, strict=True) for cite in _cites(fact)
+        ]
         known = evidence(subject.data.warehouse, [cite for _, cite in cited])
         lost = [f"{owner}: no {cite}" for owner, cite in cited if not known.exists(cite)]
-        yield from _each(lost, file, f"{counted(len(cited), 'citation')} in {len(facts)} facts")
+        well = f"{counted(len(cited), 'citation')} in {len(facts)} facts"
+        yield from (("facts.exist", told) for told in each(lost, file, well))
+    if isinstance(content, dict) and content.get("review_required"):
+        yield "facts.reviewed", Outcome(WARN, file, file)
 
 
-def facts_reviewed(subject: Subject) -> Outcomes:
-    """Somebody has read them."""
-    for golden in _whole(subject):
-        told, file = _object(golden.anchor_facts), name(golden.anchor_facts)
-        if isinstance(told, dict):
-            is_waiting = bool(told.get("review_required"))
-            yield Outcome(WARN if is_waiting else PASS, file, file)
-
-
-def shallow_present(subject: Subject) -> Outcomes:
-    """A baseline with headings or tables."""
-    for golden in _whole(subject):
-        told, file = read(golden.shallow), name(golden.shallow)
-        kinds = (
-            {block.kind for block in blocks.read(told).blocks} if isinstance(told, str) else set()
-        )
-        reason = "has neither headings nor tables" if isinstance(told, str) else str(told)
-        is_there = bool(kinds & {"heading", "table"})
-        yield Outcome(PASS if is_there else FAIL, file if is_there else f"{file} {reason}", file)
-
-
-def shallow_shallow(subject: Subject) -> Outcomes:
-    """It cites nothing, and says much less."""
-    for golden, text in reports(subject):
-        told, file = read(golden.shallow), name(golden.shallow)
-        if golden.is_comparison or not isinstance(told, str):
-            continue
-        n_cited = sum(len(unit.cites) for unit in units(blocks.read(told)))
+def _shallow(golden: Golden, text: str) -> Told:
+    told, file = read(golden.shallow), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
+    report = blocks.read(told if isinstance(told, str) else "")
+    is_there = any(block.kind in ("heading", "table") for block in report.blocks)
+    reason = "neither headings nor tables" if isinstance(told, str) else str(told)
+    yield "shallow.present", held(is_there, "it is there" if is_there else reason, file)
+    if isinstance(told, str):
+        n_cited = sum(len(unit.cites) for unit in units(report))
         n_words, n_all = len(told.split()), len(text.split())
-        is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all
         shown = f"{counted(n_cited, 'citation')}, {n_words:,} words to {n_all:,} of the report"
-        yield Outcome(PASS if is_shallow else FAIL, f"{file}: {shown}", file)
+        is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all
+        yield "shallow.shallow", held(is_shallow, shown, file)
 
 
-def clean(subject: Subject) -> Outcomes:
-    """A look for private data found none."""
+def sharing(subject: Subject) -> Told:
+    """What a look for private data found, file by file."""
     if subject.leaks is None:
-        yield Outcome(SKIP, "nobody looked for private data; run `blade sanitize --check`")
-        return
-    by_file: dict[str, list[tuple[int, str]]] = {}
-    for file, line, kind in subject.leaks:
-        by_file.setdefault(file, []).append((line, kind))
-    for file, found in sorted(by_file.items()):
-        first = min((at for at, _ in found if at), default=None)
-        kinds = listed(sorted({kind for _, kind in found}))
+        told = "nobody looked for private data; run `blade sanitize --check`"
+        yield "sanitized.clean", Outcome(SKIP, told)
+    elif not subject.leaks:
+        yield "sanitized.clean", held(True, "nothing private found")
+    for file in sorted({file for file, _, _ in subject.leaks or ()}):
+        here = [(line, kind) for at, line, kind in subject.leaks or () if at == file]
+        first = min((line for line, _ in here if line), default=None)
+        told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
         place = f"{file}:{first}" if first else file
-        yield Outcome(FAIL, f"{place} {counted(len(found), 'finding')}: {kinds}", file, first)
-    if not by_file:
-        yield Outcome(PASS, "nothing private found")
+        yield "sanitized.clean", Outcome(FAIL, f"{place} {told}", file, first)
 
 
-def _skill(subject: Subject) -> str:
-    text = read(subject.package.skill) if subject.package.skill else ""
-    return text if isinstance(text, str) and text.strip() else ""
-
-
-def _skill_name(subject: Subject) -> str:
-    path = subject.package.skill
-    return path.relative_to(subject.package.folder).as_posix() if path else "skill/SKILL.md"
-
-
-def _sections(text: str, file: str) -> Outcomes:
+def _sections(text: str, file: str) -> Outcome:
     """Some sections, and none that is a heading with nothing below it."""
     lines = text.split("\n")
     places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
@@ -350,107 +231,48 @@ def _sections(text: str, file: str) -> Outcomes:
         if below <= level and not told.strip():
             blank.append(f"{lines[at - 1].strip(' #')} (line {at})")
     told = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
-    yield _held(not blank and len(places) >= LEAST_SECTIONS, told, file)
+    return held(not blank and len(places) >= LEAST_SECTIONS, told, file)
 
 
 def _curated(text: str, file: str) -> Outcome:
     found = [text.count("\n", 0, match.start()) + 1 for match in CURATE.finditer(text)]
-    if not found:
-        return Outcome(PASS, file, file)
-    told = f"{file}:{found[0]} {counted(len(found), 'place')} to curate"
-    return Outcome(FAIL, told, file, found[0])
-
-
-def _verified(subject: Subject) -> Iterator[tuple[Golden, list[Finding]]]:
-    """Each report that was compared with the rollouts, with what verify found."""
-    for golden in subject.package.goldens if subject.data else ():
-        if golden.report in subject.findings:
-            yield golden, [*subject.findings[golden.report]]
+    told = (
+        f"line {found[0]}: {counted(len(found), 'place')} to curate" if found else "no place left"
+    )
+    return held(not found, told, file, found[0] if found else None)
 
 
 def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
-    wrong = [each for each in found if each.status == CONTRADICTED]
-    for each in wrong[:MOST_FAILURES]:
-        expected = f", expected {each.expected}" if each.expected else ""
-        place = f"{GOLDEN_REPORTS}/{each.file}:{each.line}"
-        yield Outcome(
-            FAIL, f"{place} {each.claim}{expected}", f"{GOLDEN_REPORTS}/{each.file}", each.line
-        )
-    if len(wrong) > MOST_FAILURES:
-        yield Outcome(FAIL, f"{file}: {len(wrong) - MOST_FAILURES} more", file)
-    if not wrong:
-        n_held = sum(each.status == VERIFIED for each in found)
-        yield Outcome(PASS, f"{file}: {counted(n_held, noun)} verified", file)
+    wrong = [finding for finding in found if finding.status == CONTRADICTED]
+    faults = [
+        f"line {finding.line}: {finding.claim}"
+        + (f", expected {finding.expected}" if finding.expected else "")
+        for finding in wrong
+    ]
+    n_held = sum(finding.status == VERIFIED for finding in found)
+    for told, finding in zip(
+        each(faults, file, f"{counted(n_held, noun)} verified"), [*wrong, None], strict=False
+    ):
+        yield Outcome(told.status, told.message, file, finding.line if finding else None)
 
 
-def _held(is_met: bool, told: str, file: str) -> Outcome:
-    return Outcome(PASS if is_met else FAIL, f"{file}: {told}", file)
-
-
-def _each(faults: list[str], file: str, well: str) -> Outcomes:
-    for fault in faults[:MOST_FAILURES]:
-        yield Outcome(FAIL, f"{file}: {fault}", file)
-    if len(faults) > MOST_FAILURES:
-        yield Outcome(FAIL, f"{file}: {len(faults) - MOST_FAILURES} more", file)
-    if not faults:
-        yield Outcome(PASS, f"{file}: {well}", file)
-
-
-def _whole(subject: Subject) -> list[Golden]:
-    """Reports that need metrics, facts and a baseline."""
-    return [golden for golden, _ in reports(subject) if not golden.is_comparison]
-
-
-def _files(golden: Golden) -> tuple[str, ...]:
-    if golden.is_comparison:
-        return ()
+def _names(golden: Golden) -> tuple[str, ...]:
     return golden.metrics.name, golden.anchor_facts.name, golden.shallow.name
 
 
-def _object(path: Any) -> dict[str, Any] | UnreadableError:
+def _object(path: Path) -> dict[str, Any] | UnreadableError:
     try:
         return object_of(path)
     except UnreadableError as error:
         return error
 
 
-def _facts(golden: Golden) -> list[Any] | str:
-    told = _object(golden.anchor_facts)
-    if not isinstance(told, dict):
-        return str(told)
-    facts = told.get("anchor_facts")
-    if isinstance(facts, list) and 0 < len(facts) <= MOST_FACTS:
-        return facts
-    return f"has no list of 1 to {MOST_FACTS} facts under anchor_facts"
-
-
-def _fact_files(subject: Subject) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    for golden in _whole(subject):
-        facts = _facts(golden)
-        if isinstance(facts, list):
-            yield (
-                name(golden.anchor_facts),
-                [each if isinstance(each, dict) else {} for each in facts],
-            )
-
-
-def _text(fact: Mapping[str, Any]) -> str:
-    text = fact.get("fact")
-    return text.strip() if isinstance(text, str) else ""
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
-
-
-def _cites(fact: Mapping[str, Any]) -> list[citation.Citation]:
+def _cites(fact: dict[str, Any]) -> Iterator[citation.Citation]:
     given = fact.get("citations")
-    told = [
-        *(given if isinstance(given, list) else ()),
-        *re.findall(r"`([^`\n]{3,300})`", _text(fact)),
-    ]
-    parsed = [citation.parse(each) for each in told if isinstance(each, str)]
-    return [each for each in parsed if each and not any(map(str.isspace, each.run_id))]
+    for told in [*(given if isinstance(given, list) else ()), *CODE.findall(str(fact.get("fact")))]:
+        cite = citation.parse(told) if isinstance(told, str) else None
+        if cite and not any(map(str.isspace, cite.run_id)):
+            yield cite
 
 
 def _is_given(key: str, value: Any) -> bool:

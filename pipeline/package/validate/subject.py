@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pipeline.files import UnreadableError
 from pipeline.package.files import text_of
-from pipeline.package.layout import Golden, Package
+from pipeline.package.layout import Package
 from pipeline.package.verify import Finding, sidecar, verify
 from pipeline.report.sources import Opened
 from pipeline.text import one_line
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"
-LONGEST_NAME, MOST_LISTED = 120, 5
+LONGEST_NAME, MOST_LISTED, MOST_FAILURES = 120, 5, 10
 
-RUNS = "select run_id, n_rollouts, n_scored, is_unsafe from runs order by run_id"
+RUNS = "select run_id from runs where 2 * n_scored > n_rollouts order by run_id"
 # Files that are read as rollouts, and how many of their rows have what.
 FILES = """
 with roles as (
@@ -52,42 +52,26 @@ left join counted on counted.source_file = path
 where kind = 'rollouts' order by path
 """
 # Two runs that hold the same rollouts: what was asked and said, under any index, order and model.
-# Where too little was said to tell, its score counts too.
+# Where little was said, as in a choice of letters, two models may well say the same.
 COPIES = """
-with said as (
-    select run_id, task_id, rollout_index,
-        bit_xor(hash(seq, kind, role, tool, arguments, text)) as words,
-        sum(length(coalesce(text, '')) + length(coalesce(arguments, ''))) >= 40 as is_telling
-    from events group by all
-),
-prints as (
-    select run_id, coalesce(is_telling, false) as is_telling, count(*) as n, hash(
-        case when prompt = '' then '' else prompt_sha end, words,
-        case when coalesce(is_telling, false) then null else reward end
+with prints as (
+    select distinct run_id, hash(
+        case when prompt = '' then '' else prompt_sha end,
+        bit_xor(hash(seq, kind, role, tool, arguments, text))
     ) as print
-    from rollouts
-    left join said using (run_id, task_id, rollout_index)
+    from events
+    inner join rollouts using (run_id, task_id, rollout_index)
     left join task_prompts using (run_id, task_id, prompt_sha)
-    group by all
+    group by run_id, task_id, rollout_index, prompt, prompt_sha
+    having sum(length(coalesce(events.text, '')) + length(coalesce(arguments, ''))) >= 40
 ),
-sizes as (
-    select run_id, sum(n) as n, coalesce(sum(n) filter (is_telling), 0) as n_telling
-    from prints group by all
-),
-pairs as (
-    select one.run_id as one, other.run_id as other, sum(least(one.n, other.n)) as n_same,
-        coalesce(sum(least(one.n, other.n)) filter (one.is_telling), 0) as n_telling
-    from prints as one
-    inner join prints as other on one.print = other.print and one.run_id < other.run_id
-    group by all
-)
-select pairs.one, pairs.other, n_same::bigint, least(one.n, other.n)::bigint
-from pairs
-inner join sizes as one on one.run_id = pairs.one
-inner join sizes as other on other.run_id = pairs.other
-where (n_same = one.n and n_same = other.n)
-    or (least(one.n_telling, other.n_telling) >= 3
-        and pairs.n_telling >= 0.9 * least(one.n_telling, other.n_telling))
+sizes as (select run_id, count(*) as n from prints group by all)
+select one.run_id, other.run_id, count(*) as n_same, least(any_value(one.n), any_value(other.n))
+from prints
+inner join prints as same on same.print = prints.print and prints.run_id < same.run_id
+inner join sizes as one on one.run_id = prints.run_id
+inner join sizes as other on other.run_id = same.run_id
+group by all having count(*) >= greatest(3, 0.9 * least(any_value(one.n), any_value(other.n)))
 order by all
 """
 # How many questions each two runs with a score have in common, and how many the smaller one asks.
@@ -105,21 +89,6 @@ left join asked on asked.run_id = one.run_id
 left join asked as shared on shared.run_id = other.run_id and shared.question = asked.question
 group by all order by all
 """
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run of the rollouts."""
-
-    run_id: str
-    n_rollouts: int
-    n_scored: int
-    is_unsafe: bool
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether most of its rollouts have a score."""
-        return 2 * self.n_scored > self.n_rollouts
 
 
 @dataclass(frozen=True)
@@ -153,7 +122,7 @@ class Data:
     """The rollouts of a package, asked of its warehouse once."""
 
     warehouse: Opened
-    runs: Sequence[Run]
+    scored_runs: Sequence[str]
     files: Sequence[RowFile]
     copies: Sequence[tuple[str, str, int, int]]
     shared: Sequence[tuple[str, str, int, int]]
@@ -185,13 +154,15 @@ class Outcome:
 
 
 Outcomes = Iterator[Outcome]
+# What a check says of one rule after the other.
+Told = Iterator[tuple[str, Outcome]]
 
 
 def gather(warehouse: Opened) -> Data:
     """Ask the warehouse for runs, files and how runs compare."""
     return Data(
         warehouse,
-        [Run(*row) for row in warehouse.execute(RUNS).fetchall()],
+        [run_id for (run_id,) in warehouse.execute(RUNS).fetchall()],
         [RowFile(*row) for row in warehouse.execute(FILES).fetchall()],
         warehouse.execute(COPIES).fetchall(),
         warehouse.execute(SHARED).fetchall(),
@@ -217,15 +188,19 @@ def read(path: Path) -> str | UnreadableError:
         return error
 
 
-def name(path: Path) -> str:
-    """A file as the answer calls it: with the folder it stands in."""
-    return f"{path.parent.name}/{path.name}"
+def held(is_met: bool, told: str, file: str = "", line: int | None = None) -> Outcome:
+    """It holds or it does not, in the same words."""
+    return Outcome(PASS if is_met else FAIL, f"{file}: {told}" if file else told, file, line)
 
 
-def reports(subject: Subject) -> list[tuple[Golden, str]]:
-    """The golden reports that can be read, each with its text."""
-    given = [(golden, read(golden.report)) for golden in subject.package.goldens]
-    return [(golden, text) for golden, text in given if isinstance(text, str)]
+def each(faults: Sequence[str], file: str, well: str) -> Outcomes:
+    """A failure for each of the first faults, and how many more; else all is `well`."""
+    for fault in faults[:MOST_FAILURES]:
+        yield held(False, fault, file)
+    if len(faults) > MOST_FAILURES:
+        yield held(False, f"{len(faults) - MOST_FAILURES} more", file)
+    if not faults:
+        yield held(True, well, file)
 
 
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
