@@ -18,9 +18,6 @@ import pipeline
 from pipeline.package.scaffold import laying_out
 from pipeline.package.scaffold.selection import select
 from pipeline.package.scaffold.skill import refreshed
-from pipeline.profile import beside, read
-from pipeline.profile.contents import BUILT_IN
-from pipeline.profile.tables import own_rules
 from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 from tests.markdown_read import complaints
 from tests.results import Outcome, Row, call, rollout, write
@@ -373,28 +370,3 @@ def test_names_in_the_package(tmp_path: Path) -> None:
     assert any("unpack it" in note for note in chosen.notes)
     assert len(every.files) == len(FILES) - 1
     assert any("none called z" in note for note in every.notes)
-
-
-@pytest.mark.parametrize("place", ["p", "p/rollouts", "p/rollouts/a.jsonl", "p/data"])
-def test_profile_of_a_package_is_found(tmp_path: Path, place: str) -> None:
-    """From the package, from its folder of rollouts, and from a file in it."""
-    write(tmp_path, {"p/blade.toml": "", "p/rollouts/a.jsonl": "", "p/data/a.jsonl": ""})
-    assert beside([tmp_path / place]) == tmp_path / "p" / "blade.toml"
-    write(tmp_path, {"p/other/a.jsonl": ""})
-    assert beside([tmp_path / "p" / "other"]) is None
-
-
-def test_profile_of_the_folder_itself_goes_first(tmp_path: Path) -> None:
-    """A profile among the rollouts counts before the package's, and two places are no conflict."""
-    write(tmp_path, {"blade.toml": "", "rollouts/blade.toml": ""})
-    assert beside([tmp_path / "rollouts"]) == tmp_path / "rollouts" / "blade.toml"
-
-
-def test_what_is_built_in_stays_built_in(tmp_path: Path) -> None:
-    """A profile that says again what is built in has no mode of its own; a changed one is its."""
-    text = BUILT_IN.read_text(encoding="utf-8")
-    write(
-        tmp_path, {"same.toml": text, "other.toml": text.replace("cut off by a limit", "too slow")}
-    )
-    assert own_rules(read(tmp_path / "same.toml")) == set()
-    assert {mode.mode for mode in own_rules(read(tmp_path / "other.toml"))} == {"CUT_OFF"}

@@ -11,7 +11,6 @@ import pytest
 from pipeline import open_warehouse
 from pipeline.citation import parse
 from pipeline.cli import COMMANDS
-from pipeline.package import layout
 from tests import hostile
 from tests.conftest import CORPUS, DEMO, needs_corpus
 from tests.markdown_read import complaints
@@ -96,16 +95,6 @@ def test_drafts_are_what_an_analysis_writes(office: Path) -> None:
         assert metrics == (run / "metrics.json").read_bytes()
 
 
-def test_drafts_are_no_golden_reports(office: Path) -> None:
-    """A package counts its rollout files, and none of the drafts."""
-    package = layout.package(office / "office_desk")
-    assert package.goldens == ()
-    assert [path.name for path in package.rollouts] == [
-        "office_desk_aster-8b_rollouts.jsonl",
-        "office_desk_birch-70b_rollouts.jsonl",
-    ]
-
-
 def test_next_commands_are_printed(office: Path) -> None:
     """In the order a package is made in, for the first model."""
     printed = (office / "printed.txt").read_text(encoding="utf-8").partition("Next:\n")[2]
@@ -184,14 +173,6 @@ def test_refresh_makes_drafts_again(tmp_path: Path) -> None:
     assert "no place for the generated part `fields`" in made_again.stderr
     name = skill.relative_to(package).as_posix()
     assert contents(package) == {**drafted, name: b"by hand\n"}
-
-
-def test_unknown_name_takes_all_runs(tmp_path: Path) -> None:
-    """Of results that do not know the name every run is taken as the benchmark, and it is said."""
-    ended = init(tmp_path / "desk", "desk", "--results", DEMO)
-    assert ended.code == 0, ended.stderr
-    assert "none called desk: all 4 runs were taken as it" in ended.stderr
-    assert len(list((tmp_path / "desk" / "golden_reports" / "drafts").glob("*.md"))) == 4
 
 
 def test_profile_of_the_results_is_taken(tmp_path: Path) -> None:
