@@ -109,12 +109,22 @@ def read(path: Path) -> Log:
         if {key: content[key] for key in HEAD} != HEAD:
             raise ValueError
         entries = [
-            Entry(**{**item, "places": [(str(p["file"]), int(p["line"])) for p in item["places"]]})
+            Entry(
+                str(item["placeholder"]),
+                str(item["kind"]),
+                str(item["rule"]),
+                int(item["count"]),
+                [(str(place["file"]), int(place["line"])) for place in item["places"]],
+            )
             for item in content["redactions"]
         ]
-        if not all(PLACEHOLDER.fullmatch(each.placeholder) and each.count > 0 for each in entries):
+        is_ours = all(PLACEHOLDER.fullmatch(each.placeholder) for each in entries)
+        if not is_ours or not {each.kind for each in entries} <= {*KINDS}:
             raise ValueError
-        counts = {str(each["file"]): {**each["counts"]} for each in content["files"]}
+        counts = {
+            str(each["file"]): {str(kind): int(n) for kind, n in each["counts"].items()}
+            for each in content["files"]
+        }
         return Log({**content["policy"]}, tuple(entries), counts)
     except files.UnreadableError as error:
         raise InputError(f"{path}: {error}.") from error

@@ -78,16 +78,9 @@ def read_policy(path: Path | None) -> Policy:
 
 def survey(paths: Sequence[Path], policy: Policy) -> Survey:
     """All files below the paths, each once, in the order of their names."""
-    for path in paths:
-        if not os.path.exists(path):  # noqa: PTH110  a path too long is an error to the other
-            hint = "Give files, or folders with reports, sidecars and rollouts."
-            raise InputError(f"{path}: no such file or folder.", hint=hint)
-    absolute = [Path(os.path.abspath(path)) for path in paths]
-    folders = [path if path.is_dir() else path.parent for path in absolute]
-    given = Survey(Path(os.path.commonpath(folders)))
-    found = {
-        path.relative_to(given.root).as_posix(): path for each in absolute for path in _below(each)
-    }
+    given = Survey(_root(paths))
+    every = [path for each in paths for path in _below(Path(os.path.abspath(each)))]
+    found = {path.relative_to(given.root).as_posix(): path for path in every}
     for name, path in sorted(found.items()):
         if path.name == FILE_NAME:
             given.policies.append(name)
@@ -118,11 +111,11 @@ def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> S
 
     In place a name that is private stays; what cannot be checked is not copied.
     """
-    given = survey(paths, policy)
     if out is None:
-        with outputs.replaced(given.root, by="sanitize", stale=lambda _: ()) as beside:
+        with outputs.replaced(_root(paths), by="sanitize", stale=lambda _: ()) as beside:
             # What a killed call left is settled by now.
             return _written(beside, survey(paths, policy), policy, is_copy=False)
+    given = survey(paths, policy)
     for path in map(Path.resolve, paths):
         if path == out.resolve() or path in out.resolve().parents:
             hint = "Choose a folder elsewhere, or leave --out away to rewrite the files in place."
@@ -243,6 +236,16 @@ def _named(name: str, policy: Policy, ledger: Ledger, *, put_as: str = "") -> st
                 ledger.put(span, put_as, 0)
         parts.append(kept + part[last:])
     return "/".join(parts)
+
+
+def _root(paths: Sequence[Path]) -> Path:
+    """The folder that all paths have in common; where one leads nowhere they are refused."""
+    for path in paths:
+        if not os.path.exists(path):  # noqa: PTH110  a path too long is an error to the other
+            hint = "Give files, or folders with reports, sidecars and rollouts."
+            raise InputError(f"{path}: no such file or folder.", hint=hint)
+    absolute = [Path(os.path.abspath(path)) for path in paths]
+    return Path(os.path.commonpath([p if p.is_dir() else p.parent for p in absolute]))
 
 
 def _of_earlier_call(out: Path) -> set[str]:

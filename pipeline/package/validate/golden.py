@@ -86,7 +86,10 @@ def golden(subject: Subject) -> Told:
         yield "golden.present", held(False, f"no golden_reports/*_golden_report.md{waiting}")
     for each_golden in goldens:
         yield from _report(subject, each_golden)
-    owned = {name for golden in goldens if not golden.is_comparison for name in _names(golden)}
+    whole = [golden for golden in goldens if not golden.is_comparison]
+    owned = {
+        path.name for each in whole for path in (each.metrics, each.anchor_facts, each.shallow)
+    }
     for file in names_in(folder):
         is_ours = re.search(r"[_-](?:metrics|anchor[_-]facts)\.json\Z|[_-]shallow\.md\Z", file)
         if is_ours and file not in owned:
@@ -254,10 +257,6 @@ def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
         each(faults, file, f"{counted(n_held, noun)} verified"), [*wrong, None], strict=False
     ):
         yield Outcome(told.status, told.message, file, finding.line if finding else None)
-
-
-def _names(golden: Golden) -> tuple[str, ...]:
-    return golden.metrics.name, golden.anchor_facts.name, golden.shallow.name
 
 
 def _object(path: Path) -> dict[str, Any] | UnreadableError:

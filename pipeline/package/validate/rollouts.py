@@ -19,7 +19,6 @@ from pipeline.package.validate.subject import (
     listed,
 )
 
-UNSCORED = "Verify these rollouts again, or tell in the report why they have no score."
 MOVE = (
     "If this is a results folder, make a package of it with `blade init --benchmark-dir PACKAGE "
     "--benchmark NAME --results THIS_FOLDER`; else move the files into rollouts/."
@@ -112,8 +111,7 @@ def _shares(
         if have(file) < well * file.n_rollouts:
             told = f"{file.path}: {have(file):,} of {counted(file.n_rollouts, 'row')}"
             told += texts if file.n_texts else ""
-            fix = UNSCORED if texts and not is_wrong else ""
-            yield rule, Outcome(FAIL if is_wrong else WARN, told, file.path, fix=fix)
+            yield rule, Outcome(FAIL if is_wrong else WARN, told, file.path)
     if files and all(have(file) >= well * file.n_rollouts for file in files):
         n_rows = sum(file.n_rollouts for file in files)
         told = f"{counted(n_rows, 'row')} in {counted(len(files), 'file')}"
