@@ -110,12 +110,3 @@ def _cells(line: str) -> list[str]:
     cells = [cell.strip() for cell in PIPE.split(line.strip())]
     return cells[not cells[0] : len(cells) - (not cells[-1])]
 
-
-def tables_only(text: str) -> str:
-    """All headings and all tables of a report: what a script could print of it."""
-    report = read(without_comments(text))
-    lines, sizes = report.text.split("\n"), {"heading": 1, "table": 2}
-    told = [block for block in report.blocks if block.kind in sizes]
-    ends = [block.line - 1 + sizes[block.kind] + len(block.rows) for block in told]
-    pieces = ["\n".join(lines[b.line - 1 : e]) for b, e in zip(told, ends, strict=True)]
-    return "\n\n".join(pieces) + "\n"
