@@ -260,10 +260,14 @@ create or replace macro extracted_answer(verifier) as
     )[1];
 
 -- A field of a row by its JSON path; the components of a reward stand apart from the rest.
+-- A path is checked even where its branch is not taken, so each branch gets one that can be read.
 create or replace macro row_field(verifier, reward_components, path) as
     case
         when starts_with(path, '$."reward_components".')
-            then json_extract(reward_components, '$' || path[22:])
+            then json_extract(
+                reward_components,
+                if(starts_with(path, '$."reward_components".'), '$' || path[22:], '$')
+            )
         else json_extract(verifier, path)
     end;
 

@@ -3,52 +3,48 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pipeline
 from pipeline.package.layout import package
-from pipeline.package.validate import FAIL, Check, Data, gather, validate
+from pipeline.package.validate import Check, validate
+from pipeline.package.validate.subject import FAIL, Data, Subject, findings, gather
+from pipeline.run import part
+from pipeline.settings import Settings
+from pipeline.warehouse import store_views
 from tests.lean import LOADED, only
-from tests.packages import RECOMPUTED, REPORT, write_package
+from tests.packages import write_package
 
-NEEDED = (*LOADED, "run_metrics", "slice_metrics", "funnel", "failure_modes")
 GOLDEN = "golden_reports/model_a"
-DRAFT = re.sub(r"\.(\s)", r" as drafted.\1", REPORT)
 
 
 @functools.cache
 def good_rollouts(temporary: Path) -> Data:
     """What is known of the rollouts of the good package: asked once, by whoever needs it first."""
-    return known(write_package(temporary / "good_package"))
+    folder = write_package(temporary / "good_package")
+    made = part(Settings(results=(folder / "rollouts",), out=folder.parent / "out"))
+    store_views(made)
+    return gather(pipeline.open_warehouse(made))
 
 
 def known(folder: Path) -> Data:
     """What is known of a package's rollouts, with no more relations than are asked."""
     out = folder.parent / "out"
-    with only(*NEEDED):
+    with only(*LOADED):
         pipeline.analyze(folder / "rollouts", out=out)
-    opened = pipeline.open_warehouse(out / "warehouse.duckdb")
-    metrics = {"model_a": RECOMPUTED, "model_b": {"pass_at_1": 0.625}}
-    return gather(opened, metrics, {"model_a": DRAFT})
+    return gather(pipeline.open_warehouse(out / "warehouse.duckdb"))
 
 
 def found(
-    folder: Path, data: Data | None, *phases: str, contradictions: Any = None, **changes: Any
+    folder: Path, data: Data | None, *phases: str, least_facts: int = 8, **changes: Any
 ) -> list[Check]:
     """The checks of the package with some files changed."""
     read = package(write_package(folder, **changes))
-    return validate(
-        read,
-        data,
-        phases=phases,
-        contradictions=contradictions or {golden.report: [] for golden in read.goldens},
-        leaks=[],
-    )
+    told = findings(read, data.warehouse if data else None) if "golden" in phases else {}
+    return validate(Subject(read, data, "", least_facts, [], told), phases)
 
 
-def ids(checks: Sequence[Check], status: str = FAIL) -> set[str]:
+def ids(checks: list[Check], status: str = FAIL) -> set[str]:
     """The checks with a status."""
     return {each.id for each in checks if each.status == status}

@@ -8,7 +8,7 @@ import string
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.sanitize import Policy
+from pipeline.package.sanitize.policy import Policy
 
 ALNUM = string.ascii_letters + string.digits
 WORDS = "the run ended after two calls; see notes, table 3 (n=12) and 11:00 for task:3 more".split()
@@ -51,7 +51,7 @@ def plant(rng: random.Random) -> Plant:
     """A secret of any kind."""
     name, other, digits = _name(rng), _name(rng), _some(rng, "123456789", 2)
     makers = (
-        lambda: Plant(f"{name}.{other}@{_name(rng)}.example"),
+        lambda: Plant(f"{name}.{other}@{_name(rng)}.io"),
         lambda: Plant(f"{name}+{digits}@{_name(rng)}.co.uk"),
         lambda: Plant("ghp_" + _some(rng, ALNUM, 36)),
         lambda: Plant("github_pat_" + _some(rng, ALNUM, 30)),
@@ -65,15 +65,15 @@ def plant(rng: random.Random) -> Plant:
         lambda: Plant(_some(rng, ALNUM, 10) + digits + "xY", before="password="),
         lambda: Plant(_some(rng, ALNUM, 20) + digits + "xY", before='"api_key": "', after='"'),
         lambda: Plant(_some(rng, ALNUM, 20) + digits + "xY", before="Authorization: Bearer "),
-        lambda: Plant(f"postgres://{name}:{other}{digits}@db.{_name(rng)}.example/base"),
+        lambda: Plant(f"postgres://{name}:{other}{digits}@db.{_name(rng)}.io/base"),
         lambda: Plant(f"http://{name}.internal/{other}?q={digits}"),
         lambda: Plant(f"https://{name}-node/v2"),
-        lambda: Plant(f"https://{name}.example:8443/x_{other}"),
-        lambda: Plant(f"https://api.{name}.example/v1/chat"),
+        lambda: Plant(f"https://{name}.io:8443/x_{other}"),
+        lambda: Plant(f"https://api.{name}.io/v1/models"),
         lambda: Plant(f"gpu-node-{digits}:29500"),
         lambda: Plant(f"{name}{digits}.corp"),
         lambda: Plant(f"10.{digits}.0.{rng.randint(1, 255)}"),
-        lambda: Plant(f"2001:db8::{digits}:{_some(rng, string.digits, 3)}"),
+        lambda: Plant(f"2a02:8070::{digits}:{_some(rng, string.digits, 3)}"),
         lambda: Plant(f"{name}@node{digits}"),
         lambda: Plant(f"/home/{name}/{other}/file_{digits}.py"),
         lambda: Plant(f"/lustre/fsw/{name}/users/{other}"),
@@ -105,8 +105,8 @@ def value(rng: random.Random, plants: list[Plant], depth: int = 0) -> Any:
         return passage(rng, plants)
     if kind < 0.6:
         return rng.choice((1, 2.5, -1e-7, True, None, 10**12, "", "2024-05-01T11:00:00"))
-    if kind < 0.7:
-        return written(value(rng, plants, depth + 1), rng)
+    if kind < 0.7 and depth < 2:
+        return json.dumps(value(rng, plants, depth + 1), ensure_ascii=rng.random() < 0.5)
     if kind < 0.82:
         return [value(rng, plants, depth + 1) for _ in range(rng.randint(0, 3))]
     return {

@@ -1,4 +1,4 @@
-"""Draft facts are single claims of the golden report, with what they cite and count."""
+"""Anchor facts: their file, and drafts of them from what has a form in a golden report."""
 
 from __future__ import annotations
 
@@ -7,92 +7,211 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-from pipeline.package.facts import document, draft
+import pytest
+
+from pipeline import open_warehouse
+from pipeline.errors import InputError
+from pipeline.package.fact_drafts import draft
+from pipeline.package.facts import Fact, Subject, document, read_facts
+from pipeline.package.verify import verify
+from pipeline.package.verify.facts import read as fact_file
 from tests.package_reports import GOLDEN, TEXTS, written
 from tests.results import call
 
 
-def drafted(text: str, *, most: int = 12, least: int = 0) -> list[dict[str, Any]]:
-    found = document(draft(text, most=most, least=least), benchmark="b", model="mason 3b")
-    facts: list[dict[str, Any]] = found["anchor_facts"]
-    return facts
+def drafted(text: str, most: int = 12) -> list[Fact]:
+    return list(draft(text, model="mason 3b", most=most).facts)
 
 
-def test_claims_of_the_diagnosis_are_found() -> None:
-    """Every finding that names a task, rollout, tool or mode is drafted, in the report's words."""
-    found = [fact["fact"] for fact in drafted(GOLDEN)]
+def test_findings_are_drafted_in_the_reports_words() -> None:
+    """Sentences that cite an event or quote the record, each once."""
+    found = [fact.fact for fact in drafted(GOLDEN, 20)]
     assert set(TEXTS[:7]) <= set(found)
+    assert len(set(found)) == len(found)
 
 
-def test_what_restates_an_aggregate_is_left_out() -> None:
-    """Totals, buckets, tables' totals and how the report was made are no facts."""
-    told = " ".join(fact["fact"] for fact in drafted(GOLDEN, most=50, least=50))
-    for said in (
-        "18 pass",
-        "2 tasks always",
-        "40 of 40",
-        "blade analyze",
-        "45.0%",
-        "nothing is comp",
-    ):
+def test_how_the_report_was_made_is_no_fact() -> None:
+    """Nor are totals without a source, or sentences that name nothing."""
+    told = " ".join(fact.fact for fact in drafted(GOLDEN, 50))
+    for said in ("18 pass (45.0%)", "40 of 40", "blade analyze", "nothing is comp"):
         assert said not in told
 
 
-def test_a_fact_says_where_it_is_from() -> None:
-    """Section, line, tasks, rollouts, numbers as written and names; a person must look at it."""
-    (fact,) = [fact for fact in drafted(GOLDEN) if fact["fact"] == TEXTS[6]]
-    line = GOLDEN[: GOLDEN.index("4 of 4 attempts send")].count("\n") + 1
-    assert fact == {
-        "id": fact["id"],
-        "fact": TEXTS[6],
-        "difficulty": "high",
-        "difficulty_reason": "cites an event and gives a cause: "
-        "found by reading the trajectory only",
-        "section": "Never-Pass Deep Dives",
-        "line": line,
-        "tasks": ["8"],
-        "rollouts": ["desk_mason-3b/8:0#4"],
-        "numbers": ["4", "4", "17", "71"],
-        "entities": ["depot_find"],
-        "mean_score": None,
-        "review_required": True,
-    }
+def test_a_fact_has_its_structure() -> None:
+    """Subject, predicate, value, citations, terms, and how hard it is to know."""
+    (fact,) = [fact for fact in drafted(GOLDEN, 20) if fact.fact == TEXTS[6]]
+    assert fact == Fact(
+        id=fact.id,
+        fact=TEXTS[6],
+        difficulty="high",
+        section="Never-Pass Deep Dives",
+        subject=Subject("desk_mason-3b", "8", (0,)),
+        predicate=fact.predicate,
+        value=fact.value,
+        citations=("desk_mason-3b/8:0#4",),
+        terms=fact.terms,
+    )
+    assert fact.terms[0] == "depot_find"
+    assert fact.predicate in ("count", "other")
 
 
 def test_ids_follow_the_report() -> None:
     """They are numbered in the order of the report, and safe in a file's name."""
     facts = drafted(GOLDEN)
-    assert [fact["line"] for fact in facts] == sorted(fact["line"] for fact in facts)
-    assert [fact["id"] for fact in facts][:2] == ["mason-3b-01", "mason-3b-02"]
+    places = [GOLDEN.find(f"## {fact.section}") for fact in facts]
+    assert places == sorted(places)
+    assert [fact.id for fact in facts][:2] == ["mason-3b-01", "mason-3b-02"]
+
+
+CARD = """\
+## Never-Pass Deep Dives
+
+### Task `a:1`
+
+The mode is `WRONG_TOOL`. It ends 3 of 4 scored attempts.
+<!-- from report.dives where run_id = 'r_x' and task_id = 'a:1': n_with_mode, n_scored -->
+
+- fail: `r_x/a:1:0#5` `it is in the calendar`
+- expected: `calendar_create` `start: expected 11:00, got 1:00`, never made
+- last error: `state diff timed out`
+- cause: behaviour (BI), given by a person
+
+| task | bucket | root cause |
+| --- | --- | --- |
+| `a:2` | never | KG |
+
+| cause | which |
+| --- | --- |
+| TI | tasks 7 and 13 |
+
+| mode | see |
+| --- | --- |
+| CUT_OFF | `r_y/3:1` |
+
+## Comparison
+
+`r_y` against `r_x`: +4.0 points.
+<!-- from comparisons where base = 'r_x' and candidate = 'r_y': delta -->
+"""
+# Predicate, task, value and query of each fact of the card; A is its first task.
+CLAIMS = """\
+count | a:1 | 3 | select n_with_mode from report.dives where A
+mode | a:1 | WRONG_TOOL | select distinct mode from rollout_modes where A and mode = 'WRONG_TOOL'
+outcome | a:1 | fail | select distinct if(is_pass, 'pass', 'fail') from rollouts where A and rollout_index in (0)
+expected_call | a:1 | calendar_create | select distinct tool from expected_calls where A and tool = 'calendar_create'
+check | a:1 | state diff timed out | None
+cause | a:1 | BI | select cause from root_causes where A
+bucket | a:2 | never | select bucket from task_outcomes where run_id = 'r_x' and task_id = 'a:2'
+cause | a:2 | KG | select cause from root_causes where run_id = 'r_x' and task_id = 'a:2'
+cause | 7 | TI | select cause from root_causes where run_id = 'r_x' and task_id = '7'
+cause | 13 | TI | select cause from root_causes where run_id = 'r_x' and task_id = '13'
+mode | 3 | CUT_OFF | select distinct mode from rollout_modes where run_id = 'r_y' and task_id = '3' and rollout_index in (1) and mode = 'CUT_OFF'
+direction | None | higher | select if((select delta from comparisons where base = 'r_x' and candidate = 'r_y') > 0, 'higher', 'lower')
+"""  # noqa: E501  (a query is one line)
+
+
+def test_each_form_gives_its_predicate() -> None:
+    """Labels before a colon, columns, sources and signs say what a fact claims."""
+    claims = [
+        f"{fact.predicate} | {fact.subject.task} | {fact.value} | {fact.sql}"
+        for fact in drafted(CARD, 40)
+    ]
+    expected = CLAIMS.replace("where A", "where run_id = 'r_x' and task_id = 'a:1'")
+    assert sorted(claims) == sorted(expected.splitlines())
+
+
+def test_a_report_without_sources_or_labels() -> None:
+    """Ids in backquotes, headings, rows, numbers and quotes are enough."""
+    facts = drafted(PUBLISHED)
+    assert len(facts) >= 8
+    by = {(fact.subject.task, fact.predicate): fact for fact in facts}
+    assert by["compile-kernel-3", "outcome"].value == "fail"
+    assert by["fix-git-2", "cause"].value == "BI"
+    assert by["compile-kernel-3", "other"].quotes == ("Killed signal terminated program cc1",)
+    assert by["compile-kernel-3", "other"].fact.startswith("Task `compile-kernel-3`: The log ends")
+    assert all(fact.subject.run is None and fact.sql is None for fact in facts)
+
+
+PUBLISHED = """\
+# Evaluation report: model-x on terminal tasks
+
+## Overview
+
+The model passes 285 of 810 rollouts (35.2%). Timeouts dominate.
+
+## Results
+
+| Task | Pass rate | Outcome |
+|------|-----------|---------|
+| `compile-kernel-3` | 0/8 | fail |
+| `fix-git-2` | 5/8 | pass |
+| `serve-http-1` | 1/8 | pass |
+
+## Failure types
+
+| Failure type | Count | % of 1056 |
+|---|---|---|
+| Timeout | 464 | 43.9% |
+| Wrong output | 305 | 28.9% |
+| Missing tool | 75 | 7.1% |
+
+Timeouts account for 464 failures, most of them in `compile-kernel-3` where
+`make -j` fills the memory.
+
+## Never-passing tasks
+
+**`compile-kernel-3`**: all 8 rollouts run `make` without `-j4` and hit the 900 s limit.
+The log ends with "Killed signal terminated program cc1".
+
+In `serve-http-1` the agent starts the server in the foreground and never returns;
+7 of 8 rollouts end this way.
+
+## Sometimes-passing tasks
+
+### fix-git-2
+
+Passing rollouts run `git reflog` before `git reset`; failing rollouts reset first and
+lose the commit "add the ledger page".
+
+The root cause for `fix-git-2` is BI (behaviour): the knowledge is there.
+
+## Recommendations
+
+1. Raise the limit for `compile-kernel-3` or cut the tree.
+2. Teach the loop to use `nohup` for servers (`serve-http-1`).
+"""
+
+
+def test_what_stands_in_code_claims_nothing() -> None:
+    """A prompt may hold names like modes, and quotes; two modes in a sentence are no claim."""
+    told = (
+        "## Dives\n\n### Task `4`\n\n- fail: `r_b/4:0#1` `SOME_MODE`\n\n"
+        'Asked: `make a TABLE_NAME with "three words here" in it`.\n\n'
+        "`UNEXPLAINED` in 1 of 1 attempt. MODE_A and MODE_B meet in `r_b/4:1`.\n\n"
+        "- cause: behaviour (BI)\n\n## Other\n\nSee `r_a/1:0`, `r_a/2:0` and `r_a/3:0`.\n"
+    )
+    facts = drafted(told)
+    assert not any(fact.quotes for fact in facts)
+    assert [fact.value for fact in facts if fact.predicate == "mode"] == []
+    (cause,) = [fact for fact in facts if fact.predicate == "cause"]
+    assert (cause.value, cause.subject) == ("BI", Subject("r_b", "4")), "the run cited there"
+
+
+def test_quantities_are_at_most_half() -> None:
+    """A third or more say how or why, whatever the tables hold."""
+    for text in (GOLDEN, CARD, PUBLISHED):
+        facts = drafted(text)
+        n = sum(fact.predicate in ("count", "rate", "bucket") for fact in facts)
+        assert 2 * n <= len(facts) + 1
 
 
 def test_a_sentence_takes_the_task_of_its_heading() -> None:
     """What stands below "Task `a:1`" is about it, though it does not say so."""
     told = '## Never pass\n\n### Task `a:1`: lost\n\nThe verifier says "no such label" 3 times.'
     (fact,) = drafted(told)
-    assert fact["fact"] == 'Task `a:1`: The verifier says "no such label" 3 times.'
-    assert fact["tasks"] == ["a:1"]
-
-
-def test_marks_are_no_part_of_a_fact() -> None:
-    """Comments are dropped, numbers stay, and two sentences are never one fact."""
-    told = (
-        "## Failure modes\n\nTask 3 fails in 7<!--blade:modes?run_id=a#n--> of 9 attempts because "
-        "of `tool_x`. Task 4 calls\n`tool_y` twice after 2 errors."
-    )
-    assert [(fact["fact"], fact["numbers"]) for fact in drafted(told)] == [
-        ("Task 3 fails in 7 of 9 attempts because of `tool_x`.", ["7", "9"]),
-        ("Task 4 calls `tool_y` twice after 2 errors.", ["2"]),
-    ]
-
-
-def test_a_finding_that_is_told_twice_is_one_fact() -> None:
-    """The same task, the same numbers and nearly the same words."""
-    once = "Task 3 fails in 7 of 9 attempts because `tool_x` times out."
-    again = "Task 3 fails in 7 of 9 attempts since `tool_x` times out."
-    assert len(drafted(f"## Summary\n\n{once}\n\n## Failure modes\n\n{again}")) == 1
+    assert fact.fact == 'Task `a:1`: The verifier says "no such label" 3 times.'
+    assert fact.subject.task == "a:1"
 
 
 def test_facts_are_spread_over_tasks() -> None:
@@ -101,20 +220,8 @@ def test_facts_are_spread_over_tasks() -> None:
         f'Task {task} ends with "{said}" because `tool_{task}` fails in {n} of 4 attempts.'
         for task, said, n in ((3, "all is done", 2), (3, "it went well", 3), (5, "no more now", 2))
     )
-    assert [fact["tasks"] for fact in drafted(f"## Failure modes\n\n{told}", most=2)] == [
-        ["3"],
-        ["5"],
-    ]
-
-
-def test_rows_fill_up_only_what_is_lacking() -> None:
-    """A table's row is a fact where sentences are too few."""
-    told = (
-        "## Failure modes\n\n| mode | rollouts |\n| --- | ---: |\n| TIME_OUT of the depot | 7 |\n"
-    )
-    assert drafted(told) == []
-    (row,) = drafted(told, least=1)
-    assert (row["fact"], row["difficulty"]) == ("mode: TIME_OUT of the depot; rollouts: 7", "low")
+    facts = drafted(f"## Failure modes\n\n{told}", most=2)
+    assert [fact.subject.task for fact in facts] == ["3", "5"]
 
 
 def test_the_file_is_the_same_for_any_hash_seed(tmp_path: Path) -> None:
@@ -145,7 +252,133 @@ def test_too_few_facts_are_explained(tmp_path: Path) -> None:
     told = call("extract-anchor-facts", "--golden", found["thin"], *flags)
     assert told.code == 1
     assert "0 facts found, 8 needed; nothing written" in told.stderr
-    assert "1 left out: restates an aggregate" in told.stderr
+    assert "2 left out: names no task, rollout or mode" in told.stderr
     assert not out.exists()
     told = call("extract-anchor-facts", "--golden", found["golden"], *flags, "--min-facts", "13")
     assert told.code == 2
+
+
+def test_the_public_toolkits_file_is_read(tmp_path: Path) -> None:
+    """Facts of text alone, with keys that are not ours, have a place for an id and no structure."""
+    path = tmp_path / "facts.json"
+    path.write_text(
+        json.dumps(
+            {
+                "benchmark": "b",
+                "model": "m",
+                "generated_at": "2026-01-01",
+                "anchor_facts": [
+                    {"fact": "Task 3 never compiles: cc is missing.", "mean_score": 0.5},
+                    {"id": "x", "fact": "Half of the failures time out.", "difficulty": "high"},
+                ],
+            }
+        )
+    )
+    first, second = read_facts(path)
+    assert (first.id, first.difficulty, first.mean_score) == ("fact-01", "medium", 0.5)
+    assert (second.id, second.difficulty, second.is_structured) == ("x", "high", False)
+
+
+def test_facts_survive_their_file(tmp_path: Path) -> None:
+    """What is written is read back the same."""
+    fact = Fact(
+        "m-01",
+        "Task 3 passes 1 of 4 rollouts.",
+        "low",
+        "Aggregate Results",
+        Subject("run", "3", (0, 2)),
+        "count",
+        1,
+        "select 1",
+        ("run/3:0#1",),
+        ("it said so",),
+        ("compile",),
+        0.25,
+    )
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps(document([fact], benchmark="b", model="m")))
+    assert read_facts(path) == [fact]
+    assert fact.is_structured
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"predicate": "guess"},
+        {"subject": "task 3"},
+        {"subject": {"rollouts": ["0"]}},
+        {"value": [1]},
+        {"sql": 1},
+        {"citations": "run/3:0"},
+    ],
+)
+def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, object]) -> None:
+    """The error names the file and the fact."""
+    path = tmp_path / "facts.json"
+    path.write_text(json.dumps({"anchor_facts": [{"fact": "Task 3 passes twice.", **entry}]}))
+    with pytest.raises(InputError, match=r"facts\.json: fact 1 has"):
+        read_facts(path)
+
+
+BAD = [
+    ({"value": 26}, "25", "fact"),
+    ({"value": "BI", "sql": "select cause from root_causes where run_id = 'no'"}, "no row", "fact"),
+    ({"value": 0.5, "sql": "select 0.5405"}, "0.5405", "fact"),
+    ({"value": 1e999, "sql": "select 7"}, "7", "fact"),
+    ({"sql": "select nothing from nowhere"}, "a query that can be run", "fact"),
+    ({"citations": ["office_desk_aster-8b/99:0"]}, "tasks of this run", "citation"),
+    ({"citations": ["task 3"]}, "RUN/TASK:ROLLOUT", "citation"),
+    ({"citations": ["office_desk_aster-8b/17:0#1"]}, "it stands at #3", "quote"),
+    ({"quotes": ["I shall send it at once"]}, "not said there", "quote"),
+]
+TRUE = {
+    "fact": "25 of 45 scored failures end without one accepted write.",
+    "value": 25,
+    "sql": "select 25",
+    "citations": ["office_desk_aster-8b/17:0#3"],
+    "quotes": ["Acting on someone's records would need their consent"],
+}
+
+
+GOOD: list[dict[str, object]] = [
+    {},
+    {"value": 2884.1, "sql": "select 2884.13"},
+    {"value": 0.44, "sql": "select 0.4405"},
+    {"value": "BI", "sql": "select 'BI'"},
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "check"), [*((change, "", "") for change in GOOD), *BAD]
+)
+def test_verify_checks_facts(
+    demo: Path, tmp_path: Path, change: dict[str, object], expected: str, check: str
+) -> None:
+    """The query of a fact, what it cites and what it quotes; the finding names the fact's line."""
+    path = tmp_path / "m_anchor_facts.json"
+    told = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
+    path.write_text(told.replace("Infinity", "1e999"))
+    with open_warehouse(demo) as warehouse:
+        found = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    wrong = [each for each in found if each.status == "contradicted"]
+    assert [(each.file, each.line, each.check) for each in wrong] == (
+        [(path.name, 3, check)] if check else []
+    )
+    assert all(expected in (each.expected or "") for each in wrong)
+    assert check or {each.status for each in found} == {"verified"}
+
+
+def test_verify_says_what_it_cannot_check(demo: Path, tmp_path: Path) -> None:
+    """A fact of text alone is unchecked, so is any without data, and a broken file is wrong."""
+    path = tmp_path / "m_anchor_facts.json"
+    path.write_text(json.dumps({"anchor_facts": [{"fact": "Half of the failures time out."}]}))
+    with open_warehouse(demo) as warehouse:
+        (alone,) = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    (apart,) = verify("# Report\n", "r.md", None, None, fact_file(path))
+    assert [(each.status, each.source) for each in (alone, apart)] == [
+        ("unchecked", "nothing to check"),
+        ("unchecked", "no data"),
+    ]
+    path.write_text("{")
+    (broken,) = verify("# Report\n", "r.md", None, None, fact_file(path))
+    assert (broken.status, broken.check) == ("contradicted", "fact")

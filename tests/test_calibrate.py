@@ -12,31 +12,31 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package.facts import document, draft
-from pipeline.package.scoring import negatives
+from pipeline.package.facts import Fact
 from pipeline.package.scoring.calibration import calibrate
-from pipeline.package.scoring.files import Fact
-from pipeline.package.scoring.negation import negated
+from pipeline.package.scoring.look_alikes import (
+    MAKERS,
+    causes_inverted,
+    ids_swapped,
+    look_alikes,
+    negated,
+    numbers_perturbed,
+    tables_as_items,
+)
 from pipeline.package.scoring.score import score, standard
-from pipeline.package.scoring.swaps import ids_swapped, numbers_perturbed
-from pipeline.package.shallow import shallow
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written
 from tests.results import Outcome, call
 
-NAMES = [
-    "words-shuffled",
-    "vocabulary-list",
-    "numbers-perturbed",
-    "ids-swapped",
-    "claims-negated",
-    "sections-swapped",
-    "keyword-stuffing",
-    "metric-dump",
-]
+# The small report gives no root causes.
+NAMES = [name for name, *_ in MAKERS if name != "causes-inverted"]
+SHALLOW = (
+    "# mason-3b on parcel_desk\n\n## Aggregate Results\n\n"
+    + GOLDEN[GOLDEN.index("| run |") : GOLDEN.index("## Workflow")]
+)
 
 
 def run(folder: Path, *flags: str | Path, **texts: str) -> Outcome:
-    found = written(folder, **{"shallow": shallow(GOLDEN).text, **texts})
+    found = written(folder, **{"shallow": SHALLOW, **texts})
     return call(
         "calibrate",
         *("--golden-report", found["golden"]),
@@ -56,8 +56,10 @@ def test_a_golden_report_is_told_from_its_look_alikes(tmp_path: Path) -> None:
     assert summary["passed"] is True
     assert summary["golden_score"] >= 0.85
     assert summary["shallow_score"] <= 0.40
-    assert list(summary["negatives"]) == NAMES
-    assert all(each["below_golden"] >= 0.25 for each in summary["negatives"].values())
+    assert list(summary["look_alikes"]) == NAMES
+    equal = {name for name, *_, is_equal in MAKERS if is_equal}
+    for name, each in summary["look_alikes"].items():
+        assert each["below_golden"] <= 0.05 if name in equal else each["below_golden"] >= 0.25, name
     for name, key in (("golden-vs-self", "golden_score"), ("shallow-vs-golden", "shallow_score")):
         reward = json.loads((out / name / "reward.json").read_text(encoding="utf-8"))
         assert reward["final_score"] == summary[key]
@@ -77,20 +79,20 @@ def test_a_golden_report_as_its_own_control_fails(tmp_path: Path) -> None:
     assert told.code == 1
     assert "FAIL   shallow-vs-golden" in told.stdout
     assert "Review: Shallow too close" in told.stdout
-    assert "f1 (met by the shallow report)" in told.stdout
+    assert "f1 (met by shallow-vs-golden)" in told.stdout
 
 
 def test_a_spread_can_be_asked_for(tmp_path: Path) -> None:
-    """0.95 is more than any control allows here."""
-    told = run(tmp_path, "--min-spread", "0.95", "--json")
+    """A control that states a fact is too close for a spread of 1."""
+    told = run(tmp_path, "--min-spread", "1", "--json", shallow=SHALLOW + TEXTS[7])
     summary = json.loads(told.stdout)
-    assert (told.code, summary["targets"]["spread_at_least"]) == (1, 0.95)
+    assert (told.code, summary["targets"]["spread_at_least"]) == (1, 1)
     assert [each["name"] for each in summary["checks"] if not each["passed"]] == ["spread"]
 
 
 def test_facts_that_the_golden_report_does_not_state_are_named(tmp_path: Path) -> None:
     """Facts of another report make the golden one fail, and are the thing to review."""
-    found = written(tmp_path, shallow=shallow(GOLDEN).text)
+    found = written(tmp_path, shallow=SHALLOW)
     odd = [f"Task {n}0 of another desk was lost by `tool_{n}` in {n} of 9 calls." for n in "234"]
     found["facts"].write_text(facts_json((*TEXTS[:2], *odd)), encoding="utf-8")
     told = call(
@@ -100,30 +102,16 @@ def test_facts_that_the_golden_report_does_not_state_are_named(tmp_path: Path) -
         *("--shallow-report", found["shallow"]),
     )
     assert told.code == 1
-    assert "Weak facts: f3 (the golden report does not state it (not found))" in told.stdout
+    assert "f3 (not in the golden report: no passage is about it)" in told.stdout
 
 
 def test_facts_of_tables_do_not_survive_the_metric_dump() -> None:
     """A row of a table is met by a dump of tables: such facts are weak, and are called so."""
-    rows = ["stage: booked; reached: 24; of all: 60.0%; lost here: 12"]
-    found = calibrate(GOLDEN, shallow(GOLDEN).text, [Fact("row", rows[0], "low")])
+    row = "stage: booked; reached: 24; of all: 60.0%; lost here: 12"
+    found = calibrate(GOLDEN, SHALLOW, [Fact("row", row, "low")])
     assert not found.passed
-    assert "metric-dump" in found.weak_facts[0].why
-    assert any("Look-alikes too close" in line for line in found.review)
-
-
-def test_thin_sections_are_named() -> None:
-    """A section that is blank, or says only what another says, is to be looked at; others not."""
-    said = (
-        "Task `3` fails in 4 of 4 attempts, since the agent writes to a customer that no search "
-        "returned (`run/3:0#5`)."
-    )
-    report = (
-        f"## Executive Summary\n\n{said}\n\n## Recommendations\n\n{said}\n\n## Workflow Funnel\n"
-    )
-    found = calibrate(report, report, [Fact("f", said, "high")])
-    assert found.thin == ("Recommendations", "Workflow Funnel")
-    assert any(line.startswith("Sections thin: Recommendations,") for line in found.review)
+    assert "metric-dump" in found.weak_facts[0]["why"]
+    assert any("Look-alikes" in line for line in found.review)
 
 
 def test_a_low_golden_report_is_not_blamed_on_the_shallow_one() -> None:
@@ -133,24 +121,20 @@ def test_a_low_golden_report_is_not_blamed_on_the_shallow_one() -> None:
     found = calibrate(report, "## Executive Summary\n", [fact])
     assert not found.passed
     assert not any("Shallow too close" in line for line in found.review)
-
-
-def test_a_thin_report_without_evidence_is_named() -> None:
-    """A golden report that cites nothing cannot show that a score needs evidence."""
-    thin = "## Summary\n\nThe TIMED_OUT mode leads with 9 of 22 failures in the depot.\n"
-    fact = Fact("f", "The TIMED_OUT mode leads with 9 of 22 failures in the depot.", "low")
-    found = calibrate(thin, thin, [fact])
-    assert any("Evidence missing" in line for line in found.review)
-    assert found.not_built == ["ids-swapped", "sections-swapped"]
-    assert found.as_json()["not_built"] == found.not_built
+    assert found.not_built == [
+        "tables-as-items",
+        "numbers-perturbed",
+        "ids-swapped",
+        "causes-inverted",
+    ]
 
 
 def test_each_look_alike_does_what_its_name_says() -> None:
     """The same words, numbers or headings as the golden report, and one thing spoiled."""
-    made = {each.name: each.text for each in negatives.negatives(GOLDEN)}
+    made = {each.name: each.text for each in look_alikes(GOLDEN)}
     assert list(made) == NAMES
     headings = re.findall(r"^## .*", GOLDEN, re.MULTILINE)
-    for name in NAMES:
+    for name in NAMES[1:]:
         assert re.findall(r"^## .*", made[name], re.MULTILINE)[: len(headings)] == headings, name
     assert sorted(re.findall(r"\w+", made["words-shuffled"])) == sorted(re.findall(r"\w+", GOLDEN))
     assert "| booked | 24 |" not in made["numbers-perturbed"]
@@ -174,6 +158,13 @@ def test_ids_are_exchanged_everywhere() -> None:
     assert ids_swapped("See `a/3:1#7` alone.") == "See `a/3:2#7` alone."
 
 
+def test_causes_and_tables_change_their_form() -> None:
+    """A label is another everywhere; a row becomes an item that loses no head."""
+    assert causes_inverted("Task 3 is BI, not KG.") == "Task 3 is IR, not BI."
+    table = "| task | cause |\n| --- | --- |\n| `3` | BI |"
+    assert tables_as_items(table).strip() == "- task: `3`; cause: BI"
+
+
 @pytest.mark.parametrize(
     ("said", "opposite"),
     [
@@ -191,7 +182,7 @@ def test_a_sentence_is_negated_once(said: str, opposite: str) -> None:
 
 def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
     """Scores and look-alikes depend on nothing but the files."""
-    found = written(tmp_path, shallow=shallow(GOLDEN).text)
+    found = written(tmp_path, shallow=SHALLOW)
     flags = ["--golden-report", found["golden"], "--anchor-facts", found["facts"]]
     flags += ["--shallow-report", found["shallow"], "--output-dir"]
     code = "from pipeline.cli import main; main()"
@@ -207,34 +198,6 @@ def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
     assert len(names) == 3 + len(NAMES)
     for name in names:
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "7" / name).read_bytes()
-
-
-def test_a_word_of_several_parts_has_one_sense() -> None:
-    """Of an address the same part counts, whatever the seed of hashes."""
-    code = (
-        "from pipeline.package.scoring.vocabulary import sense;"
-        "print([sense(f'{a}.novak@northwind.example') for a in ('esther', 'omar', 'hana', 'ida')])"
-    )
-    told = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            check=True,
-            capture_output=True,
-            env={**os.environ, "PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2", "3")
-    ]
-    assert len(set(told)) == 1
-
-
-@pytest.mark.slow
-def test_a_draft_can_be_calibrated(demo: Path) -> None:
-    """A report of blade's own, with facts drafted from it, passes."""
-    text = (demo.parent / "runs" / "office_desk_aster-8b" / "report.md").read_text("utf-8")
-    found = document(draft(text, most=12, least=8), benchmark="office_desk", model="aster-8b")
-    facts = [Fact(each["id"], each["fact"], each["difficulty"]) for each in found["anchor_facts"]]
-    made = calibrate(text, shallow(text).text, facts)
-    assert made.passed, made.review
 
 
 @pytest.mark.slow

@@ -116,6 +116,27 @@ def test_runs_are_named_from_files_then_folders(
     assert list(_run_names(tmp_path).values()) == names
 
 
+def test_a_package_keeps_sidecars_below_its_rollouts_and_labels_beside_them(tmp_path: Path) -> None:
+    """Both belong to the run; a folder of another name does not look above itself."""
+    files = {
+        "p/rollouts/a_rollouts.jsonl": ROWS,
+        "p/rollouts/sidecars/a_rollouts_failures.jsonl": "",
+        "p/rollouts/sidecars/b_failures.jsonl": "",
+        "p/labels.jsonl": "",
+        "q/a_rollouts.jsonl": ROWS,
+    }
+    write(tmp_path, files)
+    found = discover.artifacts((tmp_path / "p" / "rollouts",))
+    assert {each.name: each.run_name for each in found} == {
+        "../labels.jsonl": None,
+        "a_rollouts.jsonl": "a",
+        "sidecars/a_rollouts_failures.jsonl": "a",
+        "sidecars/b_failures.jsonl": "b",
+    }
+    (tmp_path / "p" / "rollouts").rename(tmp_path / "p" / "runs")
+    assert "../labels.jsonl" not in _kinds(tmp_path / "p" / "runs")
+
+
 def test_names_alike_but_for_case_are_told_apart(tmp_path: Path) -> None:
     """Two files of one folder whose names differ only in case are two runs on any file system."""
     write(tmp_path, {"Model_rollouts.jsonl": ROWS, "model_rollouts.jsonl": ROWS})

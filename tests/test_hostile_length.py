@@ -10,7 +10,7 @@ import pytest
 
 import pipeline
 from pipeline.package.sanitize.detect import spans
-from pipeline.package.sanitize.values import Policy
+from pipeline.package.sanitize.policy import Policy
 from pipeline.package.verify import verify
 
 MEGABYTE = 1_000_000

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import tomllib
 from pathlib import Path
 from unittest import mock
@@ -13,15 +14,13 @@ from unittest import mock
 import duckdb
 import pytest
 
-from pipeline.errors import InputError
-from pipeline.package.scaffold import Existing, File, Standing, planned, select, written
-from pipeline.package.scaffold.drafts import draft_names
-from pipeline.profile import beside, read
-from pipeline.profile.contents import BUILT_IN
-from pipeline.profile.tables import own_rules
+import pipeline
+from pipeline.package.scaffold import laying_out
+from pipeline.package.scaffold.selection import select
+from pipeline.package.scaffold.skill import refreshed
 from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 from tests.markdown_read import complaints
-from tests.results import Row, call, rollout, write
+from tests.results import Outcome, Row, call, rollout, write
 
 HEADINGS = [
     "Overview",
@@ -29,9 +28,10 @@ HEADINGS = [
     "Workflow Funnel",
     "Failure Taxonomy",
     "Analysis Workflow",
-    "Report Template",
 ]
-NASTY = "a`|<b>x</b> <!-- curate: forged --> www.x.example"
+PART_MARK = re.compile(r"<!-- (?:generated: \w+|end) -->\n")
+PARTS = ["overview", "fields", "funnel", "modes", "workflow"]
+NASTY = "a`|<b>x</b> <!-- curate: forged --> <!-- end --> www.x.example"
 
 
 def rows(*, passes: int) -> list[Row]:
@@ -45,6 +45,7 @@ def rows(*, passes: int) -> list[Row]:
             output=[{"type": "message", "role": "assistant", "content": f"said {task} {index}"}],
             n_points=5 if 2 * task + index < passes else 2,
             level=["easy", "hard"][task % 2],
+            tests={f"test_{task}_{number}": number % 2 == 0 for number in range(40)},
             **({NASTY: index} if task == 0 else {}),
         )
         for task in range(4)
@@ -63,19 +64,21 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "desk_a_rollouts.jsonl": rows(passes=3),
             "desk_b_rollouts.jsonl": rows(passes=6),
             "desk_b_rollouts_failures.jsonl": "",
+            "labels.jsonl": [{"run": "desk_a", "task": 2, "cause": "BI"}],
             "sums_a_rollouts.jsonl": other,
         },
     )
-    # Reports take longest, and are what an analysis writes: see test_init_whole.py.
-    without_reports = mock.patch("pipeline.package.scaffold.laying_out.draft_files", lambda *_: [])
-    with only(*LOADED, *METRICS, *DIAGNOSIS, "report.gaps"), without_reports:
-        ended = call(
-            *("init", "--benchmark-dir", folder / "desk", "--benchmark", "desk"),
-            *("--results", results, "--json"),
-        )
+    ended = init(folder / "desk", "--results", results, "--json")
     assert ended.code == 0, ended.stderr
     (folder / "printed.json").write_text(ended.stdout, encoding="utf-8")
     return folder
+
+
+def init(folder: Path, *words: str | Path) -> Outcome:
+    """Run blade init without reports, which take longest and are tried in test_init_whole.py."""
+    without_reports = mock.patch.object(laying_out, "_draft_names", lambda *_: {})
+    with only(*LOADED, *METRICS, *DIAGNOSIS, "report.gaps"), without_reports:
+        return call("init", "--benchmark-dir", folder, "--benchmark", folder.name, *words)
 
 
 def skill(made: Path) -> str:
@@ -96,47 +99,66 @@ def test_runs_of_the_benchmark_are_copied(made: Path) -> None:
         assert copy.read_bytes() == given.read_bytes()
 
 
+def test_labels_stand_beside_the_rollouts(made: Path) -> None:
+    """They are taken along, and read from there by an analysis of the rollouts."""
+    assert (made / "desk" / "labels.jsonl").read_bytes() == (
+        made / "results" / "labels.jsonl"
+    ).read_bytes()
+    with only(*LOADED):
+        pipeline.analyze(made / "desk" / "rollouts", out=made / "labelled")
+    with pipeline.open_warehouse(made / "labelled" / "warehouse.duckdb") as warehouse:
+        found = warehouse.execute("select run_id, task_id, cause from labels").fetchall()
+    assert found == [("desk_a", "2", "BI")]
+
+
 def test_skill_tells_the_data(made: Path) -> None:
     """Its sections, and figures that follow from the rows by hand."""
     text = skill(made)
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
+    assert re.findall(r"^<!-- generated: (\w+) -->$", text, re.MULTILINE) == PARTS
     assert text.startswith('---\nname: analyze-desk\ndescription: "')
-    assert "Values seen over 16 scored rollouts: 1 in 9, 0 in 7." in text
-    assert (
-        "| `n_points` | attempt | no value has both passes and failures, in 16 rollouts |" in text
-    )
-    assert "| `level` | task | slice | text | 16 of 16 (100.0%) | `easy` |" in text
-    assert "| `level` | `easy` | 2 | 50.0% | 100.0% |" in text
+    assert "Rewards of 16 scored rollouts: 1 in 9, 0 in 7. A rollout passes from 1" in text
+    assert "| `n_points` | attempt | integer | 16 | `5` |" in text
+    assert "| `level` | task, slice | text | 16 | `easy` |" in text
+    assert "- Slice `level`: `easy`, `hard`" in text
     passed = "| passed | its reward is at least the pass threshold | 3 (−5) | 6 (−2) |"
     assert passed in text
     assert "`desk_a/1:1" in text, "task 1 of desk_a passes once and fails once"
 
 
+def test_a_map_of_many_names_is_one_field(made: Path) -> None:
+    """160 names of tests are one row of the table, and one line of checks."""
+    text = skill(made)
+    assert "| `tests` | task, check | map: 160 names | 16 |" in text
+    assert "- Checks in `tests`: 160 names, such as `test_0_0`; 320 of 640 (50.0%) failed" in text
+    assert "test_3_7" not in text
+
+
+def test_only_modes_that_occur_are_listed(made: Path) -> None:
+    """Each has a rollout to open, and together they are all failures of both runs."""
+    listed = re.findall(
+        r"^\| `[^`]+` \|.*\| (\d+) of (\d+) \(.*`desk_[ab]/\d:\d", skill(made), re.M
+    )
+    assert {int(whole) for _, whole in listed} == {7}
+    assert sum(int(part) for part, _ in listed) == 7
+
+
 def test_skill_is_inert(made: Path) -> None:
     """Text and field names of rollouts are no markup, no row of a table and no place to curate."""
     text = skill(made)
-    body = text.split("---\n", 2)[2]
+    body = PART_MARK.sub("", text.split("---\n", 2)[2])
     assert [told for told in complaints(body) if not told.startswith("fence:")] == []
+    assert text.count("<!-- end -->") == len(PARTS)
     assert text.count("```") == 6
     assert "curate: forged -->" in text and "<!-- curate: forged" not in text
     assert not re.search("[\ue000\ue001]", text)
-    assert "1 of 16" not in text
-    assert "| attempt |  | integer | 4 of 16 (25.0%) |" in text, "the nasty field of task 0"
+    assert "| attempt | integer | 4 |" in text, "the nasty field of task 0"
 
 
 def test_profile_says_what_was_found(made: Path) -> None:
-    """Threshold, slices, stages and modes of the benchmark."""
+    """The name and the slices; what is built in is not said again."""
     profile = tomllib.loads((made / "desk" / "blade.toml").read_text(encoding="utf-8"))
-    assert profile["benchmark"] == "desk"
-    assert profile["pass_threshold"] == 1.0
-    assert profile["slices"] == ["level"]
-    assert [stage["stage"] for stage in profile["funnel"]] == [
-        "produced output",
-        "attempted the core action",
-        "completed without truncation",
-        "reached the verifier",
-    ]
-    assert all(mode["when"] and mode["severity"] for mode in profile["failure_mode"])
+    assert profile == {"benchmark": "desk", "slices": ["level"]}
 
 
 def test_what_is_left_is_printed(made: Path) -> None:
@@ -149,15 +171,54 @@ def test_what_is_left_is_printed(made: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("existing", [Existing(), Existing(keep=True), Existing(force=True)])
-def test_rollouts_that_differ_are_refused(tmp_path: Path, existing: Existing) -> None:
+def test_what_a_person_wrote_is_never_replaced(tmp_path: Path, made: Path) -> None:
+    """Profile, labels, golden reports and the words of a skill stay, refreshed or not."""
+    desk = tmp_path / "desk"
+    shutil.copytree(made / "desk", desk)
+    text = (desk / "skill/SKILL.md").read_text(encoding="utf-8")
+    stale = text.replace("16 scored rollouts", "15 scored rollouts").replace(
+        "## Over", "Mine.\n\n## Over"
+    )
+    own = {
+        "blade.toml": 'benchmark = "desk"\n# mine\n',
+        "labels.jsonl": "",
+        "golden_reports/desk_golden_report.md": "mine\n",
+        "skill/SKILL.md": stale,
+    }
+    write(desk, own)
+    kept = init(desk, "--results", made / "results")
+    assert kept.code == 0, kept.stderr
+    assert {name: (desk / name).read_text(encoding="utf-8") for name in own} == own
+    assert "skill/SKILL.md; --refresh makes" in kept.stderr
+    made_again = init(desk, "--refresh")
+    assert made_again.code == 0, made_again.stderr
+    now = (desk / "skill/SKILL.md").read_text(encoding="utf-8")
+    assert "-Rewards of 15 scored" in made_again.stdout
+    assert "+Rewards of 16 scored" in made_again.stdout
+    assert "\nMine.\n\n## Overview" in now
+    old, new = (part.partition("What these")[0] for part in (text, now.replace("Mine.\n\n", "")))
+    assert old == new
+    del own["skill/SKILL.md"]
+    assert {name: (desk / name).read_text(encoding="utf-8") for name in own} == own
+
+
+def test_what_has_no_place_is_said() -> None:
+    """A generated part whose marks are gone is named, and the others are made again."""
+    new = "<!-- generated: a -->\nnew a\n<!-- end -->\n<!-- generated: b -->\nnew b\n<!-- end -->\n"
+    old = (
+        "mine\n<!-- generated: b -->\nold b\n<!-- end -->\n<!-- generated: c -->\nc\n<!-- end -->\n"
+    )
+    assert refreshed(old, new) == (old.replace("old", "new"), ["a"])
+
+
+def test_rollouts_that_differ_are_refused(tmp_path: Path) -> None:
     """A rollout file of the package is never replaced, and none is left out in silence."""
-    given = write(tmp_path / "results", {"a.jsonl": rows(passes=1)}) / "a.jsonl"
-    write(tmp_path / "desk", {"rollouts/a.jsonl": rows(passes=3)})
-    files = [File("rollouts/a.jsonl", given), File("skill/SKILL.md", "text\n")]
-    with pytest.raises(InputError, match=r"a\.jsonl is there and differs; nothing") as refused:
-        planned(tmp_path / "desk", files, existing)
-    assert "rename the new file" in refused.value.hint
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
+    write(tmp_path / "desk", {"rollouts/a_rollouts.jsonl": rows(passes=3)})
+    ended = init(tmp_path / "desk", "--results", results, "--refresh")
+    assert ended.code == 3
+    assert "a_rollouts.jsonl is there and differs; nothing was written" in ended.stderr
+    assert not (tmp_path / "desk" / "skill").exists()
 
 
 def test_without_rollouts_a_skeleton(tmp_path: Path) -> None:
@@ -168,7 +229,7 @@ def test_without_rollouts_a_skeleton(tmp_path: Path) -> None:
     assert "--results RESULTS" in first.stdout
     text = (tmp_path / "desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
-    assert text.count("Not known yet.") == 5
+    assert text.count("Not known yet:") == 5
     assert (tmp_path / "desk" / "rollouts").is_dir()
     assert (tmp_path / "desk" / "golden_reports").is_dir()
     assert tomllib.loads((tmp_path / "desk" / "blade.toml").read_text()) == {"benchmark": "desk"}
@@ -181,7 +242,6 @@ def test_without_rollouts_a_skeleton(tmp_path: Path) -> None:
         (("--benchmark", " "), 2, "the name is empty"),
         (("--benchmark", "a\nb"), 2, "not a name"),
         (("--benchmark", "a\x1b[31m"), 2, "not a name"),
-        (("--benchmark", "a", "--keep", "--force"), 2, "one of them at most"),
         (("--benchmark", "a", "--results", "nowhere"), 3, "no such file or folder"),
     ],
 )
@@ -203,7 +263,7 @@ def test_names_are_quoted(tmp_path: Path) -> None:
         f"How to analyze rollouts of {name}"
     )
     assert text.startswith('\n# ``x"y\\z: `a` | <b>``: how to analyze')
-    assert complaints(text) == []
+    assert complaints(PART_MARK.sub("", text)) == []
 
 
 def test_a_file_in_the_way(tmp_path: Path) -> None:
@@ -218,81 +278,49 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
     assert "blade.toml: is in the way" in ended.stderr
 
 
-def test_drafts_that_differ(tmp_path: Path) -> None:
-    """Refused by default; kept, or replaced, where that is asked for."""
-    write(tmp_path, {"blade.toml": "benchmark = 'mine'\n"})
-    files = [File("blade.toml", "benchmark = 'ours'\n"), File("skill/SKILL.md", "text\n")]
-    with pytest.raises(InputError, match=r"blade\.toml is there and differs; nothing was written"):
-        planned(tmp_path, files, Existing())
-    kept = planned(tmp_path, files, Existing(keep=True))
-    assert [step.standing for step in kept] == [Standing.KEPT, Standing.NEW]
-    forced = planned(tmp_path, files, Existing(force=True))
-    written(tmp_path, forced, folders=["rollouts"], link=False)
-    assert (tmp_path / "blade.toml").read_text() == "benchmark = 'ours'\n"
-    again = planned(tmp_path, files, Existing())
-    assert {step.standing for step in again} == {Standing.SAME}
-
-
-def test_a_curated_skill_is_no_draft(tmp_path: Path) -> None:
-    """Force replaces a skill while it has a place to curate, and never after."""
-    files = [File("skill/SKILL.md", "anew\n")]
-    write(tmp_path, {"skill/SKILL.md": "mine <!-- curate: more -->\n"})
-    assert planned(tmp_path, files, Existing(force=True))[0].standing is Standing.REPLACED
-    write(tmp_path, {"skill/SKILL.md": "mine, all of it\n"})
-    with pytest.raises(InputError, match="is there and differs"):
-        planned(tmp_path, files, Existing(force=True))
-    # A dangling link is something that is there.
-    (tmp_path / "skill" / "SKILL.md").unlink()
-    (tmp_path / "skill" / "SKILL.md").symlink_to("nowhere")
-    with pytest.raises(InputError, match="is there and differs"):
-        planned(tmp_path, files, Existing())
-
-
 def test_a_skeleton_gives_way(tmp_path: Path) -> None:
-    """What we wrote before anything was known is replaced without being asked."""
-    write(tmp_path, {"skill/SKILL.md": "nothing known\n"})
-    files = [File("skill/SKILL.md", "known\n", skeleton="nothing known\n")]
-    for existing in (Existing(), Existing(keep=True)):
-        assert planned(tmp_path, files, existing)[0].standing is Standing.REPLACED
+    """What we wrote before anything was known is replaced, and links lead back to the results."""
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
+    assert call("init", "--benchmark-dir", tmp_path / "p", "--benchmark", "p").code == 0
+    ended = init(tmp_path / "p", "--results", results, "--link")
+    assert ended.code == 0, ended.stderr
+    assert "Rewards of 8 scored" in (tmp_path / "p/skill/SKILL.md").read_text(encoding="utf-8")
+    assert "slices" in tomllib.loads((tmp_path / "p/blade.toml").read_text())
+    link = tmp_path / "p/rollouts/a_rollouts.jsonl"
+    assert link.readlink() == Path("../../results/a_rollouts.jsonl")
+    assert (
+        "as it was  rollouts/a_rollouts.jsonl" in init(tmp_path / "p", "--results", results).stdout
+    )
 
 
 def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     """A disk that is full in the middle of a file is an error, and leaves nothing of it behind."""
-    given = write(tmp_path / "results", {"a.jsonl": "{}\n"}) / "a.jsonl"
-    steps = planned(tmp_path / "p", [File("rollouts/a.jsonl", given)], Existing())
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
 
     def half_copied(source: Path, target: Path) -> None:
         target.write_text("{")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(source))
 
-    with (
-        mock.patch("shutil.copyfile", half_copied),
-        pytest.raises(InputError, match=r"p/rollouts/a.jsonl: cannot be written"),
-    ):
-        written(tmp_path / "p", steps, folders=["rollouts"], link=False)
+    with mock.patch("shutil.copyfile", half_copied):
+        ended = init(tmp_path / "p", "--results", results)
+    assert ended.code == 3
+    assert "p/rollouts/a_rollouts.jsonl: cannot be written" in ended.stderr
     assert list((tmp_path / "p" / "rollouts").iterdir()) == []
-
-
-def test_links_are_relative(tmp_path: Path) -> None:
-    """A linked file is found from the package, wherever both are moved together."""
-    source = write(tmp_path / "results", {"a.jsonl": "{}\n"}) / "a.jsonl"
-    steps = planned(tmp_path / "p", [File("rollouts/a.jsonl", source)], Existing())
-    written(tmp_path / "p", steps, folders=[], link=True)
-    assert (tmp_path / "p/rollouts/a.jsonl").readlink() == Path("../../results/a.jsonl")
-    again = planned(tmp_path / "p", [File("rollouts/a.jsonl", source)], Existing())
-    assert again[0].standing is Standing.SAME
 
 
 def test_draft_names() -> None:
     """A model names its run's draft; two of a model, or none that can be a name, the run."""
     runs = [("r1", "org/model 7b"), ("r2", "m"), ("r3", "M"), ("r4", "///"), ("r5", "a_vs_b")]
-    assert draft_names(runs) == {
-        "r1": "org-model-7b",
-        "r2": "r2",
-        "r3": "r3",
-        "r4": "r4",
-        "r5": "a-vs-b",
-    }
+    with duckdb.connect() as db:
+        db.execute("create table main.runs (run_id varchar, model varchar)")
+        db.executemany("insert into main.runs values (?, ?)", runs)
+        assert laying_out._draft_names(db) == {
+            "r1": "org-model-7b",
+            "r2": "r2",
+            "r3": "r3",
+            "r4": "r4",
+            "r5": "a-vs-b",
+        }
 
 
 FILES = [
@@ -325,9 +353,10 @@ def test_names_in_the_package(tmp_path: Path) -> None:
             db.execute("insert into raw.files values (?, ?, ?)", [path, run, folder])
             if kind == "rollouts":
                 db.execute("insert into main.runs values (?, ?)", [run, benchmark])
-        chosen = select(db, base, "x")
-        every = select(db, base, "z")
-    assert {file.source.relative_to(base).as_posix(): file.name for file in chosen.files} == {
+        chosen = select(db, base, "x", "rollouts")
+        every = select(db, base, "z", "rollouts")
+    named = {path.relative_to(base).as_posix(): name for name, path in chosen.files.items()}
+    assert {path: name.removeprefix("rollouts/") for path, name in named.items()} == {
         "model_a/rollouts.jsonl": "model_a_rollouts.jsonl",
         "model_a/rollouts_failures.jsonl": "model_a_rollouts_failures.jsonl",
         "model_a/config.yaml": "model_a_config.yaml",
@@ -337,34 +366,7 @@ def test_names_in_the_package(tmp_path: Path) -> None:
         "example_rollouts_pi.jsonl": "example_rollouts_pi.jsonl",
         "notes.md": "notes.md",
     }
-    assert chosen.benchmark == "x"
     assert any("left out" in note and "y" in note for note in chosen.notes)
     assert any("unpack it" in note for note in chosen.notes)
     assert len(every.files) == len(FILES) - 1
-    assert every.benchmark is None
     assert any("none called z" in note for note in every.notes)
-
-
-@pytest.mark.parametrize("place", ["p", "p/rollouts", "p/rollouts/a.jsonl", "p/data"])
-def test_profile_of_a_package_is_found(tmp_path: Path, place: str) -> None:
-    """From the package, from its folder of rollouts, and from a file in it."""
-    write(tmp_path, {"p/blade.toml": "", "p/rollouts/a.jsonl": "", "p/data/a.jsonl": ""})
-    assert beside([tmp_path / place]) == tmp_path / "p" / "blade.toml"
-    write(tmp_path, {"p/other/a.jsonl": ""})
-    assert beside([tmp_path / "p" / "other"]) is None
-
-
-def test_profile_of_the_folder_itself_goes_first(tmp_path: Path) -> None:
-    """A profile among the rollouts counts before the package's, and two places are no conflict."""
-    write(tmp_path, {"blade.toml": "", "rollouts/blade.toml": ""})
-    assert beside([tmp_path / "rollouts"]) == tmp_path / "rollouts" / "blade.toml"
-
-
-def test_what_is_built_in_stays_built_in(tmp_path: Path) -> None:
-    """A profile that says again what is built in has no mode of its own; a changed one is its."""
-    text = BUILT_IN.read_text(encoding="utf-8")
-    write(
-        tmp_path, {"same.toml": text, "other.toml": text.replace("cut off by a limit", "too slow")}
-    )
-    assert own_rules(read(tmp_path / "same.toml")) == set()
-    assert {mode.mode for mode in own_rules(read(tmp_path / "other.toml"))} == {"CUT_OFF"}

@@ -18,7 +18,8 @@ import pytest
 import pipeline
 from pipeline import outputs
 from pipeline import run as flow
-from pipeline.package.sanitize import Policy, in_place
+from pipeline.package.sanitize.policy import Policy
+from pipeline.package.sanitize.share import rewrite
 from tests.results import BLADE, Results, analyzed, blade, call, rollout, write
 
 # Whole analyses, most of them in processes that are killed.
@@ -361,14 +362,14 @@ def test_sanitize_killed_at_any_call_changes_all_or_nothing(tmp_path: Path) -> N
     is_killed, n_killed, n_kept = True, 0, 0
     while is_killed:
         folder = write(tmp_path / str(n_killed), rows)
-        is_killed = _is_killed(n_killed + 1, in_place, [folder], Policy())
+        is_killed = _is_killed(n_killed + 1, rewrite, [folder], Policy())
         shown = _shown(folder)
         is_clean = [b"redacted" in shown[name] for name in rows]
         assert all(is_clean) or not any(is_clean)
         assert all(is_clean) == ("redactions.json" in shown)
         n_kept += not any(is_clean)
         n_killed += 1
-        in_place([folder], Policy())
+        rewrite([folder], Policy())
         shared = {_shown(folder)[name].split()[2] for name in rows}
         assert len(shared) == 1 and shared != {b"ann@corp.io"}
         assert _listing(folder) == ["redactions.json", *rows]

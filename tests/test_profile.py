@@ -19,7 +19,9 @@ from pipeline import profile
 from pipeline.errors import BladeError, InputError, UsageError
 from pipeline.profile import BUILT_IN_STAGES, Profile, Stage, check_predicates, json_path
 from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
-from pipeline.profile.contents import Price
+from pipeline.profile.contents import BUILT_IN, Price
+from pipeline.profile.tables import own_rules
+from tests.results import write
 
 EVERYTHING = """\
 benchmark = "office_desk"
@@ -633,3 +635,28 @@ def test_a_long_word_takes_no_square_of_its_length(tmp_path: Path) -> None:
     with suppress(BladeError):
         profile.read(path)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("place", ["p", "p/rollouts", "p/rollouts/a.jsonl", "p/data"])
+def test_profile_of_a_package_is_found(tmp_path: Path, place: str) -> None:
+    """From the package, from its folder of rollouts, and from a file in it."""
+    write(tmp_path, {"p/blade.toml": "", "p/rollouts/a.jsonl": "", "p/data/a.jsonl": ""})
+    assert profile.beside([tmp_path / place]) == tmp_path / "p" / "blade.toml"
+    write(tmp_path, {"p/other/a.jsonl": ""})
+    assert profile.beside([tmp_path / "p" / "other"]) is None
+
+
+def test_profile_of_the_folder_itself_goes_first(tmp_path: Path) -> None:
+    """A profile among the rollouts counts before the package's, and two places are no conflict."""
+    write(tmp_path, {"blade.toml": "", "rollouts/blade.toml": ""})
+    assert profile.beside([tmp_path / "rollouts"]) == tmp_path / "rollouts" / "blade.toml"
+
+
+def test_what_is_built_in_stays_built_in(tmp_path: Path) -> None:
+    """A profile that says again what is built in has no mode of its own; a changed one is its."""
+    text = BUILT_IN.read_text(encoding="utf-8")
+    write(
+        tmp_path, {"same.toml": text, "other.toml": text.replace("cut off by a limit", "too slow")}
+    )
+    assert own_rules(profile.read(tmp_path / "same.toml")) == set()
+    assert {mode.mode for mode in own_rules(profile.read(tmp_path / "other.toml"))} == {"CUT_OFF"}

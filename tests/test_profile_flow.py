@@ -114,6 +114,15 @@ def test_groups_cluster_the_error(tmp_path: Path) -> None:
     assert grouped.rows(query) == [(2, pytest.approx(0.5))]
 
 
+def test_a_nested_field_may_have_any_name(tmp_path: Path) -> None:
+    """However long its path is, it is looked up, and nothing else is."""
+    for name in ("level", "metadata.harness", "verifier_metadata.difficulty_level"):
+        outer, _, inner = name.rpartition(".")
+        rows = [{**row, **({outer: {inner: "x"}} if outer else {inner: "x"})} for row in ROWS]
+        named = with_profile(tmp_path / name, f'[fields]\ngroup = "{name}"\n', rows)
+        assert named.rows("select count(*) from rollouts") == [(8,)]
+
+
 @pytest.mark.slow
 def test_slices_are_those_named(tmp_path: Path) -> None:
     """Any field may be one; what varies within a task says so; an empty list turns them off."""

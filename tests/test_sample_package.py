@@ -124,16 +124,27 @@ def report() -> str:
 
 
 def test_rollouts_are_those_of_the_demo() -> None:
-    """Every file of the package's runs is the demo's, to the byte, and none is left out."""
+    """Every file of the package's runs is the demo's, but for two lines that no reader takes there.
+
+    These hold the same row as a text in a list: valid JSON, and still no rollout.
+    """
     names = {path.name for path in DEMO.glob("office_desk_*")}
-    assert {path.name for path in ROLLOUTS.iterdir()} == {*names, "labels.jsonl"}
+    found = {path.name: path for path in ROLLOUTS.rglob("*") if path.is_file()}
+    assert set(found) == names
     for name in names:
-        assert (ROLLOUTS / name).read_bytes() == (DEMO / name).read_bytes()
+        mine, theirs = (path.read_bytes().split(b"\n") for path in (found[name], DEMO / name))
+        differing = [
+            n for n, pair in enumerate(zip(mine, theirs, strict=True), 1) if len({*pair}) > 1
+        ]
+        assert differing == ([58, 82] if name == f"{RUN}_rollouts.jsonl" else [])
+        for n in differing:
+            (_, row) = json.loads(mine[n - 1])
+            assert row.encode() == theirs[n - 1].replace(b"\xff", b"")
 
 
 def test_every_task_that_fails_is_labelled_with_events_that_exist() -> None:
     """One label for each task that fails or has no score at all; its evidence is there."""
-    lines = (ROLLOUTS / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (PACKAGE / "labels.jsonl").read_text(encoding="utf-8").splitlines()
     labels = [json.loads(line) for line in lines]
     assert {label["run"] for label in labels} == {RUN}
     failing = {row["_ng_task_index"] for row in failures(RUN)}
@@ -215,8 +226,9 @@ def test_golden_report_counts_rollouts_that_were_right_and_not_counted() -> None
     ]
     assert sorted(right) == [(3, 3), (15, 0), (15, 1), (15, 2), (15, 3)]
     lines = (ROLLOUTS / f"{RUN}_rollouts.jsonl").read_bytes().splitlines()
-    assert b'"_ng_task_index":4,"_ng_rollout_index":3' in lines[57]
-    assert b'"reward":1.0,"num_matched":4' in lines[57]
+    row = json.loads(json.loads(lines[57])[1])
+    assert (row["_ng_task_index"], row["_ng_rollout_index"]) == (4, 3)
+    assert (row["reward"], row["num_matched"]) == (1.0, 4)
     rewards: dict[int, list[float]] = {}
     for (task, _), row in rows(RUN).items():
         rewards.setdefault(task, []).append(row["reward"])
@@ -234,16 +246,21 @@ def test_sidecar_and_skill_agree_with_the_analysis(
 ) -> None:
     """The analysis writes the sidecar to the byte, and the skill's commands run on it as written.
 
-    They run where a person would: in the package's folder. `blade verify` has tests of its own.
+    They run where a person would: in the folder that holds the package's.
     """
     shutil.copytree(PACKAGE, tmp_path / "office_desk")
-    monkeypatch.chdir(tmp_path / "office_desk")
-    skill = Path("skill", "SKILL.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    skill = Path("office_desk", "skill", "SKILL.md").read_text(encoding="utf-8")
     commands = [line.strip() for line in skill.splitlines() if line.strip().startswith("blade ")]
-    assert len(commands) > 10
+    assert len(commands) > 8
     # All others ask what this one writes.
     for command in sorted(commands, key=lambda each: not each.startswith("blade analyze")):
         if not command.startswith("blade verify"):
             ended = results.call(*shlex.split(command)[1:])
             assert ended.code == 0, (command, ended.stderr)
-    assert Path("OUT", "runs", RUN, "metrics.json").read_bytes() == SIDECAR.read_bytes()
+    assert Path("blade_out", "runs", RUN, "metrics.json").read_bytes() == SIDECAR.read_bytes()
+    there = (path for path in Path("office_desk").rglob("*") if path.is_file())
+    before = {path: path.read_bytes() for path in there if ".blade_cache" not in path.parts}
+    given = ("--benchmark-dir", "office_desk", "--benchmark", "office_desk", "--refresh")
+    assert results.call("init", *given).code == 0
+    assert {path: path.read_bytes() for path in before} == before

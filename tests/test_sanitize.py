@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package import sanitize
-from pipeline.package.sanitize import Policy, log
+from pipeline.package.sanitize import ledger, share
+from pipeline.package.sanitize.policy import Policy
 from tests.conftest import DEMO
 from tests.results import call, write
 
-MAIL = "omar@northwind.example"
-OTHER = "hana@northwind.example"
+MAIL = "omar@northwind.io"
+OTHER = "hana@northwind.io"
 FILES = {
-    "report.md": f"# Report\n\n| a | b |\n| - | - |\n| omar&#64;northwind.example | {OTHER} |\n",
+    "report.md": f"# Report\n\n| a | b |\n| - | - |\n| omar&#64;northwind.io | {OTHER} |\n",
     "rollouts/a.jsonl": f'{{"x": 1.50,  "to": "{MAIL}"}}\nnot json {OTHER}\n{{"y":[]}}\n',
     "rollouts/b.json": f'{{\n  "who": "{MAIL}"\n}}',
     "clean.txt": "nothing here\r\nat all",
@@ -54,19 +54,19 @@ def test_log_tells_places_and_no_secret(tmp_path: Path) -> None:
     """The log has each placeholder with its rule, count and places, and can be read again."""
     given = write(tmp_path / "in", FILES)
     call("sanitize", given, "--out", tmp_path / "out")
-    read = log.read(tmp_path / "out" / "redactions.json")
+    read = ledger.read(tmp_path / "out" / "redactions.json")
     assert [(r.placeholder, r.kind, r.rule, r.count) for r in read.redactions] == [
         ("[redacted-email-1]", "email", "email", 3),
         ("[redacted-email-2]", "email", "email", 2),
     ]
-    assert read.redactions[0].places == (
+    assert read.redactions[0].places == [
         ("report.md", 5),
         ("rollouts/a.jsonl", 1),
         ("rollouts/b.json", 2),
-    )
+    ]
     assert read.files["rollouts/a.jsonl"] == {"email": 2}
     assert read.files["clean.txt"] == {}
-    assert read.by_kind == {"email": 5}
+    assert ledger.by_kind(read.redactions) == {"email": 5}
 
 
 def test_in_place_and_again(tmp_path: Path) -> None:
@@ -89,14 +89,14 @@ def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
     """A placeholder that stands in any file, or in the log, is never given to something else."""
     given = write(
         tmp_path / "in",
-        {"a.md": "x@y.example", "z.md": "[redacted-email-7] \\[redacted\\-ip\\-3\\]"},
+        {"a.md": "x@y.io", "z.md": "[redacted-email-7] \\[redacted\\-ip\\-3\\]"},
     )
     call("sanitize", given)
     assert (given / "a.md").read_text() == "[redacted-email-8]"
-    write(given, {"b.md": "10.0.0.7 z@y.example"})
+    write(given, {"b.md": "10.0.0.7 z@y.io"})
     call("sanitize", given)
     assert (given / "b.md").read_text() == "[redacted-ip-4] [redacted-email-9]"
-    read = log.read(given / "redactions.json")
+    read = ledger.read(given / "redactions.json")
     assert [r.placeholder for r in read.redactions] == [
         "[redacted-ip-4]",
         "[redacted-email-8]",
@@ -106,31 +106,30 @@ def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
 
 def test_log_goes_on_telling_of_files_that_are_not_given(tmp_path: Path) -> None:
     """One file of a folder, sanitized again, adds to the log of the folder and takes nothing."""
-    given = write(tmp_path / "in", {"a.md": "x@y.example", "b.md": "b"})
+    given = write(tmp_path / "in", {"a.md": "x@y.io", "b.md": "b"})
     call("sanitize", given)
-    write(given, {"b.md": "z@y.example"})
+    write(given, {"b.md": "z@y.io"})
     call("sanitize", given / "b.md")
-    read = log.read(given / "redactions.json")
+    read = ledger.read(given / "redactions.json")
     assert dict(read.files) == {"a.md": {"email": 1}, "b.md": {"email": 1}}
 
 
 def test_check_writes_nothing_and_tells_no_secret(tmp_path: Path) -> None:
-    """A check lists file, line, kind and rule of each finding, and ends with 1."""
+    """A check lists each string once: where first, kind, rule, how often; and ends with 1."""
     given = write(tmp_path / "in", FILES)
     before = contents(given)
     ended = call("sanitize", given, "--check")
     assert ended.code == 1
     assert ended.stdout.splitlines() == [
+        "report.md:5: email (email), 3 times",
         "report.md:5: email (email), 2 times",
-        "rollouts/a.jsonl:1: email (email)",
-        "rollouts/a.jsonl:2: email (email)",
-        "rollouts/b.json:2: email (email)",
-        "5 found in 4 files: 5 email",
+        "5 found in 4 files: 5 email, 2 different",
     ]
     assert contents(given) == before
     told = json.loads(call("sanitize", given, "--check", "--json").stdout)
-    assert (told["is_clean"], told["by_kind"], len(told["findings"])) == (False, {"email": 5}, 5)
-    assert told["findings"][0] == {"file": "report.md", "line": 5, "kind": "email", "rule": "email"}
+    assert (told["is_clean"], told["by_kind"], len(told["findings"])) == (False, {"email": 5}, 2)
+    first = {"file": "report.md", "line": 5, "kind": "email", "rule": "email", "count": 3}
+    assert told["findings"][0] == first
 
 
 def test_private_names_of_files(tmp_path: Path) -> None:
@@ -207,7 +206,7 @@ def test_paths_given_twice_and_nested(tmp_path: Path) -> None:
     """Each file counts once, under the name below what the paths have in common."""
     given = write(tmp_path / "in", FILES)
     ended = call("sanitize", given / "rollouts", given, given / "report.md", given, "--check")
-    assert ended.stdout.splitlines()[-1] == "5 found in 4 files: 5 email"
+    assert ended.stdout.splitlines()[-1] == "5 found in 4 files: 5 email, 2 different"
 
 
 WRONG_CALLS = [
@@ -247,7 +246,7 @@ POLICIES = [
     ('[allow]\nips = ["300.1.1.1"]', "not an address or a network"),
     ('[allow]\npatterns = ["("]', "not a pattern"),
     ("allow = 3", "expected a table"),
-    ('[rules]\noff = ["emial"]', "Did you mean email?"),
+    ('[rules]\noff = ["emial"]', "Did you mean email"),
     ('urls = "some"', "expected one of private, all"),
     ("names = [", "not TOML"),
 ]
@@ -270,7 +269,7 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> str:
         raise OSError(28, "No space left on device", "redactions.json")
 
-    monkeypatch.setattr(log, "text", fail)
+    monkeypatch.setattr(ledger.Log, "text", fail)
     for arguments in ([given], [given, "--out", tmp_path / "out"]):
         ended = call("sanitize", *arguments)
         assert (ended.code, "No space left" in ended.stderr) == (3, True)
@@ -286,10 +285,11 @@ def test_copies_are_made_again(tmp_path: Path) -> None:
     assert "clean.txt" not in contents(tmp_path / "out")
 
 
-def test_demo_has_addresses_and_one_host() -> None:
-    """In the demo there are addresses of people and the host of an error message, nothing else."""
-    found = {(finding.kind, finding.rule) for finding in sanitize.findings([DEMO], Policy())}
-    assert found == {("email", "email"), ("endpoint", "host-port")}
+@pytest.mark.slow
+def test_demo_has_one_host() -> None:
+    """In the demo there is the host of an error message; its people are of an example domain."""
+    found = share.check(share.survey([DEMO], Policy()), Policy())
+    assert [(each.kind, each.rule) for each in found] == [("endpoint", "host-port")]
 
 
 def test_keys_over_many_lines(tmp_path: Path) -> None:
@@ -311,19 +311,35 @@ def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
     """A copy has no policy, and its log says what was cleared: a check of the copy is clean."""
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
-    (folder / "a.md").write_text("a@b.example, c@d.example, Heron\n")
-    policy = 'names = ["Heron"]\n[allow]\ndomains = ["b.example"]\n'
+    (folder / "a.md").write_text("a@b.io, c@d.io, Heron\n")
+    policy = 'names = ["Heron"]\n[allow]\ndomains = ["b.io"]\n'
     (folder / "sanitize.toml").write_text(policy)
     assert call("sanitize", str(folder), "--out", str(out)).code == 0
     ended = call("sanitize", str(out), "--check")
     assert (ended.code, ended.stdout) == (0, "nothing found in 1 file\n")
-    (out / "a.md").write_text("a@b.example, e@f.example\n")
+    (out / "a.md").write_text("a@b.io, e@f.io\n")
     assert call("sanitize", str(out), "--check").code == 1
 
 
-def test_check_tells_equal_findings_once(tmp_path: Path) -> None:
-    """Several addresses of one line are one line of the answer, and all are counted."""
-    (tmp_path / "a.md").write_text("a@b.example, c@d.example\ne@f.example\n")
-    told = call("sanitize", str(tmp_path), "--check").stdout.splitlines()
-    assert told[:2] == ["a.md:1: email (email), 2 times", "a.md:2: email (email)"]
-    assert told[2].startswith("3 found in 1 file")
+def test_names_that_tasks_ask_for(tmp_path: Path) -> None:
+    """A host or home of any prompt stays everywhere and is named; a person's address does not."""
+    asked = "Copy /home/mara/in.csv to the git-server-2:2222, tell omar@northwind.io"
+    row = {
+        "responses_create_params": {"input": [{"role": "user", "content": asked}]},
+        "response": {"output": f"done: {asked}, not on gpu-node-07:29500"},
+    }
+    given = write(tmp_path / "in", {"a.jsonl": json.dumps(row) + "\n", "b.md": "git-server-2:2222"})
+    told = json.loads(call("sanitize", given, "--check", "--json").stdout)
+    assert told["task_names"] == ["/home/mara/in.csv", "git-server-2:2222"]
+    assert told["by_kind"] == {"endpoint": 1, "email": 2}
+    write(given, {"sanitize.toml": 'task_names = "redact"\n'})
+    told = json.loads(call("sanitize", given, "--check", "--json").stdout)
+    assert told["by_kind"] == {"endpoint": 4, "path": 2, "email": 2}
+
+
+def test_bytes_that_are_no_text_stay(tmp_path: Path) -> None:
+    """Of a row with a stray byte only the secret goes; rows, numbers and the byte stay."""
+    line = b'{"x": 1.50, "t": "\xff omar@northwind.io"}\r\n\n{"n": 1e3}'
+    given = write(tmp_path / "in", {"a.jsonl": line})
+    assert call("sanitize", given).code == 0
+    assert (given / "a.jsonl").read_bytes() == line.replace(MAIL.encode(), b"[redacted-email-1]")

@@ -8,14 +8,13 @@ import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.package import sanitize
-from pipeline.package.sanitize.ledger import Ledger
-from pipeline.package.sanitize.rewrite import Block, sanitized
-from pipeline.package.sanitize.values import PLACEHOLDER
+from pipeline.package.sanitize import share
+from pipeline.package.sanitize.detect import PLACEHOLDER
+from pipeline.package.sanitize.ledger import Ledger, by_kind
+from pipeline.package.sanitize.share import Survey, _sanitized
 from tests.planted_secrets import EDGES, POLICY, passage, plant, strings, value, written
 
 seeds = st.integers(min_value=0, max_value=2**32)
@@ -24,7 +23,7 @@ seeds = st.integers(min_value=0, max_value=2**32)
 def clean(text: str) -> tuple[str, dict[str, str]]:
     """A text without what must go, and what each placeholder stands for."""
     ledger = Ledger()
-    content = sanitized(Block(1, text.encode(), True, ()), "file", POLICY, ledger)
+    content = _sanitized(text.encode(), 1, "file", POLICY, Survey(Path()), ledger)
     meant = {entry.bare: secret for secret, entry in ledger.by_secret.items()}
     return content.decode(), meant
 
@@ -87,20 +86,20 @@ def check_folder(seed: int) -> None:
         for name in ("c.jsonl", "d.json"):
             rows = [written(value(rng, plants), rng) for _ in range(1 if name == "d.json" else 6)]
             (given / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
-        found = list(sanitize.findings([given], POLICY))
-        shared = sanitize.copies([given], out, POLICY)
-        assert sum(shared.counted.values()) == len(found)
-        assert {f.file for f in found} == set(shared.changed)
+        found = share.check(share.survey([given], POLICY), POLICY)
+        shared = share.rewrite([given], POLICY, out)
+        assert by_kind(shared.found) == by_kind(found)
+        assert {each.places[0][0] for each in found} <= set(shared.changed)
         for path in out.iterdir():
             content = path.read_text(encoding="utf-8")
             seen = "\n".join((content, *(t for row in read_rows(content) for t in strings(row))))
             for each in plants:
                 assert each.secret not in seen, (path.name, each)
-            if path.name in shared.log.files:
+            if path.name != "redactions.json":
                 before = (given / path.name).read_text(encoding="utf-8")
                 assert content.count("\n") == before.count("\n")
-        assert list(sanitize.findings([out], POLICY)) == []
-        sanitize.copies([out], again, POLICY)
+        assert share.check(share.survey([out], POLICY), POLICY) == []
+        share.rewrite([out], POLICY, again)
         assert all((again / path.name).read_bytes() == path.read_bytes() for path in out.iterdir())
 
 
@@ -139,46 +138,22 @@ def is_subsequence(part: list[str], whole: list[str]) -> bool:
     return all(token in rest for token in part)
 
 
-@settings(max_examples=60)
+@settings(max_examples=80)
 @given(seeds)
 def test_prose_loses_its_secrets_and_nothing_else(seed: int) -> None:
     """No secret stays in a text, the rest is as it was, and a second call finds nothing."""
     check_prose(seed)
 
 
-@settings(max_examples=60)
+@settings(max_examples=80)
 @given(seeds)
 def test_rows_lose_their_secrets_and_nothing_else(seed: int) -> None:
     """The same of JSON, in values, keys, JSON within strings, and however it is escaped."""
     check_rows(seed)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(seeds)
 def test_folders_lose_their_secrets(seed: int) -> None:
     """No secret stays in copies or log, a check finds as many, a second call finds nothing."""
     check_folder(seed)
-
-
-@pytest.mark.slow
-@settings(max_examples=150)
-@given(seeds)
-def test_many_folders(seed: int) -> None:
-    """The same of very many folders."""
-    check_folder(seed)
-
-
-@pytest.mark.slow
-@settings(max_examples=300)
-@given(seeds)
-def test_much_prose(seed: int) -> None:
-    """The same of very many texts."""
-    check_prose(seed)
-
-
-@pytest.mark.slow
-@settings(max_examples=300)
-@given(seeds)
-def test_many_rows(seed: int) -> None:
-    """The same of very many rows."""
-    check_rows(seed)

@@ -3,83 +3,108 @@
 from __future__ import annotations
 
 import json
-import re
-from itertools import pairwise
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.package.facts import draft
-from pipeline.package.scoring import files
-from pipeline.package.scoring.files import Fact
-from pipeline.package.scoring.fluency import flow
-from pipeline.package.scoring.negation import claims_negated
-from pipeline.package.scoring.negatives import negatives, words_shuffled
+from pipeline.package.facts import Fact, Subject, read_facts
+from pipeline.package.scoring.look_alikes import look_alikes
+from pipeline.package.scoring.passages import of_text, passages, tasks_in
 from pipeline.package.scoring.score import Score, Standard, score, standard
-from pipeline.package.scoring.vocabulary import sense, words
-from pipeline.package.shallow import shallow
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 from tests.package_reports import GOLDEN, OTHER, REWORDED, TEXTS, facts_json, written
 from tests.results import call
+from tests.test_sample_package import GOLDEN as SAMPLE
+
+REPORTS = Path(__file__).parent / "reports" / "office_desk"
+# What each report of the sample package may score, at least and at most.
+TARGETS = {
+    "paraphrase": (0.85, 1),
+    "own_headings": (0.95, 1),
+    "bullets": (0.95, 1),
+    "inverted_causes": (0, 0.80),
+    "false_claims": (0, 0.40),
+    "vague": (0, 0.15),
+    "fabricated": (0, 0.15),
+    "honest_other": (0, 0.15),
+}
 
 
 @pytest.fixture(scope="module")
 def by(tmp_path_factory: pytest.TempPathFactory) -> Standard:
     """The golden report and its facts."""
     found = written(tmp_path_factory.mktemp("standard"))
-    return standard(GOLDEN, files.facts(found["facts"]))
+    return standard(GOLDEN, read_facts(found["facts"]))
+
+
+@pytest.fixture(scope="module")
+def sample() -> Standard:
+    """The sample package's golden report and facts."""
+    facts = read_facts(SAMPLE.with_name("aster-8b_anchor_facts.json"))
+    return standard(SAMPLE.read_text(encoding="utf-8"), facts)
 
 
 def met(found: Score) -> list[str]:
-    return [each.fact.id for each in found.facts if each.is_met]
+    return [each.asked.fact.id for each in found.facts if each.is_met]
 
 
-def test_the_golden_report_has_all_points(by: Standard) -> None:
+def one(fact: Fact, text: str) -> bool:
+    """Whether a report of one block states a fact."""
+    return met(score(text, standard(text, [fact]))) == [fact.id]
+
+
+def test_the_golden_report_has_all_points(by: Standard, sample: Standard) -> None:
     """Against itself nothing is lacking."""
-    found = score(GOLDEN, by)
-    assert found.final == 1.0
-    assert [each.lacking for each in found.facts] == [""] * 8
+    for text, own in ((GOLDEN, by), (SAMPLE.read_text(encoding="utf-8"), sample)):
+        found = score(text, own)
+        assert [each.lacking for each in found.facts] == [""] * len(own.asked)
+        assert found.final == 1.0
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_reports_of_known_worth_score_it(name: str, sample: Standard) -> None:
+    """Written by hand beside the golden report; tests/reports/office_desk/NOTES.md says how."""
+    least, most = TARGETS[name]
+    found = score((REPORTS / f"{name}.md").read_text(encoding="utf-8"), sample)
+    print(f"{name:16} {found.final:.3f}, {least} to {most}")
+    assert least <= found.final <= most, found.as_json()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_facts_of_text_alone_score_the_same_way(name: str, sample: Standard) -> None:
+    """A file of the public toolkit's form, which has nothing but sentences."""
+    facts = [Fact(each.fact.id, each.fact.fact, each.fact.difficulty) for each in sample.asked]
+    own = standard(SAMPLE.read_text(encoding="utf-8"), facts)
+    assert score(SAMPLE.read_text(encoding="utf-8"), own).final >= 0.85
+    least, most = TARGETS[name]
+    found = score((REPORTS / f"{name}.md").read_text(encoding="utf-8"), own)
+    assert least <= found.final <= most, found.as_json()
 
 
 def test_the_same_findings_in_other_words_score_well(by: Standard) -> None:
     """Another order, other headings, other sentences: what is said counts."""
-    found = score(REWORDED, by)
-    assert found.final >= 0.75
-    assert len(met(found)) >= 7
-
-
-def test_an_honest_report_about_other_things_scores_low(by: Standard) -> None:
-    """Good prose about the same run earns nothing for facts that it does not state."""
-    found = score(OTHER, by)
-    assert found.final <= 0.1
-    assert met(found) == []
-
-
-def test_facts_alone_are_no_report(by: Standard) -> None:
-    """Pasted one below the other they lack sections, below any heading the right place."""
-    assert score("\n\n".join(TEXTS), by).final <= 0.25
-    titles = re.findall(r"^## .*", GOLDEN, re.MULTILINE)
-    moved = [f"{title}\n\n{text}" for title, text in zip(titles, TEXTS, strict=False)]
-    assert score("\n\n".join(moved), by).final <= 0.35
+    assert score(REWORDED, by).final >= 0.85
+    assert score(OTHER, by).final == 0
 
 
 @pytest.mark.parametrize(
     ("said", "instead"),
     [
-        ("9 of 22 failures: the", "12 of 22 failures and 3 more: the"),
+        ("9 of 22 failures: the", "12 of 24 failures: the"),
         ("the booking returns an error", "the booking never returns an error"),
         ("FALSE_CLAIM leads", "WRONG_DEPOT leads"),
         ("says that the\nparcel is", "does not say that the\nparcel is"),
     ],
 )
 def test_a_changed_claim_is_no_longer_met(by: Standard, said: str, instead: str) -> None:
-    """Another number, a no, another name: the claim of f1 is gone, and only that."""
+    """Another number, a no, another name: only the claim of f1 is gone, and counts against."""
     assert said in GOLDEN
-    changed = GOLDEN.replace("(`desk_mason-3b/3:1#7`)", "").replace(said, instead)
-    found = score(changed, by)
-    assert [each.fact.id for each in found.facts if each.credit < 1] == ["f1"]
+    found = score(GOLDEN.replace(said, instead), by)
+    assert sorted({f"f{n}" for n in range(1, 9)} - set(met(found))) == ["f1"]
+    assert len(found.soundness.contradicted) == 1
 
 
 def test_a_claim_with_another_task_is_not_met(by: Standard) -> None:
@@ -88,120 +113,161 @@ def test_a_claim_with_another_task_is_not_met(by: Standard) -> None:
     assert "f7" not in met(score(changed, by))
 
 
-def test_a_claim_that_is_taken_back_is_not_met(by: Standard) -> None:
-    """A report that says both a thing and its opposite has said nothing, and loses for it."""
-    said = "`desk_mason-3b/3:0#8` repeats the booking after the error and passes"
-    denied = f"It is false that {TEXTS[2]}"
-    found = score(GOLDEN.replace(said, f"{denied} {said}"), by)
-    assert {each.fact.id: each.lacking for each in found.facts}["f3"].startswith("taken back")
-    assert found.final < score(GOLDEN, by).final
+SEVEN = Subject(task="7")
+CAUSE = Fact("f", "Task 7 fails for behaviour.", subject=SEVEN, predicate="cause", value="BI")
 
 
-def test_a_claim_in_another_section_earns_a_part(by: Standard) -> None:
-    """A diagnosis among the reproducibility notes is not where a reader looks for it."""
-    moved = GOLDEN.replace(TEXTS[7], "") + TEXTS[7]
-    credit = {each.fact.id: each.credit for each in score(moved, by).facts}
-    assert 0 < credit["f8"] < 0.5
+@pytest.mark.parametrize(
+    ("text", "is_met"),
+    [
+        ("Task 7 is BI: it stops early.", True),
+        ("Task 7 is BI rather than KG.", True),
+        ("### Task 7: it stops\n\nBI, since `r/7:0#3` gives up.", True),
+        ("| task | cause |\n| --- | --- |\n| 7 | BI |", True),
+        ("- task: 7; root cause: BI", True),
+        ("Task 7 is KG rather than BI.", False),
+        ("Task 7 is not BI.", False),
+        ("Task 7 is KG. Task 8 fails.", False),
+        ("Task 8 is BI.", False),
+        ("Task 7, BI to UK: one value slipped.", False),
+    ],
+)
+def test_a_cause_counts_where_it_is_not_the_rejected_one(text: str, is_met: bool) -> None:
+    """Beside its task, in prose, under a heading, in a row or an item."""
+    assert one(CAUSE, text) is is_met
 
 
-def test_words_without_sentences_meet_nothing(by: Standard) -> None:
-    """All that a fact names and counts, as a list, is not the fact."""
-    listed = [" ".join(sorted(text.split())) for text in TEXTS]
-    headed = GOLDEN.split("## Dominant")[0] + "## Dominant Failure Modes\n\n" + "\n\n".join(listed)
-    assert met(score(headed, by)) == ["f8"]
-    telegram = (
-        "FALSE_CLAIM leads 9 22 failures booking returns error answer says parcel way "
-        "`desk_mason-3b/3:1#7`"
-    )
-    spoken = GOLDEN.replace(GOLDEN[GOLDEN.index("FALSE_CLAIM leads") :].split(". ")[0], telegram)
-    assert "f1" not in met(score(spoken, by))
+@pytest.mark.parametrize(
+    ("predicate", "value", "text", "is_met"),
+    [
+        ("outcome", True, "Task 7: `r/7:0` passes.", True),
+        ("outcome", True, "Task 7: `r/7:0` does not pass.", False),
+        ("outcome", "fail", "In task 7 `r/7:0` never passes.", True),
+        ("bucket", "sometimes", "Task 7 passes in 1 of 4 attempts.", True),
+        ("bucket", "sometimes", "Task 7 passes in 4 of 4 attempts.", False),
+        ("bucket", "never", "Task 7 never passes.", True),
+        ("mode", "GAVE_UP", "Task 7 shows `GAVE_UP` once.", True),
+        ("mode", "GAVE_UP", "Task 7 is not GAVE_UP.", False),
+        ("expected_call", "mail_send(to)", "Task 7 lacks the call of `mail_send`.", True),
+        ("count", 4, "Task 7 fails four times.", True),
+        ("count", 4, "Task 7 fails in 5 attempts.", False),
+        ("rate", 0.25, "Task 7 passes 25.0% of the time.", True),
+        ("direction", "down", "Task 7 is worse by far.", True),
+        ("direction", 0.04, "Task 7: -4.0 points.", False),
+    ],
+)
+def test_a_value_stands_beside_its_subject(
+    predicate: str, value: str | float | bool, text: str, is_met: bool
+) -> None:
+    """Each predicate has its own way to be said."""
+    told = "A fact about the seventh task, told in its own words."
+    fact = Fact("f", told, subject=SEVEN, predicate=predicate, value=value, terms=("7",))
+    assert one(fact, text) is is_met
 
 
-def test_negated_claims_score_below_silence(by: Standard) -> None:
-    """To say the opposite is worse than to say nothing of it."""
-    silent = re.sub(r"(?m)^[^|#\n].*\n", "", GOLDEN)
-    assert score(claims_negated(GOLDEN), by).final <= score(silent, by).final + 0.15
+def test_claims_that_a_report_brings_are_matched() -> None:
+    """By subject, predicate and value, beside the report or as the source of a block."""
+    fact = Fact(
+        "f", "25 failures end without an accepted write.", subject=Subject(run="r"),
+        predicate="count", value=25, terms=("accepted write",),
+        sql="select n_matched from failure_modes where run_id = 'r' and mode = 'X'",
+    )  # fmt: skip
+    own = standard("25 failures end without an accepted write.", [fact])
+    source = "<!-- from failure_modes where run_id = 'r' and mode = 'X': n_matched -->"
+    assert met(score(f"It is 25.\n{source}", own)) == ["f"]
+    assert met(score(f"It is 26.\n{source}", own)) == []
+    assert met(score("Nothing is said.", own, claims=[fact])) == ["f"]
+    other = Fact("g", fact.fact, subject=fact.subject, predicate="count", value=26)
+    assert met(score("Nothing is said.", own, claims=[other])) == []
 
 
-def test_one_sentence_cannot_state_all_facts(by: Standard) -> None:
-    """A statement stands for as many facts as any statement of the golden report does."""
-    one = GOLDEN.split("## Dominant")[0] + "## Dominant Failure Modes\n\n" + "; ".join(TEXTS)
-    assert met(score(one, by)) == ["f8"]
-    twins = (
-        "Task 3 fails in 7 of 9 attempts because `tool_x` is slow.",
-        "Task 3 fails in 7 of 9 attempts because `tool_x` is slow today.",
-    )
-    facts = [Fact(f"f{place}", text, "low") for place, text in enumerate(twins)]
-    golden = f"## Failure modes\n\n{twins[0]}\n\n{twins[1]}"
-    pair = standard(golden, facts)
-    assert len(met(score(golden, pair))) == 2
-    assert len(met(score(f"## Failure modes\n\n{twins[0]}", pair))) == 1
-
-
-def test_a_claim_of_many_names_is_still_about_its_task() -> None:
-    """Three tools out of four names do not make up for the wrong task."""
-    told = "Task 8 calls `tool_a`, `tool_b` and `tool_c` in 4 of 4 attempts."
-    own = standard(f"## Failure modes\n\n{told}", [Fact("f", told, "low")])
-    assert met(score(f"## Failure modes\n\n{told}", own)) == ["f"]
-    assert met(score(f"## Failure modes\n\n{told.replace('Task 8', 'Task 5')}", own)) == []
+def test_one_statement_cannot_state_all_facts(by: Standard) -> None:
+    """It stands for as many facts as any statement of the golden report does."""
+    assert len(met(score("; ".join(TEXTS), by))) <= by.most_of_one == 3
 
 
 @pytest.mark.parametrize(
     ("text", "reads"),
     [
         ("The booking returns an error and the answer says that the parcel is on its way.", True),
-        ("the answer an booking and the error is parcel the its way returns on that says.", False),
-        ("answer booking error parcel returns says way depot slot label blank verifier", False),
+        ("answer booking error parcel returns says way depot slot label blank verifier x y", False),
         ("a an and answer booking error is its on parcel returns says that the the way", False),
         ("Two tasks pass.", True),
     ],
 )
 def test_what_reads_like_a_sentence(text: str, reads: bool) -> None:
-    """Function words hold it together, and stand where they can."""
-    assert flow(words(text)).reads() is reads
+    """Function words hold it together, and it is not in the order of the alphabet."""
+    assert of_text(text).reads is reads
 
 
-def test_a_shuffled_report_makes_no_sense(by: Standard) -> None:
-    """Whatever its words and numbers are, the whole is worth nothing."""
-    found = score(words_shuffled(GOLDEN), by)
-    assert (found.sense, found.final) == (0.0, 0.0)
-    assert score(REWORDED, by).sense == 1.0
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the interval for new tasks 29.8% to 59.4%", ""),
+        ("for new tasks -12.8 points; over 21 tasks: 31 of 76", ""),
+        ("task 18: no call; tasks 4, 7 and 9.", "18 4 7 9"),
+        ("tasks `Age:55` and `c`, not `d`; task geo-3b.", "Age:55 c geo-3b"),
+        ("In task 11, 3 of 4 attempts call nothing; task: 5", "11 5"),
+    ],
+)
+def test_what_names_a_task(text: str, expected: str) -> None:
+    """A number behind the word is a task's name unless it is a figure."""
+    assert tasks_in(text) == set(expected.split())
 
 
-def test_a_citation_must_resolve(by: Standard) -> None:
-    """Rollouts that nobody recorded lower the whole score, by the data or by the golden report."""
-    found = score(
-        GOLDEN, by, resolves=lambda cited: {each for each in cited if each.task_id != "3"}
-    )
-    assert found.evidence.n_resolved < found.evidence.n_cited
-    assert found.final < 1
-    invented = score(GOLDEN.replace("desk_mason-3b/", "desk_other/"), by)
-    assert invented.evidence.n_resolved == 0
-    assert invented.final <= 0.5
-
-
-def test_findings_of_the_data_decide_about_numbers(by: Standard) -> None:
-    """Where the data were asked, contradicted figures count against the report."""
-
-    def findings(*statuses: str) -> list[Finding]:
-        return [Finding(1, status, "", None, "", "ratio", "r.md") for status in statuses]
-
-    right = score(GOLDEN, by, findings=findings(*[VERIFIED] * 20))
-    wrong = score(GOLDEN, by, findings=findings(*[VERIFIED] * 10, *[CONTRADICTED] * 10))
-    assert right.final == 1.0
-    assert wrong.figures.accuracy == 0.5
-    assert wrong.final < 0.75
-
-
-def test_marks_and_comments_are_no_words(by: Standard) -> None:
+def test_comments_are_no_words(by: Standard) -> None:
     """A comment cannot state a fact."""
-    hidden = GOLDEN.split("## Dominant")[0] + f"<!-- {' '.join(TEXTS)} -->"
-    assert met(score(hidden, by)) == ["f8"]
+    assert met(score(f"# Report\n\n<!-- {' '.join(TEXTS)} -->", by)) == []
+
+
+def test_the_data_decide_where_they_were_asked(by: Standard) -> None:
+    """A contradicted figure makes its block false; one lie in five is worth half."""
+    text = "\n\n".join(f"Figure number {n} stands here." for n in range(5))
+    lines = [(1, VERIFIED), (3, VERIFIED), (5, VERIFIED), (7, VERIFIED), (9, CONTRADICTED)]
+    findings = [Finding(line, status, "", "4", "", "source", "r.md") for line, status in lines]
+    found = score(text, by, findings=findings)
+    assert found.soundness.share == 0.8
+    assert round(found.soundness.value, 4) == 0.5
+
+
+JUDGE = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    print(json.dumps({"met": "sunny" in asked["blocks"][0]["text"], "reason": asked["id"]}))
+"""
+
+
+def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
+    """It gets a fact with the blocks that are about it; its answers are kept and named."""
+    found = written(tmp_path, mine="Task 3 is sunny.\n\nTask 8 is not.\n")
+    (tmp_path / "judge.py").write_text(JUDGE, encoding="utf-8")
+    out = tmp_path / "out"
+    flags = [
+        "--report",
+        found["mine"],
+        "--golden",
+        found["golden"],
+        "--anchor-facts",
+        found["facts"],
+    ]
+    flags += ["--output-dir", out, "--json", "--judge"]
+    command = f"{sys.executable} {tmp_path / 'judge.py'}"
+    reward = json.loads(call("score", *flags, command).stdout)
+    told = {each["id"]: (each["met"], each["by"]) for each in reward["facts"]}
+    assert [name for name, (is_met, _) in told.items() if is_met] == ["f1", "f3", "f4", "f8"]
+    assert told["f7"] == (False, "judge") and told["f5"] == (False, None)
+    assert reward["judge"]["cached"] == 0
+    again = json.loads(call("score", *flags, command).stdout)
+    assert again["judge"]["cached"] == again["judge"]["asked"] == reward["judge"]["asked"]
+    for wrong in ("no-such-program", f"{sys.executable} -c pass", f"{sys.executable} -c print(1)"):
+        assert call("score", *flags, wrong).code == 3
+    assert call("score", *flags, f"{sys.executable} -c 'raise SystemExit(2)'").code == 3
 
 
 PIECES = (
     '# |## Summary\n|\n|\n\n|`|"|<!--|-->|Task 3| fails |`a/3:1#7`| not |. |4 of 4|'
-    "- |> |```\n|\\|\x00|é"
+    "- |> |```\n|\\|\x00|é| KG | rather than "
 ).split("|")
 TABLE = ["| a | b |\n", "| --- | --- |\n", "|"]
 
@@ -211,15 +277,15 @@ TABLE = ["| a | b |\n", "| --- | --- |\n", "|"]
 def test_any_text_has_a_score(text: str) -> None:
     """Whatever stands in a report, nothing breaks, and a score lies between 0 and 1."""
     fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")
-    assert 0 <= score(text, standard(text, [fact])).final <= 1
-    draft(text, most=3, least=3)
-    shallow(text)
-    for each in negatives(text):
-        assert 0 <= score(each.text, standard(text, [fact])).final <= 1
+    own = standard(text, [fact])
+    assert 0 <= score(text, own).final <= 1
+    for each in look_alikes(text):
+        assert 0 <= score(each.text, own).final <= 1
+    assert all(each.seen is not None for each in passages(text).passages)
 
 
 def test_reward_is_written_and_printed(tmp_path: Path) -> None:
-    """`reward.json` has the score and its parts; the same is printed for people and programs."""
+    """`reward.json` has the score, its parts and the block that met each fact."""
     found = written(tmp_path, reworded=REWORDED)
     flags = ["--golden", found["golden"], "--anchor-facts", found["facts"]]
     out = tmp_path / "deep" / "er"
@@ -227,17 +293,16 @@ def test_reward_is_written_and_printed(tmp_path: Path) -> None:
     reward = json.loads((out / "reward.json").read_text(encoding="utf-8"))
     assert (told.code, told.stderr) == (0, "")
     assert f"final score {reward['final_score']:.4f}" in told.stdout
-    assert 0 <= reward["final_score"] <= 1
-    assert set(reward["parts"]) == {"facts", "evidence", "structure", "numbers"}
+    assert set(reward["parts"]) == {"facts", "soundness"}
     assert len(reward["facts"]) == reward["n_facts"] == 8
+    assert all(each["block"] and each["line"] for each in reward["facts"] if each["met"])
     printed = call("score", "--report", found["reworded"], *flags, "--json")
     assert json.loads(printed.stdout) == reward
 
 
-def test_a_warehouse_resolves_citations(tmp_path: Path, demo: Path) -> None:
-    """With a warehouse a citation holds where its rollout and event are recorded."""
+def test_a_warehouse_contradicts(tmp_path: Path, demo: Path) -> None:
+    """With a warehouse a citation of what is not recorded is a false claim."""
     run = "office_desk_aster-8b"
-    # The fourth was expected and timed out: there is nothing of it but that.
     cited = [f"{run}/2:0#8", f"{run}/2:0#8000", "nobody/2:0", f"{run}/13:0", f"{run}/13:0#1"]
     report = tmp_path / "r.md"
     lines = [f"Task 2 stops after reading the list in `{each}` here." for each in cited]
@@ -245,9 +310,8 @@ def test_a_warehouse_resolves_citations(tmp_path: Path, demo: Path) -> None:
     facts = tmp_path / "f.json"
     facts.write_text(facts_json((lines[0],)), encoding="utf-8")
     flags = ["--report", report, "--golden", report, "--anchor-facts", facts, "--json"]
-    told = call("score", *flags, "--warehouse", demo)
-    evidence = json.loads(told.stdout)["evidence"]
-    assert (evidence["citations"], evidence["resolved"]) == (5, 2)
+    claims = json.loads(call("score", *flags, "--warehouse", demo).stdout)["claims"]
+    assert (claims["checkable"], claims["contradicted"]) == (5, 3)
 
 
 GOOD = '{"fact": "a fact of more than twenty characters"}'
@@ -300,10 +364,3 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def _flags(found: dict[str, Path]) -> list[str | Path]:
     golden = found["golden"]
     return ["--report", golden, "--golden", golden, "--anchor-facts", found["facts"]]
-
-
-def test_a_name_of_several_words_has_one_sense() -> None:
-    """It is that of its first part by letters, whatever order a set has."""
-    parts = ("apple", "berry", "cedar", "daisy", "elder", "fennel")
-    told = [(f"{last}.{first}", first) for first, last in pairwise(parts)]
-    assert [sense(name) for name, _ in told] == [sense(first) for _, first in told]

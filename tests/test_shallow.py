@@ -42,27 +42,69 @@ It is less than hoped for.
 """
 
 
-def test_only_headings_and_metric_tables_are_left() -> None:
-    """Aggregate and funnel tables as they were; no sentence, task, mode or citation."""
+GERMAN = """\
+# Ergebnisse
+
+## Zahlen
+
+| Lauf | Aufgaben | bestanden | pass@1 |
+| --- | ---: | ---: | ---: |
+| `haus_a` | 10 | 18 | 45,0 % |
+
+| Kennzahl | Wert | Beleg |
+| --- | ---: | --- |
+| mittlere Belohnung | 0,45 | `haus_a/3:1` |
+
+## Ursachen
+
+| Ursache | Anzahl | pass@1 ohne |
+| --- | ---: | ---: |
+| Suche fehlt | 9 | 60 % |
+
+### Der Agent sucht nie, weil niemand es verlangt
+
+| Lauf | Stufe | Grund |
+| --- | ---: | --- |
+| `haus_a` | 2 | KG |
+
+| Muster | pass@1 |
+| --- | ---: |
+| `NO_SEARCH` | 10 % |
+| "Ich höre auf" | 20 % |
+"""
+
+
+def test_only_aggregate_tables_are_left() -> None:
+    """Aggregate and funnel tables as they were, below their headings, and nothing found out."""
     made = shallow(GOLDEN)
-    assert re.findall(r"^#+ .*", made.text, re.MULTILINE) == re.findall(
-        r"^##? .*|^# .*", GOLDEN, re.MULTILINE
-    )
+    assert re.findall(r"^#+ .*", made.text, re.MULTILINE) == [
+        *("# mason-3b on parcel_desk", "## Aggregate Results", "## Workflow Funnel")
+    ]
     assert "| `desk_mason-3b` | 10 | 40 | 45.0% | 80.0% |" in made.text
     assert "| booked | 24 | 60.0% | 12 |" in made.text
-    assert made.n_tables == 2
+    assert (made.n_headings, made.n_tables) == (3, 2)
     for said in ("FALSE_CLAIM", "depot", "desk_mason-3b/", "The largest", "sometimes", "Task `"):
         assert said not in made.text
 
 
-def test_tables_are_known_whatever_their_heading_is_called() -> None:
-    """By their columns; a column of citations is dropped, a table of tasks or modes is none."""
-    made = shallow(ODD)
-    assert made.text == (
+def test_tables_are_known_by_what_stands_in_them() -> None:
+    """Whatever their headings; a column of citations goes, a table of tasks or modes is none."""
+    assert shallow(ODD).text == (
         "# Findings\n\n## What we measured\n\n| metric | value |\n| --- | ---: |\n"
         "| pass@1 | 45.0% |\n| mean reward | 0.45 |\n\n## How far it gets\n\n"
-        "| stage | reached |\n| --- | ---: |\n| started \\| queued | 40 |\n| passed | 18 |\n\n"
-        "## Why it breaks\n"
+        "| stage | reached |\n| --- | ---: |\n| started \\| queued | 40 |\n| passed | 18 |\n"
+    )
+    bare = re.sub(r"^#+ .*\n", "", ODD, flags=re.MULTILINE)
+    assert (shallow(bare).n_headings, shallow(bare).n_tables) == (0, 2)
+
+
+def test_a_report_in_another_language() -> None:
+    """Of a German report the tables of runs and figures are left, no cause, citation or quote."""
+    assert shallow(GERMAN).text == (
+        "# Ergebnisse\n\n## Zahlen\n\n| Lauf | Aufgaben | bestanden | pass@1 |\n"
+        "| --- | ---: | ---: | ---: |\n| `haus_a` | 10 | 18 | 45,0 % |\n\n"
+        "| Kennzahl | Wert |\n| --- | ---: |\n| mittlere Belohnung | 0,45 |\n\n"
+        "| Lauf | Stufe |\n| --- | ---: |\n| `haus_a` | 2 |\n"
     )
 
 

@@ -1,10 +1,9 @@
-"""What `blade validate` finds in a package, without the cost of whole analyses."""
+"""What `blade validate` finds in a package: each fault by the name of its rule."""
 
 from __future__ import annotations
 
-import importlib
 import json
-import pkgutil
+import os
 import random
 import re
 from pathlib import Path
@@ -12,30 +11,18 @@ from typing import Any
 
 import pytest
 
-import pipeline.package.validate
+from pipeline.package.headings import canonical
 from pipeline.package.layout import package
-from pipeline.package.validate import (
-    FAIL,
-    PASS,
-    SKIP,
-    WARN,
-    Check,
-    Data,
-    Leak,
-    readiness,
-    validate,
-)
-from pipeline.package.validate.check import Rule
-from pipeline.report.sources import CONTRADICTED, Finding
+from pipeline.package.validate import RULES, Check, readiness, validate
+from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Data, Subject
 from tests.checked_packages import GOLDEN, found, good_rollouts, ids, known
-from tests.conftest import ROOT
-from tests.packages import (
-    BENCHMARK,
-    SKILL,
-    rows,
-    write_package,
-)
-from tests.results import asked, failure, lines, write
+from tests.conftest import DEMO, ROOT
+from tests.packages import BENCHMARK, FACTS, METRICS, REPORT, SHALLOW, SKILL, facts, rows
+from tests.packages import write_package as package_at
+from tests.results import asked, blade, call, failure, lines, write
+
+REPORT_FILE, METRICS_FILE = f"{GOLDEN}_golden_report.md", f"{GOLDEN}_golden_report_metrics.json"
+FACTS_FILE, SHALLOW_FILE = f"{GOLDEN}_anchor_facts.json", f"{GOLDEN}_shallow.md"
 
 
 @pytest.fixture(scope="module")
@@ -44,172 +31,205 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Data:
     return good_rollouts(tmp_path_factory.getbasetemp())
 
 
-@pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Check]:
-    """Rollout files that are each wrong in one way, in one package."""
-    shuffled = [{**row, "_ng_task_index": row["_ng_task_index"] + 40} for row in rows("model_a")]
-    random.Random(1).shuffle(shuffled)
-    renamed = [json.loads(lines([row]).replace("model_a", "model_q")) for row in rows("model_b")]
-    content: dict[str, Any] = {
-        "copied_rollouts.jsonl": rows("model_a"),
-        "shuffled_rollouts.jsonl": shuffled,
-        "renamed_rollouts.jsonl": [
-            {**row, "response": {**row["response"], "model": "other"}} for row in renamed
-        ],
-        "rescored_rollouts.jsonl": [
-            {**row, "reward": 1 - row["reward"]} for row in rows("model_b")
-        ],
-        "cut_rollouts.jsonl": rows("model_b")[:-1],
-        "unsafe_x_rollouts.jsonl": _asking("unsafe", rows("model_b")),
-        "text_rollouts.jsonl": [
-            {**row, "reward": str(row["reward"])} for row in _asking("text", rows("model_a"))
-        ],
-        "failed_rollouts.jsonl": [failure(task, 0, "timeout_exceeded") for task in range(4)],
-        "inputs_rollouts.jsonl": [asked(task, 0) for task in range(4)],
-        "nameless_rollouts.jsonl": [
-            _without(row, "_ng_") for row in _asking("no", rows("model_b"))
-        ],
-        "batch_rollouts.jsonl": [
-            {**row, "reward": 0.37} for row in _asking("one", rows("model_b"))
-        ],
-        "bare_rollouts.jsonl": [
-            _without({**row, "response": {"output": []}}, "category", "num_matched")
-            for row in _asking("bare", rows("model_b"))
-        ],
-        "broken_rollouts.jsonl": '[1, 2]\n"text"\nnot json\n'
-        + lines(_asking("b", rows("model_b"))),
-        ".hidden_rollouts.jsonl": rows("model_a"),
-    }
-    folder = tmp_path_factory.mktemp("odd") / BENCHMARK
-    write(folder, {f"rollouts/{name}": given for name, given in content.items()})
-    write(folder, {"rollouts/model_a_rollouts.jsonl": rows("model_a")})
-    write(folder, {"rollouts/model_b_rollouts.jsonl": rows("model_b")})
-    return validate(package(folder), known(folder), phases=["rollouts"])
+def failed(folder: Path, *options: str) -> set[str]:
+    """The rules that fail, by a whole call."""
+    answer = json.loads(call("validate", "--benchmark-dir", folder, "--json", *options).stdout)
+    return {each["id"] for each in answer["checks"] if each["status"] == FAIL}
 
 
-def _asking(what: str, given: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same rollouts of other questions: no copies of anything."""
-    return [
-        {**row, "responses_create_params": {"input": f"{what} {row['_ng_task_index']}"}}
-        for row in given
-    ]
-
-
-def _without(row: dict[str, Any], *starts: str) -> dict[str, Any]:
-    return {key: value for key, value in row.items() if not key.startswith(starts)}
-
-
-def test_every_check_is_documented() -> None:
-    """docs/package.md has a row for every check there is, and for no other."""
-    modules = [
-        importlib.import_module(f"pipeline.package.validate.{each.name}")
-        for each in pkgutil.iter_modules(pipeline.package.validate.__path__)
-    ]
-    rules = {
-        each.id for module in modules for each in vars(module).values() if isinstance(each, Rule)
-    }
+def test_every_rule_is_documented() -> None:
+    """docs/package.md has a row for every rule, and for no other; each says what to do."""
     text = (ROOT / "docs" / "package.md").read_text(encoding="utf-8")
     section = text.partition("## blade validate\n")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `(\w+\.\w+)` \|", section, re.MULTILINE)) == rules
+    written = re.findall(r"^\| `(\w+\.\w+)` \|", section, re.MULTILINE)
+    assert written == [rule.id for rule in RULES]
+    assert all(rule.meaning.endswith(".") and rule.fix.endswith(".") for rule in RULES)
 
 
+@pytest.mark.slow
 def test_good_package(good: Data, tmp_path: Path) -> None:
-    """A whole package passes every check and every item of the checklist."""
+    """A whole package passes every rule and every item of the checklist."""
     checks = found(tmp_path, good, "skill", "rollouts", "golden", "sharing")
     assert {each.status for each in checks} == {PASS}
-    assert [item.status for item in readiness(checks)] == [PASS] * 7
+    told = {each.id for each in checks}
+    assert told == {rule.id for rule in RULES} - {"golden.orphans", "facts.reviewed"}
+    assert [item["status"] for item in readiness(checks)] == [PASS] * 7
 
 
-SKILLS = {
-    "absent": (None, {"skill.present"}),
-    "blank": (" \n\n", {"skill.present"}),
-    "bytes": (b"\xff\xfe\x00", {"skill.present"}),
-    "no frontmatter": (SKILL.partition("---\n\n")[2], {"skill.frontmatter"}),
-    "frontmatter not ended": (SKILL.replace("---\n\n", "\n", 1), {"skill.frontmatter"}),
-    "no name": (SKILL.replace("name: desk-analysis\n", ""), {"skill.frontmatter"}),
-    "empty description": (
-        SKILL.replace("  How to analyze rollouts of the desk benchmark,\n", "").replace(
-            "  and which labels its failures get.\n", ""
-        ),
+CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
+    "no skill": ({"skill/SKILL.md": None}, {"skill.present"}),
+    "blank skill": ({"skill/SKILL.md": " \n\n"}, {"skill.present"}),
+    "skill of bytes": ({"skill/SKILL.md": b"\xff\xfe\x00"}, {"skill.present"}),
+    "no frontmatter": (
+        {"skill/SKILL.md": SKILL.partition("---\n\n")[2]},
         {"skill.frontmatter"},
     ),
-    "strange name": (SKILL.replace("desk-analysis", "../../etc"), {"skill.frontmatter"}),
-    "no taxonomy": (SKILL.replace("## Failure taxonomy", "## Odds and ends"), {"skill.section"}),
-    "labels without rules": (
-        SKILL.partition("| label")[0]
-        + "Failures are sorted by whoever reads them, in whatever way seems fit to them that day: "
-        "some are bad, some are worse, and a few of them are hard to tell from passes at all.\n\n"
-        + SKILL[SKILL.index("## Analysis workflow") :],
-        {"skill.labels"},
+    "no name": (
+        {"skill/SKILL.md": SKILL.replace("name: desk-analysis\n", "")},
+        {"skill.frontmatter"},
     ),
-    "fields of another benchmark": (
-        SKILL.replace("`_ng_task_index`", "`sample`").replace("`num_matched`", "`verdict`"),
+    "blank section": (
+        {"skill/SKILL.md": SKILL + "\n## More\n\n<!-- nothing -->\n"},
+        {"skill.sections"},
+    ),
+    "other fields": (
+        {"skill/SKILL.md": SKILL.replace("`_ng_task_index`", "`sample`")},
         {"skill.fields"},
     ),
-    "a template of another report": (
-        SKILL.partition("- Executive")[0]
-        + "- Title\n- Score of the model in words\n" * 3
-        + "- Everything else that came to mind while it was written, in any order at all\n",
-        {"skill.template"},
+    "skill draft": ({"skill/SKILL.md": SKILL + "<!-- curate: why -->\n"}, {"skill.curated"}),
+    "headings alone": (
+        {REPORT_FILE: "\n\n".join(re.findall(r"^#.*", REPORT, re.MULTILINE))},
+        {"golden.sections", "golden.evidence", "shallow.shallow"},
     ),
-    "no stages": (
-        SKILL.partition("1. started")[0]
-        + "A rollout goes from its start to its end in the way that the agent chose for it, and on "
-        "the way some of them are lost while others get through to be scored in the end.\n\n"
-        + SKILL[SKILL.index("## Failure taxonomy") :],
-        {"skill.stages"},
+    "no citations": (
+        {REPORT_FILE: REPORT.replace("`model_a/", "`").replace("`model_b/", "`")},
+        {"golden.evidence"},
     ),
-    "a draft": (SKILL + "\n<!-- curate: say why -->\n", {"skill.curated"}),
-    "filler": (
-        SKILL.replace("The desk benchmark asks", "TODO: say more. The desk benchmark asks"),
-        {"skill.section"},
+    "no such rollout": (
+        {REPORT_FILE: REPORT.replace("`model_a/1:0`, which", "`model_a/1:7`, which")},
+        {"golden.verified"},
     ),
+    "wrong sum": (
+        {REPORT_FILE: REPORT.replace("3 of 8 rollouts (37.5%)", "3 of 8 rollouts (47.5%)")},
+        {"golden.verified"},
+    ),
+    "draft": ({REPORT_FILE: REPORT + "\n<!-- curate: say why -->\n"}, {"golden.curated"}),
+    "not UTF-8": ({REPORT_FILE: b"# \xe9t\xe9\n"}, {"golden.present"}),
+    "no metrics": ({METRICS_FILE: None}, {"metrics.present"}),
+    "no keys": ({METRICS_FILE: "{}"}, {"metrics.keys", "metrics.values"}),
+    "pass@1 of 99.9": (
+        {METRICS_FILE: json.dumps({**METRICS, "pass_at_1": 99.9})},
+        {"metrics.keys", "metrics.values"},
+    ),
+    "third digit": (
+        {METRICS_FILE: json.dumps({**METRICS, "pass_at_1": 0.379})},
+        {"metrics.values"},
+    ),
+    "another run": (
+        {METRICS_FILE: json.dumps({**METRICS, "model_name": "model_z"})},
+        {"metrics.values"},
+    ),
+    "public names": (
+        {
+            METRICS_FILE: json.dumps(
+                {**METRICS, "model": "model_a", "num_tasks": 4, "num_rollouts": 8}
+            )
+        },
+        set(),
+    ),
+    "no facts": ({FACTS_FILE: None}, {"facts.present"}),
+    "few facts": ({FACTS_FILE: json.dumps(facts(FACTS[:7]))}, {"facts.count"}),
+    "one fact eight times": (
+        {FACTS_FILE: json.dumps(facts(FACTS[:1] * 8))},
+        {"facts.distinct", "facts.count"},
+    ),
+    "same but for case": (
+        {FACTS_FILE: json.dumps(facts((*FACTS, FACTS[5].upper() + "!")))},
+        {"facts.distinct"},
+    ),
+    "short fact": ({FACTS_FILE: json.dumps(facts((*FACTS, "Task 3.")))}, {"facts.shape"}),
+    "fact of no rollout": (
+        {FACTS_FILE: json.dumps(facts((*FACTS, "In `model_a/9:0` the agent stops.")))},
+        {"facts.exist"},
+    ),
+    "no difficulty": (
+        {FACTS_FILE: json.dumps(facts()).replace('"high"', '"hard"')},
+        {"facts.shape"},
+    ),
+    "no objects": (
+        {FACTS_FILE: json.dumps(facts(anchor_facts=[1, None, "x"]))},
+        {"facts.shape", "facts.count"},
+    ),
+    "no baseline": ({SHALLOW_FILE: None}, {"shallow.present"}),
+    "bare baseline": ({SHALLOW_FILE: "no heading"}, {"shallow.present"}),
+    "deep baseline": ({SHALLOW_FILE: SHALLOW + REPORT}, {"shallow.shallow"}),
 }
 
 
-@pytest.mark.parametrize("case", SKILLS)
-def test_skill(case: str, good: Data, tmp_path: Path) -> None:
-    """A skill that lacks one thing fails by the name of that thing, and by no other."""
-    content, expected = SKILLS[case]
-    assert ids(found(tmp_path, good, "skill", **{"skill/SKILL.md": content})) == expected
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_package_with_a_fault(case: str, good: Data, tmp_path: Path) -> None:
+    """A package that lacks one thing fails by the name of that thing, and by no other."""
+    changes, expected = CASES[case]
+    assert ids(found(tmp_path, good, "skill", "golden", **changes)) == expected
 
 
-def test_generic_skill(good: Data, tmp_path: Path) -> None:
-    """A skill that could be any benchmark's is not this one's."""
-    generic = SKILL
-    for name in ("desk", "crm_search", "crm_update", "num_matched", "category", "crm"):
-        generic = generic.replace(name, "thing")
-    failed = ids(found(tmp_path, good, "skill", **{"skill/SKILL.md": generic}))
-    assert failed == {"skill.specific", "skill.fields"}
-
-
-def test_repeated_sentences(good: Data, tmp_path: Path) -> None:
-    """A sentence that stands in every section is one section's worth of words."""
-    said = (
-        "Read each failing trajectory slowly, compare its calls with those of a passing attempt, "
-        "write down the first difference, name a cause, and cite the rollout that shows it best. "
+@pytest.mark.slow
+def test_what_fails_nothing(good: Data, tmp_path: Path) -> None:
+    """Other headings, drafted facts and files of no report are to be looked at."""
+    other = re.sub(r"^## .*", "## Ergebnis", REPORT, flags=re.MULTILINE)
+    changes = {
+        REPORT_FILE: other,
+        FACTS_FILE: json.dumps(facts(review_required=True)),
+        "golden_reports/old_shallow.md": "# x",
+    }
+    checks = found(tmp_path, good, "golden", **changes)
+    assert (ids(checks), ids(checks, WARN)) == (
+        set(),
+        {"golden.sections", "facts.reviewed", "golden.orphans"},
     )
-    titles = (
-        *("Overview", "Input schema", "Workflow funnel"),
-        *("Failure taxonomy", "Analysis workflow"),
-    )
-    hollow = SKILL.partition("# Desk")[0] + "".join(f"## {name}\n\n{said}\n\n" for name in titles)
-    checks = found(tmp_path, good, "skill", **{"skill/SKILL.md": hollow})
-    thin = [each.message for each in checks if each.id == "skill.section" and each.status == FAIL]
-    assert [message.split(" (")[0].split(":")[0] for message in thin] == [
-        *titles[1:],
-        "Report template",
+
+
+@pytest.mark.slow
+def test_names_and_comparisons(good: Data, tmp_path: Path) -> None:
+    """Hyphens and underscores pair; a comparison needs neither metrics, facts nor baseline."""
+    changes: dict[str, Any] = {
+        "golden_reports/model_a-golden-report.md": REPORT,
+        "golden_reports/model_a_vs_model_b_golden_report.md": REPORT,
+        REPORT_FILE: None,
+    }
+    assert ids(found(tmp_path, good, "golden", **changes), FAIL) == set()
+    drafts: dict[str, Any] = {
+        **dict.fromkeys((REPORT_FILE, METRICS_FILE, FACTS_FILE, SHALLOW_FILE)),
+        "golden_reports/drafts/model_a_golden_report.md": REPORT,
+    }
+    checks = found(tmp_path / "drafts", good, "golden", **drafts)
+    assert [(each.id, each.message[-16:]) for each in checks] == [
+        ("golden.present", "1 file in drafts")
     ]
 
 
-def test_rollout_files(odd: list[Check]) -> None:
-    """Each wrong file fails for what is wrong with it, and no other does."""
-    failed = {
-        (each.id, each.file.removeprefix("rollouts/").partition("_rollouts")[0])
-        for each in odd
-        if each.status == FAIL
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Check]:
+    """Rollout files that are each wrong in one way, in one package."""
+
+    def asking(what: str, **changes: Any) -> list[dict[str, Any]]:
+        """The rollouts of other questions: no copies of anything."""
+        return [
+            {**row, "responses_create_params": {"input": f"{what} {row['_ng_task_index']}"}}
+            | changes
+            for row in rows("model_b")
+        ]
+
+    shuffled = [{**row, "_ng_task_index": row["_ng_task_index"] + 40} for row in rows("model_a")]
+    random.Random(1).shuffle(shuffled)
+    content: dict[str, Any] = {
+        "model_a": rows("model_a"),
+        "model_b": rows("model_b"),
+        "shuffled": shuffled,
+        "rescored": [{**row, "reward": 1 - row["reward"]} for row in rows("model_b")],
+        "cut": rows("model_b")[:-1],
+        "text": asking("text", reward="1.0"),
+        "failed": [failure(task, 0, "timeout_exceeded") for task in range(4)],
+        "inputs": [asked(task, 0) for task in range(4)],
+        "nameless": [
+            {key: value for key, value in row.items() if not key.startswith("_ng_")}
+            for row in asking("no")
+        ],
+        "batch": asking("one", reward=0.37),
+        "bare": asking("bare", response={"output": []}),
+        "broken": '[1, 2]\n"text"\nnot json\n' + lines(asking("b")),
     }
-    assert {each for each in failed if each[1]} == {
+    folder = tmp_path_factory.mktemp("odd") / BENCHMARK
+    write(folder, {f"rollouts/{name}_rollouts.jsonl": given for name, given in content.items()})
+    return validate(Subject(package(folder), known(folder)), ["rollouts"])
+
+
+@pytest.mark.slow
+def test_rollout_files(odd: list[Check]) -> None:
+    """Each wrong file fails for what is wrong with it, and no other does; copies are one run."""
+    wrong = {(each.id, each.file.partition("_rollouts")[0]) for each in odd if each.status == FAIL}
+    assert {each for each in wrong if each[1]} == {
         ("rollouts.reward", "text"),
         ("rollouts.sidecars", "failed"),
         ("rollouts.sidecars", "inputs"),
@@ -217,54 +237,92 @@ def test_rollout_files(odd: list[Check]) -> None:
         ("rollouts.rollout_id", "nameless"),
         ("rollouts.reward_varies", "batch"),
         ("rollouts.output", "bare"),
-        ("rollouts.verifier", "bare"),
         ("rollouts.usable", "broken"),
     }
-    looked_at = {(each.id, each.file) for each in odd if each.status == WARN}
-    assert {
-        ("rollouts.metadata", "rollouts/bare_rollouts.jsonl"),
-        ("rollouts.trusted", ""),
-    } <= looked_at
-
-
-def test_copies_of_a_run(odd: list[Check]) -> None:
-    """Same bytes, and rows in another order under other indices, are the same run."""
+    assert ids(odd, WARN) >= {"rollouts.comparable"}
     told = [each.message for each in odd if each.id == "rollouts.different"]
-    pairs = {tuple(sorted(message.partition(" share")[0].split(" and "))) for message in told}
-    assert pairs == {
-        ("copied", "model_a"),
-        ("copied", "shuffled"),
-        ("model_a", "shuffled"),
-        ("cut", "model_b"),
-        ("cut", "renamed"),
-        ("cut", "rescored"),
-        ("model_b", "renamed"),
-        ("model_b", "rescored"),
-        ("renamed", "rescored"),
+    assert {message.partition(" share")[0] for message in told} == {
+        *("model_a and shuffled", "cut and model_b", "cut and rescored", "model_b and rescored")
     }
 
 
-def test_what_others_found(good: Data, tmp_path: Path) -> None:
-    """Contradictions and leaks that are handed in fail, each where it stands."""
-    wrong = Finding(12, CONTRADICTED, "3 of 9", "3 of 8", "", "ratio", "model_a_golden_report.md")
-    report = tmp_path / BENCHMARK / f"{GOLDEN}_golden_report.md"
-    checks = found(tmp_path, good, "golden", contradictions={report: [wrong]})
-    (told,) = [each for each in checks if each.status == FAIL]
-    assert (told.id, told.line) == ("golden.verified", 12)
-    leaks = [Leak("rollouts/a.jsonl", 7, "e-mail"), Leak("rollouts/a.jsonl", 3, "path")]
-    shared = validate(package(tmp_path / BENCHMARK), good, phases=["sharing"], leaks=leaks)
-    assert [(each.status, each.file, each.line) for each in shared] == [
-        (FAIL, "rollouts/a.jsonl", 3)
-    ]
+@pytest.mark.slow
+def test_hollow_package(tmp_path: Path) -> None:
+    """A package of which only the shape is right fails on each count, by name, and is no error."""
+    changes: dict[str, Any] = {
+        "skill/SKILL.md": "---\nname: desk\ndescription: a skill\n---\n\n# Desk\n\n## Overview\n",
+        "rollouts/model_a_rollouts.jsonl": [{**row, "reward": "1"} for row in rows("model_a")],
+        "rollouts/model_b_rollouts.jsonl": [failure(task, 0, "skipped") for task in range(9)],
+        REPORT_FILE: "\n\n".join(re.findall(r"^#.*", REPORT, re.MULTILINE)),
+        METRICS_FILE: json.dumps({**METRICS, "pass_at_1": 99.9}),
+        FACTS_FILE: json.dumps(facts(("The model fails because it fails.",) * 8)),
+        "notes.md": "key " + "AKIA" + "Q3EGRIZ7XK2LPWVT",
+    }
+    folder = package_at(tmp_path, **changes)
+    outcome = call("validate", "--benchmark-dir", folder)
+    assert (outcome.code, "Not BLADE-ready" in outcome.stdout) == (1, True)
+    assert "Q3EGRIZ7" not in outcome.stdout
+    assert failed(folder) == {
+        *("skill.sections", "skill.fields", "rollouts.scored", "rollouts.sidecars"),
+        *("rollouts.reward", "golden.sections", "golden.evidence", "metrics.keys"),
+        *("metrics.values", "facts.distinct", "facts.count", "shallow.shallow", "sanitized.clean"),
+    }
+    # A second call reads the warehouse that the first one kept, and says the same by any seed.
+    env = {**os.environ, "PYTHONHASHSEED": "7"}
+    again = blade("validate", "--benchmark-dir", folder, env=env)
+    assert (again.stdout, "making" in again.stderr) == (outcome.stdout, False)
 
 
-def test_nothing_is_passed_unchecked(tmp_path: Path) -> None:
-    """Without rollouts what depends on them is told as not checked, and is not ready."""
-    folder = write_package(tmp_path, **{"rollouts/model_b_rollouts.jsonl": None})
-    checks = validate(package(folder), None, reason="why not")
-    assert ids(checks) == {"rollouts.readable"}
+@pytest.mark.slow
+def test_odd_files(tmp_path: Path) -> None:
+    """Whatever stands in a folder, each line is plain text, and the command ends with 1."""
+    deep = "[" * 50_000
+    changes: dict[str, Any] = {
+        "skill/SKILL.md": b"---\nname: \x1b[31m\xff\n---\n",
+        "rollouts/a_rollouts.jsonl": '[1]\n"x"\nnull\n{"reward": NaN}\n' + deep + "\n{}\n",
+        "rollouts/b_rollouts.jsonl": b"\xff\xfe\x00\n" * 3,
+        REPORT_FILE: "# \x1b[2J\n" + "x" * 3_000_000 + "\n" + "> " * 500 + "a\n",
+        METRICS_FILE: '{"pass_at_1": ' + deep,
+        FACTS_FILE: '{"anchor_facts": [[], {"fact": "\\u001b[31m"}, 3]}',
+    }
+    folder = package_at(tmp_path, **changes)
+    (folder / "golden_reports" / "b_golden_report.md").mkdir()
+    (folder / "golden_reports" / "c_golden_report.md").symlink_to("c_golden_report.md")
+    (folder / "rollouts" / "loop").symlink_to("..")
+    outcome = call("validate", "--benchmark-dir", folder)
+    assert outcome.code == 1
+    assert not any(ord(character) < 32 and character != "\n" for character in outcome.stdout)
+    told = [line for line in outcome.stdout.splitlines() if line.startswith("[FAIL]")]
+    for words in ("SKILL.md: is not UTF-8", "b_golden_report.md: is a folder", "nested too deeply"):
+        assert any(words in line for line in told)
+
+
+def test_without_rollouts(tmp_path: Path) -> None:
+    """What depends on rollouts is told as not checked; an empty folder lacks three things."""
+    assert failed(tmp_path) == {"skill.present", "rollouts.present", "golden.present"}
+    assert "Not BLADE-ready: 6 of 7" in call("validate", "--benchmark-dir", tmp_path).stdout
+    absent = call("validate", "--benchmark-dir", tmp_path / "absent")
+    assert (absent.code, "no such folder" in absent.stderr) == (3, True)
+    folder = package_at(tmp_path / "in")
+    checks = validate(Subject(package(folder), None, "why not"))
+    assert ids(checks) == {"rollouts.present"}
     assert ids(checks, SKIP) == {
-        *("skill.fields", "skill.specific", "golden.evidence", "golden.verified"),
-        *("metrics.values", "facts.exist", "sanitized.clean"),
+        *("skill.fields", "golden.verified", "metrics.values", "facts.exist", "sanitized.clean")
     }
-    assert PASS not in {item.status for item in readiness(checks)[:3]}
+    told = call("validate", "--benchmark-dir", DEMO, "--phase", "rollouts").stdout
+    assert "blade init --benchmark-dir PACKAGE --benchmark NAME --results THIS_FOLDER" in told
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("1. Overall metrics", "Aggregate Results"),
+        ("Failure Mode Analysis", "Dominant Failure Modes"),
+        ("Why flaky tasks flip", "Sometimes-Pass Deep Dives"),
+        ("Next steps", "Recommendations"),
+        ("Thanks", None),
+    ],
+)
+def test_headings_by_other_words(title: str, expected: str | None) -> None:
+    """A section is known by what its heading is about."""
+    assert canonical(title) == expected

@@ -9,7 +9,8 @@ import click
 
 from pipeline.cli.options import PATH
 from pipeline.errors import UsageError
-from pipeline.package import facts, files
+from pipeline.package import fact_drafts, files
+from pipeline.package.facts import DIFFICULTIES, document
 from pipeline.text import neutral
 
 
@@ -35,8 +36,8 @@ def extract_anchor_facts(
 ) -> None:
     """Draft the facts that a report is scored by, from a golden report.
 
-    One claim each, as the report words it, with what it cites; what only restates a total is left
-    out. Every fact is marked for review: remove those that need no evidence to be guessed.
+    One claim each, as the report words it, with its subject, its value, the query behind it and
+    what it cites and quotes. They are drafts: read each, and remove what could be guessed.
 
     \b
     Examples:
@@ -46,18 +47,17 @@ def extract_anchor_facts(
     if min_facts > num_facts:
         message = f"--min-facts {min_facts} is more than --num-facts {num_facts}."
         raise UsageError(message, hint="Ask for at least as many facts as are needed.")
-    drafted = facts.draft(files.report_text(golden), most=num_facts, least=min_facts)
+    drafted = fact_drafts.draft(files.report_text(golden), model=model_name, most=num_facts)
     if len(drafted.facts) < min_facts:
         _explain(drafted, golden, min_facts)
         sys.exit(1)
-    document = facts.document(drafted, benchmark=benchmark, model=model_name)
-    files.write_json(output, document)
-    levels = [entry["difficulty"] for entry in document["anchor_facts"]]
-    counts = ", ".join(f"{levels.count(level)} {level}" for level in facts.DIFFICULTIES)
+    files.write_json(output, document(drafted.facts, benchmark=benchmark, model=model_name))
+    levels = [fact.difficulty for fact in drafted.facts]
+    counts = ", ".join(f"{levels.count(level)} {level}" for level in DIFFICULTIES)
     click.echo(neutral(f"{output}: {len(levels)} facts drafted ({counts}); review each of them."))
 
 
-def _explain(drafted: facts.Draft, golden: Path, min_facts: int) -> None:
+def _explain(drafted: fact_drafts.Drafted, golden: Path, min_facts: int) -> None:
     found = f"{len(drafted.facts)} facts found, {min_facts} needed"
     click.echo(neutral(f"blade: {golden}: {found}; nothing written."), err=True)
     for reason, n_statements in drafted.left_out:

@@ -12,7 +12,7 @@ import click
 from pipeline.cli.options import PATH, analyzed, json_option
 from pipeline.errors import UsageError
 from pipeline.settings import Settings
-from pipeline.text import ACTIVE, json_text, one_line
+from pipeline.text import ACTIVE, json_text, neutral, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 LONGEST_NAME = 200
@@ -33,26 +33,26 @@ LONGEST_NAME = 200
     help="Folder or file of NeMo Gym rollouts.  [default: those in the package already]",
 )
 @click.option("--link", is_flag=True, help="Link to the rollouts instead of copying them.")
-@click.option("--keep", is_flag=True, help="Leave drafts that are there and differ as they are.")
-@click.option("--force", is_flag=True, help="Replace drafts that are there and differ.")
+@click.option("--refresh", is_flag=True, help="Make drafts and the skill's generated parts again.")
 @json_option
 def init(
     folder: Path,
     benchmark: str,
     results: Path | None,
     link: bool,
-    keep: bool,
-    force: bool,
+    refresh: bool,
     as_json: bool,
 ) -> None:
     """Lay out a benchmark's package, and draft its skill and reports from the data.
 
-    Rollouts and golden reports that are there are never changed.
+    What is there is never overwritten: rollouts, labels, blade.toml, golden reports and what a
+    person wrote in the skill. With --refresh the drafts and what stands between the marks
+    `generated` and `end` of the skill are made again, and the difference is printed.
 
     \b
     Examples:
       blade init --benchmark-dir benchmarks/office_desk --benchmark office_desk --results results/
-      blade init --benchmark-dir benchmarks/office_desk --benchmark office_desk
+      blade init --benchmark-dir benchmarks/office_desk --benchmark office_desk --refresh
       blade init --benchmark-dir benchmarks/evalplus --benchmark evalplus --results runs/ --link
     """
     if not benchmark.strip():
@@ -62,22 +62,21 @@ def init(
             f"--benchmark {one_line(benchmark, 60)}: not a name.",
             hint="A name is one line of visible characters, 200 at most.",
         )
-    if keep and force:
-        raise UsageError("--keep and --force: one of them at most.", hint="Leave one out.")
-    from pipeline.package.scaffold import Analyses, Existing, lay_out
+    from pipeline.package.scaffold import Analyses, lay_out
 
-    existing = Existing(keep=keep, force=force)
-    made = lay_out(folder, benchmark, results, existing, Analyses(_part, _whole), link=link)
+    analyses = Analyses(_part, _whole)
+    made = lay_out(folder, benchmark, results, analyses, link=link, refresh=refresh)
     for note in made.notes:
         click.echo(f"! {note}", err=True)
+    for step in made.steps:
+        if step.diff:
+            click.echo("\n".join(map(neutral, step.diff)), err=as_json)
     if as_json:
         content = {
             "benchmark_dir": str(folder),
             "benchmark": benchmark,
             "is_drafted_from_data": made.is_known,
-            "files": [
-                {"path": each.file.name, "status": str(each.standing)} for each in made.steps
-            ],
+            "files": [{"path": each.name, "status": str(each.standing)} for each in made.steps],
             "curate": [{"path": name, "places": n} for name, n in made.curate],
             "notes": made.notes,
             "next": made.commands,
@@ -87,16 +86,17 @@ def init(
     click.echo(f"{one_line(str(folder))}:")
     width = max(len(step.standing) for step in made.steps)
     for step in made.steps:
-        click.echo(f"  {step.standing:<{width}}  {one_line(step.file.name)}")
-    click.echo("\nLeft to a person:")
-    for name, n in made.curate:
+        click.echo(f"  {step.standing:<{width}}  {one_line(step.name)}")
+    left = [(name, n) for name, n in made.curate if n]
+    click.echo("\nLeft to a person:" if left else "\nNothing is marked for a person.")
+    for name, n in left:
         places = f"{n:>3} place{'' if n == 1 else 's'}"
         click.echo(f"  {places} to curate in {one_line(name)}")
     click.echo("\n".join(["\nNext:", *(f"  {command}" for command in made.commands)]))
 
 
 @contextmanager
-def _part(results: Path, relations: Sequence[str], benchmark: str | None) -> Iterator[Warehouse]:
+def _part(results: Path, relations: Sequence[str]) -> Iterator[Warehouse]:
     from pipeline.run import part
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
@@ -104,7 +104,7 @@ def _part(results: Path, relations: Sequence[str], benchmark: str | None) -> Ite
         nothing = Path(folder) / "blade.toml"
         nothing.touch()
         out = Path(folder) / "out"
-        asked = Settings((results,), out, benchmark=benchmark, profile=nothing, follow_links=True)
+        asked = Settings((results,), out, profile=nothing, follow_links=True)
         with open_warehouse(part(asked, relations)) as opened:
             yield opened
 

@@ -15,10 +15,10 @@ from pipeline.text import neutral
 @click.option("--input", "input_", required=True, type=PATH, help="The golden report, Markdown.")
 @click.option("--output", required=True, type=PATH, help="The file to write it to.")
 def make_shallow(input_: Path, output: Path) -> None:
-    """Write a report's negative control: its headings, and its aggregate and funnel tables.
+    """Write a report's negative control: its aggregate and funnel tables below their headings.
 
-    Tables are known by their section, or by their columns where headings have other names. No
-    diagnosis, no task, no citation and no sentence of the report is in it.
+    Tables are known by what stands in them: figures of runs, buckets, metrics, stages or slices.
+    No diagnosis, no task, no citation, no quote and no sentence of the report is in it.
 
     \b
     Examples:

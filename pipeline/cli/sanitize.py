@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import groupby
 from pathlib import Path
 
 import click
 
 from pipeline.cli.options import PATH, json_option
 from pipeline.errors import UsageError
-from pipeline.package.sanitize import Policy, copies, in_place, log, share, survey, survey_findings
-from pipeline.package.sanitize import policy as policies
+from pipeline.package.sanitize import share
+from pipeline.package.sanitize.ledger import Entry, by_kind
+from pipeline.package.sanitize.policy import LOG_NAME, Policy, found
+from pipeline.package.sanitize.share import Shared, Survey
 from pipeline.text import json_text, neutral
 
 
@@ -48,10 +48,10 @@ def sanitize(
     """
     if check and out is not None:
         raise UsageError("--check writes nothing, and --out says where to.", hint="Leave one out.")
-    chosen = policy_file or policies.found([*paths])
+    chosen = policy_file or found([*paths])
     if chosen is not None and policy_file is None:
         click.echo(f"policy: {neutral(str(chosen))}", err=True)
-    policy = policies.read(chosen)
+    policy = share.read_policy(chosen)
     if check:
         _check(paths, policy, as_json=as_json)
     else:
@@ -59,54 +59,80 @@ def sanitize(
 
 
 def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
-    given = survey(paths, policy)
-    counted: Counter[str] = Counter()
-    listed = []
-    for finding, same in groupby(survey_findings(given, policy)):
-        n_same = sum(1 for _ in same)
-        counted[finding.kind] += n_same
-        if as_json:
-            listed += [vars(finding)] * n_same
-            continue
-        place = f"{finding.file}:{finding.line}" if finding.line else f"{finding.file} (its name)"
-        times = f", {n_same} times" if n_same > 1 else ""
-        click.echo(f"{neutral(place)}: {finding.kind} ({finding.rule}){times}")
+    given = share.survey(paths, policy)
+    entries = share.check(given, policy)
     if as_json:
         content = {
-            "is_clean": not listed and not given.unchecked,
+            "is_clean": not entries and not given.unchecked,
             "n_files": len(given.files),
-            "by_kind": share.by_kind(counted),
-            "findings": listed,
-            "unchecked": [vars(item) for item in given.unchecked],
+            "by_kind": by_kind(entries),
+            "findings": [
+                dict(zip(("file", "line"), each.places[0], strict=True))
+                | {"kind": each.kind, "rule": each.rule, "count": each.count}
+                for each in entries
+            ],
+            "task_names": sorted(given.required),
+            "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
         }
         click.echo(json_text(content, indent=2))
     else:
+        for each in entries:
+            file, line = each.places[0]
+            place = f"{file}:{line}" if line else f"{file} (its name)"
+            times = f", {each.count} times" if each.count > 1 else ""
+            click.echo(f"{neutral(place)}: {each.kind} ({each.rule}){times}")
         for item in given.unchecked:
-            click.echo(f"{neutral(item.file)}: not checked: {item.reason}")
-        click.echo(share.summary(counted, len(given.files), "found in"))
-    if counted or given.unchecked:
+            click.echo(f"{neutral(item.name)}: not checked: {item.reason}")
+        click.echo(_summary(entries, given, "found in"))
+    if entries or given.unchecked:
         raise click.exceptions.Exit(1)
 
 
 def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_json: bool) -> None:
-    shared = in_place(paths, policy) if out is None else copies(paths, out, policy)
+    shared = share.rewrite(paths, policy, out)
     given = shared.survey
-    where = (given.root if out is None else out) / log.LOG_NAME
+    where = (given.root if out is None else out) / LOG_NAME
     if as_json:
         content = {
             "n_files": len(given.files),
             "changed": list(shared.changed),
             "renamed": list(shared.renamed),
-            "by_kind": share.by_kind(shared.counted),
-            "unchecked": [vars(item) for item in given.unchecked],
+            "by_kind": by_kind(shared.found),
+            "task_names": sorted(given.required),
+            "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
             "log": str(where),
         }
         click.echo(json_text(content, indent=2))
     else:
-        verb = f"taken out of {len(shared.changed)} of"
-        click.echo(share.summary(shared.counted, len(given.files), verb))
+        click.echo(_summary(shared.found, given, f"taken out of {len(shared.changed)} of"))
         click.echo(f"log: {neutral(str(where))}")
-    for name, words in share.warnings(shared, is_copy=out is not None):
+    for name, words in _warnings(shared, is_copy=out is not None):
         click.echo(f"blade: {neutral(name)}: {words}.", err=True)
     if out is None and (given.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)
+
+
+def _summary(entries: list[Entry], given: Survey, verb: str) -> str:
+    """How many of what kind, in a line."""
+    n_files = len(given.files)
+    files = f"{n_files} file" if n_files == 1 else f"{n_files} files"
+    kept = f"; left {len(given.required)} that tasks ask for" if given.required else ""
+    if not entries:
+        return f"nothing found in {files}{kept}"
+    kinds = by_kind(entries)
+    strings = f", {len(entries)} different" if len(entries) < sum(kinds.values()) else ""
+    told = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+    return f"{sum(kinds.values())} {verb} {files}: {told}{strings}{kept}"
+
+
+def _warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:
+    """Files that a person must look at before anything is shared, each with why."""
+    given = shared.survey
+    fate = "not copied" if is_copy else "left as it is, and cannot be cleared"
+    told = [(item.name, f"{item.reason}; {fate}") for item in given.unchecked]
+    fate = "not copied" if is_copy else "left as it is; do not share it"
+    told += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
+    if not is_copy:
+        private = "the name of the file is private; --out writes a copy with another"
+        told += [(name, private) for name in shared.renamed]
+    return told

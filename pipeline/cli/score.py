@@ -19,7 +19,12 @@ from pipeline.text import json_text, neutral
 @click.option(
     "--warehouse",
     type=PATH,
-    help="Hold citations and numbers against these data, not against the golden report alone.",
+    help="Hold the report's claims against these data too, not against the golden report alone.",
+)
+@click.option(
+    "--judge",
+    metavar="COMMAND",
+    help="Ask this program which facts the prose states; it reads and answers JSON lines.",
 )
 @json_option
 def score(
@@ -28,13 +33,14 @@ def score(
     anchor_facts: Path,
     output_dir: Path | None,
     warehouse: Path | None,
+    judge: str | None,
     as_json: bool,
 ) -> None:
     """Score a report, from 0 to 1, by the anchor facts of a golden one.
 
-    A fact is met where its claim stands: what it names, its numbers, its yes or no, together in a
-    sentence of a section of the same kind. Sections, citations that resolve and numbers that agree
-    count beside it, and lower the whole where they are wrong. No model is asked.
+    A fact is met where what it is about and its value stand together in one paragraph, item or row,
+    under any heading. The share of facts met, by their difficulty, is multiplied with soundness:
+    one contradicted claim in five halves it. No model is asked unless --judge names one.
 
     \b
     Examples:
@@ -42,47 +48,50 @@ def score(
         --anchor-facts aster-8b_anchor_facts.json --output-dir scored
     """
     from pipeline.package import files
-    from pipeline.package.resolving import resolver
-    from pipeline.package.scoring.files import facts
+    from pipeline.package.facts import read_facts
+    from pipeline.package.scoring.judge import Judge
     from pipeline.package.scoring.score import score as scored
     from pipeline.package.scoring.score import standard
     from pipeline.package.verify import verify
     from pipeline.warehouse import open_warehouse
 
-    by = standard(files.report_text(golden), facts(anchor_facts))
+    by = standard(files.report_text(golden), read_facts(anchor_facts))
     text = files.report_text(report)
-    if warehouse is None:
-        result = scored(text, by).as_json()
-    else:
-        # What is cited must be recorded there, and figures must be the data's.
+    brought = report.with_name(f"{report.stem}_claims.json")
+    claims = read_facts(brought) if brought.is_file() else []
+    asked = (
+        Judge(judge, output_dir / "judge_answers.jsonl" if output_dir else None) if judge else None
+    )
+    findings = []
+    if warehouse is not None:
         with open_warehouse(warehouse) as opened:
-            checked = verify(text, report.as_posix(), opened)
-            result = scored(text, by, resolves=resolver(opened), findings=checked).as_json()
+            findings = verify(text, report.as_posix(), opened)
+    result = scored(text, by, claims=claims, findings=findings, judge=asked).as_json()
     if output_dir is not None:
         files.write_json(output_dir / "reward.json", result)
     if as_json:
         click.echo(json_text(result, indent=2))
         return
+    parts, told = result["parts"], result["claims"]
     click.echo(f"final score {result['final_score']:.4f}")
-    parts = [
-        (name, _digits(result["weights"][name]), _digits(part), _digits(result["gates"].get(name)))
-        for name, part in result["parts"].items()
-    ]
-    print_table(
-        ("part", "weight", "score", "times"),
-        [*parts, ("sense", None, None, _digits(result["gates"]["sense"]))],
+    click.echo(
+        f"facts {parts['facts']:.4f}: {result['n_facts_met']} of {result['n_facts']} met, "
+        "weighted by difficulty"
     )
-    click.echo(f"\n{result['n_facts_met']} of {result['n_facts']} facts met")
+    click.echo(
+        f"soundness {parts['soundness']:.4f}: {told['contradicted']} of {told['checkable']} "
+        "checkable claims contradicted\n"
+    )
     print_table(
-        ("fact", "difficulty", "credit", "line", "lacking"),
+        ("fact", "difficulty", "met", "line", "lacking"),
         [
-            (each["id"], each["difficulty"], _digits(each["credit"]), each["line"], each["lacking"])
+            (each["id"], each["difficulty"], each["by"] or "no", each["line"], each["lacking"])
             for each in result["facts"]
         ],
     )
+    if told["contradictions"]:
+        click.echo()
+        rows = [(each["line"], each["why"]) for each in told["contradictions"]]
+        print_table(("line", "contradicted"), rows)
     if output_dir is not None:
         click.echo(neutral(f"\nwritten to {output_dir / 'reward.json'}"))
-
-
-def _digits(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import click
 
-from pipeline.cli.options import PATH, analyzed, json_option
+from pipeline.cli.options import PATH, json_option
+from pipeline.cli.verify import analyzed_package
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
-from pipeline.package.layout import ROLLOUTS, Package, existing_package
+from pipeline.package.layout import Package, existing_package
 from pipeline.package.sanitize import policy as policies
-from pipeline.package.validate import FAIL, PASS, PHASES, SKIP, WARN, Check, Item
+from pipeline.package.sanitize import share
+from pipeline.package.validate import GOLDEN, PHASES, SHARING, Check
+from pipeline.package.validate.subject import (
+    FAIL,
+    PASS,
+    SKIP,
+    WARN,
+    Data,
+    Subject,
+    findings,
+    gather,
+)
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
@@ -45,7 +57,7 @@ TITLES = {
     "--min-anchor-facts",
     type=click.IntRange(min=1),
     default=8,
-    help="How many distinct, concrete anchor facts each golden report needs.",
+    help="How many distinct anchor facts each golden report needs.",
 )
 @click.option(
     "--policy",
@@ -69,7 +81,18 @@ def validate(
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
     """
     phases = PHASES if phase == ALL else (phase,)
-    checks = _checks(existing_package(benchmark_dir), phases, min_anchor_facts, policy)
+    found = existing_package(benchmark_dir)
+    with _data(found) as (data, reason):
+        opened = data.warehouse if data else None
+        subject = Subject(
+            found,
+            data,
+            reason,
+            min_anchor_facts,
+            _leaks(found.folder, policy) if SHARING in phases else None,
+            findings(found, opened) if GOLDEN in phases and data else {},
+        )
+        checks = rules.validate(subject, phases)
     items = rules.readiness(checks) if phase == ALL else []
     if as_json:
         click.echo(json_text(rules.as_json(checks, items, phase), indent=2))
@@ -77,36 +100,34 @@ def validate(
         _print(checks)
         if phase == ALL:
             _print_readiness(items)
-    if rules.count(checks, FAIL) or (phase == ALL and not rules.is_ready(items)):
+    if rules.count(checks, FAIL) or any(item["status"] != PASS for item in items):
         raise click.exceptions.Exit(1)
 
 
-def _checks(
-    found: Package, phases: Sequence[str], least_facts: int, policy: Path | None
-) -> list[Check]:
-    """The rollouts are analyzed once, for all phases; where they cannot be, the reason is given."""
-    leaks = None
-    if "sharing" in phases:
-        private = policies.read(policy or policies.found([found.folder]))
-        try:
-            leaks = rules.leaks(found.folder, private)
-        except BladeError as error:
-            click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
-    asked = partial(rules.validate, found, phases=phases, leaks=leaks, least_facts=least_facts)
-    if not found.rollouts:
-        return asked(None, reason="no rollout file")
+@contextmanager
+def _data(found: Package) -> Iterator[tuple[Data | None, str]]:
+    """What the warehouse of the package says; where there is none, why."""
     with ExitStack() as stack:
-        try:
-            # The folder of the rollouts; of a benchmark's data the rollout files alone.
-            is_ours = found.results.name == ROLLOUTS
-            given = [found.results] if is_ours else found.rollouts
-            made = stack.enter_context(analyzed(*given, follow_links=True))
-            opened = stack.enter_context(open_warehouse(made.warehouse))
-        except BladeError as error:
-            return asked(None, reason=str(error))
-        known = rules.gather(opened, *rules.written(made.out))
-        contradictions = rules.findings(found, opened) if "golden" in phases else None
-        return asked(known, contradictions=contradictions)
+        data, reason = None, "no rollout file"
+        if found.rollouts:
+            try:
+                path = stack.enter_context(analyzed_package(found.results))
+                data = gather(stack.enter_context(open_warehouse(path)))
+            except BladeError as error:
+                reason = str(error)
+        yield data, reason
+
+
+def _leaks(folder: Path, policy: Path | None) -> list[tuple[str, int, str]] | None:
+    """What is private in a folder; a file that cannot be looked into may hold anything."""
+    private = share.read_policy(policy or policies.found([folder]))
+    try:
+        given = share.survey([folder], private)
+        leaks = [(*each.places[0], each.kind) for each in share.check(given, private)]
+    except BladeError as error:
+        click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
+        return None
+    return [*leaks, *((each.name, 0, "unchecked file") for each in given.unchecked)]
 
 
 def _print(checks: Sequence[Check]) -> None:
@@ -133,15 +154,15 @@ def _advice(check: Check) -> tuple[str, str, str]:
     return check.status, check.meaning, check.fix
 
 
-def _print_readiness(items: Sequence[Item]) -> None:
+def _print_readiness(items: Sequence[dict[str, Any]]) -> None:
     click.echo("\nReadiness checklist")
     for item in items:
-        counts = ((item.n_failed, "failed"), (item.n_not_checked, "not checked"))
+        counts = ((item["n_failed"], "failed"), (item["n_not_checked"], "not checked"))
         why = ", ".join(f"{number} {word}" for number, word in counts if number)
-        click.echo(f"[{item.status}] {item.item}" + (f" ({why})" if why else ""))
-    lacking = sum(item.status != PASS for item in items)
+        click.echo(f"[{item['status']}] {item['item']}" + (f" ({why})" if why else ""))
+    lacking = sum(item["status"] != PASS for item in items)
     if lacking:
         click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")
     else:
-        n_warnings = sum(item.n_warnings for item in items)
+        n_warnings = sum(item["n_warnings"] for item in items)
         click.echo("\nBLADE-ready." + f" Look at {n_warnings} warnings above." * bool(n_warnings))

@@ -48,7 +48,8 @@ def verify(
 
     Exits with 1 on a contradiction. Without an option the data are found: a warehouse beside the
     report or that of its analysis, else the rollouts of its package, and the metrics sidecar
-    beside it. Without any data the report is still compared with itself.
+    beside it. Without any data the report is still compared with itself. The anchor facts beside a
+    golden report are checked too: the query of each, its citations and its quotes.
 
     \b
     Examples:
@@ -56,6 +57,8 @@ def verify(
       blade verify golden_reports/aster-8b_golden_report.md --fix
       blade verify report.md --results results/ --json
     """
+    from pipeline.package.layout import golden
+    from pipeline.package.verify import facts as anchor_facts
     from pipeline.package.verify import sidecar as sidecars
     from pipeline.package.verify import summary, summary_line
     from pipeline.package.verify import verify as verified
@@ -67,22 +70,25 @@ def verify(
     side = None
     if held.metrics is not None:
         side = sidecars.read(report_text(held.metrics), held.metrics.name)
+    beside = golden(report).anchor_facts
+    is_told = beside.is_file() and not held.is_metrics_alone
+    anchors = anchor_facts.read(beside) if is_told else None
     with ExitStack() as stack:
         path = held.warehouse
         if held.results is not None:
-            path = stack.enter_context(_analyzed(held.results))
+            path = stack.enter_context(analyzed_package(held.results))
         data = None if path is None else stack.enter_context(open_warehouse(path))
         click.echo(neutral(f"compared with {held.words}"), err=True)
-        findings = verified(text, report.as_posix(), data, side)
+        findings = verified(text, report.as_posix(), data, side, anchors)
         if is_fixing and (corrected := fixed(text, findings)) != text:
             rewritten(report, text, corrected, is_aside=as_json)
-            findings = verified(corrected, report.as_posix(), data, side)
+            findings = verified(corrected, report.as_posix(), data, side, anchors)
     counts = summary(findings)
     if as_json:
         told = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
         click.echo(json_text({"findings": told, "summary": counts}, indent=2))
     else:
-        paths = {each.name: str(each) for each in (report, held.metrics) if each}
+        paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
         _print(findings, paths, is_listing=is_listing)
         click.echo(summary_line(counts))
     if counts["contradicted"]:
@@ -106,7 +112,7 @@ def report_text(path: Path, *, is_exact: bool = False) -> str:
 
 
 @contextmanager
-def _analyzed(results: Path) -> Iterator[Path]:
+def analyzed_package(results: Path) -> Iterator[Path]:
     """A warehouse of these rollouts: that of a package is kept beside them for the next call."""
     from pipeline.package.layout import CACHE, GOLDEN_REPORTS
 
@@ -167,7 +173,8 @@ def _key(results: Path) -> str:
             digest.update(f"{path.name}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
     try:
         below = sorted(path for path in results.rglob("*") if path.is_file()) or [results]
-        beside = results.absolute().parent.glob("*.toml")
+        package = results.absolute().parent
+        beside = [*package.glob("*.toml"), *package.glob("labels.jsonl")]
         for path in [*below, *sorted(beside)]:
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode(errors="replace"))
             with path.open("rb") as file:

@@ -131,7 +131,7 @@ def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[
     roots = None if follow_links else [(p if p.is_dir() else p.parent).resolve() for p in absolute]
     by_path: dict[Path, Found] = {}
     for path in absolute:
-        for file in _files(path, skipped, roots):
+        for file in (*_files(path, skipped, roots), *_labels_beside(path)):
             name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
             reason = None if file == path else _hindrance(file, roots)
             place = file if reason else file.resolve()
@@ -192,6 +192,13 @@ def _files(path: Path, skipped: Path | None, roots: list[Path] | None) -> Iterat
         yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))
     # A folder that cannot be listed is listed itself, to be a reject with its reason.
     yield from (Path(error.filename) for error in unreadable)
+
+
+def _labels_beside(path: Path) -> Iterator[Path]:
+    """The labels of a package stand beside its folder of rollouts."""
+    labels = path.parent / "labels.jsonl"
+    if path.name == "rollouts" and path.is_dir() and labels.is_file():
+        yield labels
 
 
 def _with_sidecars(path: Path) -> Iterator[Path]:
@@ -337,11 +344,12 @@ def _shard(file: Found) -> tuple[Family, int | None, int | None]:
 
 
 def _joined(family: Family, rollouts: set[Family]) -> Family:
-    """A sidecar named without `_rollouts` still belongs to the file that has it."""
-    if family in rollouts:
-        return family
-    longer = Family(family.folder, f"{family.stem}_rollouts")
-    return longer if longer in rollouts else family
+    """A sidecar named without `_rollouts`, or a folder below, belongs to the file that has it."""
+    for folder in (family.folder, family.folder.rpartition("/")[0]):
+        for stem in (family.stem, f"{family.stem}_rollouts"):
+            if Family(folder, stem) in rollouts:
+                return Family(folder, stem)
+    return family
 
 
 def _family_of_document(file: Found, members: set[Family]) -> Family | None:

@@ -1,167 +1,158 @@
-"""Draft facts from a golden report: one claim each, what it cites, and how hard it is to find."""
+"""Anchor facts: what one says, of what, with which value, and how each can be checked."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from pipeline.package.fact_candidates import Candidate, candidates
-from pipeline.package.layout import UNSAFE
+from pipeline.errors import InputError
+from pipeline.files import UnreadableError
+from pipeline.package.files import object_of
+from pipeline.text import json_text, one_line
 
 DIFFICULTIES = HIGH, MEDIUM, LOW = "high", "medium", "low"
-# What a claim of each section is worth, before what it shows of itself.
-SECTION_WORTH = {
-    "Dominant Failure Modes": 3.0,
-    "Sometimes-Pass Deep Dives": 4.0,
-    "Never-Pass Deep Dives": 4.0,
-    "Cross-Model Comparison": 2.0,
-    "Executive Summary": 1.5,
-    "Recommendations": 1.5,
-    "Workflow Funnel": 1.0,
-    "Task Outcome Buckets": 0.5,
-    "Aggregate Results": 0.5,
-}
-# A section or a task that has a fact already makes its next one worth less.
-SECTION_SPENT, TASK_SPENT = 0.8, 2.5
-ROW_COSTS = 3.0
-# A claim of a few words can be met by chance.
-THIN_COSTS, FEWEST_WORDS = 3.0, 5
-ALIKE = 0.7
+PREDICATES = tuple(
+    "outcome count rate bucket mode cause check direction expected_call other".split()
+)
+SHORTEST = 20
+MAKE_FACTS = (
+    "Draft them with: blade extract-anchor-facts --golden F --output F --benchmark B --model-name M"
+)
+
+Value = str | float | int | bool | None
 
 
 @dataclass(frozen=True)
-class Draft:
-    """Chosen facts in the order of the report, and why the other statements were left out."""
+class Subject:
+    """What a fact is about: a run, a task of it, some of its rollouts."""
 
-    facts: tuple[Candidate, ...]
-    left_out: tuple[tuple[str, int], ...]
+    run: str | None = None
+    task: str | None = None
+    rollouts: tuple[int, ...] = ()
 
 
-def draft(text: str, *, most: int, least: int = 0) -> Draft:
-    """At most so many facts of a golden report, the most telling ones.
+@dataclass(frozen=True)
+class Fact:
+    """A claim that a report is scored by; the public toolkit's files hold the first three alone."""
 
-    Rows of tables are taken only where sentences give fewer than the least.
+    id: str
+    fact: str
+    difficulty: str = MEDIUM
+    section: str | None = None
+    subject: Subject = Subject()
+    predicate: str = "other"
+    value: Value = None
+    # The query that gives the value.
+    sql: str | None = None
+    citations: tuple[str, ...] = ()
+    quotes: tuple[str, ...] = ()
+    # Names that a report which knows the fact would use.
+    terms: tuple[str, ...] = ()
+    mean_score: float | None = None
+
+    @property
+    def is_structured(self) -> bool:
+        """Whether more than its text is known of it."""
+        named = self.subject != Subject() or self.predicate != "other" or self.value is not None
+        return named or bool(self.sql or self.citations or self.quotes or self.terms)
+
+
+def document(facts: Sequence[Fact], *, benchmark: str, model: str) -> dict[str, Any]:
+    """The file of anchor facts."""
+    listed = [asdict(fact) for fact in facts]
+    return {"benchmark": benchmark, "model": model, "anchor_facts": listed}
+
+
+def read_facts(path: Path) -> list[Fact]:
+    """The facts of a file in its order, ours or the public toolkit's.
+
+    Keys that are not ours are ignored; a file that no report can be scored by is refused.
     """
-    found, left_out = candidates(text)
-    distinct, n_repeated = _distinct(found)
-    reasons = Counter(left_out)
-    reasons["repeats another fact"] += n_repeated
-    chosen = _spread([each for each in distinct if not each.is_row], most)
-    rows = [each for each in distinct if each.is_row]
-    chosen += _spread(rows, max(0, min(least, most) - len(chosen)))
-    reasons["less telling than those chosen"] += len(distinct) - len(chosen)
-    told = tuple((reason, count) for reason, count in sorted(reasons.items()) if count)
-    return Draft(tuple(sorted(chosen, key=_place)), told)
+    try:
+        listed = object_of(path).get("anchor_facts")
+    except UnreadableError as error:
+        raise InputError(f"{path}: {one_line(str(error), 200)}.", hint=MAKE_FACTS) from None
+    if not isinstance(listed, list) or not listed:
+        raise InputError(f"{path}: no list of facts under `anchor_facts`.", hint=MAKE_FACTS)
+    found = [_fact(f"{path}: fact {place}", place, each) for place, each in enumerate(listed, 1)]
+    _refuse_repeats(path, found)
+    return found
 
 
-def document(drafted: Draft, *, benchmark: str, model: str) -> dict[str, Any]:
-    """The file of anchor facts, waiting for review."""
-    name = UNSAFE.sub("-", model).strip("-") or "fact"
-    return {
-        "benchmark": benchmark,
-        "model": model,
-        "anchor_facts": [
-            _entry(f"{name}-{number:02d}", each) for number, each in enumerate(drafted.facts, 1)
-        ],
-    }
-
-
-def difficulty(fact: Candidate) -> tuple[str, str]:
-    """How much of the evidence one has to read to know it, and why."""
-    claim = fact.claim
-    has_event = any(each.seq is not None for each in claim.citations)
-    shown = [
-        *(["cites an event"] if has_event else []),
-        *(["quotes the record"] if fact.has_quote else []),
-        *(["gives a cause"] if fact.is_causal else []),
-    ]
-    is_cited = bool(claim.citations) or bool(claim.tasks)
-    if is_cited and not fact.is_row and (len(shown) > 1 or fact.has_quote):
-        return HIGH, f"{' and '.join(shown)}: found by reading the trajectory only"
-    if claim.citations:
-        return MEDIUM, "cites a rollout: found by opening it"
-    if claim.tasks:
-        return MEDIUM, "is about a single task: found by looking at its attempts"
-    return LOW, "names a mode, a tool or a stage: a table of the whole run shows it"
-
-
-def _entry(name: str, fact: Candidate) -> dict[str, Any]:
-    level, reason = difficulty(fact)
-    return {
-        "id": name,
-        "fact": fact.text,
-        "difficulty": level,
-        "difficulty_reason": reason,
-        "section": fact.section,
-        "line": fact.line,
-        "tasks": list(fact.claim.tasks),
-        "rollouts": [str(each) for each in fact.claim.citations],
-        "numbers": [number.text for number in fact.claim.numbers],
-        "entities": list(fact.claim.names),
-        "mean_score": None,
-        "review_required": True,
-    }
-
-
-def _worth(fact: Candidate) -> float:
-    claim = fact.claim
-    level, _ = difficulty(fact)
-    return (
-        SECTION_WORTH.get(fact.kind or "", 0.0)
-        + {HIGH: 3.0, MEDIUM: 1.5, LOW: 0.0}[level]
-        + 1.0 * min(2, len(claim.numbers))
-        + 1.0 * fact.has_quote
-        + 0.75 * bool(claim.names)
-        + 0.5 * fact.is_causal
-        - ROW_COSTS * fact.is_row
-        - THIN_COSTS * (len(claim.words) < FEWEST_WORDS)
+def _fact(where: str, place: int, value: Any) -> Fact:
+    if not isinstance(value, dict):
+        raise InputError(f"{where} is not an object.", hint="Each has id, fact and difficulty.")
+    text = value.get("fact")
+    if not isinstance(text, str) or len(text.strip()) < SHORTEST:
+        raise InputError(
+            f"{where} has no text of at least {SHORTEST} characters under `fact`.",
+            hint="Say one claim in a sentence: what happened, where, how often.",
+        )
+    given, section, score = value.get("id"), value.get("section"), value.get("mean_score")
+    told, query = value.get("value"), value.get("sql")
+    if isinstance(told, (dict, list)) or not (query is None or isinstance(query, str)):
+        raise InputError(
+            f"{where} has a `value` or an `sql` of another kind.",
+            hint="A value is one text, number, true, false or null; sql is the query behind it.",
+        )
+    is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
+    return Fact(
+        id=f"fact-{place:02d}" if given is None else str(given),
+        fact=" ".join(text.split()),
+        difficulty=_one_of(where, "difficulty", value.get("difficulty") or MEDIUM, DIFFICULTIES),
+        section=section if isinstance(section, str) else None,
+        subject=_subject(where, value.get("subject")),
+        predicate=_one_of(where, "predicate", value.get("predicate") or "other", PREDICATES),
+        value=told,
+        sql=query or None,
+        citations=_texts(where, "citations", value.get("citations")),
+        quotes=_texts(where, "quotes", value.get("quotes")),
+        terms=_texts(where, "terms", value.get("terms")),
+        mean_score=score if is_number else None,
     )
 
 
-def _distinct(found: Sequence[Candidate]) -> tuple[list[Candidate], int]:
-    """Of near-equal facts the first of the best."""
-    kept: list[Candidate] = []
-    by_anchor: dict[tuple[object, ...], list[Candidate]] = {}
-    for each in sorted(found, key=lambda fact: (-_worth(fact), fact.line)):
-        near = by_anchor.setdefault(_anchors(each), [])
-        if not any(_are_alike(each, other) for other in near):
-            near.append(each)
-            kept.append(each)
-    return kept, len(found) - len(kept)
-
-
-def _anchors(fact: Candidate) -> tuple[object, ...]:
-    return tuple(sorted(set(fact.claim.tasks))), tuple(sorted(n.text for n in fact.claim.numbers))
-
-
-def _are_alike(left: Candidate, right: Candidate) -> bool:
-    both, either = left.claim.words & right.claim.words, left.claim.words | right.claim.words
-    return len(both) >= ALIKE * len(either) or left.text == right.text
-
-
-def _spread(found: Sequence[Candidate], most: int) -> list[Candidate]:
-    """The most telling, each time counting what its section and its tasks have already."""
-    left = list(found)
-    sections: Counter[str] = Counter()
-    tasks: Counter[str] = Counter()
-    chosen: list[Candidate] = []
-    while left and len(chosen) < most:
-        best = max(
-            left, key=lambda fact: (_worth(fact) - _spent(fact, sections, tasks), -fact.line)
+def _one_of(where: str, name: str, value: Any, known: Sequence[str]) -> str:
+    if value not in known:
+        raise InputError(
+            f"{where} has the {name} {one_line(json_text(value), 40)}.",
+            hint=f"It is one of {', '.join(known)}.",
         )
-        left.remove(best)
-        chosen.append(best)
-        sections[best.section] += 1
-        tasks.update(set(best.claim.tasks))
-    return chosen
+    return str(value)
 
 
-def _spent(fact: Candidate, sections: Counter[str], tasks: Counter[str]) -> float:
-    used = max((tasks[task] for task in fact.claim.tasks), default=0)
-    return SECTION_SPENT * sections[fact.section] + TASK_SPENT * used
+def _subject(where: str, value: Any) -> Subject:
+    told = {} if value is None else value
+    rollouts = told.get("rollouts") or [] if isinstance(told, dict) else None
+    if not isinstance(rollouts, list) or any(type(each) is not int for each in rollouts):
+        raise InputError(
+            f"{where} has a `subject` of another kind.",
+            hint='It is {"run": ..., "task": ..., "rollouts": [0, 1]}, each of them optional.',
+        )
+    run, task = (None if told.get(name) is None else str(told[name]) for name in ("run", "task"))
+    return Subject(run, task, tuple(rollouts))
 
 
-def _place(fact: Candidate) -> tuple[int, str]:
-    return fact.line, fact.text
+def _texts(where: str, name: str, value: Any) -> tuple[str, ...]:
+    told = [] if value is None else value
+    if not isinstance(told, list) or not all(isinstance(each, str) for each in told):
+        raise InputError(f"{where} has no list of texts under `{name}`.", hint="Remove it, or fix.")
+    return tuple(told)
+
+
+def _refuse_repeats(path: Path, found: list[Fact]) -> None:
+    seen: dict[str, str] = {}
+    ids: set[str] = set()
+    for each in found:
+        told = each.fact.lower()
+        if told in seen:
+            raise InputError(
+                f"{path}: facts {seen[told]} and {each.id} are the same.",
+                hint="A fact counts once: remove or reword one of them.",
+            )
+        if each.id in ids:
+            raise InputError(f"{path}: two facts have the id {each.id}.", hint="Rename one.")
+        seen[told] = each.id
+        ids.add(each.id)

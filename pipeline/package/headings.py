@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pipeline.package.reading import Section
 from pipeline.report.sections import SECTIONS
 
 NUMBERING = re.compile(r"^\W*(?:(?:section|part)\s+)?(?:\d+(?:\.\d+)*|[ivx]+|[a-z])[.):]\s+")
@@ -37,13 +36,3 @@ def named(title: str, patterns: Mapping[str, re.Pattern[str]]) -> str | None:
     plain = NUMBERING.sub("", title.strip().lower())
     exact = next((each for each in patterns if each.lower() == plain), None)
     return exact or next((each for each, words in patterns.items() if words.search(plain)), None)
-
-
-def section_of(section: Section) -> str | None:
-    """BLADE's section that a part of a report belongs to, by its outermost telling heading."""
-    return next((found for found in map(canonical, section.path) if found), None)
-
-
-def kind_of(section: Section) -> str | None:
-    """The same, where also the heading of a whole report may tell."""
-    return section_of(section) or canonical(section.title)

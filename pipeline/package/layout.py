@@ -15,7 +15,7 @@ DRAFTS = "drafts"
 # A warehouse of the rollouts, kept between calls; nothing of the package.
 CACHE = ".blade_cache"
 # `<model>_golden_report.md` or `<model>-golden-report.md`.
-GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden(?P=sep)report\.md")
+GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden[_-]report\.md")
 # What no name of a file or a run holds.
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 ROWS = re.compile(r"\.jsonl(\.gz|\.zst)?$")
@@ -40,7 +40,7 @@ class Golden:
     @property
     def is_comparison(self) -> bool:
         """A comparison of models needs neither metrics nor facts."""
-        return "_vs_" in self.report.name
+        return "_vs_" in self.report.name.replace("-", "_")
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,19 @@ def golden(report: Path) -> Golden:
     return Golden(
         report=report,
         model=model,
-        metrics=beside / f"{report.stem}{sep}metrics.json",
-        anchor_facts=beside / f"{model}{sep}anchor{sep}facts.json",
-        shallow=beside / f"{model}{sep}shallow.md",
+        metrics=_paired(beside / f"{report.stem}{sep}metrics.json"),
+        anchor_facts=_paired(beside / f"{model}{sep}anchor{sep}facts.json"),
+        shallow=_paired(beside / f"{model}{sep}shallow.md"),
     )
+
+
+def _paired(path: Path) -> Path:
+    """The file of this name; else one whose hyphens and underscores alone are others."""
+    if path.exists():
+        return path
+    plain = path.name.replace("-", "_")
+    others = sorted(path.parent.glob(f"*{path.suffix}"))
+    return next((each for each in others if each.name.replace("-", "_") == plain), path)
 
 
 def _rollouts(folder: Path) -> list[Path]:

@@ -1,42 +1,37 @@
-"""A report's negative control: its headings and its tables of metrics and stages, nothing else."""
+"""A report's negative control: its tables of aggregate figures, by what stands in them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from pipeline.package import headings
 from pipeline.package.comments import without_comments
-from pipeline.package.reading import Block, Section, Table, read
-from pipeline.package.statements import of_text
+from pipeline.package.verify.units import units
+from pipeline.report.blocks import PIPE, Block, read
 
-KEPT_SECTIONS = ("Aggregate Results", "Workflow Funnel")
-DIAGNOSIS = (
-    "Dominant Failure Modes",
-    "Sometimes-Pass Deep Dives",
-    "Never-Pass Deep Dives",
-    "Recommendations",
+# What the rows of an aggregate are, by the head of their column, and what they never are.
+KEY = re.compile(
+    r"(?i)runs?|models?|agents?|buckets?|metrics?|stages?|steps?|slices?|k|l[aä]ufe?|modelle?"
+    r"|kennzahl(?:en)?|metrik(?:en)?|stufen?|schritte?|[eé]tapes?|etapas?|m[eé]tricas?"
 )
-# Where any metric makes a table one of results; elsewhere its words must leave no doubt.
-LOOSE_SECTIONS = (None, "Executive Summary", "Task Outcome Buckets")
-STRONG = (
-    r"\bpass[@^_]|\bpass(?:ed)? at\b|\bpass[- ]rate|accurac|success rate|solve rate|mean reward"
-)
-STRONG_METRIC = re.compile(STRONG, re.IGNORECASE)
-METRIC = re.compile(rf"{STRONG}|\brewards?\b|\bscores?\b|\bcoverage\b|consistency", re.IGNORECASE)
-STAGE = re.compile(r"\b(?:stage|reached|drop[- ]?off|lost here|of the stage)\b", re.IGNORECASE)
-# A table with a row a task, a mode or an error is evidence or diagnosis.
 DETAIL = re.compile(
-    r"^\W*(?:(?:tasks?|problem|question|instance|item)(?:[ _](?:ids?|name|index))?|ids?|rollouts?"
-    r"|attempt|mode|failure mode|failures?|error|cause|root cause|sign|missing|base|candidate"
-    r"|if it were not for|file|setting|example)\W*$",
-    re.IGNORECASE,
+    r"(?i)\b(?:tasks?|problem|question|instance|ids?|attempt|modes?|failures?|errors?|causes?|why"
+    r"|reasons?|evidence|examples?|quotes?|see|found|files?|fix|aufgaben?|fehler\w*|ursachen?"
+    r"|gr[uü]nde?|belege?|beispiele?|zitate?|warum)\b"
 )
-EVIDENCE_COLUMN = re.compile(
-    r"^\W*(?:see|example|evidence|found|a pass|a failure|quote)s?\W*$", re.I
+METRIC = re.compile(
+    r"(?i)\bpass[@^_]|\bpass(?:ed)?[- ](?:at|rate)\b|accurac|success rate|\brewards?\b|\bscores?\b"
+    r"|coverage|consistency|\btokens\b|\bturns\b|belohnung|\b(?:always|sometimes|never|immer|nie)\b"
 )
-CELL = re.compile(r"(?<!\\)\|")
-TASK_TITLE = re.compile(r"\btasks?\s+[`'\"]?[\w./-]*\d", re.IGNORECASE)
+# A label of a cause or a mode, a citation, or words that somebody said.
+EVIDENCE = re.compile(
+    r"\b(?:KG|UK|BI|TI|IR|DA|UNEXPLAINED|[A-Z]{2,}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d"
+    r"|[\"\u201c\u201e\u00ab]"
+)
+NUMBER = re.compile(r"[\s\d.,:/%+\u2212\u2013()±~<>-]*(?:(?:of|to|von|bis)[\s\d.,%+-]*)?|n/a")
+# A heading that is a sentence, or says why, is a finding.
+CLAIM = re.compile(r"(?i)(?:\S+\s+){9}|\b(?:because|causes?d?|why|ursachen?|weil|warum|grund)\b")
+MOST_WORDS = 6
 
 
 @dataclass(frozen=True)
@@ -49,95 +44,69 @@ class Shallow:
 
 
 def shallow(text: str) -> Shallow:
-    """Headings, and the aggregate and funnel tables whatever their headings are called."""
-    lines = without_comments(text).split("\n")
-    reading = read("\n".join(lines))
-    pieces: list[str] = []
-    n_headings = n_tables = 0
-    for section in reading.sections:
-        tables = [table for part in section.parts for table in _kept(section, part, lines)]
-        if section.title and _keeps_heading(section, has_tables=bool(tables)):
-            pieces.append(f"{'#' * section.level} {_title(section, lines)}")
-            n_headings += 1
-        pieces += tables
-        n_tables += len(tables)
-    return Shallow("\n\n".join(pieces) + "\n", n_headings, n_tables)
-
-
-def _keeps_heading(section: Section, *, has_tables: bool) -> bool:
-    """Headings of sections, and those right above a table; none that names a task or a mode."""
-    names = of_text(section.title)
-    if section.level > 1 and (names.citations or names.tasks or TASK_TITLE.search(section.title)):
-        return False
-    return section.level <= 2 or has_tables
-
-
-def _title(section: Section, lines: list[str]) -> str:
-    """The heading as it was written, so that what was escaped stays so."""
-    written = lines[section.line - 1].strip() if section.line <= len(lines) else ""
-    match = re.fullmatch(r"#{1,6}\s+(.*?)\s*#*", written)
-    return match[1] if match else " ".join(section.title.split())
-
-
-def _kept(section: Section, part: Block | Table, lines: list[str]) -> list[str]:
-    """A table's source where it is one of metrics or stages, without columns of evidence."""
-    if not isinstance(part, Table) or not part.rows or not _is_aggregate(section, part):
-        return []
-    dropped = {
-        place
-        for place in range(len(part.header))
-        if EVIDENCE_COLUMN.match(part.header[place].text) or _has_evidence(part, place)
+    """The tables, each below the headings it stands under; without any, the headings alone."""
+    report = read(without_comments(text))
+    lines, every = report.text.split("\n"), units(report)
+    tasks = {each.task_id for unit in every for *_, each in unit.cites}
+    telling = {
+        each.block for each in every if each.cites or each.tasks or EVIDENCE.search(each.text)
     }
-    if 0 in dropped or len(dropped) >= len(part.header) - 1:
-        return []
-    source = _source(part, lines)
-    return ["\n".join(_without(line, dropped) if dropped else line for line in source)]
+    pieces: list[tuple[int, str]] = []  # the level of a heading, 0 for a table
+    for block in report.blocks:
+        title = lines[block.line - 1].strip()
+        if block.kind == "heading" and block not in telling and not CLAIM.search(title):
+            pieces.append((len(title) - len(title.lstrip("#")), title))
+        elif block.kind == "table" and (table := _aggregate(block, lines, tasks)):
+            pieces.append((0, table))
+    n_tables = sum(not level for level, _ in pieces)
+    if n_tables:
+        pieces = [each for place, each in enumerate(pieces) if _has_table(pieces[place:])]
+    else:
+        pieces = [each for each in pieces if each[0] <= 2]
+    told = "\n\n".join(piece for _, piece in pieces)
+    return Shallow(f"{told}\n", len(pieces) - n_tables, n_tables)
 
 
-def _source(table: Table, lines: list[str]) -> list[str]:
-    """The lines of a table as written: heads, rule, rows."""
-    places = [table.line, table.line + 1, *(row.line for row in table.rows)]
-    return [lines[place - 1].strip() for place in places]
+def _has_table(pieces: list[tuple[int, str]]) -> bool:
+    """Whether it is a table, or a heading with one before the next heading as high as it."""
+    first = pieces[0][0]
+    return not first or not next((n for n, _ in pieces[1:] if n <= first), 1)
 
 
-def _is_aggregate(section: Section, table: Table) -> bool:
-    heads = [cell.text for cell in table.header]
-    labels = [row.cells[0].text for row in table.rows if row.cells]
-    if not heads or DETAIL.match(heads[0]):
-        return False
-    kind = headings.kind_of(section)
-    if kind in KEPT_SECTIONS:
-        return True
-    if kind in DIAGNOSIS:
-        return False
-    if any(STAGE.search(head) for head in heads):
-        return True
-    telling = METRIC if kind in LOOSE_SECTIONS else STRONG_METRIC
-    return any(telling.search(each) for each in (*heads, *labels))
+def _aggregate(block: Block, lines: list[str], tasks: set[str]) -> str:
+    """The table without columns of evidence; nothing where it is none of aggregates."""
+    at = block.line - 1
+    heads, rule, *body = [_cells(line) for line in lines[at : at + 2 + len(block.rows)]]
+    columns = [[row[place] for row in body if place < len(row)] for place in range(len(heads))]
+    kept = [place for place in range(1, len(heads)) if _is_figures(heads[place], columns[place])]
+    labels = columns[0] if columns else []
+    is_named = bool(KEY.fullmatch(heads[0].strip("*_` "))) or any(
+        METRIC.search(heads[place]) for place in kept
+    )
+    n_metrics = sum(METRIC.search(label) is not None for label in labels)
+    is_told = any(
+        EVIDENCE.search(label) or len(label.split()) > MOST_WORDS or label.strip("`* ") in tasks
+        for label in labels
+        if not (label.isdigit() and KEY.fullmatch(heads[0]))
+    )
+    if not (labels and kept) or is_told or DETAIL.search(heads[0]):
+        return ""
+    if not is_named and 2 * n_metrics < len(labels):
+        return ""
+    shown = (
+        [row[place] for place in (0, *kept) if place < len(row)] for row in (heads, rule, *body)
+    )
+    return "\n".join(f"| {' | '.join(row)} |" for row in shown)
 
 
-def _has_evidence(table: Table, place: int) -> bool:
-    cells = [row.cells[place] for row in table.rows if place < len(row.cells)]
-    told = [of_text(f"`{cell.text}`" if cell.codes else cell.text) for cell in cells]
-    return any(each.citations or each.quotes for each in told)
+def _is_figures(head: str, cells: list[str]) -> bool:
+    """Whether a column holds numbers and nothing that was found out."""
+    n_numbers = sum(NUMBER.fullmatch(cell) is not None for cell in cells)
+    is_clean = not any(map(EVIDENCE.search, (head, *cells)))
+    return bool(cells) and is_clean and 2 * n_numbers >= len(cells)
 
 
-def _without(line: str, dropped: set[int]) -> str:
-    inner = line.removeprefix("|")
-    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    cells = [cell.strip() for cell in CELL.split(inner)]
-    kept = [cell for place, cell in enumerate(cells) if place not in dropped]
-    return f"| {' | '.join(kept)} |"
+def _cells(line: str) -> list[str]:
+    cells = [cell.strip() for cell in PIPE.split(line.strip())]
+    return cells[not cells[0] : len(cells) - (not cells[-1])]
 
-
-def tables_only(text: str) -> str:
-    """All headings and all tables of a report: what a script could print of it."""
-    lines = without_comments(text).split("\n")
-    pieces = []
-    for section in read("\n".join(lines)).sections:
-        if section.title:
-            pieces.append(f"{'#' * section.level} {_title(section, lines)}")
-        for part in section.parts:
-            if isinstance(part, Table):
-                pieces.append("\n".join(_source(part, lines)))
-    return "\n\n".join(pieces) + "\n"

@@ -14,9 +14,11 @@ lost_lines as (
     from (
         select
             run_id,
-            regexp_extract(snippet, '"_ng_task_index"\s*:\s*"?([^",}\s]+)', 1) as task_id,
-            try_cast(regexp_extract(snippet, '"_ng_rollout_index"\s*:\s*(\d{1,9})', 1) as bigint)
-                as rollout_index
+            -- A row may stand in a text, its quotes escaped.
+            regexp_extract(snippet, '"_ng_task_index\\?"\s*:\s*\\?"?([^"\\,}\s]+)', 1) as task_id,
+            try_cast(
+                regexp_extract(snippet, '"_ng_rollout_index\\?"\s*:\s*(\d{1,9})', 1) as bigint
+            ) as rollout_index
         from raw.rejects
         inner join raw.files on files.file_no = rejects.record_id // 1099511627776
         inner join staging.run_keys using (run_name)

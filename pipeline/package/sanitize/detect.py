@@ -1,158 +1,114 @@
-"""A text -> the parts of it that must go, also where an escape or an odd character hides them."""
+"""A text -> the parts of it that must go, also where an escape hides them."""
 
 from __future__ import annotations
 
+import html
+import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pipeline.package.sanitize import names
-from pipeline.package.sanitize.alignment import view
-from pipeline.package.sanitize.rules import LISTED, Rule, active
-from pipeline.package.sanitize.screen import ESCAPES, ODD_BYTES, matched
-from pipeline.package.sanitize.tokens import lower
-from pipeline.package.sanitize.values import PLACEHOLDER, Policy, Span
+from pipeline.package.sanitize import checks
+from pipeline.package.sanitize.policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
 
-# `%2540` is an @ written twice over.
-MOST_READINGS = 3
-# Nothing that any rule finds is shorter: a@b.cc, fe80::1, names of three letters.
-SHORTEST = 3
-# From here on a pattern over bytes is faster than looking for words.
-LONG = 100_000
-ENTITIES = {
-    **{"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"},
-    **{"commat": "@", "colon": ":", "sol": "/", "period": "."},
-}
-ODD = (
-    r"[\xad\u034f\u061c\u115f\u1160\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u209c"
-    r"\u2100-\u214f\u2460-\u24ff\ufb00-\ufb06\ufe00-\ufe0f\ufeff\uff01-\uff5e\U0001d400-\U0001d7ff]"
+# The kinds of placeholder, in the order in which a summary lists them.
+KINDS = (
+    *("key", "credential", "token", "endpoint", "host", "ip"),
+    *("user", "path", "email", "name", "source", "data"),
 )
+# What stands where something was taken out. Names may stand inside identifiers, without brackets.
+PLACEHOLDER = re.compile(
+    rf"\[redacted-(?:{'|'.join(KINDS)})-[1-9][0-9]{{0,8}}\]"
+    r"|redacted-(?:name|user|email|token|host)-[1-9][0-9]{0,8}(?![0-9])"
+)
+# `%2540` is an @ written twice over; a call's arguments are JSON in a string of JSON in a log.
+MOST_READINGS = 4
+# What JSON, Markdown, HTML and addresses write for another character; what cannot be seen; and
+# letters as wide as a Chinese one.
 ESCAPE = re.compile(
-    r"&#(?P<decimal>[0-9]{2,3});|&#[xX](?P<hex>[0-9a-fA-F]{2});|&(?P<entity>[a-z]{2,6});"
-    r"|%(?P<percent>[2-7][0-9A-Fa-f])|\\u00(?P<unicode>[2-7][0-9A-Fa-f])|\\(?P<mark>[_.@:/+~=-])"
-    rf"|(?P<odd>{ODD})"
+    r"\\(?:u[0-9A-Fa-f]{4}|[nrtbf!-/:-@\[-`{-~])|&#[0-9]{2,4};|&#[xX][0-9A-Fa-f]{2,4};"
+    r"|&[a-z]{2,6};|%[2-7][0-9A-Fa-f]|[\xad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]"
 )
-HINT = re.compile(f"{ESCAPES}|{ODD}", re.IGNORECASE)
-ESCAPED = f"{ESCAPES}|{ODD_BYTES}"
+JSON_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
+TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
+TRAILING = ".,;:!?*~"
+BELOW = re.compile(r"(?:[A-Za-z0-9-]+\.)+\Z")
+ASKED = ("prompt", "question", "instruction", "problem_statement")
 
 
-def spans(text: str, policy: Policy, rules: Sequence[Rule] | None = None) -> list[Span]:
-    """What must go, in order, nothing twice; placeholders are left alone and part the text."""
-    if rules is None:
-        rules = live(text, policy)
-    if not rules or len(text) < SHORTEST:
-        return []
-    return merged(text, list(_apart(text, policy, rules, MOST_READINGS)))
+@dataclass(frozen=True)
+class Span:
+    """A part of a text that must go: its kind, the rule that says so, and what it says."""
+
+    start: int
+    end: int
+    kind: str
+    rule: str
+    secret: str
+    is_bare: bool = False  # stands inside an identifier: no brackets
+    quote: str = ""  # around the placeholder, where a JSON value is no string
 
 
-def live(text: str, policy: Policy, rules: Sequence[Rule] | None = None) -> Sequence[Rule]:
-    """The rules that could find something in a text, or in any part of it."""
-    rules = active(policy) if rules is None else rules
-    # JSON writes letters beyond ASCII as escapes, and names may have them.
-    if _is_escaped(text) or ("\\u" in text and _has_letters_beyond_ascii(policy)):
-        return rules
-    if len(text) >= LONG:
-        content = [text.encode("utf-8", "surrogatepass")]
-        return [rule for rule in rules if matched(content, rule.screen) == [True]]
-    low = lower(text)
-    return [rule for rule in rules if _may_find(rule, low)]
+@dataclass(frozen=True)
+class Rule:
+    """A pattern that is asked: of patterns.toml, or of the names that a policy lists."""
 
-
-def _read(text: str, policy: Policy, rules: Sequence[Rule], readings: int) -> list[Span]:
-    found: list[Span] = []
-    if readings and _is_escaped(text):
-        read = view(text, ESCAPE, _meaning)
-        if read.text != text:
-            for span in _apart(read.text, policy, rules, readings - 1):
-                start, end = read.origin(span.start, span.end)
-                found.append(replace(span, start=start, end=end))
-    return [*found, *_direct(text, policy, rules)]
-
-
-def _is_escaped(text: str) -> bool:
-    """Whether anything in the text may mean something else; cheap where nothing does."""
-    may_be = not text.isascii() or "\\" in text or "%" in text or "&" in text
-    if may_be and len(text) >= LONG:
-        return matched([text.encode("utf-8", "surrogatepass")], ESCAPED) == [True]
-    return may_be and HINT.search(text) is not None
+    id: str
+    kind: str
+    regex: re.Pattern[str]
+    needs: tuple[str | re.Pattern[str], ...]
+    check: Callable[[re.Match[str], Policy], bool] = lambda match, policy: True
+    is_task: bool = False
+    is_long: bool = False  # may go over several lines
 
 
 @lru_cache(maxsize=64)
-def _has_letters_beyond_ascii(policy: Policy) -> bool:
-    return not "".join((*policy.names, *policy.users, *policy.hosts)).isascii()
+def rules(policy: Policy) -> list[Rule]:
+    """The rules of a policy. Of two that find the same, the one further up names it."""
+    asked = []
+    for each in PATTERNS:
+        needs, is_regex = each["needs"], isinstance(each["needs"], str)
+        gate = (re.compile(needs),) if is_regex else tuple(needs)
+        check = getattr(checks, each["check"]) if "check" in each else Rule.check
+        more = (check, each.get("is_task", False), each["replace"] == "key")
+        asked.append(Rule(each["id"], each["replace"], re.compile(each["regex"]), gate, *more))
+    for key, kind in LISTED.items():
+        listed: tuple[str, ...] = getattr(policy, key)
+        spelled = {unicodedata.normalize("NFC", name) for name in listed}
+        spelled |= {unicodedata.normalize("NFD", name) for name in listed}
+        words = [[word for word in SEPARATORS.split(name) if word] for name in spelled]
+        # The longest first: one name may begin another.
+        regexes = sorted((r"[\s_.\-]{0,4}".join(map(re.escape, each)) for each in words), key=len)
+        regex = re.compile("|".join(reversed(regexes)), re.IGNORECASE)
+        gate = tuple(each[0].lower() for each in words)
+        asked.append(Rule(f"listed-{kind}", kind, regex, gate, is_long=True))
+    return [rule for rule in asked if rule.id not in policy.off]
 
 
-def _apart(text: str, policy: Policy, rules: Sequence[Rule], readings: int) -> Iterator[Span]:
-    """What stands between placeholders; an escaped report quotes some that a reading finds."""
-    if "redacted-" not in text:
-        yield from _read(text, policy, rules, readings)
-        return
-    start = 0
-    for match in (*PLACEHOLDER.finditer(text), None):
-        end = match.start() if match else len(text)
-        for span in _read(text[start:end], policy, rules, readings):
-            yield replace(span, start=span.start + start, end=span.end + start)
-        start = match.end() if match else end
+def spans(
+    text: str, policy: Policy, required: Set[str] = frozenset(), *, is_json: bool = False
+) -> list[Span]:
+    """What must go of a text, in order, nothing twice; of JSON it stands in strings alone.
+
+    Names in `required` are those that tasks ask for.
+    """
+    found = _read(text, policy, required, MOST_READINGS, is_json=is_json)
+    if is_json:
+        places = [match.span() for match in TOKEN.finditer(text)] if found else []
+        starts = [start for start, _ in places]
+        inside = [(places[bisect_right(starts, span.start) - 1], span) for span in found]
+        found = [span for (start, end), span in inside if start < span.start and span.end < end]
+        found = _merged(text, [*_fields(text, policy), *found])
+    return found
 
 
-def _meaning(match: re.Match[str]) -> str:
-    if match.lastgroup == "odd":
-        return _odd(match[0])
-    if match["decimal"]:
-        return chr(int(match["decimal"]))
-    if code := match["hex"] or match["percent"] or match["unicode"]:
-        return chr(int(code, 16))
-    if match["entity"]:
-        return ENTITIES.get(match["entity"], match[0])
-    return match["mark"]
-
-
-@lru_cache(maxsize=4096)
-def _odd(character: str) -> str:
-    """Nothing where it cannot be seen, a plain letter where it looks like one."""
-    if unicodedata.category(character) in ("Cf", "Mn"):
-        return ""
-    plain = unicodedata.normalize("NFKC", character)
-    return plain if plain.isascii() else character
-
-
-def _direct(text: str, policy: Policy, rules: Sequence[Rule]) -> Iterator[Span]:
-    low = lower(text)
-    for rule in rules:
-        if _may_find(rule, low):
-            for start, end in rule.find(text, policy):
-                span = _span(text, start, end, rule)
-                if not _is_cleared(span.secret, policy):
-                    yield span
-
-
-def _may_find(rule: Rule, low: str) -> bool:
-    for word in rule.words:
-        if word in low:
-            return rule.hint is None or rule.hint.search(low) is not None
-    return False
-
-
-def _span(text: str, start: int, end: int, rule: Rule) -> Span:
-    secret = text[start:end]
-    if rule.name not in LISTED:
-        return Span(start, end, rule.kind, rule.name, secret)
-    is_bare = names.is_in_identifier(text, start, end)
-    return Span(start, end, rule.kind, rule.name, names.identity(secret), is_bare)
-
-
-def _is_cleared(secret: str, policy: Policy) -> bool:
-    return any(re.fullmatch(pattern, secret) for pattern in policy.allow.patterns)
-
-
-def merged(text: str, found: list[Span]) -> list[Span]:
+def _merged(text: str, found: list[Span]) -> list[Span]:
     """In order, and where two overlap one in their place: the longer, or both together."""
     kept: list[Span] = []
     for span in sorted(found, key=lambda span: (span.start, -span.end)):
-        if span.start == span.end:
-            continue
         last = kept[-1] if kept else None
         if last is None or span.start >= last.end:
             kept.append(span)
@@ -160,3 +116,224 @@ def merged(text: str, found: list[Span]) -> list[Span]:
             both = text[last.start : span.end]
             kept[-1] = replace(last, end=span.end, secret=both, is_bare=False)
     return kept
+
+
+def _read(
+    text: str, policy: Policy, required: Set[str], readings: int, *, is_json: bool = False
+) -> list[Span]:
+    """What stands in a text as it is, and in what its escapes mean, until nothing is escaped."""
+    # An n behind a backslash is no letter: JSON is read for what it means alone, and whole.
+    found: list[Span] = []
+    at = 0
+    while readings and at < len(text):
+        escape = ESCAPE.search(text, at)
+        if escape is None and not is_json:
+            break
+        start, at = at, len(text)
+        if escape and not is_json:
+            start, end = text.rfind("\n", 0, escape.start()) + 1, text.find("\n", escape.end())
+            at = end if end >= 0 else at
+        line = text[start:at]
+        meant = ESCAPE.sub(lambda match: _meaning(match[0]), line)
+        if is_json or meant != line:
+            found += _outward(line, _read(meant, policy, required, readings - 1), start, ESCAPE)
+    # Of two that stand in the same place, what it means comes first.
+    return _merged(text, found if is_json else [*found, *_direct(text, policy, required)])
+
+
+@lru_cache(maxsize=4096)
+def _meaning(escape: str) -> str:
+    if escape[0] == "\\":
+        named = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
+        return chr(int(escape[2:], 16)) if escape[1] == "u" else named.get(escape[1], escape[1])
+    if escape[0] in "%&":
+        return chr(int(escape[1:], 16)) if escape[0] == "%" else html.unescape(escape)
+    plain = unicodedata.normalize("NFKC", escape)
+    return plain if plain.isascii() else ""
+
+
+def _outward(text: str, inner: list[Span], offset: int, escapes: re.Pattern[str]) -> Iterator[Span]:
+    """Parts of what a text means, as parts of the text; an escape goes whole."""
+    # Where each piece begins in what is meant, and where it stands; the end of escapes alone.
+    pieces: list[tuple[int, int, int]] = []
+    at = last = 0
+    for match in escapes.finditer(text) if inner else ():
+        pieces += ((at, last, 0), (at + match.start() - last, *match.span()))
+        at += match.start() - last + len(_meaning(match[0]))
+        last = match.end()
+    pieces.append((at, last, 0))
+    starts = [piece[0] for piece in pieces]
+    for span in inner:
+        begun, start, end = pieces[bisect_right(starts, span.start) - 1]
+        first = start if end else start + span.start - begun
+        begun, start, end = pieces[bisect_right(starts, span.end - 1) - 1]
+        yield replace(span, start=offset + first, end=offset + (end or start + span.end - begun))
+
+
+def _direct(text: str, policy: Policy, required: Set[str]) -> Iterator[Span]:
+    """What stands between placeholders, which are left alone."""
+    low = text.replace("\u0130", "i").lower()
+    taken = [match.span() for match in PLACEHOLDER.finditer(text)] if "redacted-" in low else []
+    for rule in rules(policy):
+        for start, end in _lines(low, rule):
+            inside = [place for place in taken if start < place[1] and place[0] < end]
+            for until, behind in (*inside, (end, end)):
+                yield from _found(rule, text[start:until], start, policy, required)
+                start = behind
+
+
+def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
+    """The lines that hold what a rule needs; for one that goes over lines, the whole text."""
+    found = set()
+    for need in rule.needs:
+        at = -1
+        while True:
+            if isinstance(need, str):
+                at = low.find(need, at + 1)
+            else:
+                match = need.search(low, at + 1)
+                at = match.start() if match else -1
+            if at < 0:
+                break
+            if rule.is_long:
+                return [(0, len(low))]
+            start, at = low.rfind("\n", 0, at) + 1, low.find("\n", at)
+            at = at if at >= 0 else len(low)
+            found.add((start, at))
+    return sorted(found)
+
+
+def _found(
+    rule: Rule, text: str, offset: int, policy: Policy, required: Set[str]
+) -> Iterator[Span]:
+    groups = rule.regex.groupindex
+    stems = [path.rstrip("/\\") for path in policy.allow.paths if rule.kind == "path"]
+    for match in rule.regex.finditer(text):
+        if rule.id.startswith("listed-"):
+            if all(_is_joint(text, at) for at in match.span()):
+                yield _listed(rule, match, offset)
+            continue
+        if not rule.check(match, policy):
+            continue
+        start, end = match.span("secret" if "secret" in groups else 0)
+        secret = text[start:end]
+        if "open" not in groups or not match["open"]:
+            brackets = "" if "(" in secret or "[" in secret else ")]"
+            secret = secret.rstrip(TRAILING + brackets)
+        is_allowed = any(secret == s or secret.startswith((f"{s}/", f"{s}\\")) for s in stems)
+        is_allowed = is_allowed or any(re.fullmatch(p, secret) for p in policy.allow.patterns)
+        if not is_allowed and not (rule.is_task and secret in required):
+            start += offset
+            yield Span(start, start + len(secret), rule.kind, rule.id, secret)
+
+
+def _listed(rule: Rule, match: re.Match[str], offset: int) -> Span:
+    """A name of the policy: all its spellings are one, and it may be part of an identifier."""
+    text, start, end = match.string, match.start(), match.end()
+    if rule.kind == "host" and (below := BELOW.search(text[max(0, start - 200) : start])):
+        start -= len(below[0])
+    secret = SEPARATORS.sub(" ", unicodedata.normalize("NFC", text[start:end])).strip().casefold()
+    before, after = text[max(0, start - 1) : start], text[end : end + 2]
+    # A full stop or a dash ends a sentence, or goes on.
+    is_followed = re.match(r"[A-Za-z0-9_/]|[.-][A-Za-z0-9]", after)
+    is_alone = before in ("", '"') and after[:1] in ("", '"')
+    is_bare = is_alone or is_followed or re.match(r"[A-Za-z0-9_./=-]", before)
+    return Span(start + offset, end + offset, rule.kind, rule.id, secret, bool(is_bare))
+
+
+def _is_joint(text: str, at: int) -> bool:
+    """Whether a word may end here: between aB, a1 and 1a, not between ab and AB."""
+    left, right = text[max(0, at - 1) : at], text[at : at + 1]
+    if left.isalpha() and right.isalpha():
+        return left.islower() and right.isupper()
+    return not (left.isdigit() and right.isdigit())
+
+
+def is_json(text: str) -> bool:
+    """Whether a text is an object, a list or a string of JSON; Python's parser says."""
+    plain = text.removeprefix("\ufeff").lstrip()
+    try:
+        return plain[:1] in ("{", "[", '"') and json.loads(plain, strict=False) is not None
+    except (ValueError, RecursionError):
+        return False
+
+
+def _fields(text: str, policy: Policy, above: Sequence[str] = ()) -> Iterator[Span]:
+    """The values of listed fields, whole; null and what is empty tells nothing and stays."""
+    wanted = [
+        (path.split("."), *how)
+        for key, how in FIELDS.items()
+        for path in getattr(policy, key)
+        if how[1] not in policy.off
+    ]
+    for start, end, path in _values(text, above) if wanted else ():
+        raw = text[start:end]
+        hit = next((each[1:] for each in wanted if _leads(path, each[0])), None)
+        if raw[0] != '"':
+            if hit and raw not in ("null", "{}", "[]"):
+                yield Span(start, end, *hit, raw, quote='"')
+            continue
+        inner = JSON_ESCAPE.sub(lambda match: _meaning(match[0]), raw[1:-1])
+        if hit and inner and not PLACEHOLDER.fullmatch(inner):
+            yield Span(start + 1, end - 1, *hit, inner)
+        elif not hit and is_json(inner):
+            # As calls have their arguments: its fields lie below the string's.
+            below = [*_fields(inner, policy, path)]
+            for span in _outward(raw[1:-1], below, start + 1, JSON_ESCAPE):
+                yield replace(span, quote=json.dumps(span.quote)[1:-1])
+
+
+def _leads(path: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether a listed path, with `*` for an item and `**` for any way down, leads here."""
+    if not wanted:
+        return not path
+    if wanted[0] == "**":
+        return any(_leads(path[n:], wanted[1:]) for n in range(len(path) + 1))
+    return bool(path) and wanted[0] in (path[0], "*") and _leads(path[1:], wanted[1:])
+
+
+def _values(text: str, above: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Every value of a JSON text with its place and path; the items of a list are numbered."""
+    # Of each object or list that has begun: where, and the key or number of what comes next.
+    starts: list[int] = []
+    path, is_key = [*above], False
+    for match in TOKEN.finditer(text):
+        token = match[0]
+        if token in ":,":
+            is_key = token == "," and text[starts[-1]] == "{"
+            if token == "," and not is_key:
+                path[-1] = str(int(path[-1]) + 1)
+        elif token in "}]":
+            is_key = False
+            path.pop()
+            yield starts.pop(), match.end(), tuple(path)
+        elif is_key:
+            path[-1] = json.loads(token, strict=False)
+        elif token in "{[":
+            is_key = token == "{"
+            starts.append(match.start())
+            path.append("0")
+        elif token != "\ufeff":
+            yield *match.span(), tuple(path)
+
+
+def task_names(row: str, policy: Policy) -> set[str]:
+    """Names that the task of a row needs, since its prompt has them: hosts, homes, accounts."""
+    try:
+        content = json.loads(row)
+    except (ValueError, RecursionError):
+        return set()
+    if not isinstance(content, dict):
+        return set()
+    params = content.get("responses_create_params")
+    given = params.get("input") if isinstance(params, dict) else None
+    asked = [content.get(key) for key in ASKED]
+    for item in given if isinstance(given, list) else [given]:
+        if isinstance(item, dict) and item.get("role") in ("user", "system", "developer"):
+            asked.append(item.get("content"))
+        elif isinstance(item, str):
+            asked.append(item)
+    tasks = {rule.id for rule in rules(policy) if rule.is_task}
+    text = json.dumps([each for each in asked if each], ensure_ascii=False)
+    found = _read(text, policy, frozenset(), MOST_READINGS, is_json=True)
+    return {span.secret for span in found if span.rule in tasks}

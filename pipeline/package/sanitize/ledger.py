@@ -1,17 +1,24 @@
-"""Placeholders: the same secret the same number everywhere, and where each stands."""
+"""Which placeholder stands for what, and the log that says where each stands; never what for."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from pipeline.package.sanitize.values import KINDS, Finding, Span
+from pipeline import files
+from pipeline.errors import InputError
+from pipeline.package.sanitize.detect import KINDS, PLACEHOLDER, Span
+from pipeline.text import json_text
 
+HEAD = {"made_by": "blade sanitize", "schema_version": 1}
 MOST_PLACES = 20
 BLOCK = 1 << 22
+BARE_KINDS = ("name", "user", "host")
 # Also where a report has escaped the dashes.
 SEEN = re.compile(rb"redacted\\{0,4}-([a-z]{2,10})\\{0,4}-([1-9][0-9]{0,8})")
 LONGEST_SEEN = 64
@@ -19,10 +26,10 @@ LONGEST_SEEN = 64
 
 @dataclass
 class Entry:
-    """A placeholder: its rule, how often it was put, and the first places."""
+    """A string that goes: its placeholder, its rule, how often it stands, and where first."""
 
+    placeholder: str
     kind: str
-    number: int
     rule: str
     count: int = 0
     places: list[tuple[str, int]] = field(default_factory=list)
@@ -30,13 +37,7 @@ class Entry:
     @property
     def bare(self) -> str:
         """As file names and identifiers have it."""
-        return f"redacted-{self.kind}-{self.number}"
-
-    def shown(self, *, is_bare: bool, after: str) -> str:
-        """As it stands before a text; a number must not grow by the digits behind it."""
-        if not is_bare or self.kind not in BARE_KINDS:
-            return f"[{self.bare}]"
-        return f"{self.bare}_" if after[:1].isdigit() else self.bare
+        return self.placeholder.strip("[]")
 
 
 @dataclass
@@ -46,16 +47,14 @@ class Ledger:
     highest: Counter[str] = field(default_factory=Counter)
     by_secret: dict[str, Entry] = field(default_factory=dict)
     files: dict[str, Counter[str]] = field(default_factory=dict)
-    fresh: list[Finding] = field(default_factory=list)  # until the caller takes them
 
     def entry(self, span: Span) -> Entry:
         """The placeholder of a secret: the kind under which it was met first names it."""
-        known = self.by_secret.get(span.secret)
-        if known is None:
+        if span.secret not in self.by_secret:
             self.highest[span.kind] += 1
-            known = Entry(span.kind, self.highest[span.kind], span.rule)
-            self.by_secret[span.secret] = known
-        return known
+            placeholder = f"[redacted-{span.kind}-{self.highest[span.kind]}]"
+            self.by_secret[span.secret] = Entry(placeholder, span.kind, span.rule)
+        return self.by_secret[span.secret]
 
     def put(self, span: Span, file: str, line: int, after: str = "") -> str:
         """Note a place, and say what stands there from now on, before the text `after`."""
@@ -64,36 +63,101 @@ class Ledger:
         if len(entry.places) < MOST_PLACES and (file, line) not in entry.places:
             entry.places.append((file, line))
         self.files.setdefault(file, Counter())[entry.kind] += 1
-        self.fresh.append(Finding(file, line, entry.kind, span.rule))
-        return f"{span.quote}{entry.shown(is_bare=span.is_bare, after=after)}{span.quote}"
+        shown = entry.placeholder
+        if span.is_bare and entry.kind in BARE_KINDS:
+            # A number must not grow by the digits behind it.
+            shown = f"{entry.bare}_" if after[:1].isdigit() else entry.bare
+        return f"{span.quote}{shown}{span.quote}"
+
+    @property
+    def found(self) -> list[Entry]:
+        """What was put anywhere, in the order in which it was met."""
+        return [entry for entry in self.by_secret.values() if entry.count]
 
 
-BARE_KINDS = ("name", "user", "host")
+@dataclass(frozen=True)
+class Log:
+    """What was taken out of which files."""
+
+    policy: Mapping[str, Any]
+    redactions: tuple[Entry, ...]
+    files: Mapping[str, Mapping[str, int]]
+
+    def text(self, unchecked: Sequence[Mapping[str, str]]) -> str:
+        """As its file holds it."""
+        content = {
+            **HEAD,
+            "policy": self.policy,
+            "by_kind": by_kind(self.redactions),
+            "redactions": [
+                {**vars(each), "places": [{"file": f, "line": n} for f, n in each.places]}
+                for each in sorted(self.redactions, key=_order)
+            ],
+            "files": [
+                {"file": name, "counts": {kind: counts[kind] for kind in KINDS if counts.get(kind)}}
+                for name, counts in sorted(self.files.items())
+            ],
+            "unchecked": list(unchecked),
+        }
+        return json_text(content, indent=2) + "\n"
 
 
-def taken(ledger: Ledger) -> list[Finding]:
-    """What was put since this was last asked."""
-    fresh, ledger.fresh = ledger.fresh, []
-    return fresh
+def read(path: Path) -> Log:
+    """The log in a file; anything else is refused."""
+    try:
+        content = json.loads(files.content(path).decode("utf-8"))
+        if {key: content[key] for key in HEAD} != HEAD:
+            raise ValueError
+        entries = [
+            Entry(
+                str(item["placeholder"]),
+                str(item["kind"]),
+                str(item["rule"]),
+                int(item["count"]),
+                [(str(place["file"]), int(place["line"])) for place in item["places"]],
+            )
+            for item in content["redactions"]
+        ]
+        is_ours = all(PLACEHOLDER.fullmatch(each.placeholder) for each in entries)
+        if not is_ours or not {each.kind for each in entries} <= {*KINDS}:
+            raise ValueError
+        counts = {
+            str(each["file"]): {str(kind): int(n) for kind, n in each["counts"].items()}
+            for each in content["files"]
+        }
+        return Log({**content["policy"]}, tuple(entries), counts)
+    except files.UnreadableError as error:
+        raise InputError(f"{path}: {error}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        hint = "If it is a file of yours, rename it: sanitize keeps its log under this name."
+        raise InputError(f"{path}: is not a redaction log.", hint=hint) from error
 
 
-def highest_seen(files: Iterable[Path]) -> Counter[str]:
-    """The highest number of each kind that stands in any of the files already."""
+def by_kind(entries: Iterable[Entry]) -> dict[str, int]:
+    """How many places of each kind."""
+    total: Counter[str] = Counter()
+    for entry in entries:
+        total[entry.kind] += entry.count
+    return {kind: total[kind] for kind in KINDS if total[kind]}
+
+
+def highest_seen(paths: Iterable[Path], names: str) -> Counter[str]:
+    """The highest number of each kind that stands in the files, or in their names, already."""
     highest: Counter[str] = Counter()
-    for path in files:
+
+    def note(content: bytes) -> None:
+        for kind, number in SEEN.findall(content):
+            highest[kind.decode()] = max(highest[kind.decode()], int(number))
+
+    note(names.encode("utf-8", "surrogateescape"))
+    for path in paths:
         with path.open("rb") as file:
             tail = b""
             while block := file.read(BLOCK):
-                highest |= highest_in(tail + block)
+                note(tail + block)
                 tail = block[-LONGEST_SEEN:]
     return highest
 
 
-def highest_in(content: bytes) -> Counter[str]:
-    """The same of a text."""
-    highest: Counter[str] = Counter()
-    for match in SEEN.finditer(content):
-        kind = match[1].decode()
-        if kind in KINDS:
-            highest[kind] = max(highest[kind], int(match[2]))
-    return highest
+def _order(entry: Entry) -> tuple[int, int]:
+    return KINDS.index(entry.kind), int(entry.bare.rpartition("-")[2])

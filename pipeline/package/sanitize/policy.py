@@ -1,41 +1,86 @@
-"""sanitize.toml -> a Policy; whatever it holds beyond the contract is refused."""
+"""sanitize.toml -> a Policy, and patterns.toml; a policy beyond its contract is refused."""
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import re
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from pipeline import toml
-from pipeline.package.sanitize import log
-from pipeline.package.sanitize.names import SEPARATORS
-from pipeline.package.sanitize.rules import ALL_NAMES
-from pipeline.package.sanitize.values import Allow, Policy
+from pipeline.errors import did_you_mean
 from pipeline.toml import Contract, Entry, Table, shown
 
+DATA = tomllib.loads(Path(__file__).with_name("patterns.toml").read_text(encoding="utf-8"))
+PATTERNS: list[dict[str, Any]] = DATA["pattern"]
+KNOWN: dict[str, Any] = DATA["known"]
 FILE_NAME = "sanitize.toml"
 LOG_NAME = "redactions.json"
 # A folder's policy may stand in it, or this many folders above.
 MOST_ABOVE = 3
-SHORTEST_NAME = 3
-FIELD = re.compile(r"[^.\s][^.]*(?:\.[^.]+)*")
+SEPARATORS = re.compile(r"[\s_.-]+")
+FIELD = re.compile(r"(?![*.]+\Z)[^.\s][^.]*(?:\.[^.]+)*")
+# What a policy lists, with the kind of placeholder that it leaves and the name of its rule.
+LISTED = {"names": "name", "users": "user", "hosts": "host"}
+FIELDS = {
+    "source_fields": ("source", "source-field"),
+    "withheld_fields": ("data", "withheld-field"),
+}
+RULES = (
+    *(each["id"] for each in PATTERNS),
+    *(f"listed-{kind}" for kind in LISTED.values()),
+    *(rule for _, rule in FIELDS.values()),
+)
 
 
-def read(path: Path | None) -> Policy:
-    """The policy in a file, if there is one.
+@dataclass(frozen=True)
+class Allow:
+    """What is cleared for sharing."""
 
-    That of a log is what it clears, for what is private it leaves out.
-    """
-    if path is None:
-        return Policy()
-    if path.name == LOG_NAME:
-        logged = log.read(path).policy
-        cleared = {"allow": logged.get("allow", {}), "rules": {"off": logged.get("rules_off", [])}}
-        return _policy(toml.checked(cleared, str(path), CONTRACT))
+    emails: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    ips: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What is private beyond the patterns, and what is not."""
+
+    names: tuple[str, ...] = ()
+    users: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    source_fields: tuple[str, ...] = ()
+    withheld_fields: tuple[str, ...] = ()
+    urls: str = "private"
+    task_names: str = "keep"
+    allow: Allow = Allow()
+    off: tuple[str, ...] = ()
+
+    def summary(self) -> dict[str, Any]:
+        """Without what it keeps private: counts of that, and all that it clears."""
+        return {
+            **{f"n_{key}": len(getattr(self, key)) for key in (*LISTED, *FIELDS)},
+            **{"urls": self.urls, "task_names": self.task_names, "rules_off": list(self.off)},
+            "allow": {key: list(values) for key, values in vars(self.allow).items()},
+        }
+
+
+def read(path: Path) -> Policy:
+    """The policy in a file."""
     return _policy(toml.read(path, str(path), CONTRACT))
+
+
+def of_log(summary: Mapping[str, Any], path: Path) -> Policy:
+    """What the policy of a log clears; what is private it leaves out."""
+    cleared = {"allow": summary.get("allow", {}), "rules": {"off": summary.get("rules_off", [])}}
+    return _policy(toml.checked(cleared, str(path), CONTRACT))
 
 
 def found(paths: list[Path]) -> Path | None:
@@ -43,107 +88,76 @@ def found(paths: list[Path]) -> Path | None:
 
     A copy that is shared has none; there the log says what was cleared.
     """
-    for name in (FILE_NAME, LOG_NAME):
-        for path in paths:
-            folder = path.absolute() if path.is_dir() else path.absolute().parent
-            for place in (folder, *folder.parents[:MOST_ABOVE]):
-                if (place / name).is_file():
-                    return place / name
-    return None
+    folders = [path.absolute() if path.is_dir() else path.absolute().parent for path in paths]
+    places = [place for each in folders for place in (each, *each.parents[:MOST_ABOVE])]
+    files = [place / name for name in (FILE_NAME, LOG_NAME) for place in places]
+    return next((file for file in files if file.is_file()), None)
 
 
 def _policy(values: dict[str, Any]) -> Policy:
-    allow = {name: value or () for name, value in values["allow"].items()}
-    for name in ("emails", "domains", "hosts"):
-        mark = "" if name == "emails" else "@"
-        allow[name] = tuple(value.strip().lower().lstrip(mark) for value in allow[name])
-    return Policy(
-        names=values["names"] or (),
-        users=values["users"] or (),
-        hosts=tuple(name.lower() for name in values["hosts"] or ()),
-        source_fields=values["source_fields"] or (),
-        withheld_fields=values["withheld_fields"] or (),
-        all_urls=values["urls"] == "all",
-        allow=Allow(**allow),
-        off=tuple(sorted(values["rules"]["off"] or ())),
-    )
+    allow = {key: value or () for key, value in values["allow"].items()}
+    for key in ("emails", "domains", "hosts"):
+        allow[key] = tuple(value.strip().lower().removeprefix("@") for value in allow[key])
+    given = {each.name: values[each.name] for each in fields(Policy) if values.get(each.name)}
+    given["hosts"] = tuple(name.lower() for name in values["hosts"] or ())
+    return Policy(**{**given, "allow": Allow(**allow), "off": values["rules"]["off"] or ()})
 
 
-def _texts(entry: Entry, example: str) -> tuple[str, ...]:
-    """A list of texts, each once."""
+def _texts(entry: Entry, example: str, check: Callable[[str], object] = str, what: str = "") -> Any:
+    """A list of texts, each once, that the check takes."""
     if not isinstance(entry.value, list):
         raise entry.wrong("a list of texts", example=example)
-    return tuple(dict.fromkeys(toml.text(item, "a text", example) for item in entry.items()))
-
-
-def _names(entry: Entry, example: str) -> tuple[str, ...]:
-    """Names long enough not to be found in every other word."""
-    values = _texts(entry, example)
-    for value in values:
-        if len(SEPARATORS.sub("", value)) < SHORTEST_NAME:
-            why = f"has {shown(value)}, which is too short to tell from other words."
-            raise entry.refused(why, hint=f"A name has at least {SHORTEST_NAME} letters.")
-        if value.lower() in "redacted-name-user-host":
-            raise entry.refused(f"has {shown(value)}, a word of the placeholders.")
-    return values
-
-
-def _fields(entry: Entry, example: str) -> tuple[str, ...]:
-    values = _texts(entry, example)
-    for value in values:
-        if FIELD.fullmatch(value) is None or set(value) <= set("*."):
-            hint = f"Names with dots between, * for any item: {example}"
-            raise entry.refused(f"has {shown(value)}, which is not a field path.", hint=hint)
-    return values
-
-
-def _checked(
-    entry: Entry, check: Callable[[str], object], what: str, example: str
-) -> tuple[str, ...]:
-    values = _texts(entry, example)
+    values = dict.fromkeys(toml.text(item, "a text", example) for item in entry.items())
     for value in values:
         try:
             check(value)
         except (ValueError, re.error) as error:
             why = f"has {shown(value)}, which is not {what}: {error}."
             raise entry.refused(why, hint=f"For example: {example}") from error
-    return values
+    return tuple(values)
 
 
-def _off(entry: Entry, example: str) -> tuple[str, ...]:
-    values = _texts(entry, example)
-    for value in values:
-        if value not in ALL_NAMES:
-            close = difflib.get_close_matches(value[:40], ALL_NAMES, n=1, cutoff=0.5)
-            meant = f" Did you mean {close[0]}?" if close else ""
-            hint = f"Rules: {', '.join(ALL_NAMES)}.{meant}"
-            raise entry.error(f"{shown(value)} is not a rule.", hint=hint)
-    return values
+def _name(value: str) -> None:
+    if len(SEPARATORS.sub("", value)) < 3:
+        raise ValueError("too short to tell from other words")
+    if value.lower() in "redacted-name-user-host":
+        raise ValueError("a word of the placeholders")
 
 
-NETWORK = (_checked, ipaddress.ip_network, "an address or a network")
-PATTERN = (_checked, re.compile, "a pattern")
+def _field(value: str) -> None:
+    if FIELD.fullmatch(value) is None:
+        raise ValueError("names with dots between, * for any item")
+
+
+def _rule(value: str) -> None:
+    if value not in RULES:
+        raise ValueError(did_you_mean(value, RULES, cutoff=0.5) or f"one of {', '.join(RULES)}")
+
+
 CONTRACT = Contract(
     noun="policy",
     file_name=FILE_NAME,
     keys={
-        "names": (_names, 'names = ["Project Heron"]'),
-        "users": (_names, 'users = ["jdoe"]'),
-        "hosts": (_names, 'hosts = ["build-7"]'),
-        "source_fields": (_fields, 'source_fields = ["verifier_metadata.reference_solution"]'),
-        "withheld_fields": (_fields, 'withheld_fields = ["response.output.*.arguments"]'),
+        **{key: (_texts, f'{key} = ["{kind}-7"]', _name, "a name") for key, kind in LISTED.items()},
+        **{key: (_texts, f'{key} = ["metadata.*.x"]', _field, "a field path") for key in FIELDS},
         "urls": (toml.choice, "private", "all"),
-        "allow.emails": (_texts, 'emails = ["support@northwind.example"]'),
-        "allow.domains": (_texts, 'domains = ["northwind.example"]'),
+        "task_names": (toml.choice, "keep", "redact"),
+        "allow.emails": (_texts, 'emails = ["support@northwind.io"]'),
+        "allow.domains": (_texts, 'domains = ["northwind.io"]'),
         "allow.hosts": (_texts, 'hosts = ["build-7"]'),
-        "allow.ips": (*NETWORK, 'ips = ["192.0.2.0/24"]'),
-        "allow.paths": (_texts, 'paths = ["/home/user"]'),
-        "allow.patterns": (*PATTERN, 'patterns = ["sk-example-.*"]'),
+        "allow.ips": (
+            _texts,
+            'ips = ["10.1.0.0/16"]',
+            ipaddress.ip_network,
+            "an address or a network",
+        ),
+        "allow.paths": (_texts, 'paths = ["/home/build"]'),
+        "allow.patterns": (_texts, 'patterns = ["sk-demo-.*"]', re.compile, "a pattern"),
         "allow.files": (_texts, 'files = ["*.png"]'),
-        "rules.off": (_off, 'off = ["host-port"]'),
+        "rules.off": (_texts, 'off = ["host-port"]', _rule, "a rule"),
     },
     tables={
-        "allow": Table(example='allow.domains = ["northwind.example"]'),
-        "rules": Table(example='rules.off = ["host-port"]'),
+        key: Table(example=f'{key}.{each} = ["x"]')
+        for key, each in (("allow", "domains"), ("rules", "off"))
     },
 )

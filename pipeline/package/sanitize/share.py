@@ -1,142 +1,296 @@
-"""What a call finds in files, and what both ways of writing have in common."""
+"""Files -> the same files without what must not be shared, in place or as copies."""
 
 from __future__ import annotations
 
+import fnmatch
+import os
+import re
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from pipeline.errors import InputError
-from pipeline.package.sanitize import detect, log
-from pipeline.package.sanitize.folder import Source, Survey, survey
-from pipeline.package.sanitize.ledger import Ledger, highest_in, highest_seen, taken
-from pipeline.package.sanitize.rewrite import Block, sanitized, screened
-from pipeline.package.sanitize.values import KINDS, Finding, Policy, Span, Unchecked
+from pipeline import files, outputs
+from pipeline.errors import InputError, UsageError
+from pipeline.package.layout import CACHE
+from pipeline.package.sanitize import ledger as ledgers
+from pipeline.package.sanitize import policy as policies
+from pipeline.package.sanitize.detect import is_json, spans, task_names
+from pipeline.package.sanitize.ledger import Entry, Ledger, Log
+from pipeline.package.sanitize.policy import FILE_NAME, LOG_NAME, Policy
+
+HEAD = 1 << 16
+ROWS = (".jsonl", ".ndjson")
+WIDE = (b"\xff\xfe", b"\xfe\xff")
+# Lines of prose are read together: a key, or a name, may go over several. The blocks of a file
+# are the same on every run, since no line comes or goes.
+LINES, MOST_KEY_LINES = 64, 400
+# What is left may look private only once its surroundings are gone.
+MOST_ROUNDS = 8
+KEY_MARK = re.compile(rb"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file, by its name below the root; `reason` says why nothing can be said about it."""
+
+    path: Path
+    name: str
+    is_cleared: bool  # the policy lets it through unread
+    reason: str = ""
+
+    @property
+    def suffix(self) -> str:
+        """The ending, which says how it is read."""
+        return self.path.suffix.lower()
+
+
+@dataclass
+class Survey:
+    """What stands below the given paths. Policies are left out: they hold what is private."""
+
+    root: Path
+    files: list[Source] = field(default_factory=list)
+    unchecked: list[Source] = field(default_factory=list)
+    policies: list[str] = field(default_factory=list)
+    # Names that the tasks ask for.
+    required: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What was written: the log, the files that changed, and those whose own name is private."""
+    """What was written: what was taken out, the files that changed, and those with new names."""
 
     survey: Survey
-    log: log.RedactionLog
-    changed: tuple[str, ...]
-    renamed: tuple[str, ...]
-    counted: Counter[str]  # by kind, what this call took out
+    found: list[Entry]
+    changed: list[str]
+    renamed: list[str]
 
 
-def findings(paths: Sequence[Path], policy: Policy) -> Iterator[Finding]:
-    """What must go below these paths; nothing is written."""
-    yield from survey_findings(survey(paths, policy), policy)
+def read_policy(path: Path | None) -> Policy:
+    """The policy in a file, if there is one, or what a log says was cleared."""
+    if path is None:
+        return Policy()
+    is_log = path.name == LOG_NAME
+    return policies.of_log(ledgers.read(path).policy, path) if is_log else policies.read(path)
 
 
-def survey_findings(given: Survey, policy: Policy) -> Iterator[Finding]:
-    """The same of a survey: of each file first its name (line 0), then its lines."""
+def survey(paths: Sequence[Path], policy: Policy) -> Survey:
+    """All files below the paths, each once, in the order of their names."""
+    given = Survey(_root(paths))
+    every = [path for each in paths for path in _below(Path(os.path.abspath(each)))]
+    found = {path.relative_to(given.root).as_posix(): path for path in every}
+    for name, path in sorted(found.items()):
+        if path.name == FILE_NAME:
+            given.policies.append(name)
+        elif name != LOG_NAME:
+            allowed = policy.allow.files
+            is_cleared = any(fnmatch.fnmatchcase(n, p) for n in (name, path.name) for p in allowed)
+            is_cleared = is_cleared and path.is_file()
+            source = Source(path, name, is_cleared, "" if is_cleared else _hindrance(path))
+            (given.unchecked if source.reason else given.files).append(source)
+            if source.suffix in ROWS and not source.reason and policy.task_names == "keep":
+                for _, content in _blocks(source):
+                    given.required |= task_names(content.decode("utf-8", "replace"), policy)
+    return given
+
+
+def check(given: Survey, policy: Policy) -> list[Entry]:
+    """What must go; nothing is written. Of each file first its name (line 0), then its lines."""
     ledger = Ledger()
     for source in given.files:
-        for span in name_spans(source.name, policy):
-            ledger.put(span, source.name, 0)
-        if not source.is_cleared:
-            for block in read_blocks(source, policy):
-                sanitized(block, source.name, policy, ledger)
-                yield from taken(ledger)
-        yield from taken(ledger)
+        _named(source.name, policy, ledger, put_as=source.name)
+        for first, content in _blocks(source):
+            _sanitized(content, first, source.name, policy, given, ledger)
+    return ledger.found
 
 
-def earlier_log(given: Survey) -> log.RedactionLog | None:
-    """The log that an earlier call left with the files."""
-    return log.read(given.log) if given.log.is_file() else None
+def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> Shared:
+    """The files without what must go, all of them or none: in place, or as copies in a folder.
+
+    In place a name that is private stays; what cannot be checked is not copied.
+    """
+    if out is None:
+        with outputs.replaced(_root(paths), by="sanitize", stale=lambda _: ()) as beside:
+            # What a killed call left is settled by now.
+            return _written(beside, survey(paths, policy), policy, is_copy=False)
+    given = survey(paths, policy)
+    for path in map(Path.resolve, paths):
+        if path == out.resolve() or path in out.resolve().parents:
+            hint = "Choose a folder elsewhere, or leave --out away to rewrite the files in place."
+            raise UsageError(f"{out}: lies in {path}, which is to be copied.", hint=hint)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
+    with outputs.replaced(out, by="sanitize", stale=_of_earlier_call) as beside:
+        _of_earlier_call(out)
+        return _written(beside, given, policy, is_copy=True)
 
 
-def begun(given: Survey, earlier: log.RedactionLog | None) -> Ledger:
-    """A ledger whose numbers begin above all that stand in the files, their names or their log."""
-    files = [source.path for source in given.files]
-    highest = highest_seen([*files, given.log] if earlier else files)
-    names = " ".join(source.name for source in given.files).encode("utf-8", "surrogateescape")
-    return Ledger(highest | highest_in(names))
+def _written(folder: Path, given: Survey, policy: Policy, *, is_copy: bool) -> Shared:
+    """Write each file below a folder; in place only those that change, and the log."""
+    log_file = given.root / LOG_NAME
+    earlier = ledgers.read(log_file) if log_file.is_file() else None
+    # Numbers begin above all that stand in the files, their names or their log.
+    taken = [*(source.path for source in given.files), *([log_file] if earlier else [])]
+    ledger = Ledger(ledgers.highest_seen(taken, " ".join(each.name for each in given.files)))
+    names: dict[str, str] = {}
+    changed = []
+    for source in given.files:
+        if source.path.is_symlink() and not is_copy:
+            hint = "Give its target, or write copies with --out."
+            raise InputError(f"{source.path}: is a link, and is not rewritten.", hint=hint)
+        name = names[source.name] = _named(source.name, policy, ledger)
+        if is_copy and [*names.values()].count(name) > 1:
+            told = f"{source.path}: would be called {name}, as another file is."
+            raise UsageError(told, hint="Rename one of them, or copy them one by one.")
+        if is_copy:
+            _named(source.name, policy, ledger, put_as=name)
+        target = folder / (name if is_copy else source.name)
+        with outputs.explained(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source.path, target)
+            shutil.copymode(source.path, target)
+            is_changed = False
+            with target.open("r+b" if source.is_cleared else "wb") as file:
+                for first, content in _blocks(source):
+                    clean = _sanitized(content, first, name, policy, given, ledger)
+                    is_changed = is_changed or clean != content
+                    file.write(clean)
+            if is_changed:
+                changed.append(source.name)
+            elif not is_copy:
+                target.unlink()
+    if earlier is None or ledger.found:
+        # In place the log goes on telling of files that were not given this time.
+        known = earlier.files if earlier else {}
+        listed = {*names.values(), *(() if is_copy else known)}
+        counts = {n: Counter(ledger.files.get(n, {})) + Counter(known.get(n, {})) for n in listed}
+        redactions = (*(earlier.redactions if earlier else ()), *ledger.found)
+        unchecked = [
+            {"file": _named(each.name, policy, ledger), "reason": each.reason}
+            for each in given.unchecked
+        ]
+        outputs.write(folder, {LOG_NAME: Log(policy.summary(), redactions, counts).text(unchecked)})
+    elif is_copy:
+        shutil.copyfile(log_file, folder / LOG_NAME)
+    renamed = [name for name, shown in names.items() if name != shown]
+    return Shared(given, ledger.found, changed, renamed)
 
 
-def write(source: Source, target: Path, name: str, policy: Policy, ledger: Ledger) -> bool:
-    """Write a file's blocks without what must go; say whether any changed."""
-    is_changed = False
-    with target.open("wb") as file:
-        for block in read_blocks(source, policy):
-            clean = sanitized(block, name, policy, ledger)
-            taken(ledger)
-            is_changed = is_changed or clean != block.content
-            file.write(clean)
-    return is_changed
-
-
-def read_blocks(source: Source, policy: Policy) -> Iterator[Block]:
-    """The blocks of a file, looked over."""
+def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Parts of a file that are read on their own, each with the number of its first line."""
+    size = 1 if source.suffix in ROWS else LINES
+    first, held, is_open = 1, [], False
     try:
-        yield from screened(source.path, policy)
+        with source.path.open("rb") as file:
+            if source.suffix == ".json" and not source.is_cleared:
+                yield 1, file.read()
+            for number, line in enumerate(() if source.is_cleared else file, 1):
+                held.append(line)
+                # The line breaks of a row's strings are escaped: a key ends in it.
+                is_row = size == 1 and line.lstrip()[:1] == b"{"
+                if marks := [] if is_row else KEY_MARK.findall(line):
+                    is_open = marks[-1] == b"BEGIN"
+                if number % size == 0 and (not is_open or len(held) > size + MOST_KEY_LINES):
+                    yield first, b"".join(held)
+                    first, held, is_open = number + 1, [], False
+            if held:
+                yield first, b"".join(held)
     except OSError as error:
         raise InputError(f"{source.path}: cannot be read: {error.strerror}.") from error
 
 
-def name_spans(name: str, policy: Policy) -> list[Span]:
-    """What must go of a file's name, one folder after the other."""
-    return [span for part in PurePosixPath(name).parts for span in detect.spans(part, policy)]
+def _sanitized(
+    content: bytes, first: int, file: str, policy: Policy, given: Survey, ledger: Ledger
+) -> bytes:
+    """A block without what must go; the ledger learns of it. The number of lines stays."""
+    text = content.decode("utf-8", "surrogateescape")
+    is_document = is_json(text)
+    for _ in range(MOST_ROUNDS):
+        parts: list[str] = []
+        last, line = 0, first
+        for span in spans(text, policy, given.required, is_json=is_document):
+            line += text.count("\n", last, span.start)
+            shown = ledger.put(span, file, line, text[span.end : span.end + 1])
+            n_breaks = text.count("\n", span.start, span.end)
+            parts += (text[last : span.start], shown, "\n" * n_breaks)
+            line += n_breaks
+            last = span.end
+        if not parts:
+            break
+        text = "".join((*parts, text[last:]))
+    return text.encode("utf-8", "surrogateescape")
 
 
-def clean_name(name: str, policy: Policy, ledger: Ledger) -> str:
+def _named(name: str, policy: Policy, ledger: Ledger, *, put_as: str = "") -> str:
     """A file's name without what must go, in the letters that names of runs are made of."""
     parts = []
     for part in PurePosixPath(name).parts:
         kept, last = "", 0
-        for span in detect.spans(part, policy):
+        for span in spans(part, policy):
             joint = "_" if part[span.end : span.end + 1].isdigit() else ""
             kept += part[last : span.start] + ledger.entry(span).bare + joint
             last = span.end
+            if put_as:
+                ledger.put(span, put_as, 0)
         parts.append(kept + part[last:])
     return "/".join(parts)
 
 
-def unchecked_names(given: Survey, policy: Policy, ledger: Ledger) -> list[Unchecked]:
-    """What could not be read, as the log may tell of it."""
-    return [Unchecked(clean_name(u.file, policy, ledger), u.reason) for u in given.unchecked]
+def _root(paths: Sequence[Path]) -> Path:
+    """The folder that all paths have in common; where one leads nowhere they are refused."""
+    for path in paths:
+        if not os.path.exists(path):  # noqa: PTH110  a path too long is an error to the other
+            hint = "Give files, or folders with reports, sidecars and rollouts."
+            raise InputError(f"{path}: no such file or folder.", hint=hint)
+    absolute = [Path(os.path.abspath(path)) for path in paths]
+    return Path(os.path.commonpath([p if p.is_dir() else p.parent for p in absolute]))
 
 
-def told(
-    given: Survey,
-    made: log.RedactionLog,
-    changed: Sequence[str],
-    names: dict[str, str],
-    ledger: Ledger,
-) -> Shared:
-    """The outcome of a call that wrote files; `names` are those it gave to them."""
-    counted: Counter[str] = Counter()
-    for entry in ledger.by_secret.values():
-        counted[entry.kind] += entry.count
-    renamed = tuple(name for name, shown in names.items() if name != shown)
-    return Shared(given, made, tuple(changed), renamed, +counted)
+def _of_earlier_call(out: Path) -> set[str]:
+    """The files of an earlier call, to be replaced; a folder with anything else is refused."""
+    there = {path.relative_to(out) for path in out.rglob("*") if not path.is_dir()}
+    names = {path.as_posix() for path in there if path.parts[0] != outputs.ROOM}
+    known = {*ledgers.read(out / LOG_NAME).files, LOG_NAME} if LOG_NAME in names else set()
+    if strange := sorted(names - known):
+        told = f"{out}: holds files that are not of an earlier call, such as {strange[0]}."
+        raise UsageError(told, hint="Choose an empty folder with --out: all in it will be shared.")
+    return known
 
 
-def by_kind(counted: Counter[str]) -> dict[str, int]:
-    """Counts in the order in which a summary lists the kinds."""
-    return {kind: counted[kind] for kind in KINDS if counted[kind]}
+def _below(given: Path) -> Iterator[Path]:
+    if not given.is_dir():
+        yield given
+        return
+    unreadable: list[OSError] = []
+    for folder, subfolders, names in os.walk(given, onerror=unreadable.append):
+        here = Path(folder)
+        # Of a repository's own folder, and of one that a link leads to, there is one entry.
+        whole = [n for n in subfolders if n == ".git" or (here / n).is_symlink()]
+        subfolders[:] = [n for n in subfolders if n not in whole and n != CACHE]
+        yield from (here / name for name in [*names, *whole])
+    yield from (Path(error.filename) for error in unreadable)
 
 
-def summary(counted: Counter[str], n_files: int, verb: str) -> str:
-    """How many of what kind, in a line."""
-    files = f"{n_files} file" if n_files == 1 else f"{n_files} files"
-    if not counted:
-        return f"nothing found in {files}"
-    kinds = ", ".join(f"{n} {kind}" for kind, n in by_kind(counted).items())
-    return f"{sum(counted.values())} {verb} {files}: {kinds}"
-
-
-def warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:
-    """Files that a person must look at before anything is shared, each with why."""
-    given = shared.survey
-    fate = "not copied" if is_copy else "left as it is, and cannot be cleared"
-    found = [(item.file, f"{item.reason}; {fate}") for item in given.unchecked]
-    fate = "not copied" if is_copy else "left as it is; do not share it"
-    found += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
-    if not is_copy:
-        private = "the name of the file is private; --out writes a copy with another"
-        found += [(name, private) for name in shared.renamed]
-    return found
+def _hindrance(path: Path) -> str:
+    """Why nothing can be said about a file; nothing where something can."""
+    try:
+        if path.is_dir():
+            linked = "a link to a folder, which is not followed"
+            return linked if path.is_symlink() else "a folder that is not read"
+        if files.not_plain(path.stat().st_mode):
+            return "not a regular file"
+        is_rows = path.suffix.lower() in (*ROWS, ".json")
+        if path.suffix.lower() == ".json" and path.stat().st_size > files.MOST_BYTES:
+            return f"{files.TOO_LARGE}, and a document is read whole"
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+        # Rows may hold stray bytes; the head may end inside a character.
+        is_text = not head.startswith(WIDE) and head.count(0) * 20 <= len(head) * is_rows
+        head.decode("utf-8", "replace" if is_rows else "strict")
+    except OSError as error:
+        return "a link that leads nowhere" if path.is_symlink() else f"{error.strerror}"
+    except UnicodeDecodeError as error:
+        is_text = error.start > HEAD - 4
+    return "" if is_text else "not text: what it holds is not known"

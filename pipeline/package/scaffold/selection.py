@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.package.layout import UNSAFE
-from pipeline.package.scaffold.asking import asked
+from pipeline.package.scaffold.fields import asked
 from pipeline.report import Source
 from pipeline.text import one_line
 
@@ -31,30 +31,24 @@ STEM = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 WIDEST = 100
-
-
-@dataclass(frozen=True)
-class Incoming:
-    """A file of the results, and its name in the package's folder of rollouts."""
-
-    source: Path
-    name: str
+# It stands beside the rollouts, since it is no run.
+LABELS = "labels.jsonl"
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The files to take. `benchmark` is what the results call it, where all are of one.
+    """The files to take by their names in the package, and the profile beside them.
 
     `notes` is what a person should know of the choice.
     """
 
-    files: tuple[Incoming, ...]
-    benchmark: str | None
+    files: Mapping[str, Path]
+    profile: Path | None
     notes: tuple[str, ...]
 
 
-def select(source: Source, folder: Path, benchmark: str) -> Selection:
-    """The runs of the benchmark where the results know its name, else all runs."""
+def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection:
+    """The runs of the benchmark where the results know its name, else all; below `home`."""
     runs = asked(source, "select run_id, benchmark from main.runs order by run_id")
     found = sorted({row["benchmark"] for row in runs})
     chosen = benchmark if benchmark in found else None
@@ -69,12 +63,10 @@ def select(source: Source, folder: Path, benchmark: str) -> Selection:
         """,
     )
     taken, left = _chosen_files(files, names)
-    incoming = [Incoming(folder / path, name) for path, name in taken]
-    _refuse_unusable_names(incoming)
+    incoming = _named(folder, taken, home)
     notes = [*_choice(found, chosen, benchmark, len(names)), *_left(left), *_packed(incoming)]
-    return Selection(
-        tuple(incoming), chosen or (found[0] if len(found) == 1 else None), tuple(notes)
-    )
+    profile = folder / "blade.toml"
+    return Selection(incoming, profile if profile.is_file() else None, tuple(notes))
 
 
 def _chosen_files(
@@ -96,7 +88,7 @@ def _chosen_files(
         base = PurePosixPath(row["path"]).name
         if below and len(below) == len(homes):
             taken.append((row["path"], base))
-        elif len(below) == 1:
+        elif len(below) == 1 and base != LABELS:
             taken.append((row["path"], f"{below[0]}_{base}"))
         elif below:
             left.append(row["path"])
@@ -123,20 +115,24 @@ def _name(row: Mapping[str, Any]) -> str:
     return f"{run}_rollouts{base[stem.end() if stem else len(base) :]}"
 
 
-def _refuse_unusable_names(files: Sequence[Incoming]) -> None:
-    seen: dict[str, Path] = {}
-    for file in files:
-        if not file.source.exists():  # it is told, not named: some of its bytes are no text
+def _named(folder: Path, taken: Sequence[tuple[str, str]], home: str) -> dict[str, Path]:
+    """Each file by its name in the package; no two by one, where case does not count either."""
+    files: dict[str, Path] = {}
+    for path, base in taken:
+        source, name = folder / path, base if base == LABELS else f"{home}/{base}"
+        if not source.exists():  # it is told, not named: some of its bytes are no text
             raise InputError(
-                f"{file.source}: the name of this file is not UTF-8.", hint="Rename it first."
+                f"{source}: the name of this file is not UTF-8.", hint="Rename it first."
             )
-        other = seen.setdefault(file.name.casefold(), file.source)
-        if other != file.source:
+        other = next((files[each] for each in files if each.casefold() == name.casefold()), None)
+        if other is not None:
             raise InputError(
-                f"{file.source}: would be called {one_line(file.name, WIDEST)} in the package, "
+                f"{source}: would be called {one_line(name, WIDEST)} in the package, "
                 f"as {other} is.",
                 hint="Rename one of them, or give --results one run at a time.",
             )
+        files[name] = source
+    return files
 
 
 def _choice(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> list[str]:
@@ -159,9 +155,9 @@ def _left(paths: Sequence[str]) -> list[str]:
     ]
 
 
-def _packed(files: Sequence[Incoming]) -> list[str]:
+def _packed(names: Iterable[str]) -> list[str]:
     return [
-        f"{one_line(file.name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
-        for file in files
-        if PACKED.search(file.name)
+        f"{one_line(name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
+        for name in names
+        if PACKED.search(name)
     ]

@@ -1,1 +1,1 @@
-"""Report and anchor facts -> a score, and its calibration against look-alikes."""
+"""How much of what a golden report found another report states, and how much of it is wrong."""

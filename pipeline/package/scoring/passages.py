@@ -1,260 +1,379 @@
-"""A report as passages: statements, and neighbours in a paragraph, with what headings say."""
+"""A report as passages: each paragraph, item and row with all that it names, counts and says."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from typing import TypeVar
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from operator import attrgetter, itemgetter
 
 from pipeline.citation import Citation
-from pipeline.package import headings
-from pipeline.package.comments import without_comments
-from pipeline.package.numbers import QUOTED, Number
-from pipeline.package.reading import Block, Reading, Section, Table, read
-from pipeline.package.rows import row_text, source
-from pipeline.package.scoring.fluency import Flow, flow
-from pipeline.package.scoring.polarity import Stance, stance
-from pipeline.package.scoring.vocabulary import SPELLED, SPELLED_WORD, sense, words
-from pipeline.package.statements import Statement, of_section, of_text
+from pipeline.package.verify.units import Unit, head, sentences, visible
+from pipeline.report.blocks import Block, Report, Span, Token, masked, read
 
-HEADING = re.compile(r"^(?=#{1,5}\s)", re.MULTILINE)
-FIRST_LEVEL = re.compile(r"^#\s+\S", re.MULTILINE)
-# A report has one title; where it has many, they are its sections.
-MAX_TITLES = 2
-Value = TypeVar("Value")
-# Beyond these a statement is a dump of numbers.
-MOST_FIGURES = 300
-WIDEST = 3
-LONGEST_WINDOW = 120
-LONGEST_LEAD = 40
-SAME_TEXT = re.compile(r"[\W_]+")
+LABELS = ("KG", "UK", "BI", "TI", "IR", "DA")
+SPELLED_LABELS = {
+    "knowledge gap": "KG", "unreliable knowledge": "UK", "behaviour issue": "BI",
+    "behavior issue": "BI", "task issue": "TI", "verifier issue": "TI", "task or verifier": "TI",
+    "infrastructure issue": "IR", "data artifact": "DA",
+}  # fmt: skip
+LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b|(?i:{'|'.join(SPELLED_LABELS)})")
+# A label or an outcome that these stand before, or the others behind, is denied.
+DENIED_BEFORE = re.compile(
+    r"(?:\b(?:not|no|never|neither|nor|without|cannot|rather than|instead of|other than|against|"
+    r"denies|excludes?|rejects?|rejected|less|draft'?s?|suggest(?:s|ed)?)|n't)"
+    r"(?:[ \t*`(\"]+[\w-]+){0,3}[ \t*`(\"]*\Z",
+    re.IGNORECASE,
+)
+DENIED_BEHIND = re.compile(
+    rf"[*`)\"]*\s+(?:to\s+(?:{'|'.join(LABELS)})\b|does not|do not|did not|"
+    r"(?:is|was|are|were|would be|had been)\s+"
+    r"(?:not\b|no\b|never\b|wrong|rejected|ruled out|excluded|false))",
+    re.IGNORECASE,
+)
+OUTCOME = re.compile(
+    r"\b(?:(?P<good>pass(?:es|ed|ing)?|succeed(?:s|ed)?|solved)|"
+    r"(?P<bad>fail(?:s|ed|ing|ures?)?|lost|unsolved))\b",
+    re.IGNORECASE,
+)
+# A number behind the word is a task's name unless it is a figure: "new tasks 29.8% to 59.4%".
+A_TASK = (
+    r"(?:`[^`\n]{1,200}`|\b(?:[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*)\b"
+    r"(?!\.\d|,\d{3}|\s?%|\s+(?:times|points|percent|(?:out )?of (?:the |all )?\d)))"
+)
+TASKS_NAMED = re.compile(
+    rf"\b(?:tasks?\s+|task:\s+)(?P<names>{A_TASK}(?:(?:,|,? and|,? or|,? to)\s+{A_TASK}){{0,60}})",
+    re.IGNORECASE,
+)
+A_NAME = re.compile(A_TASK)
+TASK_HEAD = re.compile(r"tasks?|(?:task|instance)[ _]id|instance|problem|question")
+NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+\b")
+QUOTED = re.compile(r'"([^"]{4,400})"|\u201c([^\u201c\u201d]{4,400})\u201d')
+WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+SPELLED = {
+    name: float(value)
+    for value, name in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen twenty".split()
+    )
+} | {"none": 0.0, "no": 0.0, "once": 1.0, "twice": 2.0, "both": 2.0, "neither": 0.0}
+# Too often no number: one of these meets a number, and is not asked for.
+UNSURE = frozenset("zero one two none no once both neither".split())
+NEGATIONS = frozenset(
+    "no not none never neither nor nothing nobody without cannot false untrue hardly".split()
+)
+DETERMINERS = frozenset("a an the this that these those its their his her our each every".split())
+PREPOSITIONS = frozenset(
+    "of in on at by for from with without into over under between after before during".split()
+)
+AUXILIARIES = frozenset(
+    "is are was were be been has have had does do did can could will would should must".split()
+)
+CONJUNCTIONS = frozenset("and or but nor if because although while than as".split())
+FUNCTION = (
+    DETERMINERS | PREPOSITIONS | AUXILIARIES | CONJUNCTIONS | NEGATIONS
+    | frozenset(
+        "it they them he she we i you who which what where when to so too also only then there "
+        "here not all any some more most other another such same own out up off about again "
+        "just even still yet both few less least much many one two".split()
+    )
+)  # fmt: skip
+MARKS = frozenset(".;:|,)")
+BROKEN_AFTER = {
+    **dict.fromkeys(
+        DETERMINERS - {"that"}, DETERMINERS | AUXILIARIES | PREPOSITIONS | CONJUNCTIONS | MARKS
+    ),
+    **dict.fromkeys(PREPOSITIONS, AUXILIARIES | CONJUNCTIONS | MARKS | {"of"}),
+    **dict.fromkeys(CONJUNCTIONS, MARKS),
+    **dict.fromkeys(
+        AUXILIARIES - {"be", "have", "had", "do"}, AUXILIARIES - {"be", "been", "have"}
+    ),
+}
+# Of prose a quarter at least are function words, half of its words come later in the alphabet than
+# those before them, and of a hundred words one cannot stand where it does; of shuffled words four.
+LEAST_FUNCTION, MOST_RISING, MOST_BROKEN, FEWEST_WORDS = 0.15, 0.65, 0.025, 12
+# Words of a passage; a longer one is read by some sentences at a time.
+LONGEST, A_WINDOW = 200, 3
+STEM = 5
+
+Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A number that a claim states, in digits or spelled."""
+class Flow:
+    """Words, names and those that hold others together; pairs that cannot be, or are sorted."""
 
-    value: float
-    decimals: int
-    is_signed: bool = False
-
-    def is_like(self, other: Figure) -> bool:
-        """Whether both could be prints of one number, the shorter one rounded."""
-        left, right = self.value, other.value
-        if not (self.is_signed and other.is_signed):
-            left, right = abs(left), abs(right)
-        decimals = min(self.decimals, other.decimals)
-        # Whole numbers are counts: 5 is no print of 4.6 unless that stands there to be rounded.
-        half = 0.5 * 10.0**-decimals if self.decimals or other.decimals else 0.0
-        return abs(left - right) <= half + 1e-9 * max(1.0, abs(left))
+    n_words: int = 0
+    n_names: int = 0
+    n_function: int = 0
+    n_broken: int = 0
+    n_rising: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Passage:
-    """One statement, or a few that follow one another, and where it stands."""
+    """What can state a fact: a paragraph, an item, a row, or some sentences of a long one."""
 
-    # Places of its statements in the report; a passage of a fact has none.
-    places: tuple[int, ...]
-    line: int
-    # BLADE's section, its heading as written, and the number of its paragraph or table.
-    kind: str | None
-    title: str
-    block: int
-    text: str
-    citations: tuple[Citation, ...]
-    tasks: tuple[str, ...]
-    names: tuple[str, ...]
-    quotes: tuple[str, ...]
-    figures: tuple[Figure, ...]
-    is_row: bool
-    # The statements that it joins; none of one statement.
-    parts: tuple[Passage, ...] = ()
+    unit: Unit
+    # The block's number in its report: a table is one claim, an item another.
+    claim: int
+    # Tasks that the headings above it name.
+    above: frozenset[str] = frozenset()
+
+    @property
+    def line(self) -> int:
+        """Where it begins."""
+        return self.unit.line
 
     @cached_property
-    def words(self) -> list[str]:
-        """All words in order."""
-        if self.parts:
-            return [word for part in self.parts for word in part.words]
-        return words(self.text)
+    def seen(self) -> str:
+        """Its text as a reader sees it, but for backquotes; cells stand apart."""
+        return " | ".join(visible(self.unit.raw(span)).strip() for span in self.unit.spans)
 
     @cached_property
-    def content(self) -> list[str]:
-        """The senses in order, without words that only hold others together."""
-        if self.parts:
-            return [found for part in self.parts for found in part.content]
-        return [found for found in map(sense, self.words) if found]
+    def cites(self) -> list[Citation]:
+        """What it cites, in order."""
+        return [each for *_, each in self.unit.cites]
 
     @cached_property
-    def senses(self) -> frozenset[str]:
-        """The senses that are words: no ids, no figures."""
-        if self.parts:
-            return frozenset(each for part in self.parts for each in part.senses)
-        return frozenset(each for each in self.content if each[0].isalpha() and "_" not in each)
+    def rollouts(self) -> frozenset[Key]:
+        """The rollouts that it cites."""
+        return frozenset(each.rollout for each in self.cites)
 
     @cached_property
-    def stance(self) -> Stance:
-        """What it says yes and no to."""
-        # What is quoted is said by another.
-        return stance(words(QUOTED.sub(" ; ", self.text)) if self.quotes else self.words)
+    def own_tasks(self) -> frozenset[str]:
+        """The tasks that it names or cites itself."""
+        named = {each.task_id for each in self.cites} | {task for _, task in self.unit.tasks}
+        for span in self.unit.spans:
+            text = visible(self.unit.raw(span)).strip(" *`")
+            if self.unit.is_row and TASK_HEAD.fullmatch(head(span)):
+                named |= {each.strip(" `") for each in text.split(",")}
+            named |= tasks_in(self.unit.raw(span))
+        return frozenset(named)
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The tasks that it is about: its own, else those of its heading."""
+        return self.own_tasks or self.above
 
     @cached_property
-    def flow(self) -> Flow:
-        """How far it reads like a sentence."""
-        return flow(self.words)
+    def names(self) -> frozenset[str]:
+        """Names in code or written as code: tools, modes, fields, runs; no citation is one."""
+        cited = {str(each) for each in self.cites}
+        codes = {told for *_, told in self.unit.codes if told not in cited}
+        return frozenset(codes | set(NAME.findall(self.plain)))
 
     @cached_property
     def plain(self) -> str:
-        """Lower case with single blanks for all else: names can be looked for in it."""
-        return f" {SAME_TEXT.sub(' ', self.text).strip().lower()} "
-
-
-@dataclass(frozen=True)
-class Report:
-    """A report as it is scored."""
-
-    reading: Reading
-    statements: tuple[Passage, ...]
-
-    # Passages that were asked for, by the place of their first statement.
-    asked: dict[int, list[Passage]] = field(default_factory=dict)
-
-    def windows(self, place: int) -> list[Passage]:
-        """The statement at a place, and it with those after it in its paragraph."""
-        if place not in self.asked:
-            self.asked[place] = list(_windows(self.statements, place))
-        return self.asked[place]
+        """Its words without code and quotes."""
+        masks = (masked(self.unit.report.text, span) for span in self.unit.spans)
+        return " | ".join(text.replace("\x01", " ") for text in masks)
 
     @cached_property
-    def reach(self) -> list[frozenset[str]]:
-        """For each statement the senses of the widest passage that begins with it."""
-        found = []
-        for place, each in enumerate(self.statements):
-            group = self.statements[place : place + (1 if each.is_row else WIDEST)]
-            same = [other.senses for other in group if other.block == each.block]
-            found.append(frozenset().union(*same))
+    def figures(self) -> list[Token]:
+        """Its numbers, in digits or spelled, in no order."""
+        start, end = self.unit.spans[0].start, self.unit.spans[-1].end
+        tokens, place = self.unit.block.tokens, attrgetter("start")
+        told = tokens[bisect_left(tokens, start, key=place) : bisect_left(tokens, end, key=place)]
+        spelled = [word for word in self.words if word in SPELLED and word not in UNSURE]
+        return told + [Token(0, 0, 0, 0, word, SPELLED[word]) for word in spelled]
+
+    @cached_property
+    def all_figures(self) -> list[Token]:
+        """Its numbers with the words that may be one."""
+        unsure = [word for word in self.words if word in UNSURE]
+        return self.figures + [Token(0, 0, 0, 0, word, SPELLED[word]) for word in unsure]
+
+    @cached_property
+    def labels(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Root causes that it affirms, and those that it denies."""
+        yes: set[str] = set()
+        no: set[str] = set()
+        for match in LABEL.finditer(self.seen):
+            label = SPELLED_LABELS.get(match[0].lower(), match[0])
+            (no if is_denied(self.seen, *match.span()) else yes).add(label)
+        return frozenset(yes), frozenset(no - yes)
+
+    @cached_property
+    def outcomes(self) -> frozenset[bool]:
+        """Whether something passes or fails in it: what does not pass fails."""
+        return frozenset(
+            (match["good"] is not None) != is_denied(self.plain, *match.span())
+            for match in OUTCOME.finditer(self.plain)
+        )
+
+    @cached_property
+    def words(self) -> list[str]:
+        """Its words in order, small letters, with the marks that end a sentence."""
+        return [each.lower() for each in re.findall(rf"{WORD.pattern}|[.;:|]", self.plain)]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The beginnings of its words that say something, of its names and its columns' heads."""
+        return stems(" ".join((self.seen, *(span.head for span in self.unit.spans))))
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """The same of its own words alone, without names and quotes."""
+        return stems(NAME.sub(" ", self.plain))
+
+    @cached_property
+    def n_negations(self) -> int:
+        """How often it says no."""
+        return sum(word in NEGATIONS or word.endswith(("n't", "n\u2019t")) for word in self.words)
+
+    @cached_property
+    def flow(self) -> Flow:
+        """How its words follow one another; a name, a quote or a number is one word."""
+        masks = (masked(self.unit.report.text, span) for span in self.unit.spans)
+        told = re.sub(r"\x01+|\d[\d.,:%]*(?<![.,:])", " name ", " | ".join(masks))
+        words = [each.lower() for each in re.findall(rf"{WORD.pattern}|[.;:|,)]", told)]
+        pairs = [(left, right) for left, right in pairwise(words) if left[0].isalpha()]
+        return Flow(
+            n_words=len(pairs),
+            n_names=sum(left == "name" for left, _ in pairs),
+            n_function=sum(left in FUNCTION for left, _ in pairs),
+            n_broken=sum(right in BROKEN_AFTER.get(left, ()) for left, right in pairs),
+            n_rising=sum(left <= right and right[0].isalpha() for left, right in pairs),
+        )
+
+    @cached_property
+    def reads(self) -> bool:
+        """Whether its words stand in sentences; of what is short or a row nobody can tell."""
+        flow = self.flow
+        if self.unit.is_row or flow.n_words - flow.n_names < FEWEST_WORDS:
+            return True
+        return (
+            flow.n_function >= LEAST_FUNCTION * flow.n_words
+            and flow.n_rising <= MOST_RISING * flow.n_words
+        )
+
+    @cached_property
+    def sentences(self) -> list[Passage]:
+        """Its sentences; a row is one."""
+        if self.unit.is_row:
+            return [self]
+        cut = sentences(self.unit.report, self.unit.spans)
+        return [Passage(Unit(self.unit.report, self.unit.block, part), self.claim) for part in cut]
+
+    @property
+    def explained(self) -> frozenset[str]:
+        """The tasks whose cause it gives: those of a row, of its heading, or its only one."""
+        if not self.labels[0]:
+            return frozenset()
+        tasks = self.own_tasks if self.unit.is_row else self.above or self.own_tasks
+        return tasks if self.unit.is_row or len(tasks) == 1 else frozenset()
+
+    def quotes(self, quote: str) -> bool:
+        """Whether it has these words, whatever their case and the marks around them."""
+        return _flat(quote) in _flat(self.seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A report as passages, and as the sentences and rows that are compared with another's."""
+
+    report: Report
+    passages: tuple[Passage, ...]
+    sentences: tuple[Passage, ...]
+    # The claims that a block makes: its number, and its first line.
+    claims: tuple[tuple[int, int], ...]
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether its words stand in an order that sentences have."""
+        flows = [each.flow for each in self.passages if not each.unit.is_row]
+        n_words = sum(flow.n_words for flow in flows)
+        return sum(flow.n_broken for flow in flows) <= max(1.0, MOST_BROKEN * n_words)
+
+    @cached_property
+    def causes(self) -> dict[str, set[str]]:
+        """All causes that it gives, by task."""
+        found: dict[str, set[str]] = {}
+        for each in self.passages:
+            for task in each.explained:
+                found.setdefault(task, set()).update(each.labels[0])
         return found
 
-    @cached_property
-    def kinds(self) -> frozenset[str]:
-        """BLADE's sections that it has a heading for."""
-        found = (headings.section_of(section) for section in self.reading.sections)
-        return frozenset(each for each in found if each)
+    def claim_at(self, line: int) -> int | None:
+        """The claim that a line belongs to."""
+        place = bisect_right(self.claims, line, key=itemgetter(1))
+        return self.claims[place - 1][0] if place else None
 
 
-def report(text: str) -> Report:
-    """A report's text as passages; comments are no part of it."""
-    return _report(without_comments(text))
+def passages(text: str) -> Text:
+    """A Markdown text as passages."""
+    report = read(text)
+    whole: list[Passage] = []
+    parts: list[Passage] = []
+    claims: list[tuple[int, int]] = []
+    for block in report.blocks:
+        if block.kind == "heading":
+            continue
+        above = frozenset(task for title in block.path for task in tasks_in(title))
+        for row in filter(None, block.rows):
+            if block.kind != "table" or not claims or claims[-1][1] < block.line:
+                claims.append((len(claims), report.line_at(row[0].start)))
+            number = len(claims) - 1
+            whole += _windows(report, block, row, number, above)
+            cut = [row] if block.kind == "table" else sentences(report, row)
+            parts += [Passage(Unit(report, block, part), number, above) for part in cut]
+    return Text(report, tuple(whole), tuple(parts), tuple(claims))
 
 
-# A golden report is asked for again by its own score and by its look-alikes.
-@lru_cache(maxsize=2)
-def _report(seen: str) -> Report:
-    if len(FIRST_LEVEL.findall(seen)) > MAX_TITLES:
-        seen = HEADING.sub("#", seen)
-    reading = read(seen)
-    return Report(reading, tuple(_passages(reading)))
+def of_text(text: str) -> Passage:
+    """One sentence or two as a passage, whatever its first characters are."""
+    report = read(" ".join(text.split()))
+    span = Span(0, len(report.text))
+    block = Block("paragraph", 1, ((span,),), ())
+    block.tokens.extend(token for each in report.blocks for token in each.tokens)
+    return Passage(Unit(report, block, (span,)), 0)
 
 
-def of_claim(text: str) -> Passage:
-    """A sentence that stands alone, such as a fact's."""
-    return _passage(of_text(text), 0, None, (), kind=None, block=-1)
+def tasks_in(text: str) -> set[str]:
+    """The tasks that a text names behind the word."""
+    found: set[str] = set()
+    for match in TASKS_NAMED.finditer(text):
+        found |= {each.strip("`").rstrip("-") for each in A_NAME.findall(match["names"])}
+    return found
 
 
-def _windows(statements: Sequence[Passage], place: int) -> Iterator[Passage]:
-    yield statements[place]
-    if statements[place].is_row:
+def stems(text: str) -> frozenset[str]:
+    """The beginnings of all words that say something: inflection and most derivation aside."""
+    words = (word.lower() for word in re.findall(r"[^\W\d_]{3,}", text))
+    return frozenset(word[:STEM] for word in words if word not in FUNCTION)
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether the words around a place of a text deny what stands there."""
+    sentence = max(text.rfind(mark, 0, start) for mark in (". ", "; ", "| ", ", ", ": ")) + 1
+    before = text[max(sentence, start - 60) : start]
+    return bool(DENIED_BEFORE.search(before) or DENIED_BEHIND.match(text, end))
+
+
+def values(figures: Iterable[Token]) -> Counter[float]:
+    """Numbers by value, percentages as they are printed."""
+    return Counter(round(each.value, 4) for each in figures if each.value is not None)
+
+
+def _windows(
+    report: Report, block: Block, row: tuple[Span, ...], number: int, above: frozenset[str]
+) -> Iterator[Passage]:
+    whole = Passage(Unit(report, block, row), number, above)
+    if block.kind == "table" or len(whole.words) <= LONGEST:
+        yield whole
         return
-    n_words = len(statements[place].words)
-    for width in range(2, WIDEST + 1):
-        group = statements[place : place + width]
-        if len(group) < width or group[-1].block != group[0].block:
-            return
-        n_words += len(group[-1].words)
-        if n_words > LONGEST_WINDOW:
-            return
-        yield joined(group)
+    cut = list(sentences(report, row))
+    for place in range(max(1, len(cut) - A_WINDOW + 1)):
+        part = cut[place : place + A_WINDOW]
+        span = Span(part[0][0].start, part[-1][-1].end)
+        yield Passage(Unit(report, block, (span,)), number, above)
 
 
-def joined(group: Sequence[Passage]) -> Passage:
-    """Several statements as one."""
-    return replace(
-        group[0],
-        places=tuple(place for each in group for place in each.places),
-        text=" ".join(each.text for each in group),
-        citations=_all(each.citations for each in group),
-        tasks=_all(each.tasks for each in group),
-        names=_all(each.names for each in group),
-        quotes=_all(each.quotes for each in group),
-        figures=tuple(figure for each in group for figure in each.figures),
-        parts=tuple(group),
-    )
-
-
-def _passages(reading: Reading) -> Iterator[Passage]:
-    place = block = 0
-    titles: dict[str, Statement] = {}
-    for section in reading.sections:
-        if section.title not in titles:
-            # Its code spans name things.
-            titles[section.title] = of_text(source(section.heading) if section.heading else "")
-        # The headings below BLADE's own: "Task `18`: UNDECLARED_TOOL" speaks for what follows.
-        told = tuple(titles[title] for title in section.path[1:] if title in titles)
-        kind = headings.section_of(section)
-        for part in section.parts:
-            block += 1
-            lead: tuple[Statement, ...] = ()
-            for each in _of_part(section, part):
-                if not lead and _is_lead(each):
-                    lead = (each,)
-                yield _passage(each, place, section, told + lead, kind=kind, block=block)
-                place += 1
-
-
-def _is_lead(statement: Statement) -> bool:
-    """Whether a paragraph begins like "**Task 19.**": a heading of its own."""
-    return bool(statement.tasks) and len(statement.text) <= LONGEST_LEAD and not statement.is_row
-
-
-def _of_part(section: Section, part: Block | Table) -> Iterator[Statement]:
-    if isinstance(part, Block):
-        yield from of_section(replace(section, parts=(part,)))
-        return
-    for row in part.rows:
-        yield replace(of_text(row_text(part, row)), section=section, line=row.line, is_row=True)
-
-
-def _passage(
-    statement: Statement,
-    place: int,
-    section: Section | None,
-    told: tuple[Statement, ...],
-    *,
-    kind: str | None,
-    block: int,
-) -> Passage:
-    return Passage(
-        places=(place,),
-        line=statement.line,
-        kind=kind,
-        title=section.path[0] if section and section.path else "",
-        block=block,
-        text=statement.text,
-        citations=statement.citations,
-        tasks=_all([statement.tasks, *(each.tasks for each in told)]),
-        names=_all([statement.names, *(each.names for each in told)]),
-        quotes=statement.quotes,
-        figures=_figures(statement.text, statement.numbers),
-        is_row=statement.is_row,
-    )
-
-
-def _figures(text: str, numbers: tuple[Number, ...]) -> tuple[Figure, ...]:
-    found = [Figure(each.value, each.decimals, each.is_signed) for each in numbers]
-    spelled = (SPELLED[match[0].lower()] for match in SPELLED_WORD.finditer(text))
-    return (*found, *(Figure(value, 0) for value in spelled))[:MOST_FIGURES]
-
-
-def _all(groups: Iterable[Sequence[Value]]) -> tuple[Value, ...]:
-    return tuple(dict.fromkeys(each for group in groups for each in group))
+def _flat(text: str) -> str:
+    told = re.sub(r"[`*_\\]", "", text.replace("\u2019", "'"))
+    return " ".join(re.sub(r"[\"\u201c\u201d]", "", told).lower().split())

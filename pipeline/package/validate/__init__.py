@@ -1,68 +1,97 @@
-"""Package -> checks of D1, D2 and D3, each with what it means and how to mend it."""
+"""Package -> one table of rules, each with what it means and how to fix it, and how each stands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
-from pipeline.package.layout import Package
-from pipeline.package.validate import golden, rollouts, sharing, skill
-from pipeline.package.validate.check import (
-    FAIL,
-    GOLDEN,
-    PASS,
-    PHASES,
-    ROLLOUTS,
-    SHARING,
-    SKILL,
-    SKIP,
-    WARN,
-    Check,
-)
-from pipeline.package.validate.data import Data, gather, written
-from pipeline.package.validate.golden import Contradictions, findings
-from pipeline.package.validate.readiness import Item, as_json, count, is_ready, readiness
-from pipeline.package.validate.sharing import Leak, leaks
+from pipeline.package.validate import golden, rollouts
+from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, Told
+from pipeline.text import one_line
 
-__all__ = [
-    "FAIL",
-    "PASS",
-    "PHASES",
-    "SKIP",
-    "WARN",
-    "Check",
-    "Data",
-    "Item",
-    "Leak",
-    "as_json",
-    "count",
-    "findings",
-    "gather",
-    "is_ready",
-    "leaks",
-    "readiness",
-    "validate",
-    "written",
-]
+SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
+LONGEST = 400
+# What answers the rules of a phase, each outcome with the id of its rule.
+CHECKS: dict[str, Callable[[Subject], Told]] = {
+    SKILL: golden.skill,
+    ROLLOUTS: rollouts.rollouts,
+    GOLDEN: golden.golden,
+    SHARING: golden.sharing,
+}
 
 
-def validate(
-    package: Package,
-    known: Data | None,
-    *,
-    phases: Sequence[str] = PHASES,
-    reason: str = "",
-    contradictions: Contradictions | None = None,
-    leaks: Sequence[Leak] | None = None,
-    least_facts: int = 8,
-) -> list[Check]:
-    """The checks of some phases; where nothing is known of the rollouts, `reason` says why."""
-    listing: list[Check] = []
-    if SKILL in phases:
-        listing += skill.checks(package, known)
-    if ROLLOUTS in phases:
-        listing += rollouts.checks(package, known, reason=reason)
-    if GOLDEN in phases:
-        listing += golden.checks(package, known, contradictions, least_facts=least_facts)
-    if SHARING in phases:
-        listing += sharing.checks(leaks)
-    return listing
+@dataclass(frozen=True)
+class Rule:
+    """What is asked: its phase, what it means where it does not hold, and how to fix it."""
+
+    id: str
+    phase: str
+    title: str
+    meaning: str
+    fix: str
+
+
+TABLE = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+RULES = tuple(Rule(**row) for row in TABLE["rule"])
+COUNTED = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of the answer; `meaning` and `fix` speak only where it does not pass."""
+
+    id: str
+    phase: str
+    status: str
+    check: str
+    message: str
+    meaning: str = ""
+    fix: str = ""
+    file: str = ""
+    line: int | None = None
+
+
+def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
+    """How the package stands by each rule of some phases; a rule with nothing to ask is silent."""
+    found = [told for phase in phases for told in CHECKS[phase](subject)]
+    checks = []
+    for rule in RULES:
+        for each in (outcome for id_, outcome in found if id_ == rule.id):
+            told = f"not checked: {each.message}" if each.status == SKIP else each.message
+            advice = (
+                (rule.meaning, each.fix or rule.fix) if each.status in (FAIL, WARN) else ("", "")
+            )
+            place = (one_line(told, LONGEST), *advice, one_line(each.file, LONGEST), each.line)
+            checks.append(Check(rule.id, rule.phase, each.status, rule.title, *place))
+    return checks
+
+
+def count(checks: Sequence[Check], status: str) -> int:
+    """How many stand so."""
+    return sum(each.status == status for each in checks)
+
+
+def readiness(checks: Sequence[Check]) -> list[dict[str, Any]]:
+    """The checklist; an item without a check behind it fails, for nothing shows that it holds."""
+    items = []
+    for start, words in TABLE["checklist"].items():
+        behind = [each for each in checks if each.id.startswith(f"{start}.")]
+        counts = {f"n_{key}": count(behind, status) for key, status in COUNTED.items()}
+        is_failed = bool(counts["n_failed"]) or not behind
+        status = FAIL if is_failed else SKIP if counts["n_not_checked"] else PASS
+        items.append({"item": words, "status": status, **counts})
+    return items
+
+
+def as_json(checks: Sequence[Check], items: Sequence[dict[str, Any]], phase: str) -> dict[str, Any]:
+    """All of it for a program; readiness only where there is a checklist."""
+    counts = {key: count(checks, status) for key, status in COUNTED.items()}
+    ready = {"is_ready": all(item["status"] == PASS for item in items)} if items else {}
+    return {
+        "checks": [asdict(each) for each in checks],
+        "readiness": [*items],
+        "summary": {"phase": phase, **counts, **ready},
+    }

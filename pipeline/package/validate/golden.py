@@ -1,132 +1,283 @@
-"""D3: golden reports, each with its sidecar, its facts and its baseline."""
+"""D1 and D3: the skill, and golden reports with their metrics, facts and baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from pipeline import citation
 from pipeline.files import UnreadableError
-from pipeline.package.files import names_in, text_of
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
-from pipeline.package.reading import read
-from pipeline.package.statements import statements
-from pipeline.package.validate import anchor_facts, metrics, report, shallow
-from pipeline.package.validate.check import Check, Rule, counted, listed
-from pipeline.package.validate.data import Data
-from pipeline.package.verify import CONTRADICTED, Finding, sidecar, verify
-from pipeline.report.sources import Opened
-
-MOST_FINDINGS = 10
-PRESENT = Rule(
-    "golden.present",
-    "D3 golden report",
-    "No curated report was found: drafts do not count.",
-    "Write golden_reports/<model>_golden_report.md; "
-    "`blade init` leaves drafts to begin with in golden_reports/drafts.",
-    "D3 golden report missing",
+from pipeline.package.files import names_in, object_of
+from pipeline.package.headings import TITLES, canonical
+from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
+from pipeline.package.validate.subject import (
+    FAIL,
+    SKIP,
+    WARN,
+    Outcome,
+    Outcomes,
+    Subject,
+    Told,
+    counted,
+    each,
+    held,
+    listed,
+    read,
 )
-VERIFIED = Rule(
-    "golden.verified",
-    "report agrees with the rollouts",
-    "A figure, citation or quote of the report is not what the data say.",
-    "Correct it; `blade verify REPORT` tells all findings.",
-)
-ORPHANS = Rule(
-    "golden.orphans",
-    "every file belongs to a report",
-    "The file belongs to no golden report, by its name.",
-    "Name it after its report's model, or remove it.",
-)
-Contradictions = Mapping[Path, Sequence[Finding]]
+from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
+from pipeline.package.verify.evidence import evidence
+from pipeline.package.verify.units import units
+from pipeline.report import blocks
+
+REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
+DIFFICULTIES = ("high", "medium", "low")
+LEAST_SECTIONS, LEAST_TASKS, SHORTEST_FACT, MOST_FACTS = 3, 3, 20, 500
+SHALLOW_SHARE = 0.6
+CURATE = re.compile(r"<!--\s*curate\b")
+FRONTMATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+SETTING = re.compile(r"^(?P<key>name|description):[ \t]*(?P<value>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
+CODE = re.compile(r"`([^`\n]{3,300})`")
 
 
-def checks(
-    package: Package,
-    known: Data | None,
-    contradictions: Contradictions | None,
-    *,
-    least_facts: int,
-) -> list[Check]:
-    """All checks of D3, report by report."""
-    if not package.goldens:
-        return [_absent(package), *_orphans(package)]
-    found = [each.report.name for each in package.goldens]
-    listing = [PRESENT.passed(f"{counted(len(found), 'report')}: {listed(found)}")]
-    for golden in package.goldens:
-        listing += _of_report(golden, known, contradictions, least_facts)
-    return [*listing, *_orphans(package)]
-
-
-def findings(package: Package, warehouse: Opened) -> Contradictions:
-    """What `blade verify` finds in each golden report that can be read."""
-    found = {}
-    for golden in package.goldens:
-        try:
-            text = text_of(golden.report)
-        except UnreadableError:
-            continue
-        try:
-            side = sidecar.read(text_of(golden.metrics), golden.metrics.name)
-        except UnreadableError:
-            side = None
-        found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side)
-    return found
-
-
-def _absent(package: Package) -> Check:
-    drafts = names_in(package.folder / GOLDEN_REPORTS / DRAFTS)
-    told = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
-    return PRESENT.failed(f"no golden_reports/*_golden_report.md{told}")
-
-
-def _of_report(
-    golden: Golden, known: Data | None, contradictions: Contradictions | None, least_facts: int
-) -> list[Check]:
-    name = f"{GOLDEN_REPORTS}/{golden.report.name}"
-    try:
-        text = text_of(golden.report)
-    except UnreadableError as error:
-        return [PRESENT.failed(f"{name} {error}", file=name)]
-    reading = read(text)
-    told = statements(reading)
-    listing = report.checks(golden, reading, known)
-    listing += _verified(golden, contradictions, name)
-    if golden.is_comparison:
-        return listing
-    return [
-        *listing,
-        *metrics.checks(golden, told, known),
-        *anchor_facts.checks(golden, told, known, least=least_facts),
-        *shallow.checks(golden, reading),
-    ]
-
-
-def _verified(golden: Golden, contradictions: Contradictions | None, name: str) -> Iterator[Check]:
-    findings = None if contradictions is None else contradictions.get(golden.report)
-    if findings is None:
-        yield VERIFIED.skipped("the report was not held against the rollouts", file=name)
+def skill(subject: Subject) -> Told:
+    """The skill: there, found by agents, whole, of these rows, and no draft."""
+    path = subject.package.skill
+    if path is None:
+        yield "skill.present", held(False, "neither skill/SKILL.md nor SKILL.md")
         return
-    wrong = [each for each in findings if each.status == CONTRADICTED]
-    for each in wrong[:MOST_FINDINGS]:
-        expected = f", expected {each.expected}" if each.expected else ""
-        told = f"{each.file}:{each.line} {each.claim}{expected}"
-        yield VERIFIED.failed(told, file=f"{GOLDEN_REPORTS}/{each.file}", line=each.line)
-    if len(wrong) > MOST_FINDINGS:
-        yield VERIFIED.failed(f"{name}: {len(wrong) - MOST_FINDINGS} more", file=name)
-    if not wrong:
-        yield VERIFIED.passed(f"{name}: {counted(len(findings), 'claim')} looked at", file=name)
-
-
-def _orphans(package: Package) -> Iterator[Check]:
-    folder = package.folder / GOLDEN_REPORTS
-    owned = {
-        path.name
-        for each in package.goldens
-        for path in (each.report, each.metrics, each.anchor_facts, each.shallow)
+    file, text = path.relative_to(subject.package.folder).as_posix(), read(path)
+    is_there = isinstance(text, str) and bool(text.strip())
+    told = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
+    yield "skill.present", held(is_there, told or "it is there", file)
+    if not isinstance(text, str) or not is_there:
+        return
+    match = FRONTMATTER.match(text)
+    given = {
+        found["key"]: found["value"] for found in SETTING.finditer(match["lines"] if match else "")
     }
-    for name in names_in(folder):
-        if name not in owned and name.endswith(
-            ("_facts.json", "-facts.json", "_metrics.json", "_shallow.md", "-shallow.md")
-        ):
-            file = f"{GOLDEN_REPORTS}/{name}"
-            yield ORPHANS.warned(file, file=file)
+    is_named = NAME.fullmatch(given.get("name", "").strip("\"' ")) is not None
+    lacking = [] if is_named else ["a plain `name`"]
+    lacking += [] if given.get("description", "").strip("\"'>| \n") else ["a `description`"]
+    told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
+    yield "skill.frontmatter", held(not lacking, told, file)
+    yield "skill.sections", _sections(FRONTMATTER.sub("", text, count=1), file)
+    if subject.data is None:
+        yield "skill.fields", Outcome(SKIP, "there are no rollouts to read fields of", file)
+    else:
+        named = {each.task_field for each in subject.data.files if each.task_field}
+        fields = [
+            ("_ng_task_index" if name == "index" else str(name)) for name in sorted(map(str, named))
+        ]
+        missing = [name for name in (*fields[:1], "reward") if name not in text]
+        told = f"does not name {listed(missing)}" if missing else "names task id and reward"
+        yield "skill.fields", held(not missing, told, file)
+    yield "skill.curated", _curated(text, file)
+
+
+def golden(subject: Subject) -> Told:
+    """The golden reports, each by itself, and files that belong to none."""
+    goldens, folder = subject.package.goldens, subject.package.folder / GOLDEN_REPORTS
+    if not goldens:
+        drafts = names_in(folder / DRAFTS)
+        waiting = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
+        yield "golden.present", held(False, f"no golden_reports/*_golden_report.md{waiting}")
+    for each_golden in goldens:
+        yield from _report(subject, each_golden)
+    whole = [golden for golden in goldens if not golden.is_comparison]
+    owned = {
+        path.name for each in whole for path in (each.metrics, each.anchor_facts, each.shallow)
+    }
+    for file in names_in(folder):
+        is_ours = re.search(r"[_-](?:metrics|anchor[_-]facts)\.json\Z|[_-]shallow\.md\Z", file)
+        if is_ours and file not in owned:
+            told = f"{GOLDEN_REPORTS}/{file}"
+            yield "golden.orphans", Outcome(WARN, told, told)
+
+
+def _report(subject: Subject, golden: Golden) -> Told:
+    file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report)
+    if not isinstance(text, str):
+        yield "golden.present", held(False, str(text), file)
+        return
+    yield "golden.present", held(True, "it is there", file)
+    whole = _sections(text, file)
+    yield "golden.sections", whole
+    titles = {canonical(block.path[-1]) for block in blocks.read(text).blocks if block.path}
+    missing = [title for title in TITLES if title not in titles]
+    if whole.status != FAIL and missing and not golden.is_comparison:
+        told = f"{file}: no heading names {listed(missing, 11)}"
+        yield "golden.sections", Outcome(WARN, told, file)
+    yield "golden.curated", _curated(text, file)
+    found = subject.findings.get(golden.report)
+    if subject.data is None or found is None:
+        told = "there are no rollouts to compare it with"
+        yield "golden.verified", Outcome(SKIP, told, file)
+        found = []
+    else:
+        others = [each for each in found if each.check != sidecar.CHECK]
+        yield from (("golden.verified", each) for each in _contradicted(others, file, "claim"))
+        cited = [e.claim for e in found if e.check in ("citation", "task") and e.status == VERIFIED]
+        parsed = [citation.parse(claim) for claim in cited]
+        n_tasks = len({each.task_id for each in parsed if each}) or len({*cited})
+        if not golden.is_comparison:
+            told = f"cites {counted(n_tasks, 'task')} of the rollouts"
+            yield "golden.evidence", held(n_tasks >= LEAST_TASKS, told, file)
+    if not golden.is_comparison:
+        yield from _metrics(subject, golden, [*found])
+        yield from _facts(subject, golden)
+        yield from _shallow(golden, text)
+
+
+def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
+    given, file = _object(golden.metrics), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
+    if not isinstance(given, dict):
+        yield "metrics.present", held(False, str(given), file)
+        return
+    yield "metrics.present", held(True, "it is there", file)
+    values = sidecar.canonical(given)
+    bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
+    told = f"no usable {listed(bad, 6)}" if bad else ", ".join(REQUIRED)
+    yield "metrics.keys", held(not bad, told, file)
+    if subject.data is None:
+        told = "there are no rollouts to recompute it from"
+        yield "metrics.values", Outcome(SKIP, told, file)
+    else:
+        of_sidecar = [each for each in found if each.check == sidecar.CHECK]
+        yield from (("metrics.values", each) for each in _contradicted(of_sidecar, file, "value"))
+
+
+def _facts(subject: Subject, golden: Golden) -> Told:
+    content, file = _object(golden.anchor_facts), f"{GOLDEN_REPORTS}/{golden.anchor_facts.name}"
+    listed_facts = content.get("anchor_facts") if isinstance(content, dict) else None
+    if not isinstance(listed_facts, list) or not 0 < len(listed_facts) <= MOST_FACTS:
+        lack = f"no list of 1 to {MOST_FACTS} facts under anchor_facts"
+        yield (
+            "facts.present",
+            held(False, lack if isinstance(content, dict) else str(content), file),
+        )
+        return
+    facts = [fact if isinstance(fact, dict) else {} for fact in listed_facts]
+    names = [str(fact.get("id") or "") for fact in facts]
+    texts = [str(fact.get("fact") or "").strip() for fact in facts]
+    yield "facts.present", held(True, counted(len(facts), "fact"), file)
+    faults = ["ids are absent or repeated"] if "" in names or len({*names}) < len(names) else []
+    for name, text, fact in zip(names, texts, facts, strict=True):
+        if len(text) < SHORTEST_FACT:
+            faults.append(f'{name}: "{text}" is no statement of {SHORTEST_FACT} characters')
+        elif fact.get("difficulty") not in DIFFICULTIES:
+            faults.append(f"{name}: no difficulty of {', '.join(DIFFICULTIES)}")
+    yield from (("facts.shape", told) for told in each(faults, file, "id, fact, difficulty"))
+    plain: dict[str, list[str]] = {}
+    for name, text in zip(names, texts, strict=True):
+        if len(text) >= SHORTEST_FACT:
+            plain.setdefault(" ".join(re.findall(r"\w+", text.casefold())), []).append(name)
+    twice = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in plain.values() if len(ids) > 1]
+    yield from (("facts.distinct", told) for told in each(twice, file, f"all {len(facts)}"))
+    shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
+    yield "facts.count", held(len(plain) >= subject.least_facts, shown, file)
+    if subject.data is None:
+        yield "facts.exist", Outcome(SKIP, "there are no rollouts to look them up in", file)
+    else:
+        cited = [
+            (name, cite) for name, fact in zip(names, facts, strict=True) for cite in _cites(fact)
+        ]
+        known = evidence(subject.data.warehouse, [cite for _, cite in cited])
+        lost = [f"{owner}: no {cite}" for owner, cite in cited if not known.exists(cite)]
+        well = f"{counted(len(cited), 'citation')} in {len(facts)} facts"
+        yield from (("facts.exist", told) for told in each(lost, file, well))
+    if isinstance(content, dict) and content.get("review_required"):
+        yield "facts.reviewed", Outcome(WARN, file, file)
+
+
+def _shallow(golden: Golden, text: str) -> Told:
+    told, file = read(golden.shallow), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
+    report = blocks.read(told if isinstance(told, str) else "")
+    is_there = any(block.kind in ("heading", "table") for block in report.blocks)
+    reason = "neither headings nor tables" if isinstance(told, str) else str(told)
+    yield "shallow.present", held(is_there, "it is there" if is_there else reason, file)
+    if isinstance(told, str):
+        n_cited = sum(len(unit.cites) for unit in units(report))
+        n_words, n_all = len(told.split()), len(text.split())
+        shown = f"{counted(n_cited, 'citation')}, {n_words:,} words to {n_all:,} of the report"
+        is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all
+        yield "shallow.shallow", held(is_shallow, shown, file)
+
+
+def sharing(subject: Subject) -> Told:
+    """What a look for private data found, file by file."""
+    if subject.leaks is None:
+        told = "nobody looked for private data; run `blade sanitize --check`"
+        yield "sanitized.clean", Outcome(SKIP, told)
+    elif not subject.leaks:
+        yield "sanitized.clean", held(True, "nothing private found")
+    for file in sorted({file for file, _, _ in subject.leaks or ()}):
+        here = [(line, kind) for at, line, kind in subject.leaks or () if at == file]
+        first = min((line for line, _ in here if line), default=None)
+        told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
+        place = f"{file}:{first}" if first else file
+        yield "sanitized.clean", Outcome(FAIL, f"{place} {told}", file, first)
+
+
+def _sections(text: str, file: str) -> Outcome:
+    """Some sections, and none that is a heading with nothing below it."""
+    lines = text.split("\n")
+    places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
+    levels = [len(lines[at - 1]) - len(lines[at - 1].lstrip().lstrip("#")) for at in places]
+    blank = []
+    for at, until, level, below in zip(
+        places, [*places[1:], len(lines) + 1], levels, [*levels[1:], 0], strict=True
+    ):
+        told = re.sub(r"<!--.*?-->", "", "\n".join(lines[at : until - 1]), flags=re.DOTALL)
+        if below <= level and not told.strip():
+            blank.append(f"{lines[at - 1].strip(' #')} (line {at})")
+    told = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
+    return held(not blank and len(places) >= LEAST_SECTIONS, told, file)
+
+
+def _curated(text: str, file: str) -> Outcome:
+    found = [text.count("\n", 0, match.start()) + 1 for match in CURATE.finditer(text)]
+    told = (
+        f"line {found[0]}: {counted(len(found), 'place')} to curate" if found else "no place left"
+    )
+    return held(not found, told, file, found[0] if found else None)
+
+
+def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
+    wrong = [finding for finding in found if finding.status == CONTRADICTED]
+    faults = [
+        f"line {finding.line}: {finding.claim}"
+        + (f", expected {finding.expected}" if finding.expected else "")
+        for finding in wrong
+    ]
+    n_held = sum(finding.status == VERIFIED for finding in found)
+    for told, finding in zip(
+        each(faults, file, f"{counted(n_held, noun)} verified"), [*wrong, None], strict=False
+    ):
+        yield Outcome(told.status, told.message, file, finding.line if finding else None)
+
+
+def _object(path: Path) -> dict[str, Any] | UnreadableError:
+    try:
+        return object_of(path)
+    except UnreadableError as error:
+        return error
+
+
+def _cites(fact: dict[str, Any]) -> Iterator[citation.Citation]:
+    given = fact.get("citations")
+    for told in [*(given if isinstance(given, list) else ()), *CODE.findall(str(fact.get("fact")))]:
+        cite = citation.parse(told) if isinstance(told, str) else None
+        if cite and not any(map(str.isspace, cite.run_id)):
+            yield cite
+
+
+def _is_given(key: str, value: Any) -> bool:
+    """A name, a rate between 0 and 1, or a count."""
+    if key in REQUIRED[:2]:
+        return isinstance(value, str) and bool(value.strip())
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return 0 <= value <= 1 if key.startswith("pass") else value >= 0 and value == value // 1

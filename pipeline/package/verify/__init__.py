@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package.verify import arithmetic, citations, quotes, sidecar
+from pipeline.package.verify import arithmetic, citations, facts, quotes, sidecar
 from pipeline.package.verify.evidence import evidence
+from pipeline.package.verify.facts import FactsFile
 from pipeline.package.verify.sidecar import Sidecar
 from pipeline.package.verify.units import units
 from pipeline.report import content
@@ -33,6 +34,7 @@ GROUPS = {
     "quotes": ("quote",),
     "arithmetic": ("ratio", "total", "repeated"),
     "sidecar": ("sidecar",),
+    "facts": ("fact",),
 }
 # What to do about a contradiction, by the check that spoke.
 FIXES = {
@@ -43,6 +45,7 @@ FIXES = {
     "ratio": "Correct the part, the whole or the percentage: they do not belong together.",
     "total": "Correct the total, the rows or the whole that the head names.",
     "repeated": "Make both places say the same.",
+    "fact": "Correct the value of the fact, or the query behind it.",
     "sidecar": "Make report, sidecar and data agree; blade metrics RUN prints the figures.",
 }
 FIX = "Write what the data say, or cite a rollout or task of which it is true."
@@ -62,28 +65,35 @@ __all__ = ["CONTRADICTED", "UNCHECKED", "VERIFIED", "Finding", "fix", "summary",
 
 
 def verify(
-    text: str, name: str, source: Opened | None = None, metrics: Sidecar | None = None
+    text: str,
+    name: str,
+    source: Opened | None = None,
+    metrics: Sidecar | None = None,
+    anchors: FactsFile | None = None,
 ) -> list[Finding]:
-    """All findings on a report and its sidecar, in the order of their lines.
+    """All findings on a report, its sidecar and its facts, in the order of their lines.
 
     `name` is the report's path: its last part names the file, all of it may name the run.
     """
     report, file = read(text), name.rpartition("/")[2]
     is_usable = metrics is not None and metrics.fault is None
-    answers: Answering | None = None
-    if source is not None:
-        answers = Answers(source)
-    elif metrics is not None and is_usable:
+    asked = Answers(source) if source is not None else None
+    answers: Answering | None = asked
+    if asked is None and metrics is not None and is_usable:
         answers = sidecar.Figures(metrics)
-    findings = compared(report, answers)
+    findings, known = compared(report, answers), None
     if source is not None:
         every = units(report)
-        known = evidence(source, (each for unit in every for *_, each in unit.cites))
+        told = [each for unit in every for *_, each in unit.cites]
+        known = evidence(source, [*told, *(anchors.citations if anchors else ())])
         findings += citations.check(every, known, name)
         findings += quotes.check(every, known)
     settled = sorted(each.span[0] for each in findings if each.span and each.status == VERIFIED)
     findings += arithmetic.check(report, settled)
     findings = [replace(each, file=file) for each in findings]
+    if anchors is not None:
+        checked = facts.check(anchors, known, asked)
+        findings += [replace(each, file=anchors.file) for each in checked]
     if metrics is not None and (source is not None or not is_usable):
         runs = content.runs(source) if source is not None else []
         findings += sidecar.check(metrics, {run.run_id: run_object(run) for run in runs})

@@ -39,7 +39,7 @@ def check(every: list[Unit], known: Evidence, name: str) -> Iterator[Finding]:
             # A task's own name may have the shape of a citation.
             told = unit.report.text[start:end].strip("` ")
             if known.exists(each) or told not in known.task_ids:
-                yield _citation(each, known, unit.report.line_at(start))
+                yield cited(each, known, unit.report.line_at(start))
         yield from _tasks(unit, known)
         yield from _labelled(unit, known)
         if unit.is_row:
@@ -49,7 +49,8 @@ def check(every: list[Unit], known: Evidence, name: str) -> Iterator[Finding]:
             yield from _of_task(unit, known, runs)
 
 
-def _citation(each: Citation, known: Evidence, line: int) -> Finding:
+def cited(each: Citation, known: Evidence, line: int) -> Finding:
+    """Whether a citation is there, and what is there instead."""
     if known.exists(each):
         return Finding(line, VERIFIED, str(each), str(each), "rollouts", "citation")
     if is_redacted(str(each)):

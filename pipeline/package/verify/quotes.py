@@ -67,9 +67,13 @@ class Said:
 
 def check(every: list[Unit], known: Evidence) -> Iterator[Finding]:
     """Every quote that has a place to be looked for."""
-    quotes = [quote for unit in every for quote in _quotes(unit, known)]
+    yield from found([quote for unit in every for quote in _quotes(unit, known)], known)
+
+
+def found(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
+    """Whether each stands where it should."""
     keys = sorted({each.rollout for quote in quotes for each in quote.cited})
-    said = {key: [*found] for key, found in _said(known, keys)}
+    said = dict(_said(known, keys))
     ours = known.source.execute(OURS).fetchall() if quotes else []
     for quote in quotes:
         yield from _finding(quote, said, [words for (words,) in ours if words])

@@ -74,8 +74,8 @@ def read(text: str, file: str) -> Sidecar:
         runs = [
             (("runs", str(no)), each) for no, each in enumerate(listed) if isinstance(each, dict)
         ]
-        return Sidecar(file, tuple(runs), _lines(text))
-    return Sidecar(file, (((), content),), _lines(text))
+        return Sidecar(file, tuple(runs), lines(text))
+    return Sidecar(file, (((), content),), lines(text))
 
 
 def _integer(digits: str) -> int | float:
@@ -195,7 +195,7 @@ class Figures:
         return Answer(tuple((column, told[named[column]]) for column in wanted))
 
 
-def _lines(text: str) -> dict[Path, int]:
+def lines(text: str) -> dict[Path, int]:
     """The line of every key and list item, by the way to it; the text is JSON."""
     found: dict[Path, int] = {}
     # What is open: a name for objects, a number for lists.

@@ -97,7 +97,7 @@ def units(report: Report) -> list[Unit]:
         Unit(report, block, part)
         for block in report.blocks
         for row in block.rows
-        for part in ([row] if block.kind == "table" else _sentences(report, row))
+        for part in ([row] if block.kind == "table" else sentences(report, row))
         if part
     ]
 
@@ -118,7 +118,8 @@ def visible(text: str) -> str:
     return html.unescape(ESCAPE.sub(r"\1", text))
 
 
-def _sentences(report: Report, row: tuple[Span, ...]) -> Iterator[tuple[Span, ...]]:
+def sentences(report: Report, row: tuple[Span, ...]) -> Iterator[tuple[Span, ...]]:
+    """The sentences of a paragraph or an item."""
     for span in row:
         seen, start = masked(report.text, span), 0
         for match in SENTENCE_END.finditer(seen):

@@ -1,0 +1,377 @@
+"""Draft facts of a golden report, from what has a form: rows, labels, citations, quotes, sources.
+
+A cause is a label in a column or before a colon, a count is a figure with its query, a mode is a
+name beside a citation; the words between them are not read. A person edits the drafts.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import itemgetter
+
+from pipeline.citation import parse
+from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
+from pipeline.package.layout import UNSAFE
+from pipeline.package.verify import citations as forms
+from pipeline.package.verify.units import Unit, head, title_task, units, visible
+from pipeline.report.blocks import QUOTED, Block, code_spans, literal, read
+
+LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
+# How the report was made is no finding.
+APART = re.compile(r"reproduc|inventory|artifact|appendix|method", re.IGNORECASE)
+HIDDEN = re.compile(r"<!--.*?-->|\*\*", re.DOTALL)
+NAMED = re.compile(r"\b(?:task|problem|instance|question)\s+#?(\d[\w-]*|`[^`\n]{1,200}`)", re.I)
+ID = re.compile(r"(?=\S*\d)[\w.]+(?:[-_:/#][\w.]+)+")
+# `cause: behaviour (BI)`, `UK, not KG` at the beginning of a sentence, `KG to UK:` behind a task.
+LABEL = forms.CAUSE.pattern.removesuffix("|UNEXPLAINED")
+GIVEN = re.compile(
+    r"(?:\b[Cc]ause\b[^.;]{0,80}?|\A\W*|\b[A-Z]{2}(?:\+[A-Z]{2})? to )\b"
+    rf"(?P<cause>{LABEL})\b(?! to\b)(?=\W)"
+)
+EXPECTED = re.compile(r"\A(?:expected|not asked for):|\bexpected\b[^.\"`]{0,40}[\"`]", re.I)
+CHECK = re.compile(r"\A(?:last error|failed checks?|failed tests?):", re.IGNORECASE)
+CHECK_HEADS = ("check", "failed check", "test", "failed test", "criterion")
+MODE = re.compile(r"(?<![\w/-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w/-])")
+OUTCOME = "distinct if(is_pass, 'pass', 'fail')"
+RUN = re.compile(r"\brun_id = '([^']+)'")
+COMPARED = re.compile(r"\b(?:comparison|ledger|flips)")
+CANDIDATE = re.compile(r"\bcandidate = '([^']+)'")
+# What needs the sentence before it.
+DANGLING = re.compile(
+    r"(?:Task `[^`]+`: )?(?:it|its|this|that|these|those|they|their|he|she|both|such|here|there|so|"
+    r"but|and|or|then|however|instead|also|the (?:same|other)|\w+ of (?:its|them|these))\b",
+    re.IGNORECASE,
+)
+WORDS = re.compile(r"\b[A-Za-z][a-z]{4,}\b")
+NAMES = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b|(?<![\w:#/-])\d{5,}(?![\w-])")
+COMMON = frozenset(
+    "about above after again another before being below between could every first found given never"
+    " other should since still their there these thing those three under until where which while"
+    " without would tasks rollout rollouts attempt attempts failure failures".split()
+)
+WORTH = {"cause": 5.0, "expected_call": 5.0, "direction": 4.5, "mode": 4.0, "check": 4.0}
+WORTH |= {"other": 3.5, "outcome": 3.5, "bucket": 2.0, "count": 2.0, "rate": 1.5}
+OF_LEVEL = {HIGH: 1.5, MEDIUM: 0.75, LOW: 0.0}
+QUANTITIES = ("count", "rate", "bucket")
+# What is said of rollouts; the rest is said of a task once.
+OF_ROLLOUTS = ("outcome", "other")
+# What a fact's section, task and predicate cost it where another fact has them.
+SPENT = {"section": 0.6, "task": 2.0, "predicate": 1.0}
+NAMELESS = "names no task, rollout or mode, quotes nothing, and has no source"
+REPEATED = "says of its subject what another fact says"
+SURPASSED = "tells less than those chosen"
+
+# Predicate, value, what it is about, the text, and the query of the value.
+Claim = tuple[str, Value, Subject, str, str | None]
+# What a fact is worth, its line, and the fact.
+Candidate = tuple[float, int, Fact]
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """The facts in the order of the report, and how many other statements are none, and why."""
+
+    facts: tuple[Fact, ...]
+    left_out: tuple[tuple[str, int], ...]
+
+
+def draft(text: str, *, model: str, most: int) -> Drafted:
+    """At most so many facts of a golden report: each subject and predicate once, spread widely."""
+    reader = _Reader(text)
+    found: dict[tuple[object, ...], Candidate] = {}
+    reasons: Counter[str] = Counter()
+    for unit in reader.units:
+        # Of several claims of one sentence the one that says most.
+        told = {each[2].fact: each for each in sorted(reader.candidates(unit), key=itemgetter(0))}
+        reasons[NAMELESS] += not told
+        for fact, each in ((each[2], each) for each in told.values()):
+            about: object = (fact.section, fact.value)
+            if fact.subject.task is not None:
+                about = fact.subject if fact.predicate in OF_ROLLOUTS else fact.subject.task
+            key = (fact.subject.run, about, fact.predicate)
+            reasons[REPEATED] += key in found
+            found[key] = each if key not in found or each[0] > found[key][0] else found[key]
+    chosen = _spread(list(found.values()), most)
+    reasons[SURPASSED] += len(found) - len(chosen)
+    name = UNSAFE.sub("-", model).strip("-") or "fact"
+    facts = tuple(replace(fact, id=f"{name}-{n:02d}") for n, fact in enumerate(chosen, 1))
+    return Drafted(facts, tuple((why, n) for why, n in sorted(reasons.items()) if n))
+
+
+def _spread(found: list[Candidate], most: int) -> list[Fact]:
+    """The best, each time counting what its section, its task and its predicate have already.
+
+    A sentence is taken once, and no more than half of the facts are quantities.
+    """
+    used: Counter[tuple[str, object]] = Counter()
+    chosen: list[Candidate] = []
+
+    def marks(fact: Fact) -> list[tuple[str, object]]:
+        task = fact.subject.task or fact.fact
+        return [("section", fact.section), ("task", task), ("predicate", fact.predicate)]
+
+    def worth(each: Candidate) -> tuple[float, int, str]:
+        value, line, fact = each
+        spent = sum(SPENT[mark[0]] * used[mark] for mark in marks(fact))
+        return value - spent, -line, fact.predicate
+
+    while found and len(chosen) < most:
+        best = max(found, key=worth)
+        chosen.append(best)
+        used.update(marks(best[2]))
+        is_full = 2 * sum(fact.predicate in QUANTITIES for *_, fact in chosen) + 2 > most
+        found = [each for each in found if each[2].fact != best[2].fact]
+        found = [each for each in found if not (is_full and each[2].predicate in QUANTITIES)]
+    return [fact for _, _, fact in sorted(chosen, key=lambda each: (each[1], each[2].fact))]
+
+
+class _Reader:
+    """A report with the names that it uses for runs and tasks."""
+
+    def __init__(self, text: str) -> None:
+        report = read(text)
+        every = units(report)
+        cited = [each for unit in every for *_, each in unit.cites]
+        told = "\n".join(source.text for block in report.blocks for source in block.sources)
+        runs = Counter([each.run_id for each in cited] + RUN.findall(told))
+        self.run = max(sorted(runs), key=runs.__getitem__) if runs else None
+        # What tells runs apart may stand for them, as a model's name does.
+        parts = [run.split("_") for run in sorted(runs)]
+        columns = enumerate(zip(*parts, strict=False))
+        shared = next((n for n, column in columns if len(set(column)) > 1), 0)
+        self.runs = {
+            "_".join(part): re.compile(rf"(?<![^\W_]){re.escape('_'.join(part[shared:]))}(?![\w-])")
+            for part in parts
+        }
+        self.tasks = {task for unit in every for _, task in unit.tasks}
+        self.tasks |= {each.task_id for each in cited}
+        # Whose the tasks below a heading are: the run that is cited there first.
+        self.below: dict[tuple[str, ...], str] = {}
+        for unit in every:
+            for *_, each in unit.cites:
+                self.below.setdefault(unit.block.path, each.run_id)
+        self.words = Counter(word.casefold() for word in WORDS.findall(text))
+        self.units = [
+            unit
+            for unit in every
+            if unit.block.kind != "heading" and not APART.search("".join(unit.block.path[:1]))
+        ]
+        # The block read last, and the task that it spoke of.
+        self.last: tuple[Block | None, str] = (None, "")
+
+    def candidates(self, unit: Unit) -> Iterator[Candidate]:
+        """What one sentence or row claims."""
+        if any(told.startswith("blade ") for *_, told in unit.codes):
+            return
+        quotes = _quotes(unit)
+        has_event = any(each.seq is not None for *_, each in unit.cites)
+        for predicate, value, subject, told, sql in self._claims(unit, quotes):
+            text = " ".join(HIDDEN.sub("", told).split())
+            if not SHORTEST <= len(text) <= LONGEST or text.endswith((":", "?")):
+                continue
+            is_about = bool(unit.cites or subject.task)
+            level = HIGH if has_event or (quotes and is_about) else MEDIUM if is_about else LOW
+            fact = Fact(
+                id="",
+                fact=text,
+                difficulty=level,
+                section=unit.block.path[0] if unit.block.path else None,
+                subject=subject,
+                predicate=predicate,
+                value=value,
+                sql=sql,
+                citations=tuple(dict.fromkeys(str(each) for *_, each in unit.cites)),
+                quotes=quotes,
+                terms=self._terms(unit, text),
+            )
+            worth = WORTH[predicate] + OF_LEVEL[level] + 1.0 * bool(quotes) + 0.5 * bool(sql)
+            worth -= 3.0 * bool(DANGLING.match(text)) + (subject.task is None) + 0.5 * unit.is_row
+            yield worth, unit.line, fact
+
+    def _claims(self, unit: Unit, quotes: tuple[str, ...]) -> Iterator[Claim]:
+        subject, prefix = self._subject(unit)
+        if unit.is_row:
+            yield from self._of_row(unit, subject)
+            return
+        seen = HIDDEN.sub("", visible(unit.text)).strip()
+        text = prefix + seen
+        names = [*self._names(unit), *(each[1:-1] for each in QUOTED.findall(seen))]
+        labels = [
+            label["word"].lower()
+            for span, start, *_ in unit.cites
+            if (label := forms.LABEL.search(unit.report.text, max(span.start, start - 12), start))
+        ]
+        # What stands in code may be anybody's text, but for a name by itself.
+        bare = re.sub(r"`([^`]*)`", lambda code: code[1] * bool(MODE.fullmatch(code[1])), seen)
+        modes = list(dict.fromkeys(MODE.findall(bare)))
+        if subject.task and (match := GIVEN.search(seen)):
+            yield "cause", match["cause"], subject, text, _query("cause", "root_causes", subject)
+        if subject.task and names and (match := EXPECTED.search(seen)):
+            query = _query("distinct tool", "expected_calls", subject, tool=names[0])
+            is_tool = match[0].endswith(":")
+            yield "expected_call", names[0], subject, text, query if is_tool else None
+        if subject.task and names and CHECK.match(seen):
+            yield "check", names[0], subject, text, None
+        if labels and len(subject.rollouts) == 1:
+            yield "outcome", labels[0], subject, text, _query(OUTCOME, "rollouts", subject)
+        elif len(modes) == 1 and (subject.task or unit.cites):
+            yield (
+                "mode",
+                modes[0],
+                subject,
+                text,
+                _query("distinct mode", "rollout_modes", subject, mode=modes[0]),
+            )
+        yield from _figures(unit, subject, text)
+        if unit.cites or (subject.task and (names or quotes)):
+            yield "other", None, subject, text, None
+
+    def _of_row(self, unit: Unit, subject: Subject) -> Iterator[Claim]:
+        cells = {head(span): visible(unit.raw(span)).strip(" *") for span in unit.spans}
+        whole = {name: f"{name}: {told}".lstrip(": ") for name, told in cells.items() if told}
+        for name, cell in cells.items():
+            told = cell.strip("`")
+            rest = "; ".join(each for other, each in whole.items() if other != name)
+            if forms.MODE_HEAD.fullmatch(name) and unit.cites and (match := MODE.search(told)):
+                text = f"The failure mode {match[0]}: {rest}."
+                query = _query("distinct mode", "rollout_modes", subject, mode=match[0])
+                yield "mode", match[0], subject, text, query
+            elif name in forms.CAUSE_HEADS and forms.CAUSE.fullmatch(told):
+                listed = list(self._listed(unit)) or [subject]
+                for each in (each for each in listed if each.task):
+                    text = f"The root cause of task `{each.task}` is {told}."
+                    yield "cause", told, each, text, _query("cause", "root_causes", each)
+            elif subject.task is None:
+                continue
+            elif name == "bucket" and (match := forms.BUCKET.fullmatch(told)):
+                value = match["bucket"].lower()
+                text = f"Task `{subject.task}` is of the bucket {value}: {rest}."
+                yield "bucket", value, subject, text, _query("bucket", "task_outcomes", subject)
+            elif name in forms.OUTCOME_HEADS and (match := forms.OUTCOME.fullmatch(told)):
+                value = "pass" if match["pass"] else "fail"
+                text = f"Task `{subject.task}` is a {value}: {rest}."
+                query = _query(OUTCOME, "rollouts", subject) if subject.rollouts else None
+                yield "outcome", value, subject, text, query
+            elif name in CHECK_HEADS and told:
+                yield "check", told, subject, f"Task `{subject.task}` fails {told}: {rest}.", None
+        first, text = next(iter(cells.values()), ""), "; ".join(whole.values())
+        if re.match(r"\W*[^\W\d]", first) and not first.casefold().startswith(("total", "all")):
+            yield from _figures(unit, subject, f"{text[:1].upper()}{text[1:]}.")
+
+    def _subject(self, unit: Unit) -> tuple[Subject, str]:
+        """What a unit is about, and how to name it where only what stands before it does."""
+        titles = (self._title(title) for title in unit.block.path[::-1])
+        before = next((task for task in titles if task), "")
+        if unit.block.kind == "paragraph" and unit.block is self.last[0] and self.last[1]:
+            before = self.last[1]
+        cited = [each for *_, each in unit.cites]
+        own = [each for each in cited if each.task_id == before] or cited
+        codes = [told for *_, told in unit.codes if parse(told) is None and told not in self.runs]
+        named = [task for _, task in unit.tasks]
+        named += [each.strip("`") for each in NAMED.findall(unit.text)]
+        named = named or [told for told in codes if told in self.tasks]
+        named = named or [told for told in codes if ID.fullmatch(told) and not self.runs]
+        runs = [run for run, name in self.runs.items() if name.search(unit.text)]
+        run = self.run if not runs else runs[0] if len(runs) == 1 else None
+        subject, prefix = Subject(run), ""
+        if len({(each.run_id, each.task_id) for each in own}) == 1:
+            indexes = sorted({each.rollout_index for each in own})
+            subject = Subject(own[0].run_id, own[0].task_id, tuple(indexes))
+        elif len({each.task_id for each in own} or set(named)) == 1:
+            subject = Subject(run, own[0].task_id if own else named[0])
+        elif before and not cited and not named:
+            run = run if runs else self.below.get(unit.block.path, run)
+            subject, prefix = Subject(run, before), f"Task `{before}`: "
+        self.last = (unit.block, subject.task or "")
+        return subject, prefix
+
+    def _title(self, title: str) -> str:
+        """The one task that a heading names."""
+        plain = title.replace("`", "").strip()
+        if re.match(r"tasks\b", plain, re.IGNORECASE):
+            return ""
+        return title_task(title) or (plain if plain in self.tasks else "")
+
+    def _listed(self, unit: Unit) -> Iterator[Subject]:
+        """The tasks of a cell that lists some."""
+        for span in unit.spans:
+            if match := forms.LISTED_TASKS.fullmatch(unit.raw(span)):
+                for task in re.split(r",? and\s+|,\s+", match["names"]):
+                    yield Subject(self.run, task)
+
+    def _names(self, unit: Unit) -> list[str]:
+        plain = [told for *_, told in unit.codes if parse(told) is None]
+        return [told for told in plain if told not in self.tasks and told not in self.runs]
+
+    def _terms(self, unit: Unit, text: str) -> tuple[str, ...]:
+        """Names first, then words that the report uses least."""
+        names = [each[1:-1] for each in QUOTED.findall(text) if len(each.split()) < 3]
+        names += self._names(unit) + MODE.findall(text) + NAMES.findall(text)
+        short = [name for name in dict.fromkeys(names) if 2 < len(name) <= 40][:MOST_TERMS]
+        words = WORDS.findall(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))
+        told = set(map(str.casefold, words)) - COMMON - {name.casefold() for name in short}
+        rare = sorted(told, key=lambda each: (self.words[each], each))
+        return (*short, *rare[: max(0, ENOUGH_TERMS - len(short))])
+
+
+def _figures(unit: Unit, subject: Subject, text: str) -> Iterator[Claim]:
+    """The first figure of a unit that says something of a task, a rollout, a row or a query."""
+    start, end, queries = unit.spans[0].start, unit.spans[-1].end, _queries(unit.block)
+    is_telling = bool(subject.task or unit.cites or unit.is_row)
+    tokens = unit.block.tokens
+    first, last = (bisect_left(tokens, at, key=lambda each: each.start) for at in (start, end))
+    for token in (each for each in tokens[first:last] if each.value is not None):
+        assert token.value is not None
+        sql = queries.get(token.start)
+        if token.is_signed and token.unit and (not sql or COMPARED.search(sql)):
+            side = "higher" if token.value > 0 else "lower"
+            query = f"select if(({sql}) > 0, 'higher', 'lower')" if sql else None
+            candidate = CANDIDATE.search(sql or "")
+            about = replace(subject, run=candidate[1]) if candidate else subject
+            yield "direction", side, about, text, query
+            return
+        if token.unit != "points" and (sql or is_telling):
+            value = token.value if token.decimals else int(token.value)
+            value = round(value / 100, token.decimals + 2) if token.unit else value
+            yield "rate" if token.unit else "count", value, subject, text, sql
+            return
+
+
+@lru_cache(maxsize=1)
+def _queries(block: Block) -> dict[int, str]:
+    """The query of each figure by its place, where the sources have one column for each."""
+    found = []
+    for source in block.sources:
+        columns, _, rest = (source.query or "").partition("\n")
+        if not source.text.lower().startswith("from") or "(" in columns:
+            return {}
+        found += [f"select {column.strip()} {rest}" for column in columns[7:].split(",")]
+    places = [token.start for token in block.tokens]
+    return dict(zip(places, found, strict=True)) if len(places) == len(found) else {}
+
+
+def _query(select: str, relation: str, subject: Subject, **also: str) -> str | None:
+    """What a relation says of a task, or of some of its rollouts; none where the run is unknown."""
+    if subject.run is None or subject.task is None:
+        return None
+    where = f"run_id = {literal(subject.run)} and task_id = {literal(subject.task)}"
+    if subject.rollouts and relation in ("rollouts", "rollout_modes"):
+        where += f" and rollout_index in ({', '.join(map(str, subject.rollouts))})"
+    where += "".join(f" and {name} = {literal(value)}" for name, value in also.items())
+    return f"select {select} from {relation} where {where}"
+
+
+def _quotes(unit: Unit) -> tuple[str, ...]:
+    """Words of the record; one or two may be a name."""
+    seen = unit.text
+    # A quotation mark within code is none.
+    for start, end in code_spans(seen):
+        seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
+    found = [each[1:-1].replace("\x01", '"') for each in QUOTED.findall(visible(seen))]
+    found = [each.replace("`", "") for each in found]
+    return tuple(dict.fromkeys(each for each in found if len(each.split()) > 2))

@@ -1,0 +1,164 @@
+"""How many of a report's checkable claims are not contradicted, by the golden report or by data."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.package.scoring.matching import (
+    BUCKETS,
+    SAME,
+    Asked,
+    difference,
+    has_value,
+    is_about,
+    likeness,
+)
+from pipeline.package.scoring.passages import Passage, Text, values
+from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
+
+# One lie in five is worth half.
+POWER = math.log(0.5) / math.log(0.8)
+FEWEST_STEMS, FEWEST_CAUSES = 4, 5
+# Sentences of a word, and rows of a name, that one is compared with.
+MOST = 20
+
+
+@dataclass
+class Soundness:
+    """Claims of a report by number: which hold, and why others do not."""
+
+    holding: set[int] = field(default_factory=set)
+    contradicted: dict[int, tuple[int, str]] = field(default_factory=dict)
+    # Tasks whose cause the report gives, and whether any of its causes is the golden report's.
+    causes: dict[str, bool] = field(default_factory=dict)
+
+    def add(self, passage: Passage, why: str = "") -> None:
+        """A claim that holds, or why it does not."""
+        self.add_claim(passage.claim, passage.line, why)
+
+    def add_claim(self, claim: int, line: int, why: str = "") -> None:
+        """The same by number and line."""
+        if why:
+            self.contradicted.setdefault(claim, (line, why))
+        else:
+            self.holding.add(claim)
+
+    @property
+    def n_checkable(self) -> int:
+        """How many claims anything could be said of."""
+        return len(self.holding | self.contradicted.keys())
+
+    @property
+    def share(self) -> float:
+        """The share of them that are not contradicted; right tables do not pay for wrong causes."""
+        share = 1 - len(self.contradicted) / self.n_checkable if self.n_checkable else 1.0
+        n_causes = len(self.causes)
+        is_told = n_causes >= FEWEST_CAUSES
+        return min(share, sum(self.causes.values()) / n_causes) if is_told else share
+
+    @property
+    def value(self) -> float:
+        """What the score is multiplied with."""
+        return float(self.share**POWER)
+
+
+def soundness(
+    text: Text, golden: Text, wanted: Sequence[Asked], findings: Iterable[Finding] = ()
+) -> Soundness:
+    """A report's claims held against the golden report, its facts, and what verify found."""
+    found = Soundness()
+    for passage, why in [*_copied(text, golden), *_facts(text, wanted)]:
+        found.add(passage, why)
+    for passage, task, why in _causes(text, golden):
+        found.add(passage, why)
+        found.causes[task] = found.causes.get(task, True) and not why
+    for each in findings:
+        claim = text.claim_at(each.line)
+        if claim is not None and each.status in (VERIFIED, CONTRADICTED):
+            is_wrong = each.status == CONTRADICTED
+            found.add_claim(claim, each.line, f"the data say {each.expected}" if is_wrong else "")
+    return found
+
+
+def _copied(text: Text, golden: Text) -> Iterator[tuple[Passage, str]]:
+    """Sentences and rows that stand in the golden report too, but for a value or a no."""
+    rows: dict[str, list[Passage]] = defaultdict(list)
+    by_stem: dict[str, list[Passage]] = defaultdict(list)
+    counts = Counter(stem for each in golden.sentences for stem in each.said)
+    for each in {one.seen: one for one in golden.sentences}.values():
+        if each.unit.is_row:
+            rows[_row_name(each)].append(each)
+        else:
+            for stem in _rarest(each, counts):
+                by_stem[stem].append(each)
+    for passage in text.sentences:
+        if passage.unit.is_row:
+            yield from _row(passage, rows[_row_name(passage)][:MOST])
+        elif len(passage.said) >= FEWEST_STEMS:
+            found = (each for stem in _rarest(passage, counts) for each in by_stem[stem][:MOST])
+            same = [each for each in dict.fromkeys(found) if likeness(each, passage) >= SAME]
+            whys = [(difference(each, passage), each.line) for each in same]
+            if whys:
+                why, line = whys[0]
+                is_right = any(not why for why, _ in whys)
+                # What names and counts nothing is right in any report.
+                if not is_right or passage.figures or passage.own_tasks or passage.names:
+                    yield passage, "" if is_right else f"the golden report {why} at line {line}"
+
+
+def _rarest(passage: Passage, counts: Counter[str]) -> list[str]:
+    """Its rarest words: sentences that share enough of all share one of these."""
+    said = sorted(passage.said, key=lambda stem: (counts[stem], stem))
+    return said[: math.floor((1 - SAME) * len(said)) + 1]
+
+
+def _row_name(passage: Passage) -> str:
+    return passage.unit.raw(passage.unit.spans[0]).strip(" *`").lower()
+
+
+def _row(passage: Passage, same: list[Passage]) -> Iterator[tuple[Passage, str]]:
+    """A row of the same name and as many figures, with some others or with another cause."""
+    mine = values(passage.figures)
+    whys = []
+    for each in same:
+        theirs = values(each.figures)
+        n_same = (mine & theirs).total()
+        if mine.total() == theirs.total() and 2 * n_same >= mine.total():
+            told = f"the golden report has other values at line {each.line}"
+            whys.append("" if (mine, _words(passage)) == (theirs, _words(each)) else told)
+    if whys:
+        yield passage, "" if "" in whys else whys[0]
+
+
+def _words(row: Passage) -> tuple[object, ...]:
+    """The words of a row that have a value: its causes, and a cell that is a bucket."""
+    cells = {row.unit.raw(span).strip(" *`").lower() for span in row.unit.spans}
+    return row.labels, frozenset(cells & BUCKETS.keys())
+
+
+def _causes(text: Text, golden: Text) -> Iterator[tuple[Passage, str, str]]:
+    """The causes of tasks, where both reports give one."""
+    known = golden.causes
+    for each in text.passages:
+        for task in sorted(each.explained & known.keys()):
+            told = f"the golden report gives task {task} {'+'.join(sorted(known[task]))}"
+            yield each, task, "" if each.labels[0] & known[task] else told
+
+
+def _facts(text: Text, wanted: Sequence[Asked]) -> Iterator[tuple[Passage, str]]:
+    """Passages about one task that give a fact's predicate another value."""
+    for each in wanted:
+        if not each.tasks or each.fact.predicate not in ("cause", "outcome", "bucket"):
+            continue
+        about = [
+            one for one in text.passages if one.own_tasks == each.tasks and is_about(each, one)
+        ]
+        if any(has_value(each.fact, one) for one in about):
+            yield next(one for one in about if has_value(each.fact, one)), ""
+        elif each.fact.predicate == "cause":
+            for one in about:
+                if one.labels[0]:
+                    yield one, f"{each.fact.id} has {each.fact.value}"

@@ -1,0 +1,112 @@
+"""Anchor facts: the query of each gives its value, what it cites exists and says what it quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from pipeline import citation
+from pipeline.citation import Citation
+from pipeline.errors import InputError
+from pipeline.package.facts import Fact, read_facts
+from pipeline.package.files import text_of
+from pipeline.package.verify import quotes, sidecar
+from pipeline.package.verify.citations import cited
+from pipeline.package.verify.evidence import Evidence
+from pipeline.report.blocks import Source
+from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
+from pipeline.text import json_text, one_line
+
+CHECK, MOST_SHOWN, LARGEST = "fact", 3, 1e15
+
+
+@dataclass(frozen=True)
+class FactsFile:
+    """A file of facts as read, with the line that each begins on."""
+
+    file: str
+    facts: tuple[tuple[int, Fact], ...] = ()
+    # What is wrong with it where it cannot be used.
+    fault: str | None = None
+
+    @property
+    def citations(self) -> Iterator[Citation]:
+        """All that they cite, where it has the form of a citation."""
+        told = (citation.parse(each) for _, fact in self.facts for each in fact.citations)
+        return (each for each in told if each is not None)
+
+
+def read(path: Path) -> FactsFile:
+    """The facts of a file that is there; what is wrong with it is part of what is read."""
+    try:
+        facts = read_facts(path)
+    except InputError as error:
+        return FactsFile(path.name, fault=str(error).removeprefix(f"{path}: "))
+    lines = sidecar.lines(text_of(path))
+    placed = [(lines.get(("anchor_facts", str(no)), 1), fact) for no, fact in enumerate(facts)]
+    return FactsFile(path.name, tuple(placed))
+
+
+def check(given: FactsFile, known: Evidence | None, answers: Answers | None) -> Iterator[Finding]:
+    """Every fact; one with nothing to check, or nothing to check it by, is unchecked."""
+    if given.fault is not None:
+        yield Finding(1, CONTRADICTED, given.file, given.fault, given.file, CHECK)
+    quoted: list[quotes.Quote] = []
+    for line, fact in given.facts:
+        told = [citation.parse(each) for each in fact.citations]
+        there = tuple(each for each in told if each and known and known.exists(each))
+        if known is None or answers is None:
+            yield Finding(line, UNCHECKED, _claim(fact), None, "no data", CHECK)
+            continue
+        if fact.sql is not None and fact.value is not None:
+            yield _answered(line, fact, answers)
+        elif not there or not (fact.quotes or fact.citations):
+            yield Finding(line, UNCHECKED, _claim(fact), None, "nothing to check", CHECK)
+        for text, each in zip(fact.citations, told, strict=True):
+            if each is None:
+                yield Finding(line, CONTRADICTED, text, citation.SHAPE, "its form", "citation")
+            else:
+                yield cited(each, known, line)
+        quoted += [quotes.Quote(line, text, there, is_exact=True) for text in fact.quotes if there]
+    if known is not None:
+        yield from quotes.found(quoted, known)
+
+
+def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
+    source = one_line(fact.sql or "", 300)
+    answer = answers.of(Source(line, source, fact.sql))
+    if answer.fault:
+        status = CONTRADICTED if answer.is_wrong else UNCHECKED
+        expected = "a query that can be run" if answer.is_wrong else None
+        return Finding(line, status, _claim(fact), expected, f"{source}: {answer.fault}", CHECK)
+    values = [value for _, value in answer.values]
+    is_right = len(values) == 1 and _is_same(fact.value, values[0])
+    expected = ", ".join(map(_json, values[:MOST_SHOWN])) or "the query gives no row"
+    status = VERIFIED if is_right else CONTRADICTED
+    return Finding(line, status, _claim(fact), expected, source, CHECK)
+
+
+def _is_same(given: Any, value: Any) -> bool:
+    """Equal, or equal at the digits that the fact is written with; rates have two at least."""
+    if isinstance(given, str) and not isinstance(value, str):
+        return given == _json(value)
+    if isinstance(given, bool) or not isinstance(value, (int, float, Decimal)):
+        return bool(given == value)
+    if abs(given) > LARGEST:
+        return bool(given == value)
+    told, found = float(given), float(value)
+    decimals = len(repr(told).partition(".")[2])
+    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
+    return abs(found - told) <= half + 1e-9 * abs(told)
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _claim(fact: Fact) -> str:
+    value = "" if fact.value is None else f"{_json(fact.value)}, "
+    return f"{fact.id}: {value}{one_line(fact.fact, 120)}"
