@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 TREES = {path.name: templates.markdown().parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = set("bare behaviour curate line_name listed plain_count signed_amount words".split())
+ELSEWHERE = set("cell curate line_name listed words".split())
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:

@@ -9,7 +9,6 @@ import click
 from pipeline.cli.lookup import Row, bounded, command, find_run, grouped, rows
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import (
-    cause_words,
     counted,
     heading,
     labelled,
@@ -20,6 +19,7 @@ from pipeline.cli.page import (
     sentence,
     width,
 )
+from pipeline.report import wording
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -222,7 +222,7 @@ def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
         cells = [
             (
                 *(mode["mode"], mode["n_rollouts"], percent(mode["share_of_failures"])),
-                *(mode["n_tasks"], cause_words(mode["cause"]), mode["intervention"]),
+                *(mode["n_tasks"], wording.cause(mode["cause"]), mode["intervention"]),
             )
             for mode in shown
         ]
@@ -264,7 +264,7 @@ def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
             ("cause", "tasks", *sure, "such as"),
             [
                 (
-                    *(cause_words(cause["cause"]), cause["n_tasks"]),
+                    *(wording.cause(cause["cause"]), cause["n_tasks"]),
                     *(cause.get(name) for name in sure),
                     cause["example"],
                 )

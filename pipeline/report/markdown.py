@@ -38,7 +38,7 @@ LIMITS: dict[str, Any] = {
     "most_changed": 2,
     "detailed_comparisons": 2,
     # Of a comparison; its table has the rest.
-    "told_labels": ("same tasks", "missing attempts", "why"),
+    "told_labels": ("same tasks", "missing", "why"),
 }
 
 

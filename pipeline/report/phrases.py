@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from pipeline.report import findings, sentences, wording
+from pipeline.report import filters, findings, sentences, wording
 from pipeline.report.comparisons import Change, Comparison, leading
 from pipeline.report.content import Gap, RunContent
 from pipeline.report.figures import Figure, Row
@@ -29,6 +29,7 @@ MOST_UNKNOWN = 4
 UNEXPLAINED = "UNEXPLAINED"
 # Of how a call differs from the expected one: both sides are to be seen.
 MOST_DETAIL = 300
+LONGEST_NOTE = 300
 # Where no consequential step differs.
 SAME_STEPS = ("answer", "nothing")
 
@@ -40,7 +41,7 @@ VOICE = sentences.Voice(
     count=count,
     chance=chance,
     name=ref,
-    text=cell,
+    text=filters.label,
 )
 
 
@@ -77,13 +78,6 @@ def points_apart(figure: Figure) -> str:
     return points(figure).removeprefix("+")
 
 
-def behaviour(feature: str) -> str:
-    """What a feature of rollouts asks, in words."""
-    if feature.startswith(wording.CALLS):
-        return wording.CALLS + ref(feature.removeprefix(wording.CALLS))
-    return wording.BEHAVIOURS.get(feature) or cell(feature)
-
-
 def parted(row: Row) -> str:
     """The first consequential difference between a pass and a failure of one task."""
     words = wording.PARTINGS[row.difference]
@@ -108,15 +102,19 @@ def cause(name: str | Figure) -> str:
     """A root cause spelled out; nothing where none is suggested."""
     if not isinstance(name, str) or name == UNEXPLAINED:
         return ""
-    return wording.CAUSES.get(name) or ref(name)
+    is_known = set(name.split("+")) <= set(wording.CAUSES)
+    return wording.cause(name) if is_known else ref(name)
 
 
 def because(row: Row) -> str:
     """The cause of a task's failures, and how sure it is."""
+    if not row.is_suggested:
+        said = f"cause: {cause(row.cause) or 'unexplained'}, given by a person"
+        note = excerpt(row.note, LONGEST_NOTE)
+        cited = filters.listed(row.evidence)
+        return said + (f": {note}" if note else "") + (f"; see {cited}" if cited else "")
     if not cause(row.cause):
         return "cause: no rule suggests one"
-    if not row.is_suggested:
-        return f"cause: {cause(row.cause)}, given by a person"
     return f"suggested cause: {cause(row.cause)}, {row.confidence}, by rule {ref(row.rule)}"
 
 
@@ -176,15 +174,28 @@ def trust(runs: Sequence[RunContent]) -> str:
 
 
 def opening(heads: Sequence[Row]) -> str:
-    """The run that leads."""
+    """The run that leads; of one run what its attempts are worth, alone and together."""
     is_reward = any(head.is_unsettled or head.is_graded for head in heads)
     ranked = largest(heads, "mean_reward" if is_reward else "pass_at_1")
     if not ranked:
         return "No attempt is scored: there is nothing to aggregate."
     if len(heads) == 1:
-        return "The score, and what it is over:"
+        return _worth(ranked[0])
     words = "mean reward" if is_reward else "pass@1"
     return f"{ref(ranked[0].run_id)} has the highest {words}."
+
+
+def _worth(head: Row) -> str:
+    told = []
+    if head.is_unsettled or head.is_graded:
+        told.append(f"The mean reward is {num(head.mean_reward)}")
+    if head.pass_at_1.value is not None:
+        passes = f"one attempt passes {pct(head.pass_at_1)} of the time"
+        if (head.k.value or 0) > 1 and head.pass_at_k_unbiased.value is not None:
+            passes += f", at least one of {count(head.k)} attempts {pct(head.pass_at_k_unbiased)}"
+        told.append(passes)
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def slice_opening(rows: Sequence[Row]) -> str:
@@ -244,9 +255,9 @@ def largest(rows: Iterable[Row], column: str) -> list[Row]:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
-    "behaviour": behaviour,
     "cause": cause,
     "finding": finding,
+    "foremost": findings.foremost,
     "largest": largest,
     "leading": leading,
     "line_name": line_name,
