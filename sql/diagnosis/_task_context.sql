@@ -21,7 +21,8 @@ with attempts as (
         calls.unexpected_call_key
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
-    left join staging.rollouts using (run_id, task_id, rollout_index)
+    left join (select * exclude (run_id, task_id, rollout_index) from staging.rollouts) as rollouts
+        using (record_id)
     left join staging.records using (record_id)
     left join staging.row_signs as signs using (record_id)
     left join staging.call_signs as calls using (record_id)

@@ -347,8 +347,10 @@ select
 from staging.attempts
 inner join staging.task_context as context using (run_id, task_id)
 inner join staging.run_benchmarks using (run_id)
-left join staging.rollouts using (run_id, task_id, rollout_index)
-left join staging.records using (record_id)
+left join (select * exclude (run_id, task_id, rollout_index) from staging.rollouts) as rollouts
+    using (record_id)
+left join (select record_id, outline, usage, max_output_tokens from staging.records) as records
+    using (record_id)
 left join failed using (run_id, task_id, rollout_index)
 left join lost_lines using (run_id, task_id, rollout_index)
 left join staging.call_signs as calls using (record_id)
