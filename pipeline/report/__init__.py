@@ -11,7 +11,6 @@ from pipeline.report import (
     comparison_json,
     filters,
     findings,
-    html,
     markdown,
     sentences,
     sidecar,
@@ -51,7 +50,6 @@ __all__ = [
     "comparisons",
     "findings",
     "headlines",
-    "html",
     "markdown",
     "notices",
     "page",
@@ -113,8 +111,11 @@ def _html(source: Source, content: Content, whole: markdown.Document, folder: Pa
         replace(each, text=f"{each.text}\n\n{account.tables(each.section.name, content)}".strip())
         for each in whole.sections
     ]
+    # Only a page needs the parser of Markdown: other commands should not wait for it.
+    from pipeline.report.html.render import render
+
     with explained(folder):
-        text = html.page(source, content, replace(whole, sections=full), folder=folder)
+        text = render(source, content, replace(whole, sections=full), folder=folder)
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     refuse_long(len(text), folder)
     return text

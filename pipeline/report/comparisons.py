@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
 from pipeline.report.tables import OF_PAIRS, Source, rows
+from pipeline.report.wording import rounded
 
 STANDING = ("regressed", "improved", "")
 

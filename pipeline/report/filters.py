@@ -166,24 +166,12 @@ def marked(figure: Figure, formatted: Callable[[float], str]) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "amount": amount,
-    "cell": cell,
-    "chance": chance,
-    "cite": cite,
-    "code": code,
-    "count": count,
-    "excerpt": excerpt,
-    "label": label,
-    "listed": listed,
-    "many": many,
-    "num": num,
-    "pct": pct,
-    "points": points,
-    "ref": ref,
-    "words": words,
+    each.__name__: each
+    for each in (
+        *(amount, cell, chance, cite, code, count, excerpt, label, listed, many, num, pct, points),
+        *(ref, words),
+    )
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
-    "change": change,
-    "change_span": change_span,
-    "span": span,
+    each.__name__: each for each in (change, change_span, span)
 }

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pipeline.report import filters, findings, sentences, wording
-from pipeline.report.comparisons import Change, Comparison, leading
+from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Gap, RunContent
 from pipeline.report.figures import Figure, Row
 from pipeline.report.filters import (
@@ -45,24 +46,11 @@ VOICE = sentences.Voice(
 )
 
 
-def statements(told: Change) -> list[sentences.Statement]:
-    """What one metric of a comparison says, each sentence with its sources."""
-    return sentences.statements(told, VOICE)
-
-
-def line_name(line: Row) -> str:
-    """What a line of a ledger is about."""
-    return sentences.line_name(line, VOICE)
-
-
-def headline(comparison: Comparison) -> str:
-    """What changed, in one sentence."""
-    return sentences.headline(comparison, VOICE)
-
-
-def finding(row: Row) -> str:
-    """What matters, in one sentence."""
-    return findings.sentence(row, VOICE)
+# Each sentence with its sources.
+finding = partial(findings.sentence, voice=VOICE)
+headline = partial(sentences.headline, voice=VOICE)
+line_name = partial(sentences.line_name, voice=VOICE)
+statements = partial(sentences.statements, voice=VOICE)
 
 
 def interval(head: Row, metric: str, format_: str) -> str:
@@ -255,28 +243,21 @@ def largest(rows: Iterable[Row], column: str) -> list[Row]:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
-    "cause": cause,
     "finding": finding,
-    "foremost": findings.foremost,
-    "largest": largest,
-    "leading": leading,
     "line_name": line_name,
-    "points_apart": points_apart,
-    "said": said,
     "statements": statements,
-    "unknown": unknown,
+    **{
+        each.__name__: each
+        for each in (cause, findings.foremost, largest, leading, points_apart, said, unknown)
+    },
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
-    "because": because,
-    "explained": explained,
     "headline": headline,
-    "interval": interval,
-    "lacking": lacking,
-    "opening": opening,
-    "parted": parted,
-    "settings_of": settings_of,
-    "slice_opening": slice_opening,
-    "trust": trust,
-    "verdicts": verdicts,
-    "wrong_step": wrong_step,
+    **{
+        each.__name__: each
+        for each in (
+            *(because, explained, interval, lacking, opening, parted, settings_of, slice_opening),
+            *(trust, verdicts, wrong_step),
+        )
+    },
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
@@ -106,6 +108,8 @@ CAUSES = {
     "DA": "data",
 }
 SMALLEST_CHANCE = 0.0001
+# Of numbers in JSON: enough for any comparison.
+DIGITS = 12
 
 
 def cause(name: str | None) -> str:
@@ -143,3 +147,11 @@ def short(text: str) -> str:
     """A number without idle zeros."""
     told = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if told == "-0" else told
+
+
+def rounded(value: Any) -> Any:
+    """A float to twelve digits, null where it is not finite: sums wobble beyond; others as is."""
+    if not isinstance(value, float):
+        return value
+    # Adding 0 makes a negative zero plain.
+    return round(value, DIGITS) + 0.0 if math.isfinite(value) else None
