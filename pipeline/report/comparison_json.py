@@ -61,10 +61,7 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
             "refused_tasks": [task.values["task_id"] for task in comparison.refused],
         },
         "differs_in": {
-            each.values["setting"]: picked(
-                each.values, ("base_value", "candidate_value", "n_tasks")
-            )
-            for each in comparison.differing
+            each.values["setting"]: picked(each.values, SETTING) for each in comparison.differing
         },
         **picked(row, LEVELS),
         "ci_new_tasks": _interval(row, "ci_new_tasks"),

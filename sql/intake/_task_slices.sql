@@ -25,8 +25,13 @@ rows_read as (
 -- The top level of a row, and its metadata.
 entries as (
     select benchmark, task_id, '' as parent, {'key': key, 'value': value} as entry
-    from rows_read
-    cross join lateral (select key, value from json_each(verifier))
+    from (
+        select
+            benchmark, task_id,
+            unnest(json_keys(verifier)) as key,
+            unnest(json_extract(verifier, '$.*')) as value
+        from rows_read
+    )
     union all
     select benchmark, task_id, parent, unnest(map_entries(json_fields(fields))) as entry
     from (
