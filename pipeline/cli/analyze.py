@@ -26,7 +26,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
 from pipeline.errors import UsageError
-from pipeline.report import findings, sidecar, wording
+from pipeline.report import findings, sidecar, tables, wording
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 from pipeline.text import json_text, neutral, one_line
@@ -166,9 +166,9 @@ def print_summary(analysis: Analysis) -> None:
     """One row per run, what matters most, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
         kinds = rows(warehouse, INVENTORY)
-        runs = [row.values for row in report.headlines(warehouse)]
+        runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
         compared = rows(warehouse, COMPARED, MOST_COMPARED)
-        ranked = findings.foremost(report.ranked_findings(warehouse), MOST_FINDINGS)
+        ranked = findings.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
     listing = ", ".join(f"{kind['n_files']} {kind['kind'].replace('_', ' ')}" for kind in kinds)
     n_files = counted(sum(kind["n_files"] for kind in kinds), "file")
     click.echo(labelled("", f"{n_files}: {listing}") + "\n")
@@ -242,7 +242,7 @@ def print_json(analysis: Analysis) -> None:
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
-            "findings": finding_objects(report.ranked_findings(warehouse)),
+            "findings": finding_objects(tables.rows(warehouse, tables.FINDINGS)),
             "inventory": rows(warehouse, INVENTORY),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }

@@ -35,13 +35,6 @@ OUTCOMES = {
     "n_failed_attempts": "failed attempts",
     "n_missing": "missing",
 }
-EXPLAINERS = {
-    "n_by_record": "by the record",
-    "n_by_checks": "by failed checks",
-    "n_by_trajectory": "by the trajectory",
-    "n_described": "only described by what the verifier compares",
-    "n_ungraded": "never graded",
-}
 SUGGESTIONS = (
     "Rules suggest causes; they do not prove them. A labels.jsonl beside the results corrects them."
 )
@@ -300,7 +293,9 @@ def _headline(run: Row) -> str:
 def _explained(run: Row) -> str:
     """What explains the failures, and how many nothing does."""
     found = run["explained"] or {}
-    parts = [f"{found[key]:,} {words}" for key, words in EXPLAINERS.items() if found.get(key)]
+    parts = [
+        f"{found[key]:,} {words}" for key, words in wording.EXPLAINERS.items() if found.get(key)
+    ]
     said = f"{run['n_unexplained']:,} of {run['n_not_passed']:,}"
     said += f" ({percent(run['unexplained_share'])})"
     if found.get("is_unobserved"):

@@ -17,15 +17,7 @@ from pipeline.report import (
     wording,
 )
 from pipeline.report.comparisons import Comparison, comparisons
-from pipeline.report.content import (
-    Content,
-    RunContent,
-    collect,
-    headlines,
-    notices,
-    ranked_findings,
-    runs,
-)
+from pipeline.report.content import Content, RunContent, collect, notices, runs
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, refuse_long, replaced
 from pipeline.report.sections import OVERVIEW, SECTIONS, Section
@@ -49,11 +41,9 @@ __all__ = [
     "comparison_json",
     "comparisons",
     "findings",
-    "headlines",
     "markdown",
     "notices",
     "page",
-    "ranked_findings",
     "replaced",
     "runs",
     "sentences",

@@ -118,18 +118,8 @@ def verdicts(found: Sequence[Comparison]) -> str:
 
 def explained(row: Row) -> str:
     """How many failures of a run each kind of evidence explains; what is none is left out."""
-    parts = [
-        f"{count(figure)} {words}"
-        for figure, words in (
-            (row.n_by_record, "by the record"),
-            (row.n_by_checks, "by failed checks"),
-            (row.n_by_trajectory, "by the trajectory"),
-            (row.n_described, "only described by what the verifier compares"),
-            (row.n_ungraded, "never graded"),
-            (row.n_unexplained, "unexplained"),
-        )
-        if figure.value
-    ]
+    kinds = {**wording.EXPLAINERS, "n_unexplained": "unexplained"}
+    parts = [f"{count(row[name])} {words}" for name, words in kinds.items() if row[name].value]
     seen = "; no transcript is recorded" if row.is_unobserved else ""
     return f"{ref(row.run_id)}: {many(row.n_failures, 'failure')}, {', '.join(parts)}{seen}."
 

@@ -90,14 +90,13 @@ ADVICE = {
         "one of these tasks passes once",
     ),
 }
-# What BLADE's interventions are, in a few words.
-INTERVENTIONS = {
-    "prompt": "change the prompt or the tool descriptions",
-    "harness": "change the harness",
-    "training": "training",
-    "verifier repair": "repair the task or its verifier",
-    "infrastructure": "repair the infrastructure",
-    "data": "correct the data",
+# What explains a run's failures; the rest is unexplained.
+EXPLAINERS = {
+    "n_by_record": "by the record",
+    "n_by_checks": "by failed checks",
+    "n_by_trajectory": "by the trajectory",
+    "n_described": "only described by what the verifier compares",
+    "n_ungraded": "never graded",
 }
 CAUSES = {
     "KG": "knowledge gap",
