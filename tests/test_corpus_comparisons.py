@@ -87,7 +87,7 @@ def test_harnesses_say_nothing_of_other_tasks(corpus: Path) -> None:
     assert "example_hermes/0:0#" in words and "example_opencode/0:0#" in words
     lines = summary(corpus, "example_opencode")
     (line,) = (line for line in lines if "vs `example_hermes`" in line)
-    assert line.endswith("on 1 common task.") and "95% CI" not in line
+    assert " on 1 common task: " in line and "95% CI" not in line
 
 
 CITED = {

@@ -32,7 +32,7 @@ MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
 # What a finding may hold, all null; a test names what it is about.
 NOTHING: dict[str, Any] = dict.fromkeys(
-    "subject title base verdict value ours low high n_concerned n_total share n_tasks n_pairs "
+    "subject title base verdict value ours low high n_concerned n_total share n_tasks "
     "n_alike example".split()
 )
 
@@ -102,7 +102,7 @@ SENTENCES = [
     ),
     (
         finding("suspect", subject="DA, TI", n_concerned=4, n_total=8, share=0.5, n_tasks=2),
-        "4 of 8 failures of a (50.0%) on 2 tasks may come from the data (DA) or the task or its "
+        "4 of 8 failures of a (50.0%) on 2 tasks may come from the data (DA) or the task or "
         "verifier (TI), not from the model.",
         ["failures", "a"],
     ),
@@ -163,8 +163,20 @@ SENTENCES = [
             share=0.75,
             example="a/3:0",
         ),
-        "Grade again: 6 of 8 failures of a (75.0%) on 1 task were never graded: UNGRADED, for "
+        "Grade again: 6 of 8 failures of a (75.0%, 1 task) were never graded: UNGRADED, for "
         "example a/3:0.",
+        ["failures", "a"],
+    ),
+    (
+        finding(
+            "recommendation",
+            subject="infrastructure\tLOST",
+            n_concerned=1,
+            n_total=8,
+            n_tasks=1,
+            share=0.125,
+        ),
+        "Fix the infrastructure and rerun: 1 of 8 failures of a (12.5%, 1 task) was lost: LOST.",
         ["failures", "a"],
     ),
     (
@@ -194,6 +206,18 @@ def test_sentence(row: Row, said: str, words: list[str]) -> None:
     """One sentence with the denominator of every share, and what to run to see more."""
     assert findings.sentence(row, PLAIN) == said
     assert finding_command(row) == words
+
+
+def test_what_holds_for_other_runs_is_said_once() -> None:
+    """The first of a kind counts the others; of other kinds each has its sentence."""
+    ranked = [
+        finding(kind, run_id=name)
+        for name in ("a", "b")
+        for kind in ("unscored", "reported", "mode")
+    ]
+    told = [(row.kind, row.run_id) for row in findings.foremost(ranked, 5)]
+    assert told == [("unscored", "a"), ("reported", "a"), ("mode", "a"), ("mode", "b")]
+    assert len(findings.foremost(ranked, 2)) == 2
 
 
 def test_every_kind_has_a_sentence() -> None:
@@ -308,7 +332,7 @@ def test_the_end_names_three_findings(
     content: report.Content, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbered, each with a command; for a program there are all of them."""
-    print_findings(content.findings, " --warehouse w")
+    print_findings(findings.foremost(content.findings, 3), " --warehouse w")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "What matters most" and max(map(len, lines)) <= 100
     assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]

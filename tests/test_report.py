@@ -15,10 +15,12 @@ import pytest
 
 import pipeline
 from pipeline import report
+from pipeline.cli.analyze import print_summary
 from pipeline.report import templates
 from pipeline.report.blocks import read
 from pipeline.report.figures import Row
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
+from pipeline.run import Analysis
 from tests.conftest import CORPUS, ROOT, needs_corpus
 from tests.results import Results, analyzed, asked, call, failure, rollout
 
@@ -113,6 +115,13 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         "unbounded_rollouts.jsonl": [rollout(t, 0, reward=-9.5 * t, ask=f"u{t}") for t in range(3)],
         "empty_rollouts.jsonl": "",
+        "blade.toml": """
+            [[failure_mode]]
+            mode = "STEP_2"
+            title = "under 50% after 3 steps"
+            when = "n_turns is null or n_turns >= 0"
+            always = true
+        """,
         "hostile_rollouts.jsonl": [
             rollout(
                 None,
@@ -224,8 +233,21 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
         "What was expected is not recorded, so missing attempts are unknown.",
         "Set a pass threshold first: nothing can be called a failure without one.",
         "Collect several attempts per task: one cannot tell luck from ability.",
+        "One attempt passes 50.0% of the time.",
+        "The mean reward is 0.5; one attempt passes 25.0% of the time, at least one of 4 attempts",
+        "1 of 2 tasks always passes, 0 sometimes, 1 never.",
+        "- `STEP_2`: `under 50% after 3 steps`",
     ):
         assert said in text, said
+
+
+def test_the_terminal_has_no_k_where_nothing_is_scored(mixed: Path, capsys) -> None:
+    """What is undefined is n/a alone; folders are named where there are such."""
+    print_summary(Analysis(mixed, ()))
+    printed = capsys.readouterr().out
+    (row,) = (line for line in printed.splitlines() if line.startswith("empty "))
+    assert row.split()[2:] == ["0", *["n/a"] * 5] and "None" not in printed
+    assert "metrics.json, benchmarks/, runs/, warehouse.duckdb" in printed
 
 
 def test_every_heading_has_a_body_and_every_line_its_words(demo: Path, mixed: Path) -> None:
@@ -390,7 +412,7 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
             [
                 "`a` has no scored attempt.",
                 "No attempt is scored: there is nothing to aggregate.",
-                "**Fix the infrastructure and rerun**: 2 of 2 failures on 2 tasks were lost",
+                "**Fix the infrastructure and rerun**: 2 of 2 failures (2 tasks) were lost:",
             ],
         ),
         (
@@ -399,8 +421,8 @@ def test_metrics_of_no_such_run(demo: Path) -> None:
                 for name in "ab"
             },
             [
-                "`b` vs `a`: pass@1 +0.0 points (95% CI -45.9 to +45.9) on 6 common tasks: "
-                "not significant.",
+                "`b` vs `a` on 6 common tasks: pass@1 +0.0 points (95% CI -45.9 to +45.9), not "
+                "significant.",
                 "`a`: 3 failures, 3 unexplained.",
                 "No recorded configuration difference",
                 "Nothing on record says what to do about the failures: read some of them.",

@@ -26,7 +26,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
 from pipeline.errors import UsageError
-from pipeline.report import findings, sidecar, wording
+from pipeline.report import findings, sidecar, tables, wording
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 from pipeline.text import json_text, neutral, one_line
@@ -53,7 +53,7 @@ MOST_COMPARED = 4
 MOST_FINDINGS = 3
 WIDEST = 400
 SAME = 1e-9
-WRITTEN = "report.html, report.md, metrics.json, runs/, warehouse.duckdb, manifest.json"
+WRITTEN = "report.html, report.md, metrics.json, {folders}, warehouse.duckdb, manifest.json"
 NEXT = {
     "failures": "how each run fails, and why",
     "compare": "what changed between runs",
@@ -166,14 +166,14 @@ def print_summary(analysis: Analysis) -> None:
     """One row per run, what matters most, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
         kinds = rows(warehouse, INVENTORY)
-        runs = [row.values for row in report.headlines(warehouse)]
+        runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
         compared = rows(warehouse, COMPARED, MOST_COMPARED)
-        ranked = report.ranked_findings(warehouse)
+        ranked = findings.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
     listing = ", ".join(f"{kind['n_files']} {kind['kind'].replace('_', ' ')}" for kind in kinds)
     n_files = counted(sum(kind["n_files"] for kind in kinds), "file")
     click.echo(labelled("", f"{n_files}: {listing}") + "\n")
     _print_runs(runs)
-    said = {(row.base, row.run_id) for row in ranked[:MOST_FINDINGS] if row.kind == "change"}
+    said = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
     for comparison in compared:
         if (comparison["base"], comparison["candidate"]) not in said:
             click.echo(_changed(comparison))
@@ -181,7 +181,8 @@ def print_summary(analysis: Analysis) -> None:
     print_findings(ranked, rest)
     _print_warnings(analysis, rest)
     out = neutral(str(analysis.out))
-    click.echo(f"wrote {out}: {WRITTEN}")
+    folders = "benchmarks/, runs/" if len({run["benchmark"] for run in runs}) > 1 else "runs/"
+    click.echo(f"wrote {out}: {WRITTEN.format(folders=folders)}")
     asked = [(f"blade {name}{rest}", words) for name, words in NEXT.items()]
     asked = [each for each in asked if compared or not each[0].startswith("blade compare")]
     column = max(len(name) for name, _ in asked)
@@ -209,7 +210,7 @@ def _print_runs(runs: Sequence[Mapping[str, Any]]) -> None:
 def _cells(run: Mapping[str, Any]) -> Row:
     low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
     scored, expected = run["n_scored"], run["n_expected"]
-    k = f"k={run['k']}{RAGGED if run['is_ragged'] else ''}"
+    at_k, k = run["pass_at_k_unbiased"], f"k={run['k']}{RAGGED if run['is_ragged'] else ''}"
     reward = run["mean_reward"]
     return {
         "benchmark": run["benchmark"],
@@ -218,7 +219,7 @@ def _cells(run: Mapping[str, Any]) -> Row:
         "scored": scored if expected is None else f"{scored} of {expected}",
         "pass@1": percent(run["pass_at_1"]),
         "95% CI": "n/a" if low is None else f"{percent(low)} to {percent(high)}",
-        "pass@k": f"{percent(run['pass_at_k_unbiased'])} {k}",
+        "pass@k": "n/a" if at_k is None else f"{percent(at_k)} {k}",
         "mean reward": "n/a" if reward is None else round(reward, 4),
         "tasks that pass": _bar([run[name] for name in BAR]),
     }
@@ -241,7 +242,7 @@ def print_json(analysis: Analysis) -> None:
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
-            "findings": finding_objects(report.ranked_findings(warehouse)),
+            "findings": finding_objects(tables.rows(warehouse, tables.FINDINGS)),
             "inventory": rows(warehouse, INVENTORY),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
@@ -275,11 +276,11 @@ def _print_warnings(analysis: Analysis, rest: str) -> None:
 
 
 def print_findings(ranked: Sequence[Finding], rest: str) -> None:
-    """The first of them; `rest` completes a command."""
+    """Each with what to run next; `rest` completes a command."""
     if not ranked:
         return
     click.echo(heading("What matters most"))
-    for number, row in enumerate(ranked[:MOST_FINDINGS], start=1):
+    for number, row in enumerate(ranked, start=1):
         click.echo(labelled(f"{number}.", findings.sentence(row, PLAIN)))
         if words := finding_command(row):
             click.echo(f"    blade {neutral(shlex.join(words))}{rest}")

@@ -10,7 +10,7 @@ import click
 
 from pipeline.cli.lookup import Row, command, grouped, rows
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
-from pipeline.report.digits import rounded
+from pipeline.report.wording import rounded
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse
 

@@ -9,7 +9,6 @@ import click
 from pipeline.cli.lookup import Row, bounded, command, find_run, grouped, rows
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import (
-    cause_words,
     counted,
     heading,
     labelled,
@@ -20,6 +19,7 @@ from pipeline.cli.page import (
     sentence,
     width,
 )
+from pipeline.report import wording
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -34,13 +34,6 @@ OUTCOMES = {
     "n_unscored": "unscored",
     "n_failed_attempts": "failed attempts",
     "n_missing": "missing",
-}
-EXPLAINERS = {
-    "n_by_record": "by the record",
-    "n_by_checks": "by failed checks",
-    "n_by_trajectory": "by the trajectory",
-    "n_described": "only described by what the verifier compares",
-    "n_ungraded": "never graded",
 }
 SUGGESTIONS = (
     "Rules suggest causes; they do not prove them. A labels.jsonl beside the results corrects them."
@@ -222,7 +215,7 @@ def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
         cells = [
             (
                 *(mode["mode"], mode["n_rollouts"], percent(mode["share_of_failures"])),
-                *(mode["n_tasks"], cause_words(mode["cause"]), mode["intervention"]),
+                *(mode["n_tasks"], wording.cause(mode["cause"]), mode["intervention"]),
             )
             for mode in shown
         ]
@@ -264,7 +257,7 @@ def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
             ("cause", "tasks", *sure, "such as"),
             [
                 (
-                    *(cause_words(cause["cause"]), cause["n_tasks"]),
+                    *(wording.cause(cause["cause"]), cause["n_tasks"]),
                     *(cause.get(name) for name in sure),
                     cause["example"],
                 )
@@ -300,7 +293,9 @@ def _headline(run: Row) -> str:
 def _explained(run: Row) -> str:
     """What explains the failures, and how many nothing does."""
     found = run["explained"] or {}
-    parts = [f"{found[key]:,} {words}" for key, words in EXPLAINERS.items() if found.get(key)]
+    parts = [
+        f"{found[key]:,} {words}" for key, words in wording.EXPLAINERS.items() if found.get(key)
+    ]
     said = f"{run['n_unexplained']:,} of {run['n_not_passed']:,}"
     said += f" ({percent(run['unexplained_share'])})"
     if found.get("is_unobserved"):

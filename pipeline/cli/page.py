@@ -25,14 +25,6 @@ LONGEST_FLAT = 1000
 
 CELL_WIDTH = 72
 NARROWEST_CELL = 6
-CAUSES = {
-    "KG": "knowledge gap",
-    "UK": "unreliable knowledge",
-    "BI": "behaviour",
-    "TI": "task or verifier",
-    "IR": "infrastructure",
-    "DA": "data artifact",
-}
 GAP = "   "
 FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+|\d+ of \d+")
 
@@ -66,12 +58,6 @@ def print_next(commands: Iterable[str]) -> None:
     """Commands to run next, one below the other."""
     for number, command in enumerate(commands):
         click.echo(f"{'    ' if number else 'next'}  {one_line(command, LONGEST_COMMAND)}")
-
-
-def cause_words(cause: str | None) -> str:
-    """A root cause with its abbreviation; two of them where a label names two."""
-    parts = (cause or "").split("+")
-    return " and ".join(f"{CAUSES[part]} ({part})" if part in CAUSES else part for part in parts)
 
 
 def labelled(label: str, text: str, *, indent: int = 0, column: int = 0) -> str:

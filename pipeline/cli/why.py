@@ -25,7 +25,6 @@ from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import (
     LONGEST_TEXT,
     block,
-    cause_words,
     counted,
     facts,
     flat,
@@ -38,6 +37,7 @@ from pipeline.cli.page import (
     sentence,
 )
 from pipeline.errors import UsageError, listed
+from pipeline.report import wording
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -360,7 +360,7 @@ def _print_runs(story: Row) -> None:
                 run["run_id"],
                 run["bucket"] or ("n/a" if run["n_scored"] is None else "unknown"),
                 "n/a" if run["n_passed"] is None else f"{run['n_passed']} of {run['n_scored']}",
-                run["cause"] and cause_words(run["cause"]),
+                run["cause"] and wording.cause(run["cause"]),
                 # A rule that found none suggests nothing.
                 "curated label"
                 if run["is_suggested"] is False
@@ -388,7 +388,7 @@ def _run_note(run: Row) -> str:
         is_label and one_line(run["label_source"]),
         is_label and run["said_by"] and f"said by {one_line(run['said_by'])}",
         is_label and run["evidence"] and f"cites {_joined(run['evidence'])}",
-        is_label and f"the rules suggest {cause_words(run['suggested_cause'])}{rule}",
+        is_label and f"the rules suggest {wording.cause(run['suggested_cause'])}{rule}",
         by="; ",
     )
 
@@ -419,7 +419,7 @@ def _attempt_lines(attempt: Row) -> Iterator[str]:
     snippet = None
     if mode := attempt["primary"]:
         snippet = mode["snippet"]
-        cause = "" if mode["cause"] == "UNEXPLAINED" else f", {cause_words(mode['cause'])}"
+        cause = "" if mode["cause"] == "UNEXPLAINED" else f", {wording.cause(mode['cause'])}"
         yield row("mode", f"{one_line(mode['mode'])}{cause}: {sentence(mode['title'])}")
         place, tool = _place(mode), one_line(mode["tool"] or "")
         if place or snippet:
@@ -479,7 +479,7 @@ def _signs_of(story: Row) -> Iterator[str]:
     for found in story["suspicions"]:
         share = f"{found['n_with']} of {found['n_failing']} attempts that did not pass"
         why = f"{found['confidence']}, {found['rule']}: {flat(found['note'])}; {share}"
-        said = f"{cause_words(found['cause'])}, {why}"
+        said = f"{wording.cause(found['cause'])}, {why}"
         yield from facts(("suspicion", said), ("", _joined(found["evidence"] or [])))
     if story["error_signatures"]:
         yield heading("errors of this task") + ", without their numbers, paths and ids"

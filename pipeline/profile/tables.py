@@ -150,45 +150,50 @@ def own_rules(profile: Profile) -> set[FailureMode]:
 
 def rule_matches(profile: Profile) -> Relation:
     """Every rule that a rollout matches, passing ones too: they show what a signal is worth."""
-    matches = [_match(number, rule) for number, rule in enumerate(rules(profile), start=1)]
-    key = ", ".join(KEY)
-    source = "main.rollout_features"
-    if profile.failure_modes:
-        # Only a profile's rules may ask the long texts.
+    numbered = list(enumerate(rules(profile), start=1))
+    n_own, key = len(profile.failure_modes), ", ".join(KEY)
+    parts = [_matches(number, rule, key) for number, rule in numbered[n_own:]]
+    if n_own:
+        # Only a profile's rules may ask the long texts, which are read once for all of them.
         long = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
-        source = f"""(
-            select features.*, {long} from main.rollout_features as features
-            left join main.rollouts as rollouts using ({key})
-        )"""
+        matches = ", ".join(_match(number, rule) for number, rule in numbered[:n_own])
+        parts.append(f"""
+            select {key}, unnest(matches, recursive := true)
+            from (
+                select {key}, list_filter([{matches}], lambda match: match is not null) as matches
+                from (
+                    select features.*, {long} from main.rollout_features as features
+                    left join main.rollouts as rollouts using ({key})
+                )
+            )
+        """)
     return Relation(
         name="staging.rule_matches",
         purpose="The rules that each attempt matches, whether it passed or not.",
         grain=(*KEY, "rule_no"),
         is_table=True,
-        query=f"""
-            with asked as (
-                select
-                    {key},
-                    [{", ".join(matches)}] as matches
-                from {source} as features
-            ),
-            matched as (
-                select
-                    {key},
-                    unnest(list_filter(matches, lambda match: match.rule_no is not null)) as match
-                from asked
-            )
-            select {key}, match.rule_no, match.seq, match.told, match.n_told from matched
-        """,
+        query=" union all by name ".join(parts),
     )
+
+
+def _matches(number: int, rule: FailureMode, key: str) -> str:
+    # One scan per rule reads only the columns that it asks.
+    shown = ", ".join(f"{value} as {name}" for name, value in _shown(number, rule).items())
+    return f"select {key}, {shown} from main.rollout_features where try(({rule.when}))"
 
 
 def _match(number: int, rule: FailureMode) -> str:
+    shown = ", ".join(f"{name} := {value}" for name, value in _shown(number, rule).items())
+    return f"case when try(({rule.when})) then struct_pack({shown}) end"
+
+
+def _shown(number: int, rule: FailureMode) -> dict[str, str]:
     # A predicate that fails on a value, such as a cast, does not hold.
     shown = rule.evidence or "null"
     seq, text = (shown, "null") if shown in EVENTS else ("null", shown)
-    text = f"{text}::varchar"
-    return (
-        f"struct_pack(rule_no := case when try(({rule.when})) then {number} end::bigint, "
-        f"seq := {seq}::bigint, told := left({text}, {LONGEST_SNIPPET}), n_told := length({text}))"
-    )
+    return {
+        "rule_no": f"{number}::bigint",
+        "seq": f"{seq}::bigint",
+        "told": f"left({text}::varchar, {LONGEST_SNIPPET})",
+        "n_told": f"length({text}::varchar)",
+    }

@@ -11,22 +11,13 @@ from pipeline.report import (
     comparison_json,
     filters,
     findings,
-    html,
     markdown,
     sentences,
     sidecar,
     wording,
 )
 from pipeline.report.comparisons import Comparison, comparisons
-from pipeline.report.content import (
-    Content,
-    RunContent,
-    collect,
-    headlines,
-    notices,
-    ranked_findings,
-    runs,
-)
+from pipeline.report.content import Content, RunContent, collect, notices, runs
 from pipeline.report.own_templates import check as check_templates
 from pipeline.report.own_templates import explained, refuse_long, replaced
 from pipeline.report.sections import OVERVIEW, SECTIONS, Section
@@ -50,12 +41,9 @@ __all__ = [
     "comparison_json",
     "comparisons",
     "findings",
-    "headlines",
-    "html",
     "markdown",
     "notices",
     "page",
-    "ranked_findings",
     "replaced",
     "runs",
     "sentences",
@@ -101,6 +89,10 @@ def page(
 ) -> str:
     """One report: the sections asked for, by the templates of a folder before ours."""
     whole = document(content, sections=sections, folder=folder)
+    if folder is not None and whole.sections[0].section is OVERVIEW:
+        # An overview has none of their sections: a mistake in one of them is said all the same.
+        for name in content.benchmarks:
+            document(content.of_benchmark(name), folder=folder)
     return _html(source, content, whole, folder) if as_html else whole.text
 
 
@@ -109,8 +101,11 @@ def _html(source: Source, content: Content, whole: markdown.Document, folder: Pa
         replace(each, text=f"{each.text}\n\n{account.tables(each.section.name, content)}".strip())
         for each in whole.sections
     ]
+    # Only a page needs the parser of Markdown: other commands should not wait for it.
+    from pipeline.report.html.render import render
+
     with explained(folder):
-        text = html.page(source, content, replace(whole, sections=full), folder=folder)
+        text = render(source, content, replace(whole, sections=full), folder=folder)
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     refuse_long(len(text), folder)
     return text

@@ -465,22 +465,6 @@ class _Reader:
                 unit=_unit(seen, each, found[place + 1 : place + 2], span.head),
             )
 
-    def placed(self, each: Token, span: Span, unit: str) -> Token:
-        start = span.start + each.start
-        line = bisect_right(self.starts, start)
-        return Token(
-            start,
-            span.start + each.end,
-            line,
-            start - self.starts[line - 1] + 1,
-            each.text,
-            each.value,
-            each.decimals,
-            unit,
-            each.is_signed,
-            each.is_bound,
-        )
-
 
 def figures(text: str) -> list[Token]:
     """The figures of a text, in order."""

@@ -7,9 +7,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from pipeline.report.comparisons import Change, Comparison, Ledger
-from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
+from pipeline.report.sidecar import picked
+from pipeline.report.wording import rounded
 
+PAIRING = "verified unverified contradicted base_only candidate_only not_scored".split()
+LEVELS = "base_value candidate_value total_change delta se_new_tasks se_same_tasks".split()
+TESTED = "p_mean p_any p_holm test n_draws n_draws_any".split()
+DECIDED = (
+    "verdict verdict_holm could_reverse margin on_these_tasks on_these_tasks_counted_as_fail "
+    "n_gains n_losses".split()
+)
+SETTING = ("base_value", "candidate_value", "n_tasks")
 LINE = (
     "line effect amount shown ci_low ci_high n_tasks n_tasks_by_noise amount_by_noise "
     "example".split()
@@ -48,37 +57,18 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
         "is_lead": row["is_lead"],
         "n_common_tasks": row["n_common_tasks"],
         "pairing": {
-            "verified": row["n_verified"],
-            "unverified": row["n_unverified"],
-            "contradicted": row["n_contradicted"],
-            "base_only": row["n_base_only"],
-            "candidate_only": row["n_candidate_only"],
-            "not_scored": row["n_not_scored"],
+            **{name: row[f"n_{name}"] for name in PAIRING},
             "refused_tasks": [task.values["task_id"] for task in comparison.refused],
         },
         "differs_in": {
-            each.values["setting"]: _picked(each, ("base_value", "candidate_value", "n_tasks"))
-            for each in comparison.differing
+            each.values["setting"]: picked(each.values, SETTING) for each in comparison.differing
         },
-        "base_value": rounded(row["base_value"]),
-        "candidate_value": rounded(row["candidate_value"]),
-        "total_change": rounded(row["total_change"]),
-        "delta": rounded(row["delta"]),
-        "se_new_tasks": rounded(row["se_new_tasks"]),
-        "se_same_tasks": rounded(row["se_same_tasks"]),
+        **picked(row, LEVELS),
         "ci_new_tasks": _interval(row, "ci_new_tasks"),
         "ci_same_tasks": _interval(row, "ci_same_tasks"),
         "p_value": rounded(row["p_mean"]),
-        "p_mean": rounded(row["p_mean"]),
-        "p_any": rounded(row["p_any"]),
-        "p_holm": rounded(row["p_holm"]),
-        "test": row["test"],
-        "n_draws": row["n_draws"],
-        "n_draws_any": row["n_draws_any"],
-        "mde": {
-            "new_tasks": rounded(row["mde_new_tasks"]),
-            "same_tasks": rounded(row["mde_same_tasks"]),
-        },
+        **picked(row, TESTED),
+        "mde": {side: rounded(row[f"mde_{side}"]) for side in ("new_tasks", "same_tasks")},
         "bounds": {
             "counted_as_fail": rounded(row["delta_counted_as_fail"]),
             "ci_counted_as_fail": _interval(row, "ci_counted_as_fail"),
@@ -86,20 +76,15 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
             "high": rounded(row["bound_high"]),
             "is_expected_known": row["is_expected_known"],
         },
-        "verdict": row["verdict"],
-        "verdict_holm": row["verdict_holm"],
-        "could_reverse": row["could_reverse"],
-        "margin": rounded(row["margin"]),
-        "on_these_tasks": row["on_these_tasks"],
-        "on_these_tasks_counted_as_fail": row["on_these_tasks_counted_as_fail"],
-        "n_gains": row["n_gains"],
-        "n_losses": row["n_losses"],
-        "gains": [_picked(task, TASK) for task in change.gains],
-        "losses": [_picked(task, TASK) for task in change.losses],
+        **picked(row, DECIDED),
+        "gains": [picked(task.values, TASK) for task in change.gains],
+        "losses": [picked(task.values, TASK) for task in change.losses],
         "transitions": _transitions(comparison.transitions),
         "ledgers": _ledgers(change.ledgers),
-        "metrics": {each.values["metric"]: _picked(each, METRIC) for each in comparison.metrics},
-        "flips": [_picked(flip, FLIP) for flip in comparison.flips],
+        "metrics": {
+            each.values["metric"]: picked(each.values, METRIC) for each in comparison.metrics
+        },
+        "flips": [picked(flip.values, FLIP) for flip in comparison.flips],
     }
 
 
@@ -107,7 +92,7 @@ def _transitions(cells: Iterable[Row]) -> dict[str, dict[str, Any]]:
     """From bucket to bucket: tasks, those that noise alone would move, and their part of pass@1."""
     found: dict[str, dict[str, Any]] = {}
     for cell in cells:
-        told = _picked(cell, ("n_tasks", "n_tasks_by_noise", "pass_change"))
+        told = picked(cell.values, ("n_tasks", "n_tasks_by_noise", "pass_change"))
         found.setdefault(cell.bucket_before, {})[cell.bucket_after] = told
     return found
 
@@ -120,8 +105,8 @@ def _ledgers(ledgers: Iterable[Ledger]) -> dict[str, Any]:
         if ledger.policy != "dropped":
             name = f"{name}_{ledger.policy}"
         told = {
-            **_picked(ledger.total, ("total", "total_shown", "is_reversal")),
-            "lines": [_picked(line, LINE) for line in ledger.lines],
+            **picked(ledger.total.values, ("total", "total_shown", "is_reversal")),
+            "lines": [picked(line.values, LINE) for line in ledger.lines],
         }
         if ledger.slice_key:
             found.setdefault(name, {})[ledger.slice_key] = told
@@ -134,7 +119,3 @@ def _interval(row: Any, name: str) -> list[float] | None:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     is_defined = low is not None and math.isfinite(low) and math.isfinite(high)
     return [rounded(low), rounded(high)] if is_defined else None
-
-
-def _picked(row: Row, names: Iterable[str]) -> dict[str, Any]:
-    return {name: rounded(row.values[name]) for name in names}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
 from pipeline.report.tables import OF_PAIRS, Source, rows
+from pipeline.report.wording import rounded
 
 STANDING = ("regressed", "improved", "")
 
@@ -142,32 +142,6 @@ def leading(found: Iterable[Comparison], most: int | None = None) -> list[Compar
     )
     kept = len(ranked) if most is None else most
     return ranked[:kept] + [each for each in ranked[kept:] if each.standing == "regressed"]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """All runs of a benchmark beside each other: a row a base, a column a candidate."""
-
-    benchmark: str
-    names: list[str]
-    cells: Mapping[tuple[str, str], Comparison]
-
-
-def grids(found: Sequence[Comparison]) -> list[Grid]:
-    """A grid for each benchmark in which no base is named, and that has more than one pair."""
-    unnamed: dict[str, list[Comparison]] = defaultdict(list)
-    for each in found:
-        if not each.is_named:
-            unnamed[each.benchmark].append(each)
-    return [
-        Grid(
-            benchmark,
-            list(dict.fromkeys(name for each in own for name in (each.base, each.candidate))),
-            {(each.base, each.candidate): each for each in own},
-        )
-        for benchmark, own in unnamed.items()
-        if len(own) > 1
-    ]
 
 
 def compared(found: Mapping[str, list[Row]]) -> list[Comparison]:

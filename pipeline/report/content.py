@@ -251,16 +251,6 @@ def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
     ]
 
 
-def headlines(source: Source) -> list[Row]:
-    """The headline row of every run, by benchmark and name."""
-    return rows(source, HEADLINES)
-
-
-def ranked_findings(source: Source) -> list[Row]:
-    """What matters most in the whole analysis, ranked."""
-    return rows(source, FINDINGS)
-
-
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
     return _runs({table.name: rows(source, table) for table in (HEADLINES, *OF_RUNS)})

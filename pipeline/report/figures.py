@@ -50,10 +50,11 @@ class Row:
     @cached_property
     def place(self) -> str:
         """The relation and key, percent-encoded: no value can end the comment it stands in."""
-        pairs = "&".join(f"{name}={_encoded(str(self.values[name]))}" for name in self.key)
+        pairs = "&".join(f"{name}={encoded(str(self.values[name]))}" for name in self.key)
         return f"{self.relation}?{pairs}"
 
 
 @lru_cache(maxsize=10_000)
-def _encoded(value: str) -> str:
+def encoded(value: str) -> str:
+    """Percent-encoded, so that no value ends the comment it stands in."""
     return quote(value, safe="").replace("--", "-%2D")

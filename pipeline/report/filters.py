@@ -44,11 +44,6 @@ def signed(figure: Figure) -> str:
     return marked(figure, wording.signed)
 
 
-def signed_amount(figure: Figure) -> str:
-    """A difference of amounts, with its sign."""
-    return marked(figure, wording.signed_amount)
-
-
 def change(row: Row, figure: Figure) -> str:
     """A difference in the unit of the row's metric, without its name: for a table."""
     return marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
@@ -81,16 +76,6 @@ def amount(figure: Figure) -> str:
     return marked(figure, lambda value: wording.short(f"{value:,.1f}"))
 
 
-def plain_count(figure: Figure) -> str:
-    """A number that is part of a key: it says which row, and is no claim."""
-    return "n/a" if figure.value is None else str(figure.value)
-
-
-def bare(figure: Figure) -> str:
-    """A number as it is written in a file."""
-    return repr(figure.value if figure.value is None else figure.value + 0)
-
-
 def span(low: Figure, high: Figure, format_: str) -> str:
     """An interval in the format of its figures; n/a once where it is undefined."""
     formatted = {"pct": pct, "num": num, "amount": amount}[format_]
@@ -108,6 +93,11 @@ def listed(names: list[str]) -> str:
 def cell(text: str | Figure) -> str:
     """Text that is not ours, escaped; a null is a figure without a value."""
     return markdown_cell(one_line(text, LONGEST)) if isinstance(text, str) else "n/a"
+
+
+def label(text: str) -> str:
+    """Words of a profile: a name where they hold a digit, which would read as a figure."""
+    return ref(text) if any(map(str.isdigit, text)) else cell(text)
 
 
 @lru_cache(maxsize=10_000)
@@ -176,26 +166,12 @@ def marked(figure: Figure, formatted: Callable[[float], str]) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "amount": amount,
-    "bare": bare,
-    "cell": cell,
-    "chance": chance,
-    "cite": cite,
-    "code": code,
-    "count": count,
-    "excerpt": excerpt,
-    "listed": listed,
-    "many": many,
-    "num": num,
-    "pct": pct,
-    "plain_count": plain_count,
-    "points": points,
-    "ref": ref,
-    "signed_amount": signed_amount,
-    "words": words,
+    each.__name__: each
+    for each in (
+        *(amount, cell, chance, cite, code, count, excerpt, label, listed, many, num, pct, points),
+        *(ref, words),
+    )
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
-    "change": change,
-    "change_span": change_span,
-    "span": span,
+    each.__name__: each for each in (change, change_span, span)
 }

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pipeline.report.figures import Figure, Row
 from pipeline.report.sentences import METRICS, Voice
-from pipeline.report.wording import ADVICE
+from pipeline.report.wording import ADVICE, cause
 from pipeline.text import one_line
 
 # Words of a profile may be of any length.
 LONGEST_TITLE = 60
-SUSPECTS = {
-    "TI": "the task or its verifier",
-    "DA": "the data",
-    "IR": "the infrastructure",
-}
+# Kinds whose sentence counts the other runs that it holds for.
+OF_OTHERS = ("unscored", "unsettled", "unknown", "reported")
 
 
 def sentence(row: Row, voice: Voice) -> str:
     """The finding in one sentence, with the denominator of every share."""
     return SENTENCES[row.kind](row, voice)
+
+
+def foremost(ranked: Iterable[Row], most: int) -> list[Row]:
+    """The first of them; what one says of other runs too is not said again of each."""
+    told: list[Row] = []
+    for row in ranked:
+        if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in told):
+            told.append(row)
+    return told[:most]
 
 
 def _unscored(row: Row, voice: Voice) -> str:
@@ -82,7 +88,7 @@ def _missing(row: Row, voice: Voice) -> str:
 
 
 def _suspect(row: Row, voice: Voice) -> str:
-    causes = [f"{SUSPECTS[cause]} ({cause})" for cause in row.subject.split(", ")]
+    causes = [f"the {voice.text(cause(name))}" for name in row.subject.split(", ")]
     return (
         f"{_share(row, 'failure', voice)} on {_many(row.n_tasks, 'task', voice)} may come from "
         f"{' or '.join(causes)}, not from the model{_such(row, voice)}."
@@ -140,17 +146,17 @@ def _recommendation(row: Row, voice: Voice) -> str:
             f"{_many(row.n_total, 'attempt', voice)} have it{_such(row, voice)}."
         )
     return (
-        f"{advice.action}: {_share(row, 'failure', voice)} on "
-        f"{_many(row.n_tasks, 'task', voice)} {advice.about} {voice.name(subject)}"
-        f"{_such(row, voice)}."
+        f"{advice.action}: {_share(row, 'failure', voice, is_by_task=True)} "
+        f"{advice.about(row.n_concerned.value)} {voice.name(subject)}{_such(row, voice)}."
     )
 
 
-def _share(row: Row, noun: str, voice: Voice) -> str:
-    """`3 of 57 failures of a run (5.3%)`."""
+def _share(row: Row, noun: str, voice: Voice, *, is_by_task: bool = False) -> str:
+    """`3 of 57 failures of a run (5.3%)`, or `(5.3%, 2 tasks)`."""
+    tasks = f", {_many(row.n_tasks, 'task', voice)}" if is_by_task else ""
     return (
         f"{voice.count(row.n_concerned)} of {_many(row.n_total, noun, voice)} of "
-        f"{voice.name(row.run_id)} ({voice.percent(row.share)})"
+        f"{voice.name(row.run_id)} ({voice.percent(row.share)}{tasks})"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import Any
 
 from pipeline.report import templates
 from pipeline.report.cited import MARK, Sources
-from pipeline.report.commands import commands
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
 from pipeline.report.filters import settled
@@ -38,7 +38,7 @@ LIMITS: dict[str, Any] = {
     "most_changed": 2,
     "detailed_comparisons": 2,
     # Of a comparison; its table has the rest.
-    "told_labels": ("same tasks", "missing attempts", "why"),
+    "told_labels": ("same tasks", "missing", "why"),
 }
 
 
@@ -79,7 +79,7 @@ def document(
     environment = templates.markdown(folder)
     told = {
         "content": content,
-        "commands": commands(content, sections, folder),
+        "commands": _commands(content, sections, folder),
         "replaced": replaced(folder),
         **LIMITS,
     }
@@ -92,6 +92,19 @@ def document(
 
     written = [Written(section, rendered(section.name)) for section in sections]
     return Document(title, rendered("opening"), written, content.sources)
+
+
+def _commands(content: Content, sections: Sequence[Section], folder: Path | None) -> dict[str, str]:
+    """What makes a report again; RESULTS and DIR are the reader's, who has no path of ours."""
+    own = [] if folder is None else ["--templates", "TEMPLATES"]
+    chosen = [word for name in content.chosen for word in ("--run", name)]
+    if tuple(sections) != SECTIONS:
+        chosen += ["--sections", ",".join(section.name for section in sections)]
+    asked = ["blade", "report", "--warehouse", "DIR/warehouse.duckdb", *chosen, *own]
+    return {
+        "whole": " ".join([content.settings["command"], *own]),
+        "report": shlex.join(asked),
+    }
 
 
 def comparison_page(found: list[Comparison]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from pipeline.report import findings, sentences, wording
-from pipeline.report.comparisons import Change, Comparison, leading
+from pipeline.report import filters, findings, sentences, wording
+from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Gap, RunContent
 from pipeline.report.figures import Figure, Row
 from pipeline.report.filters import (
@@ -29,6 +30,7 @@ MOST_UNKNOWN = 4
 UNEXPLAINED = "UNEXPLAINED"
 # Of how a call differs from the expected one: both sides are to be seen.
 MOST_DETAIL = 300
+LONGEST_NOTE = 300
 # Where no consequential step differs.
 SAME_STEPS = ("answer", "nothing")
 
@@ -40,28 +42,15 @@ VOICE = sentences.Voice(
     count=count,
     chance=chance,
     name=ref,
-    text=cell,
+    text=filters.label,
 )
 
 
-def statements(told: Change) -> list[sentences.Statement]:
-    """What one metric of a comparison says, each sentence with its sources."""
-    return sentences.statements(told, VOICE)
-
-
-def line_name(line: Row) -> str:
-    """What a line of a ledger is about."""
-    return sentences.line_name(line, VOICE)
-
-
-def headline(comparison: Comparison) -> str:
-    """What changed, in one sentence."""
-    return sentences.headline(comparison, VOICE)
-
-
-def finding(row: Row) -> str:
-    """What matters, in one sentence."""
-    return findings.sentence(row, VOICE)
+# Each sentence with its sources.
+finding = partial(findings.sentence, voice=VOICE)
+headline = partial(sentences.headline, voice=VOICE)
+line_name = partial(sentences.line_name, voice=VOICE)
+statements = partial(sentences.statements, voice=VOICE)
 
 
 def interval(head: Row, metric: str, format_: str) -> str:
@@ -75,13 +64,6 @@ def interval(head: Row, metric: str, format_: str) -> str:
 def points_apart(figure: Figure) -> str:
     """A difference of rates in points, without a sign."""
     return points(figure).removeprefix("+")
-
-
-def behaviour(feature: str) -> str:
-    """What a feature of rollouts asks, in words."""
-    if feature.startswith(wording.CALLS):
-        return wording.CALLS + ref(feature.removeprefix(wording.CALLS))
-    return wording.BEHAVIOURS.get(feature) or cell(feature)
 
 
 def parted(row: Row) -> str:
@@ -108,15 +90,19 @@ def cause(name: str | Figure) -> str:
     """A root cause spelled out; nothing where none is suggested."""
     if not isinstance(name, str) or name == UNEXPLAINED:
         return ""
-    return wording.CAUSES.get(name) or ref(name)
+    is_known = set(name.split("+")) <= set(wording.CAUSES)
+    return wording.cause(name) if is_known else ref(name)
 
 
 def because(row: Row) -> str:
     """The cause of a task's failures, and how sure it is."""
+    if not row.is_suggested:
+        said = f"cause: {cause(row.cause) or 'unexplained'}, given by a person"
+        note = excerpt(row.note, LONGEST_NOTE)
+        cited = filters.listed(row.evidence)
+        return said + (f": {note}" if note else "") + (f"; see {cited}" if cited else "")
     if not cause(row.cause):
         return "cause: no rule suggests one"
-    if not row.is_suggested:
-        return f"cause: {cause(row.cause)}, given by a person"
     return f"suggested cause: {cause(row.cause)}, {row.confidence}, by rule {ref(row.rule)}"
 
 
@@ -132,18 +118,8 @@ def verdicts(found: Sequence[Comparison]) -> str:
 
 def explained(row: Row) -> str:
     """How many failures of a run each kind of evidence explains; what is none is left out."""
-    parts = [
-        f"{count(figure)} {words}"
-        for figure, words in (
-            (row.n_by_record, "by the record"),
-            (row.n_by_checks, "by failed checks"),
-            (row.n_by_trajectory, "by the trajectory"),
-            (row.n_described, "only described by what the verifier compares"),
-            (row.n_ungraded, "never graded"),
-            (row.n_unexplained, "unexplained"),
-        )
-        if figure.value
-    ]
+    kinds = {**wording.EXPLAINERS, "n_unexplained": "unexplained"}
+    parts = [f"{count(row[name])} {words}" for name, words in kinds.items() if row[name].value]
     seen = "; no transcript is recorded" if row.is_unobserved else ""
     return f"{ref(row.run_id)}: {many(row.n_failures, 'failure')}, {', '.join(parts)}{seen}."
 
@@ -176,15 +152,28 @@ def trust(runs: Sequence[RunContent]) -> str:
 
 
 def opening(heads: Sequence[Row]) -> str:
-    """The run that leads."""
+    """The run that leads; of one run what its attempts are worth, alone and together."""
     is_reward = any(head.is_unsettled or head.is_graded for head in heads)
     ranked = largest(heads, "mean_reward" if is_reward else "pass_at_1")
     if not ranked:
         return "No attempt is scored: there is nothing to aggregate."
     if len(heads) == 1:
-        return "The score, and what it is over:"
+        return _worth(ranked[0])
     words = "mean reward" if is_reward else "pass@1"
     return f"{ref(ranked[0].run_id)} has the highest {words}."
+
+
+def _worth(head: Row) -> str:
+    told = []
+    if head.is_unsettled or head.is_graded:
+        told.append(f"The mean reward is {num(head.mean_reward)}")
+    if head.pass_at_1.value is not None:
+        passes = f"one attempt passes {pct(head.pass_at_1)} of the time"
+        if (head.k.value or 0) > 1 and head.pass_at_k_unbiased.value is not None:
+            passes += f", at least one of {count(head.k)} attempts {pct(head.pass_at_k_unbiased)}"
+        told.append(passes)
+    text = "; ".join(told)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def slice_opening(rows: Sequence[Row]) -> str:
@@ -244,28 +233,21 @@ def largest(rows: Iterable[Row], column: str) -> list[Row]:
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "advice": wording.ADVICE.__getitem__,
-    "behaviour": behaviour,
-    "cause": cause,
     "finding": finding,
-    "largest": largest,
-    "leading": leading,
     "line_name": line_name,
-    "points_apart": points_apart,
-    "said": said,
     "statements": statements,
-    "unknown": unknown,
+    **{
+        each.__name__: each
+        for each in (cause, findings.foremost, largest, leading, points_apart, said, unknown)
+    },
 }
 GLOBALS: Mapping[str, Callable[..., str]] = {
-    "because": because,
-    "explained": explained,
     "headline": headline,
-    "interval": interval,
-    "lacking": lacking,
-    "opening": opening,
-    "parted": parted,
-    "settings_of": settings_of,
-    "slice_opening": slice_opening,
-    "trust": trust,
-    "verdicts": verdicts,
-    "wrong_step": wrong_step,
+    **{
+        each.__name__: each
+        for each in (
+            *(because, explained, interval, lacking, opening, parted, settings_of, slice_opening),
+            *(trust, verdicts, wrong_step),
+        )
+    },
 }

@@ -15,9 +15,8 @@ TESTS = {
     "t of tasks' differences": "t test over tasks",
 }
 EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
-# Of contributors in one sentence; what a sentence says of fewer tasks is said "of these tasks".
-MOST_NAMED = 2
 MOST_LINES = 3
+# Of fewer tasks than these a sentence says so.
 FEW_TASKS = 10
 
 Statement = tuple[str, str]
@@ -65,7 +64,7 @@ def statements(change: Change, voice: Voice) -> list[Statement]:
         ("change", _change(change, voice)),
         ("new tasks", _new_tasks(change, voice)),
         ("same tasks", _same_tasks(change, voice)),
-        ("missing attempts", _missing(change, voice)),
+        ("missing", _missing(change, voice)),
         ("significance", _chance(change, voice)),
         ("pairing", _pairing(change, voice)),
         ("why", contributors(change, voice)),
@@ -82,7 +81,7 @@ def headline(comparison: Comparison, voice: Voice) -> str:
     told = "; ".join(_moved(change, voice) for change in comparison.told)
     said = decided(comparison.lead, voice)
     n_common = f"{voice.count(row.n_common_tasks)} common {_tasks(row.n_common_tasks)}"
-    return f"{pair}: {told} on {n_common}{': ' if said else ''}{said}."
+    return f"{pair} on {n_common}: {told}{', ' if said else ''}{said}."
 
 
 def decided(change: Change, voice: Voice) -> str:
@@ -181,7 +180,8 @@ def _missing(change: Change, voice: Voice) -> str:
         return "n/a: rewards have no bounds"
     if row.bound_low.value == row.bound_high.value:
         return ""
-    told = f"{voice.change(change, row.delta_counted_as_fail)} if all count as failed"
+    moved = voice.change(change, row.delta_counted_as_fail)
+    told = f"{moved} if all missing attempts count as failed"
     if row.ci_counted_as_fail_low.value is not None:
         span = voice.span(change, row.ci_counted_as_fail_low, row.ci_counted_as_fail_high)
         told += f" (95% CI {span}; the verdict uses this)"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.report.content import RunContent
-from pipeline.report.digits import rounded
 from pipeline.report.figures import Row
+from pipeline.report.wording import rounded
 
 SCHEMA_VERSION = 1
 
@@ -38,15 +38,15 @@ def run_object(run: RunContent) -> dict[str, Any]:
         "total_tasks": headline["n_tasks"],
         "total_rollouts": headline["n_rollouts"],
         "run_id": headline["run_id"],
-        **_picked(headline, LEVELS),
+        **picked(headline, LEVELS),
         **{name: headline[column] for name, column in COUNTS.items()},
-        **_picked(headline, UNCERTAINTY),
-        **_picked(headline, STANDING),
+        **picked(headline, UNCERTAINTY),
+        **picked(headline, STANDING),
         **{name: headline[column] for name, column in TELLING.items()},
         **{name: _by_k(run.curves, name) for name in CURVES},
         "tasks_at": _by_k(run.curves, "n_tasks"),
         "denominators": _nested(run.policies, ("policy",), POLICY),
-        "funnel": [_picked(stage.values, FUNNEL) for stage in run.funnels],
+        "funnel": [picked(stage.values, FUNNEL) for stage in run.funnels],
         "slices": _nested(run.slices, ("slice_key", "slice_value"), SLICE),
         "resources": _nested(run.resources, ("measure", "outcome"), RESOURCE),
         "reward_components": _nested(run.components, ("component",), COMPONENT),
@@ -153,7 +153,8 @@ def _by_k(curve: Iterable[Row], name: str) -> dict[str, Any]:
     return {str(point.values["k"]): rounded(point.values[name]) for point in curve}
 
 
-def _picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Some of a row's values, rounded."""
     return {name: rounded(values[name]) for name in names}
 
 
@@ -164,5 +165,5 @@ def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) ->
         place = found
         for key in keys[:-1]:
             place = place.setdefault(row.values[key], {})
-        place[str(row.values[keys[-1]])] = _picked(row.values, names)
+        place[str(row.values[keys[-1]])] = picked(row.values, names)
     return found

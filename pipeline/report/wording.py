@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 # In what a pass and a failure of one task first differ.
 PARTINGS = {
@@ -40,91 +42,79 @@ MEASURES = {
     "n_tool_errors": "tool errors",
     "duration_s": "seconds",
 }
-# What a rollout did, where a pass and a failure of one task are told apart by it.
-BEHAVIOURS = {
-    "is_truncated": "is cut off at a limit",
-    "has_action": "does something",
-    "has_feedback": "gets a result back",
-    "has_answer": "has an answer that was found",
-    "is_refusal": "declines",
-    "n_tool_errors > 0": "meets a tool error",
-    "longest_error_streak > 1": "meets tool errors in a row",
-    "ends_in_error": "ends on an error",
-    "ends_on_tool": "ends on a tool call",
-    "n_repeated_calls > 0": "repeats a call",
-    "n_malformed_calls > 0": "makes a malformed call",
-    "has_guessed_address": "uses an address it never read",
-    "self_check = 'passed'": "checks itself and finds it right",
-    "n_matched_actions = n_expected_actions": "makes every expected change",
-    "n_unexpected_calls > 0": "makes a change that is not expected",
-    "n_turns": "turns",
-    "n_tool_calls": "tool calls",
-    "n_tool_errors": "tool errors",
-    "n_tools": "different tools",
-    "output_tokens": "output tokens",
-    "input_tokens": "input tokens",
-    "duration_s": "seconds",
-    "n_final_characters": "characters of the last words",
-    "final_chars": "characters of the last words",
-}
-CALLS = "calls "
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What a recommendation asks for, what its failures are, and what shows that it worked."""
+    """What a recommendation asks for, what one and several failures are, and when it worked."""
 
     action: str
-    about: str
+    one: str
+    several: str
     worked: str
+
+    def about(self, n_failures: int | None) -> str:
+        """What is so of them."""
+        return self.one if n_failures == 1 else self.several
 
 
 ADVICE = {
-    "ungraded": Advice("Grade again", "were never graded:", "every attempt has a verdict"),
+    "ungraded": Advice(
+        "Grade again", "was never graded:", "were never graded:", "every attempt has a verdict"
+    ),
     "suspect": Advice(
         "Check the task and its verifier",
+        "may not be the model's fault:",
         "may not be the model's fault:",
         "a reader agrees with every new verdict",
     ),
     "cut off": Advice(
         "Raise or justify the limit",
+        "was cut off:",
         "were cut off:",
         "fewer attempts end at the limit",
     ),
     "infrastructure": Advice(
-        "Fix the infrastructure and rerun",
-        "were lost:",
-        "no attempt is lost this way",
+        "Fix the infrastructure and rerun", "was lost:", "were lost:", "no attempt is lost this way"
     ),
     "association": Advice(
         "Read these attempts first",
+        "",
         "",
         "fewer attempts have the sign and the same tasks pass more often",
     ),
     "never-pass": Advice(
         "Read never-pass tasks that fail alike",
+        "shares one mode:",
         "share one mode:",
         "one of these tasks passes once",
     ),
 }
-# What BLADE's interventions are, in a few words.
-INTERVENTIONS = {
-    "prompt": "change the prompt or the tool descriptions",
-    "harness": "change the harness",
-    "training": "training",
-    "verifier repair": "repair the task or its verifier",
-    "infrastructure": "repair the infrastructure",
-    "data": "correct the data",
+# What explains a run's failures; the rest is unexplained.
+EXPLAINERS = {
+    "n_by_record": "by the record",
+    "n_by_checks": "by failed checks",
+    "n_by_trajectory": "by the trajectory",
+    "n_described": "only described by what the verifier compares",
+    "n_ungraded": "never graded",
 }
 CAUSES = {
-    "KG": "knowledge gap (KG)",
-    "UK": "unreliable knowledge (UK)",
-    "BI": "behaviour (BI)",
-    "TI": "task or verifier (TI)",
-    "IR": "infrastructure (IR)",
-    "DA": "data (DA)",
+    "KG": "knowledge gap",
+    "UK": "unreliable knowledge",
+    "BI": "behaviour",
+    "TI": "task or verifier",
+    "IR": "infrastructure",
+    "DA": "data",
 }
 SMALLEST_CHANCE = 0.0001
+# Of numbers in JSON: enough for any comparison.
+DIGITS = 12
+
+
+def cause(name: str | None) -> str:
+    """A root cause with its abbreviation; two of them where a label names two."""
+    parts = (name or "").split("+")
+    return " and ".join(f"{CAUSES[part]} ({part})" if part in CAUSES else part for part in parts)
 
 
 def points(rate: float) -> str:
@@ -156,3 +146,11 @@ def short(text: str) -> str:
     """A number without idle zeros."""
     told = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if told == "-0" else told
+
+
+def rounded(value: Any) -> Any:
+    """A float to twelve digits, null where it is not finite: sums wobble beyond; others as is."""
+    if not isinstance(value, float):
+        return value
+    # Adding 0 makes a negative zero plain.
+    return round(value, DIGITS) + 0.0 if math.isfinite(value) else None

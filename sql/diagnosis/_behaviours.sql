@@ -27,7 +27,13 @@ asked as (
             {'key': 'self_check = ''passed''', 'value': coalesce(self_check = 'passed', false)},
             {'key': 'n_matched_actions = n_expected_actions', 'value': n_matched_actions = n_expected_actions},
             {'key': 'n_unexpected_calls > 0', 'value': n_unexpected_calls > 0}
-        ]) as is_so,
+        ]) as is_so
+    from rollouts
+),
+numbers as (
+    select
+        run_id, task_id, rollout_index,
+        is_pass,
         unnest([
             {'key': 'n_turns', 'value': n_turns},
             {'key': 'n_tool_calls', 'value': n_tool_calls},
@@ -55,7 +61,6 @@ select
     'binary' as kind,
     cast(is_so.value as double) as value
 from asked
-where is_so is not null
 union all
 select
     run_id, task_id, rollout_index,
@@ -63,8 +68,7 @@ select
     number.key as feature,
     'number' as kind,
     cast(number.value as double) as value
-from asked
-where number is not null
+from numbers
 union all
 select
     run_id, task_id, rollout_index,

@@ -127,8 +127,7 @@ attempts as (
         coalesce(rules.is_profile, false) as is_profile,
         context.is_same_wrong_answer,
         pass_tools.run_id is not null as has_tools_of_pass,
-        count(*) filter (where modes.mode = 'UNDECLARED_TOOL')
-            over (partition by run_id, task_id) = features.n_task_scored as is_undeclared_by_all
+        coalesce(undeclared.n_attempts, 0) = features.n_task_scored as is_undeclared_by_all
     from main.rollout_modes as modes
     inner join main.rollout_features as features using (run_id, task_id, rollout_index)
     inner join staging.task_context as context using (run_id, task_id)
@@ -140,6 +139,12 @@ attempts as (
         on pass_tools.run_id = features.run_id
         and pass_tools.task_id = features.task_id
         and pass_tools.tools = map_keys(features.calls_by_tool)
+    left join (
+        select run_id, task_id, count(*) as n_attempts
+        from main.rollout_modes
+        where is_primary and mode = 'UNDECLARED_TOOL'
+        group by all
+    ) as undeclared using (run_id, task_id)
     where modes.is_primary
 ),
 -- What a mode means depends on how the task fares otherwise.

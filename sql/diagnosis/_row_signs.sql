@@ -70,8 +70,15 @@ read as (
         end as model_error,
         said.* exclude (record_id, n_passed, n_failed),
         -- What its own checks printed: the last figures, PASS=4 FAIL=6, or 4 passed, 6 failed.
+        -- What every match ends in is asked first: it is found ten times as fast.
         case
-            when regexp_matches(verifier, '"\w*(output|log|stdout|stderr)"\s*:\s*"') then verifier
+            when
+                (
+                    contains(verifier, 'put"') or contains(verifier, 'log"')
+                    or contains(verifier, 'out"') or contains(verifier, 'err"')
+                )
+                and regexp_matches(verifier, '"\w*(output|log|stdout|stderr)"\s*:\s*"')
+                then verifier
         end as log,
         coalesce(
             said.n_passed,

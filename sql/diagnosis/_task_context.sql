@@ -17,10 +17,12 @@ with attempts as (
         signs.verifier_error is not null as has_verifier_error,
         signs.reference,
         rollouts.answer,
+        case when is_failure then comparable(rollouts.answer) end as failing_answer,
         calls.unexpected_call_key
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
-    left join staging.rollouts using (run_id, task_id, rollout_index)
+    left join (select * exclude (run_id, task_id, rollout_index) from staging.rollouts) as rollouts
+        using (record_id)
     left join staging.records using (record_id)
     left join staging.row_signs as signs using (record_id)
     left join staging.call_signs as calls using (record_id)
@@ -35,12 +37,13 @@ here as materialized (
         -- Every failing attempt makes one and the same call that nobody expects.
         n_failed > 1
             and count(unexpected_call_key) filter (where is_failure) = n_failed
-            and count(distinct unexpected_call_key) filter (where is_failure) = 1
+            and min(unexpected_call_key) filter (where is_failure)
+                = max(unexpected_call_key) filter (where is_failure)
             as is_same_unexpected_call,
         -- Every failing attempt gives one and the same answer.
         n_failed > 1
             and count(answer) filter (where is_failure) = n_failed
-            and count(distinct comparable(answer)) filter (where is_failure) = 1
+            and min(failing_answer) = max(failing_answer)
             as is_same_wrong_answer,
         count(*) filter (where has_verifier_error and not is_pass) as n_verifier_errors,
         n_verifier_errors > 0

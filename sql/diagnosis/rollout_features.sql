@@ -163,6 +163,12 @@ ungraded as (
     )
     group by all
 ),
+-- After how many turns an attempt ended that the verifier never saw.
+ungraded_turns as (
+    select distinct run_id, n_turns
+    from ungraded
+    inner join staging.rollouts using (record_id)
+),
 -- A report of the agent's own tests: whether the last line of figures has failures in it.
 self_checks as (
     select
@@ -300,10 +306,7 @@ select
         -- Where the verifier never saw some that end there, it was these that were cut.
         when
             rollouts.n_turns = caps.turn_cap
-            and (
-                ungraded.reason is not null
-                or max(ungraded.reason) over (partition by run_id, rollouts.n_turns) is null
-            )
+            and (ungraded.reason is not null or ungraded_turns.run_id is null)
             then 'stopped at turn ' || caps.turn_cap || ', where the longest attempts end'
         when rollouts.output_tokens = caps.token_cap then 'stopped at ' || caps.token_cap || ' output tokens, as the longest attempts do'
     end as cut_by,
@@ -346,8 +349,10 @@ select
 from staging.attempts
 inner join staging.task_context as context using (run_id, task_id)
 inner join staging.run_benchmarks using (run_id)
-left join staging.rollouts using (run_id, task_id, rollout_index)
-left join staging.records using (record_id)
+left join (select * exclude (run_id, task_id, rollout_index) from staging.rollouts) as rollouts
+    using (record_id)
+left join (select record_id, outline, usage, max_output_tokens from staging.records) as records
+    using (record_id)
 left join failed using (run_id, task_id, rollout_index)
 left join lost_lines using (run_id, task_id, rollout_index)
 left join staging.call_signs as calls using (record_id)
@@ -356,4 +361,7 @@ left join self_checks using (record_id)
 left join check_counts using (run_id, task_id, rollout_index)
 left join caps using (run_id)
 left join ungraded using (record_id)
+left join ungraded_turns
+    on ungraded_turns.run_id = attempts.run_id
+    and ungraded_turns.n_turns = rollouts.n_turns
 left join verdict_twins using (record_id)

@@ -4,9 +4,9 @@
 -- needs: staging.attempts where is_pass is distinct from true
 with modes as (
     select
-        run_id, task_id, rollout_index, record_id,
-        coalesce(signs.sign, 'UNEXPLAINED') as mode,
-        rules.predicate as rule,
+        run_id, task_id, rollout_index,
+        rule_no,
+        signs.sign,
         coalesce(signs.source, 'none') as source,
         coalesce(signs.is_description, false) as is_description,
         -- What the record says itself, what a profile knows of it, its fields, checks, the trajectory,
@@ -28,9 +28,7 @@ with modes as (
         signs.seq,
         signs.told,
         signs.n_told,
-        coalesce(rules.cause, signs.cause, 'UNEXPLAINED') as cause,
-        coalesce(rules.severity, 0) as severity,
-        rules.intervention
+        signs.cause as sign_cause
     from main.rollout_features as features
     left join (
         select signs.* exclude (is_description), tests.is_description, tests.n_signed_failed
@@ -40,28 +38,34 @@ with modes as (
         where coalesce(tests.is_counted, signs.is_always)
     ) as signs using (run_id, task_id, rollout_index)
     left join raw.failure_rules as rules using (rule_no)
-    left join staging.rollout_keys using (run_id, task_id, rollout_index)
     -- Where what passes is unsettled, nothing that was scored has failed.
     where coalesce(not features.is_pass, not features.is_scored)
 ),
 shown as (
     select
-        record_id, seq,
+        run_id, task_id, rollout_index, seq,
         case when kind = 'tool_call' then arguments else coalesce(words, text) end as said
     from raw.events
-    semi join modes using (record_id, seq)
+    inner join (
+        select distinct run_id, task_id, rollout_index, record_id, seq
+        from modes
+        inner join staging.rollout_keys using (run_id, task_id, rollout_index)
+        where seq is not null
+    ) using (record_id, seq)
 )
 select
-    run_id, task_id, rollout_index, mode,
-    rule,
-    source,
-    is_description,
+    run_id, task_id, rollout_index,
+    coalesce(modes.sign, 'UNEXPLAINED') as mode,
+    rules.predicate as rule,
+    modes.source,
+    modes.is_description,
     is_primary,
     seq as evidence_seq,
     left(coalesce(said, told), 240) as snippet,
     coalesce(length(said), n_told) as n_characters,
-    cause,
-    severity,
-    intervention
+    coalesce(rules.cause, sign_cause, 'UNEXPLAINED') as cause,
+    coalesce(rules.severity, 0) as severity,
+    rules.intervention
 from modes
-left join shown using (record_id, seq)
+left join raw.failure_rules as rules using (rule_no)
+left join shown using (run_id, task_id, rollout_index, seq)

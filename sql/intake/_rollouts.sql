@@ -26,7 +26,7 @@ read as (
         texts.verifier,
         shown.n_tool_errors,
         coalesce(shown.is_spoken, false) as is_spoken,
-        bool_or(outline <> '') over (partition by keys.run_id) as has_items,
+        has_items,
         coalesce(
             json_field_count(usage, 'input_tokens'), json_field_count(usage, 'prompt_tokens')
         ) as input_tokens,
@@ -46,6 +46,13 @@ read as (
         ) as cost
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
+    inner join (
+        select run_id, bool_or(outline <> '') as has_items
+        from staging.rollout_keys
+        inner join staging.records using (record_id)
+        where role = 'rollout'
+        group by all
+    ) as runs on runs.run_id = keys.run_id
     inner join raw.texts using (record_id)
     left join shown using (record_id)
     where role = 'rollout'

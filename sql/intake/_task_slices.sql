@@ -18,23 +18,29 @@ sampled as (
     ) <= 4 and role = max(role) over (partition by benchmark, task_id)
 ),
 rows_read as (
-    select benchmark, task_id, json_fields(verifier) as fields
+    select benchmark, task_id, verifier
     from sampled
     inner join raw.texts using (record_id)
 ),
 -- The top level of a row, and its metadata.
 entries as (
-    select benchmark, task_id, parent, unnest(map_entries(fields)) as entry
+    select benchmark, task_id, '' as parent, {'key': key, 'value': value} as entry
     from (
-        select benchmark, task_id, '' as parent, fields
+        select
+            benchmark, task_id,
+            unnest(json_keys(verifier)) as key,
+            unnest(json_extract(verifier, '$.*')) as value
         from rows_read
-        union all
+    )
+    union all
+    select benchmark, task_id, parent, unnest(map_entries(json_fields(fields))) as entry
+    from (
         select
             benchmark, task_id,
             unnest(['verifier_metadata.', 'metadata.']) as parent,
-            unnest([json_fields(fields['verifier_metadata']), json_fields(fields['metadata'])])
+            unnest(json_extract(verifier, ['$.verifier_metadata', '$.metadata'])) as fields
         from rows_read
-    ) as levels
+    )
 ),
 scalars as materialized (
     select benchmark, task_id, parent || entry.key as name, json_as_text(entry.value) as value

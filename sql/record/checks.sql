@@ -11,7 +11,8 @@ with words as materialized (
             || string_agg(word, '|') filter (where role = 'component') || ')$' as components
     from raw.record_words
 ),
--- A pattern that is made up costs more than all else: it is asked of each name once.
+-- A pattern that is made up costs more than all else: it is asked of each name once. A plain field of
+-- the row itself is a check by its name alone.
 names_of_fields as materialized (
     select
         name,
@@ -21,8 +22,13 @@ names_of_fields as materialized (
         regexp_matches(name, endings)
             and name not in (select word from raw.record_words where role = 'ruled') as is_named_check,
         regexp_matches(name, components) as is_component
-    from (select distinct name, parent from staging.record_entries)
+    from (
+        select name, parent, bool_or(item_no > 0) as has_items
+        from staging.record_entries
+        group by all
+    )
     cross join words
+    where has_items or parent <> '' or is_named_check or is_component
 ),
 entries as materialized (
     select

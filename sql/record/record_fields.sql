@@ -31,7 +31,7 @@ tasks as (
         benchmark, run_id, task_id,
         field,
         n_attempts,
-        count(distinct value) > 1 or count(*) < n_attempts as is_varying
+        min(value) <> max(value) or count(*) < n_attempts as is_varying
     from fields
     inner join attempts using (benchmark, run_id, task_id)
     group by benchmark, run_id, task_id, field, n_attempts

@@ -9,7 +9,6 @@ chosen as materialized (
         contrasts.*,
         outcomes.n_passed,
         outcomes.n_scored,
-        count(*) over (partition by run_id) as n_contrasts,
         row_number() over (
             partition by run_id
             order by

@@ -8,7 +8,6 @@ chosen as materialized (
         dives.*,
         outcomes.benchmark,
         questions.prompt_sha,
-        count(*) over (partition by run_id) as n_dives,
         row_number() over (
             partition by run_id
             order by
@@ -88,11 +87,7 @@ select
     causes.is_suggested,
     causes.note,
     causes.rule,
-    causes.intervention,
     causes.evidence,
-    causes.n_failing as n_attempts,
-    flips.difference,
-    flips.n_common_first,
     coalesce(flips.failing, chosen.best_rollout || coalesce('#' || chosen.wrong_seq, '')) as failing,
     coalesce(flips.passing, passes.passing) as passing,
     case when flips.task_id is null then best_words.final_text else left(flips.failing_event, 400) end

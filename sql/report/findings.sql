@@ -1,23 +1,16 @@
 -- What matters most in an analysis, ranked by what is at stake in points of the score.
 -- grain: finding_no
 -- kind: table
-with compared as (
-    select
-        *,
-        count(*) filter (where not is_named) over () as n_pairs
-    from main.comparisons
-    where is_lead
-),
-comparisons as (
+with comparisons as (
     select
         *,
         row_number() over (
             partition by benchmark, case when is_named then candidate else '' end
             order by is_changed desc, abs(delta) desc, pair_no
         ) as rank
-    from compared
+    from main.comparisons
     -- Of twenty pairs that nobody asked about one looks changed by chance: all are tests of one.
-    where delta is not null and (is_named or is_changed)
+    where is_lead and delta is not null and (is_named or is_changed)
 ),
 examples as (
     select base, candidate, metric, is_gain, candidate_example
@@ -42,7 +35,6 @@ changes as (
         comparisons.ci_new_tasks_low as low,
         comparisons.ci_new_tasks_high as high,
         comparisons.n_common_tasks as n_total,
-        case when not comparisons.is_named then comparisons.n_pairs end as n_pairs,
         examples.candidate_example as example
     from comparisons
     left join examples
@@ -67,8 +59,6 @@ unsettled as (
     select
         run_id,
         'unsettled' as kind,
-        case when is_unsettled_by_others then 'others' when is_continuous then 'continuous' end
-            as subject,
         true as is_overturning,
         1 as stake,
         min_reward as low,
@@ -445,7 +435,6 @@ select
     n_total,
     share,
     n_tasks,
-    n_pairs,
     n_alike,
     example
 from opening

@@ -45,22 +45,10 @@ recorded as (
     left join staging.final_texts using (record_id)
     group by all
 ),
--- A few patterns of what cannot be checked stand for a million rollouts.
-patterns as (
-    select
-        run_id,
-        unobserved_checks,
-        count(*) as n_rollouts
+unobserved as (
+    select run_id, count(*) as n_rollouts
     from main.rollout_health
     where length(unobserved_checks) > 0
-    group by all
-),
-unobserved as (
-    select
-        run_id,
-        cast(sum(n_rollouts) as bigint) as n_rollouts,
-        length(list_distinct(flatten(list(unobserved_checks)))) as n_checks
-    from patterns
     group by all
 ),
 causes as (
@@ -101,8 +89,7 @@ lacking as (
             lack_of('labels', case when causes.n_curated = 0 then causes.n_tasks end, causes.n_tasks),
             lack_of('redacted', recorded.n_redacted, heads.n_rollouts),
             lack_of('rejects', lines.n_rejects, lines.n_lines)
-        ], recursive := true),
-        unobserved.n_checks
+        ], recursive := true)
     from report.headlines as heads
     left join recorded using (run_id)
     left join unobserved using (run_id)
@@ -116,8 +103,7 @@ gap_facts as (
         run_id,
         gap,
         cast(n_rows as bigint) as n_rows,
-        cast(n_of as bigint) as n_of,
-        case when gap = 'trajectory' then n_checks end as n_checks
+        cast(n_of as bigint) as n_of
     from lacking
     where n_rows > 0
 )
@@ -130,8 +116,7 @@ select
     texts.collect,
     texts.unit,
     facts.n_rows,
-    facts.n_of,
-    facts.n_checks
+    facts.n_of
 from gap_facts as facts
 inner join texts using (gap)
 order by facts.run_id, texts.gap_no

@@ -6,6 +6,30 @@ with outcomes as (
         dense_rank() over (partition by benchmark order by run_id) as run_no
     from main.task_outcomes
 ),
+-- From what has no score and what no run solves to what every run does.
+tasks as (
+    select
+        benchmark, task_id,
+        row_number() over (
+            partition by benchmark
+            order by
+                sum(n_passed) / nullif(sum(n_scored), 0) nulls first,
+                sorted_sum(mean_reward),
+                try_cast(task_id as bigint),
+                task_id
+        ) as task_no,
+        count(*) over (partition by benchmark) as n_tasks,
+        max(max(run_no)) over (partition by benchmark) as n_runs
+    from outcomes
+    group by benchmark, task_id
+),
+-- A page has room for so many runs, and for so many cells: those that always pass go first.
+shown as materialized (
+    select *
+    from outcomes
+    inner join tasks using (benchmark, task_id)
+    where run_no <= 12 and task_no * least(n_runs, 12) <= 12000
+),
 -- p passed, f failed, r has a reward while what passes is not settled, u has none, m is missing.
 marked as (
     select
@@ -23,6 +47,7 @@ marked as (
             order by rollout_index
         ) as marks
     from staging.attempts
+    semi join shown using (run_id, task_id)
     group by all
 ),
 -- How its attempts failed, the most frequent first.
@@ -35,6 +60,7 @@ modes as (
             run_id, task_id, mode,
             count(*) as n_rollouts
         from main.rollout_modes
+        semi join shown using (run_id, task_id)
         where is_primary
         group by all
     )
@@ -49,51 +75,32 @@ failed_checks as (
             run_id, task_id, check_name,
             count(*) as n_rollouts
         from main.checks
+        semi join shown using (run_id, task_id)
         where not is_passed
         group by all
     )
     group by all
-),
--- From what has no score and what no run solves to what every run does.
-tasks as (
-    select
-        benchmark, task_id,
-        row_number() over (
-            partition by benchmark
-            order by
-                sum(n_passed) / nullif(sum(n_scored), 0) nulls first,
-                sorted_sum(mean_reward),
-                try_cast(task_id as bigint),
-                task_id
-        ) as task_no,
-        count(*) over (partition by benchmark) as n_tasks,
-        max(max(run_no)) over (partition by benchmark) as n_runs
-    from outcomes
-    group by benchmark, task_id
 )
 select
-    outcomes.benchmark,
-    outcomes.task_id,
-    outcomes.run_id,
-    tasks.task_no,
-    tasks.n_tasks,
-    outcomes.bucket,
-    outcomes.n_scored,
-    outcomes.n_passed,
-    outcomes.pass_rate,
-    outcomes.mean_reward,
+    shown.benchmark,
+    shown.task_id,
+    shown.run_id,
+    task_no,
+    n_tasks,
+    shown.bucket,
+    shown.n_scored,
+    shown.n_passed,
+    shown.pass_rate,
+    shown.mean_reward,
     marked.n_attempts,
     left(marked.marks, 40) as marks,
     modes.modes,
     failed_checks.checks,
     asked.slices,
     left(asked.prompt, 600) as prompt
-from outcomes
-inner join tasks using (benchmark, task_id)
+from shown
 inner join main.tasks as asked using (benchmark, task_id)
 left join marked using (run_id, task_id)
 left join modes using (run_id, task_id)
 left join failed_checks using (run_id, task_id)
--- A page has room for so many runs, and for so many cells: those that always pass go first.
-where outcomes.run_no <= 12 and tasks.task_no * least(tasks.n_runs, 12) <= 12000
-order by outcomes.benchmark, tasks.task_no, outcomes.run_id
+order by shown.benchmark, task_no, shown.run_id

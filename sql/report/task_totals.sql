@@ -16,13 +16,7 @@ counted as (
         count(*) filter (where n_scored > 0 and n_passed = n_scored) as n_always,
         count(*) filter (where n_passed > 0 and n_passed < n_scored) as n_sometimes,
         count(*) filter (where n_scored > 0 and n_passed = 0) as n_never,
-        count(*) filter (where n_runs_missing > 0) as n_missing_somewhere,
-        count(*) filter (where is_dead) as n_dead,
-        count(discrimination) as n_discriminating,
-        count(*) filter (where is_noisy) as n_noisy,
-        coalesce(
-            min_by(task_id, (discrimination, task_id), 5) filter (where is_noisy), []
-        ) as noisy_tasks
+        count(*) filter (where n_runs_missing > 0) as n_missing_somewhere
     from main.bucket_matrix
     group by all
 )
@@ -35,11 +29,7 @@ select
     case when not runs.is_unsettled then coalesce(counted.n_always, 0) end as n_always,
     case when not runs.is_unsettled then coalesce(counted.n_sometimes, 0) end as n_sometimes,
     case when not runs.is_unsettled then coalesce(counted.n_never, 0) end as n_never,
-    coalesce(counted.n_missing_somewhere, 0) as n_missing_somewhere,
-    coalesce(counted.n_dead, 0) as n_dead,
-    coalesce(counted.n_discriminating, 0) as n_discriminating,
-    coalesce(counted.n_noisy, 0) as n_noisy,
-    coalesce(counted.noisy_tasks, []) as noisy_tasks
+    coalesce(counted.n_missing_somewhere, 0) as n_missing_somewhere
 from runs
 left join counted using (benchmark)
 order by runs.n_runs desc, runs.benchmark

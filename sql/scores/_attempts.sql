@@ -8,7 +8,8 @@ with grid as (
         rollouts.run_id is not null as is_recorded,
         coalesce(rollouts.is_scored, false) as is_scored,
         rollouts.is_pass,
-        rollouts.reward
+        rollouts.reward,
+        rollouts.record_id
     from (from main.expected where source <> 'inferred') as expected
     full join staging.rollouts using (run_id, task_id, rollout_index)
 ),

@@ -31,10 +31,11 @@ ROLLOUTS = Table(
         modes.mode,
         left(modes.snippet, 300) as snippet,
         modes.evidence_seq
-    from main.rollouts
+    from (from main.rollouts where list_contains($2, task_id)) as rollouts
     semi join wanted using (run_id, task_id, rollout_index)
-    left join main.task_prompts as questions using (run_id, task_id, prompt_sha)
-    left join (from main.rollout_modes where is_primary) as modes
+    left join (from main.task_prompts where list_contains($2, task_id)) as questions
+        using (run_id, task_id, prompt_sha)
+    left join (from main.rollout_modes where is_primary and list_contains($2, task_id)) as modes
         using (run_id, task_id, rollout_index)
     """,
 )
@@ -69,7 +70,7 @@ DIFFERENCES = Table(
         select
             run_id, task_id, rollout_index,
             from_json(verifier->'expected_actions', '["JSON"]') as actions
-        from main.rollouts
+        from (from main.rollouts where list_contains($2, task_id))
         semi join wanted using (run_id, task_id, rollout_index)
     ) using (run_id, task_id, rollout_index)
     left join main.events using (run_id, task_id, rollout_index, seq)

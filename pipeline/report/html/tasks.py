@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby, takewhile
 
 from pipeline.report.content import Content
@@ -153,6 +154,7 @@ def _cell(row: Row) -> Cell:
     return Cell(row.n_passed, told, NONE if rate is None else round(rate, 4), _paths(marks))
 
 
+@lru_cache(maxsize=10_000)
 def _paths(marks: str) -> list[tuple[str, str]]:
     """One path per kind of end, through the places of its repeats."""
     places = [(mark, MIDDLE + STEP * at) for at, mark in enumerate(marks)]

@@ -60,9 +60,5 @@ def shell(text: str) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., str]] = {
-    "href": href,
-    "shell": shell,
-    "short": short,
-    "shortened": shortened,
-    "target": target,
+    each.__name__: each for each in (href, shell, short, shortened, target)
 }
