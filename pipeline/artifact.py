@@ -54,11 +54,31 @@ def printable(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Found:
+    """A file: where it is, its name below the inputs' common parent, and why it is not opened."""
+
+    path: Path
+    name: str
+    skipped: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder part of the name; empty at the top."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def base(self) -> str:
+        """The name in its folder."""
+        return self.name.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
     `places` are the folders it lies in whose names say something, `package` the BLADE package,
-    `skipped` says why it is not opened.
+    `skipped` says why it is not opened, `format` is the module of ingest/formats that reads it
+    (none: Gym's own), `beside` the files that it is read together with.
     """
 
     path: Path
@@ -70,6 +90,8 @@ class Artifact:
     places: tuple[str, ...] = ()
     package: str | None = None
     skipped: str | None = None
+    format: str | None = None
+    beside: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> str:

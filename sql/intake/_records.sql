@@ -23,6 +23,12 @@ select
     end as role,
     files.kind as file_kind,
     bounded_name(nullif(trim(json_as_text(records.agent)), '')) as agent,
+    -- What tells the runs of one file apart: as another harness does, else the agent.
+    bounded_name(coalesce(
+        case when files.format is not null then json_as_text(records.variant) end,
+        nullif(trim(json_as_text(records.agent)), '')
+    )) as part,
+    case when files.format is not null then json_as_text(records.benchmark) end as said_benchmark,
     coalesce(
         json_as_text(
             row_field(records.verifier, records.reward_components, settings.task_id_path)

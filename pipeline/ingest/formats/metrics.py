@@ -17,13 +17,22 @@ LARGEST_FIGURE = 1e50
 
 @dataclass(frozen=True)
 class Figure:
-    """One reported figure. `task` is a task index, `position` the row where none is given."""
+    """One reported figure. `task` is a task index, `position` the row where none is given.
+
+    Of other harnesses `variant` is the run, `means` the figure in Gym's words (`mean/reward`,
+    `task_mean/reward`, `pass@2/reward`), where there is one, of which it is `scale` times as much,
+    and `reason` why ours may differ by definition, or why we have none.
+    """
 
     agent: str | None
     task: str | None
     position: int | None
     metric: str
     value: float | None
+    variant: str | None = None
+    means: str | None = None
+    scale: float = 1.0
+    reason: str | None = None
 
 
 def parse(text: str) -> Any:

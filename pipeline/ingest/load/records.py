@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from pipeline.artifact import Artifact
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import record_sql
+from pipeline.ingest.load import foreign, record_sql
 from pipeline.ingest.load.lines import (
     LINE_BITS,
     LINES,
@@ -41,18 +42,33 @@ def load(
     *,
     max_line_bytes: int,
     read: Read,
-) -> None:
-    """Every line becomes a record, a reject or blank; items of rollouts' output become events."""
+    spool: Path,
+) -> list[foreign.Converted]:
+    """Every line becomes a record, a reject or blank; items of rollouts' output become events.
+
+    What files of other formats say besides rows is returned.
+    """
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
+    own = [(no, artifact) for no, artifact in files if artifact.format is None]
+    others = [(no, artifact) for no, artifact in files if artifact.format is not None]
+    converted: list[foreign.Converted] = []
+    (n_processes,) = db.execute("select current_setting('threads')").fetchall()[0]
+    how = {"n_processes": n_processes, "max_line_bytes": max_line_bytes}
 
     def lines() -> Iterator[pa.RecordBatch]:
-        for file_no, artifact in files:
+        for file_no, artifact in own:
             tally = tallies[file_no] = FileTally()
             for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
                 yield batch
                 read(batch.nbytes, n_bytes)
+        for file_no, found, spooled in foreign.spooled(others, spool, **how):
+            for batch in spooled:
+                yield batch
+                read(batch.nbytes, n_bytes)
+            tallies[file_no] = found.tally
+            converted.append(found)
 
-    begun = [keys for _, artifact in files for keys in _first_keys(artifact)]
+    begun = [keys for _, artifact in own for keys in _first_keys(artifact)]
     fields = _known_fields(begun)
     orders = _known_orders(begun, fields)
     db.execute(record_sql.EVENTS)
@@ -60,6 +76,7 @@ def load(
     _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
     _settle_irregular(db, tallies)
     db.execute(record_sql.create_records())
+    return converted
 
 
 def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
