@@ -342,7 +342,7 @@ def _name_runs(
                 places=tuple(_telling_folders(file.name, root)),
                 package=None if claim else _package_name(file),
                 skipped=file.skipped or (claim.skipped if claim else None),
-                format=claim.format if claim else None,
+                format=claim.format or None if claim else None,
                 beside=claim.beside if claim else (),
             )
         )
@@ -353,7 +353,8 @@ def _claimed_families(claims: dict[str, formats.Claim]) -> dict[str, Family]:
     """The family of each claimed file; its mark is in the name only where others share the stem."""
     marks = defaultdict(set)
     for claim in claims.values():
-        marks[claim.folder, claim.stem].add(claim.mark)
+        if not claim.skipped:
+            marks[claim.folder, claim.stem].add(claim.mark)
     return {
         name: Family(
             claim.folder,

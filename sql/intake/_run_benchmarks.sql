@@ -19,7 +19,10 @@ named as (
     from staging.run_keys
     inner join raw.files using (run_name)
     left join (
-        select distinct run_id, safe_name(said_benchmark) as benchmark
+        select distinct
+            run_id,
+            -- It becomes the name of a folder.
+            nullif(regexp_replace(safe_name(said_benchmark), '^[.-]+', ''), '') as benchmark
         from asked
         where said_benchmark is not null
     ) as said using (run_id)

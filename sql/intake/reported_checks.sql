@@ -389,8 +389,14 @@ valued as (
                     list_aggregate(statistics.sorted, 'fsum') / statistics.n_numbers, slices.mean
                 )
                 when 'task_mean' then list_aggregate(task_means.means, 'fsum') / len(task_means.means)
-                when 'stderr' then list_stddev_samp(statistics.sorted) / sqrt(statistics.n_numbers)
-                when 'task_stderr' then list_stddev_samp(task_means.means) / sqrt(len(task_means.means))
+                when 'stderr' then coalesce(
+                    list_stddev_samp(statistics.sorted) / sqrt(statistics.n_numbers),
+                    case when statistics.n_numbers = 1 and figures.reported = 0 then 0.0 end
+                )
+                when 'task_stderr' then coalesce(
+                    list_stddev_samp(task_means.means) / sqrt(len(task_means.means)),
+                    case when len(task_means.means) = 1 and figures.reported = 0 then 0.0 end
+                )
                 -- What was not scored counts as 0.
                 when 'filled_mean' then list_aggregate(statistics.sorted, 'fsum') / counts.n_rollouts
                 when 'max' then statistics.sorted[-1]
