@@ -239,6 +239,17 @@ def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
     assert row == same and row["response"]["usage"]["output_tokens"] == 2
 
 
+def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
+    """The time a log was begun may not tell it from another; its file then does."""
+    found = []
+    for name, task in (("x.eval", "t1"), ("y.eval", "t2")):
+        head = header("a")
+        head["eval"]["task_id"] = task
+        (tmp_path / name).write_bytes(archive(log(sample("a"), head=head)))
+        found.append(formats.Found(tmp_path / name, name))
+    assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(found)}) == 2
+
+
 def test_zstd_members(tmp_path: Path) -> None:
     """Members packed by zstd read as those packed by deflate."""
     assert read(tmp_path, zstd(log(sample("a")))) == read(tmp_path, archive(log(sample("a"))))

@@ -53,6 +53,7 @@ from pipeline.ingest.formats.metrics import Figure as Figure
 # Files of any other name are asked of no format, and a folder without one imports none.
 ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst)?$", re.IGNORECASE)
 HEAD_BYTES = 64 << 10
+as_json = json.JSONEncoder(ensure_ascii=False).encode
 LONGEST_LINE = 128 << 20
 
 
@@ -291,7 +292,7 @@ def message(content: Any, role: str = "assistant") -> dict[str, Any]:
 
 def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
     """A tool call; arguments that are no text yet become JSON."""
-    given = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    given = arguments if isinstance(arguments, str) else as_json(arguments)
     return {
         "type": "function_call",
         "name": text(name) or "",

@@ -167,7 +167,11 @@ def regular(text: str) -> str:
 
 def whole(text: str, *, mark: str = "\\u") -> str:
     """Half a character cannot be text; it is shown, so that two names stay two."""
-    return LONE_SURROGATE.sub(lambda half: f"{mark}{ord(half[0]):04x}", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return LONE_SURROGATE.sub(lambda half: f"{mark}{ord(half[0]):04x}", text)
+    return text
 
 
 def _finite(text: str) -> float | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,25 +50,29 @@ SAMPLING = "temperature top_p top_k max_tokens".split()
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
     """Logs by their own word; of several of one task id, retries of one another, the latest."""
-    found = [(file, said) for file in files if (said := _said(file)) is not None]
-    by_task = defaultdict(list)
-    for file, said in found:
-        by_task[text(said.get("task_id")) or file.name].append((_created(said), file.name))
-    for file, said in found:
-        created = _created(said)
-        last, other = max(by_task[text(said.get("task_id")) or file.name])
-        model = _short(text(said.get("model")) or "")
-        yield Claim(
-            file,
-            Kind.ROLLOUTS,
-            file.folder,
-            "-".join(part for part in (_short(text(said.get("task")) or ""), model) if part)
-            or file.base.rpartition(".")[0],
-            mark=re.sub(r"[:+]", "-", created),
-            skipped=f"superseded by {other}, a later log of the same task"
-            if created < last
-            else None,
-        )
+    made, latest = [], dict[str, Claim]()
+    for file in files:
+        said = _said(file)
+        if said is None:
+            continue
+        named = [_short(text(said.get(name)) or "") for name in ("task", "model")]
+        stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
+        created = re.sub(r"[:+]", "-", text(said.get("created")) or "")
+        claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
+        made.append((text(said.get("task_id")) or file.name, claim))
+        if claim.mark > latest.setdefault(made[-1][0], claim).mark:
+            latest[made[-1][0]] = claim
+    shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in made)
+    for task, claim in made:
+        other = latest[task]
+        if claim.mark < other.mark:
+            told = f"superseded by {other.file.name}, a later log of the same task"
+            yield replace(claim, skipped=told)
+        elif shared[claim.folder, claim.stem, claim.mark] > 1:
+            # Begun in one second: two runs all the same.
+            yield replace(claim, mark=f"{claim.mark}-{claim.file.base}")
+        else:
+            yield claim
 
 
 def _said(file: Found) -> dict[str, Any] | None:
@@ -90,10 +95,6 @@ def _said(file: Found) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return said if {"task", "model"} <= said.keys() else None
-
-
-def _created(said: dict[str, Any]) -> str:
-    return text(said.get("created")) or ""
 
 
 def _short(name: str) -> str:

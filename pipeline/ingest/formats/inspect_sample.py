@@ -15,6 +15,7 @@ from typing import Any
 
 from pipeline.ingest.formats import (
     Row,
+    as_json,
     call,
     fields,
     get,
@@ -234,14 +235,14 @@ def _items(said: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _answer(content: Any, error: Any) -> str:
     """What a tool answered; its error as JSON, which is known for one."""
-    spoken = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    spoken = content if isinstance(content, str) else as_json(content)
     if isinstance(content, list) and all(get(part, "type") == "text" for part in content):
         spoken = "".join(text(get(part, "text")) or "" for part in content)
     if error is None:
         return spoken
     kind, said = text(get(error, "type")), text(get(error, "message"))
     whole = {"error": ": ".join(part for part in (kind, said) if part) or "error"}
-    return json.dumps(whole | ({"output": spoken} if content else {}), ensure_ascii=False)
+    return as_json(whole | ({"output": spoken} if content else {}))
 
 
 def _content(content: Any, attachments: dict[str, Any]) -> Any:

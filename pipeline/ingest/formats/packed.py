@@ -22,7 +22,7 @@ import pyarrow as pa
 # once it is read, however short it is.
 MOST_BYTES = 160 << 20
 MOST_VALUES = 10_000_000
-BLOCK = 1 << 20
+BLOCK = 4 << 20
 STORED, DEFLATED, ZSTD = 0, 8, 93
 LOCAL = struct.Struct("<4s5H3L2H")
 BLANK = " \t\r\n"

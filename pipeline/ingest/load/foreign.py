@@ -8,7 +8,6 @@ of rows at most.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import pickle
 import subprocess
@@ -34,6 +33,8 @@ BATCH_BYTES = 4 << 20
 # Less is converted sooner than a process has begun.
 WORTH_PROCESSES = 32 << 20
 AHEAD = 2
+# A sample of another harness may be much longer than a line of ours; memory grows with it.
+LONGEST_ROW = 128 << 20
 WORKER = "from pipeline.ingest.load import foreign; foreign.work()"
 
 
@@ -115,7 +116,7 @@ def _lines(
 def _line(row: formats.Row) -> str:
     own = {"variant": row.variant, "benchmark": row.benchmark}
     value = {**row.value, gym.OWN_FIELD: {name: said for name, said in own.items() if said}}
-    return gym.whole(json.dumps(value, ensure_ascii=False), mark="\\\\u")
+    return gym.whole(formats.as_json(value), mark="\\\\u")
 
 
 def _readings(artifact: Artifact, tally: FileTally) -> Iterator[formats.Reading]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from pipeline.ingest.load.lines import (
     read_blocks,
 )
 from pipeline.relation import append
+from pipeline.settings import DEFAULT_MAX_LINE_BYTES
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
@@ -53,7 +55,9 @@ def load(
     others = [(no, artifact) for no, artifact in files if artifact.format is not None]
     converted: list[foreign.Converted] = []
     (n_processes,) = db.execute("select current_setting('threads')").fetchall()[0]
-    how = {"n_processes": n_processes, "max_line_bytes": max_line_bytes}
+    is_given = max_line_bytes != DEFAULT_MAX_LINE_BYTES
+    longest = max_line_bytes if is_given else foreign.LONGEST_ROW
+    how = {"n_processes": n_processes, "max_line_bytes": longest}
 
     def lines() -> Iterator[pa.RecordBatch]:
         for file_no, artifact in own:
@@ -61,6 +65,8 @@ def load(
             for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
                 yield batch
                 read(batch.nbytes, n_bytes)
+
+    def made() -> Iterator[pa.RecordBatch]:
         for file_no, found, spooled in foreign.spooled(others, spool, **how):
             for batch in spooled:
                 yield batch
@@ -69,10 +75,18 @@ def load(
             converted.append(found)
 
     begun = [keys for _, artifact in own for keys in _first_keys(artifact)]
+    converting = made()
+    first = list(itertools.islice(converting, 1))
+    if sum(artifact.n_bytes for _, artifact in others) >= LARGE_FILE:
+        begun += [
+            _keys(line) for batch in first for line in batch["line"].to_pylist()[:SNIFFED_ROWS]
+        ]
     fields = _known_fields(begun)
     orders = _known_orders(begun, fields)
     db.execute(record_sql.EVENTS)
-    stream = pa.RecordBatchReader.from_batches(LINES, _together(lines()))
+    stream = pa.RecordBatchReader.from_batches(
+        LINES, _together(itertools.chain(lines(), first, converting))
+    )
     _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
     _settle_irregular(db, tallies)
     db.execute(record_sql.create_records())
@@ -172,7 +186,7 @@ def _first_keys(artifact: Artifact) -> list[list[str]]:
     return [_keys(line) for line in lines]
 
 
-def _keys(line: bytes) -> list[str]:
+def _keys(line: bytes | str) -> list[str]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
