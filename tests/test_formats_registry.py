@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -15,6 +17,7 @@ from tests.conftest import ROOT
 from tests.results import analyzed
 
 DOCS = ROOT / "docs" / "formats.md"
+CORPUS = ROOT.parent / "shared" / "formats_corpus"
 
 TOY = '''
 """A toy: a line per attempt, `task repeat score`."""
@@ -136,3 +139,48 @@ def test_table_is_current() -> None:
         DOCS.write_text(before + mark + table + end + after, encoding="utf-8")
         old = table
     assert old == table, "accept it with: make golden"
+
+
+def mutated(content: bytes, random: Random) -> bytes:
+    """A file cut off, with a piece gone, doubled or overwritten, or with values of other types."""
+    start = random.randrange(len(content))
+    end = min(len(content), start + random.randrange(1, 3000))
+    match random.randrange(5):
+        case 0:
+            return content[:start]
+        case 1:
+            return content[:start] + content[end:]
+        case 2:
+            return content[:end] + content[start:]
+        case 3:
+            return content[:start] + random.randbytes(end - start) + content[end:]
+    odd = (b"null", b"-1", b'"x"', b"[]", b"{}", b"1e400", b"[[{}]]", b"NaN")
+    values = re.split(rb'(?<=[:\[,])( ?(?:"[^"\\]*"|[0-9.]+|true|null))', content)
+    places = random.sample(range(len(values)), k=min(len(values), 1 + len(values) // 100))
+    for place in places:
+        values[place] = random.choice(odd) if place % 2 else values[place]
+    return b"".join(values)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
+def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
+    """Whatever is wrong with a file of any format, nothing is raised and every line has an end."""
+    random = Random(20)
+    whole = [path for path in sorted(CORPUS.rglob("*")) if path.is_file()]
+    found = [Found(path, str(path.relative_to(CORPUS))) for path in whole]
+    claimed = [claim for claim in formats.claims(found).values() if claim.format]
+    for claim in claimed:
+        for number in range(12):
+            folder = tmp_path / f"{number}"
+            folder.mkdir(exist_ok=True)
+            path = folder / claim.file.base
+            path.write_bytes(mutated(claim.file.path.read_bytes(), random))
+            list(formats.claims([Found(path, path.name)]))
+            into = foreign.Converted()
+            artifact = Artifact(
+                path, path.name, claim.kind, format=claim.format, beside=claim.beside
+            )
+            lines = foreign.batches(artifact, 0, into, max_line_bytes=1 << 24)
+            ids = [number for batch in lines for number in batch["record_id"].to_pylist()]
+            assert len(set(ids)) == len(ids) == into.tally.n_lines - into.tally.n_blank

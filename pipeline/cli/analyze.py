@@ -209,7 +209,7 @@ def _print_runs(runs: Sequence[Mapping[str, Any]]) -> None:
 def _cells(run: Mapping[str, Any]) -> Row:
     low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
     scored, expected = run["n_scored"], run["n_expected"]
-    k = f"k={run['k']}{RAGGED if run['is_ragged'] else ''}"
+    k = f" k={run['k']}{RAGGED if run['is_ragged'] else ''}" if run["k"] else ""
     reward = run["mean_reward"]
     return {
         "benchmark": run["benchmark"],
@@ -218,7 +218,7 @@ def _cells(run: Mapping[str, Any]) -> Row:
         "scored": scored if expected is None else f"{scored} of {expected}",
         "pass@1": percent(run["pass_at_1"]),
         "95% CI": "n/a" if low is None else f"{percent(low)} to {percent(high)}",
-        "pass@k": f"{percent(run['pass_at_k_unbiased'])} {k}",
+        "pass@k": percent(run["pass_at_k_unbiased"]) + k,
         "mean reward": "n/a" if reward is None else round(reward, 4),
         "tasks that pass": _bar([run[name] for name in BAR]),
     }

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import os
 import pkgutil
 import re
@@ -257,11 +256,14 @@ def text(value: Any) -> str | None:
 
 
 def number(value: Any) -> float | None:
-    """A finite number; true is 1."""
-    if isinstance(value, (bool, int, float)):
-        is_usable = abs(value) <= LARGEST_FIGURE and math.isfinite(value)
-        return float(value) if is_usable else None
-    return None
+    """A finite number, or one in words; true is 1."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    is_number = isinstance(value, (bool, int, float)) and abs(value) <= LARGEST_FIGURE
+    return float(value) if is_number else None
 
 
 def items(value: Any) -> list[Any]:

@@ -132,14 +132,8 @@ def _scores(sample: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _number(value: Any) -> float | None:
-    if not isinstance(value, str):
-        return number(value)
-    if value.strip().lower() in LETTERS:
-        return LETTERS[value.strip().lower()]
-    try:
-        return number(float(value))
-    except ValueError:
-        return None
+    letter = value.strip().lower() if isinstance(value, str) else None
+    return LETTERS[letter] if letter in LETTERS else number(value)
 
 
 def _limit(limit: Any) -> str | None:

@@ -145,7 +145,7 @@ def _row(
     first = get(row, "arguments", "gen_args_0")
     kwargs = get(first, "arg_1")
     asked = get(first, "arg_0")
-    is_choice = config.get("output_type") in LIKELIHOODS or isinstance(kwargs, str)
+    is_choice = text(config.get("output_type")) in LIKELIHOODS or isinstance(kwargs, str)
     answer = None if is_choice else _answer(row.get("filtered_resps"))
     request = told(
         {
@@ -209,13 +209,7 @@ def _answer(filtered: Any) -> str | None:
 
 def _likelihoods(row: dict[str, Any]) -> list[float | None] | None:
     """The log probability of each choice, in order."""
-    found = []
-    for one in items(row.get("filtered_resps")):
-        try:
-            found.append(number(float(get(one, 0))))
-        except (TypeError, ValueError):
-            found.append(None)
-    return found or None
+    return [number(get(one, 0)) for one in items(row.get("filtered_resps"))] or None
 
 
 def _results(artifact: Artifact) -> Iterator[Reading]:
