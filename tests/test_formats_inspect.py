@@ -7,6 +7,7 @@ import json
 import struct
 import zipfile
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -326,6 +327,15 @@ def test_members_that_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "samples/b_epoch_1.json: has more than 50 lists and objects"
     ]
     monkeypatch.undo()
+    whole = io.BytesIO(archive({**members, "samples/b_epoch_1.json": b"x" * 90}))
+    with zipfile.ZipFile(whole, "a") as made:
+        made.filelist += [copy(made.filelist[-1]) for _ in range(9)]
+        for number, one in enumerate(made.filelist[-9:]):
+            one.filename = f"samples/c{number}_epoch_1.json"
+            one.compress_size = 1 << 20
+        made.writestr("last", b"")
+    found = read(tmp_path, whole.getvalue())
+    assert len(rows(found)) == 1 and "overlap" in reasons(found)[-1]
     lying = bytearray(archive({**members, "samples/b_epoch_1.json": b" " * 5000}))
     place = lying.rindex(b"PK\x01\x02", 0, lying.rindex(b"samples/b_epoch_1.json"))
     struct.pack_into("<L", lying, place + 24, 10)
