@@ -38,7 +38,7 @@ lint: $(READY) ## check style and types
 	$(BIN)/mypy
 
 golden: $(READY) ## accept what the golden-file tests got
-	BLADE_ACCEPT=1 $(BIN)/python -m pytest -m "not slow" tests/test_golden.py
+	BLADE_ACCEPT=1 $(BIN)/python -m pytest -m "not slow" tests/test_golden.py tests/test_formats_registry.py
 
 bench: $(READY) ## measure speed and memory against a bare scan
 	$(BIN)/python -m tests.bench

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     HEALTH = "health"
     DATASET = "dataset"
     CONFIG = "config"
+    RESOLVED_CONFIG = "resolved_config"
     LIMITS = "limits"
     CHECKPOINT = "checkpoint"
     PROFILE = "profile"
@@ -33,7 +34,7 @@ class Kind(StrEnum):
 
 ROW_KINDS = frozenset({Kind.ROLLOUTS, Kind.INPUTS, Kind.FAILURES})
 METRIC_KINDS = frozenset({Kind.REWARD_PROFILE, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS})
-SETTING_KINDS = frozenset({Kind.CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
+SETTING_KINDS = frozenset({Kind.CONFIG, Kind.RESOLVED_CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
 
 # Files that travel with a rollout file S.jsonl, by what follows S in their names.
 SIDECAR_SUFFIXES = {
@@ -54,11 +55,31 @@ def printable(name: str) -> str:
 
 
 @dataclass(frozen=True)
+class Found:
+    """A file: where it is, its name below the inputs' common parent, and why it is not opened."""
+
+    path: Path
+    name: str
+    skipped: str | None = None
+
+    @property
+    def folder(self) -> str:
+        """The folder part of the name; empty at the top."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def base(self) -> str:
+        """The name in its folder."""
+        return self.name.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
     `places` are the folders it lies in whose names say something, `package` the BLADE package,
-    `skipped` says why it is not opened.
+    `skipped` says why it is not opened, `format` is the module of ingest/formats that reads it
+    (none: Gym's own), `beside` the files that it is read together with.
     """
 
     path: Path
@@ -70,6 +91,8 @@ class Artifact:
     places: tuple[str, ...] = ()
     package: str | None = None
     skipped: str | None = None
+    format: str | None = None
+    beside: tuple[Path, ...] = ()
 
     @property
     def folder(self) -> str:

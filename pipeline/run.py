@@ -182,7 +182,7 @@ def _build(
         outputs.replaced(settings.out, note=progress.note) as beside,
         _building(beside / WAREHOUSE_NAME, found, settings) as db,
     ):
-        _fill(db, found, chosen, settings, progress, wanted=wanted)
+        _fill(db, found, chosen, settings, progress, wanted=wanted, spool=beside.with_name("spool"))
         if has_pages:
             progress.stage("checking them")
         warnings = [] if wanted else warehouse.run_checks(db)
@@ -222,12 +222,14 @@ def _fill(
     progress: Progress,
     *,
     wanted: Sequence[str] = (),
+    spool: Path,
 ) -> None:
     """Rows into raw.*, then the relations: those wanted, or all."""
     warehouse.create_macros(db, SQL_DIR)
     n_files = f"{len(found)} file{'' if len(found) == 1 else 's'}"
     progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
-    load.artifacts(db, found, settings, read=_letting_go(db, settings, progress.read))
+    read = _letting_go(db, settings, progress.read)
+    load.artifacts(db, found, settings, read=read, spool=spool)
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)

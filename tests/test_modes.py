@@ -144,6 +144,7 @@ GRID = {
     "8": "",
     "9": "",
     "10": "MISSING_ROW",
+    "11": "ATTEMPT_ERROR",
 }
 
 
@@ -157,6 +158,7 @@ def grid_files() -> dict[str, Any]:
         rollout(7, 0, reward=0.0, extracted_answer="2"),
         rollout(8, 0, reward=1.0),
         rollout(9, 0, reward=1.0),
+        rollout(11, 0, reward=None, error_message="RuntimeError('sandbox died')"),
     ]
     failures = [
         failure(2, 0, "judge_failed", _ng_failure_judge_error="judge: HTTP 429"),
@@ -170,7 +172,7 @@ def grid_files() -> dict[str, Any]:
     return {
         "grid_rollouts.jsonl": "\n".join([*broken, *map(json.dumps, rows)]) + "\n",
         "grid_rollouts_failures.jsonl": failures,
-        "grid_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in range(11)],
+        "grid_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in range(12)],
     }
 
 

@@ -8,7 +8,7 @@ import re
 import stat
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,13 @@ from pipeline.artifact import (
     ROW_KINDS,
     SIDECAR_SUFFIXES,
     Artifact,
+    Found,
     Kind,
     printable,
 )
 from pipeline.citation import LONGEST_NAME, bounded_name
 from pipeline.errors import InputError, UsageError
+from pipeline.ingest import formats
 from pipeline.settings import MANIFEST_NAME
 
 LOOKED_FOR = "*_rollouts.jsonl, any .jsonl whose rows hold a reward or a response (also .gz, .zst)"
@@ -41,6 +43,13 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (
         r"(^|/)([^/]*[-_.])?(notes|readme)([-_.][^/]*)?\.(md|txt|rst)$|(^|/)(notes|readme)$",
         Kind.NOTES,
+    ),
+    (r"_resolved_config\.ya?ml$", Kind.RESOLVED_CONFIG),
+    # What newer versions of Gym say of how a run went, and what packages say of runs.
+    (
+        r"_(manifest|run_summary|sources|batch_status|population_status)\.json$|_mlflow_run_id$"
+        r"|(^|/)(model_comparison_statistics|failed_task_register|calibration_summary)\.json$",
+        Kind.REPORT,
     ),
     (r"(^|/)[^/]*(check_?point|ckpt)[^/]*\.(txt|json|ya?ml|toml)$", Kind.CHECKPOINT),
     (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
@@ -67,20 +76,15 @@ VALID_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
-class Found:
-    """A file: where it is, and its name below the inputs' common parent."""
-
-    path: Path
-    name: str
-    skipped: str | None = None
-
-
-@dataclass(frozen=True)
 class Family:
-    """The rollout file of one run, its shards and its sidecars, by folder and stem."""
+    """The rollout file of one run, its shards and its sidecars, by folder and stem.
+
+    `mark` tells runs apart that would have the same name, such as the time they began.
+    """
 
     folder: str
     stem: str
+    mark: str = ""
 
 
 def artifacts(
@@ -94,9 +98,15 @@ def artifacts(
     inputs = [*results, *(path for _, path in run_names)]
     found = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
-    kinds = [(file, _kind_of(file, is_named=file.path in named_files)) for file in found]
+    claims = formats.claims([file for file in found if not _is_plainly_gym(file)])
+    kinds = [
+        (file, claims[file.name].kind)
+        if file.name in claims
+        else (file, _kind_of(file, is_named=file.path in named_files))
+        for file in found
+    ]
     _refuse_without_rollouts(inputs, kinds)
-    return _name_runs(kinds, run_names)
+    return _name_runs(kinds, claims, run_names)
 
 
 def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]) -> None:
@@ -249,6 +259,13 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     return Kind.OTHER
 
 
+def _is_plainly_gym(file: Found) -> bool:
+    """By its name alone: a folder of such files is read without a look at other formats."""
+    stem, ending = _split_name(file.name)
+    is_rollouts = ending == ".jsonl" and "rollout" in stem.lower()
+    return bool(file.skipped) or is_rollouts or stem.endswith(tuple(SIDECAR_SUFFIXES))
+
+
 def _says_rollouts(name: str) -> bool:
     folders = name.lower().split("/")[:-1]
     return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
@@ -302,12 +319,23 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _name_runs(
-    kinds: list[tuple[Found, Kind]], run_names: tuple[tuple[str, Path], ...]
+    kinds: list[tuple[Found, Kind]],
+    claims: dict[str, formats.Claim],
+    run_names: tuple[tuple[str, Path], ...],
 ) -> list[Artifact]:
     """Artifacts in path order, each of a run carrying that run's name and its shard."""
-    shards = {file.name: _shard(file) for file, kind in kinds if kind in RUN_KINDS}
-    rollouts = {shards[file.name][0] for file, kind in kinds if kind is Kind.ROLLOUTS}
+    shards = {
+        file.name: _shard(file)
+        for file, kind in kinds
+        if kind in RUN_KINDS and file.name not in claims
+    }
+    rollouts = {
+        shards[file.name][0]
+        for file, kind in kinds
+        if kind is Kind.ROLLOUTS and file.name not in claims
+    }
     family_of = {name: _joined(family, rollouts) for name, (family, _, _) in shards.items()}
+    family_of |= _claimed_families(claims)
     # Metrics alone make no run; inputs or failures do: all its rollouts may have been killed.
     members = {family_of[file.name] for file, kind in kinds if kind in ROW_KINDS}
     root = _root_name(kinds)
@@ -316,6 +344,7 @@ def _name_runs(
     for file, kind in kinds:
         family = family_of.get(file.name) or _family_of_document(file, members)
         _, seed, chunk = shards.get(file.name, (None, None, None))
+        claim = claims.get(file.name)
         made.append(
             Artifact(
                 path=file.path,
@@ -325,11 +354,29 @@ def _name_runs(
                 seed=seed,
                 chunk=chunk,
                 places=tuple(_telling_folders(file.name, root)),
-                package=_package_name(file),
-                skipped=file.skipped,
+                package=None if claim else _package_name(file),
+                skipped=file.skipped or (claim.skipped if claim else None),
+                format=claim.format or None if claim else None,
+                beside=claim.beside if claim else (),
             )
         )
     return made
+
+
+def _claimed_families(claims: dict[str, formats.Claim]) -> dict[str, Family]:
+    """The family of each claimed file; its mark is in the name only where others share the stem."""
+    marks = defaultdict(set)
+    for claim in claims.values():
+        if not claim.skipped:
+            marks[claim.folder, claim.stem].add(claim.mark)
+    return {
+        name: Family(
+            claim.folder,
+            claim.stem + f"-{claim.mark}" * (len(marks[claim.folder, claim.stem]) > 1),
+            claim.mark,
+        )
+        for name, claim in claims.items()
+    }
 
 
 def _shard(file: Found) -> tuple[Family, int | None, int | None]:
@@ -371,7 +418,7 @@ def _short(stem: str) -> str:
 def _unique_names(families: set[Family], given: dict[Family, str], root: str) -> dict[Family, str]:
     """Short names, made longer by their folders only where two would read the same."""
     names = dict(given)
-    waiting = sorted(families - set(given), key=lambda family: (family.folder, family.stem))
+    waiting = sorted(families - set(given), key=astuple)
     for depth in range(1, 2 + max((f.folder.count("/") + 1 for f in waiting), default=0)):
         wanted = defaultdict(list)
         for family in waiting:

@@ -15,7 +15,7 @@ records as (
     inner join staging.run_keys
         on run_keys.run_name = records.run_name
         and run_keys.agent_key
-            = case when several.run_name is null then '' else coalesce(records.agent, '') end
+            = case when several.run_name is null then '' else coalesce(records.part, '') end
 ),
 runs as (
     select

@@ -2,17 +2,31 @@
 -- What passes and what trying means holds for all runs of a benchmark.
 -- grain: run_id
 -- kind: table
-with recursive named as (
-    select run_keys.run_id, run_name, min(files.package) as package
-    from staging.run_keys
-    inner join raw.files using (run_name)
-    group by all
-),
-asked as materialized (
-    select keys.run_id, keys.task_id, records.has_prompt, records.prompt_sha, records.ids
+with recursive asked as materialized (
+    select
+        keys.run_id, keys.task_id,
+        records.has_prompt, records.prompt_sha, records.ids, records.said_benchmark
     from staging.keys
     inner join staging.records using (record_id)
     where keys.role in ('rollout', 'input')
+),
+-- Another harness may name the benchmark in its rows.
+named as (
+    select
+        run_keys.run_id,
+        run_name,
+        coalesce(min(said.benchmark), min(files.package)) as package
+    from staging.run_keys
+    inner join raw.files using (run_name)
+    left join (
+        select distinct
+            run_id,
+            -- It becomes the name of a folder.
+            nullif(regexp_replace(safe_name(said_benchmark), '^[.-]+', ''), '') as benchmark
+        from asked
+        where said_benchmark is not null
+    ) as said using (run_id)
+    group by all
 ),
 -- Where no question was recorded, the first explicit id that tells all tasks of a run apart. An index
 -- says nothing of a task, and nor does an id that only counts.

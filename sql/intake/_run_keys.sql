@@ -1,4 +1,4 @@
--- Which run a row belongs to, by its file's run name and its agent.
+-- Which run a row belongs to, by its file's run name and its agent, or its variant.
 -- grain: run_name, agent_key
 -- kind: table
 with
@@ -8,33 +8,38 @@ families as (
     from raw.files
     where kind in ('rollouts', 'inputs', 'failures')
 ),
-agents as (
-    select distinct run_name, agent
+parts as (
+    select run_name, part, case when min(agent) = max(agent) then min(agent) end as agent
     from staging.records
+    group by all
 ),
 counted as (
     select
         run_name,
-        agents.agent,
-        count(agents.agent) over (partition by run_name) > 1 as has_several,
-        min(agents.agent) over (partition by run_name) as only_agent
+        parts.part,
+        parts.agent,
+        count(parts.part) over (partition by run_name) > 1 as has_several,
+        min(parts.agent) over (partition by run_name) as only_agent,
+        min(parts.part) over (partition by run_name) as only_part
     from families
-    left join agents using (run_name)
+    left join parts using (run_name)
 ),
 -- One agent or none: one run. Several: a run each, and one for the rows that name none.
 candidates as (
     select distinct
         run_name,
-        case when has_several then coalesce(agent, '') else '' end as agent_key,
+        case when has_several then coalesce(part, '') else '' end as agent_key,
+        case when has_several then part else only_part end as part,
         case when has_several then agent else only_agent end as agent,
         case
-            when has_several then run_name || coalesce('--' || safe_name(agent), '') else run_name
+            when has_several then run_name || coalesce('--' || safe_name(part), '') else run_name
         end as wanted
     from counted
 )
 select
     run_name,
     agent_key,
+    part,
     agent,
     -- It becomes the name of a folder.
     safe_name(bounded_name(

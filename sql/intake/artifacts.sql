@@ -9,6 +9,14 @@ with runs as (
     from staging.run_keys
     group by all
 ),
+-- Where one file holds several runs, its own rows say which.
+held as (
+    select records.source_file as path, list(distinct keys.run_id order by keys.run_id) as run_ids
+    from staging.keys
+    inner join staging.records using (record_id)
+    semi join (from raw.files where format is not null) as others on others.path = records.source_file
+    group by all
+),
 rejects as (
     select source_file as path, count(*) as n_rejects
     from main.rejects
@@ -36,8 +44,9 @@ own_rows as (
 select
     path,
     files.kind,
-    runs.run_id,
-    coalesce(runs.run_ids, []) as run_ids,
+    case when held.run_ids is null then runs.run_id when len(held.run_ids) = 1 then held.run_ids[1] end
+        as run_id,
+    coalesce(held.run_ids, runs.run_ids, []) as run_ids,
     files.n_bytes,
     files.n_lines,
     coalesce(own_rows.n_rows, 0) as n_rows,
@@ -49,5 +58,6 @@ select
     files.sha256
 from raw.files
 left join runs using (run_name)
+left join held using (path)
 left join own_rows using (path)
 left join rejects using (path)

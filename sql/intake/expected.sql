@@ -24,6 +24,14 @@ asked as (
     from staging.keys
     semi join merged_only using (run_id)
     where role in ('rollout', 'failure')
+    union
+    -- What another harness says of itself.
+    select run_keys.run_id, bounded_name(attempts.task) as task_id, attempts.rollout_index
+    from raw.expected_attempts as attempts
+    inner join raw.files using (file_no)
+    inner join staging.run_keys
+        on run_keys.run_name = files.run_name
+        and coalesce(run_keys.part = bounded_name(attempts.variant), attempts.variant is null)
 ),
 -- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
 tasks as (

@@ -2,19 +2,44 @@
 -- grain: run_id, agent, task_id, metric, source_file
 -- kind: table
 -- needs: main.reported_metrics
-with kinds as (
+with
+-- What figures of other harnesses mean in Gym's words, where there are some.
+meanings as (
+    select distinct
+        run_keys.run_id,
+        files.path as source_file,
+        bounded_name(figures.metric) as metric,
+        coalesce(figures.means, '') as means,
+        figures.scale,
+        figures.reason as stated_reason
+    from raw.figures
+    inner join raw.files using (file_no)
+    inner join staging.run_keys using (run_name)
+    where
+        files.format is not null
+        and coalesce(run_keys.part = bounded_name(figures.variant), figures.variant is null)
+),
+kinds as (
     select
         metrics.*,
+        coalesce(means, metric) as meant,
+        coalesce(meanings.scale, 1) as scale,
+        meanings.stated_reason,
         files.seed,
         files.chunk,
         -- A sidecar speaks of a whole run, or of one of its shards.
         dense_rank() over (order by metrics.run_id, files.seed, files.chunk) as scope,
         case
-            when regexp_matches(metric, '^(mean|max|min|median|std)/.') then 'statistic'
-            when regexp_matches(metric, '^pass@[0-9]+/[^/]+$') then 'pass'
-            when regexp_matches(metric, '^pass@1\[avg-of-[0-9]+\]/[^/]+$') then 'average'
-            when regexp_matches(metric, '^majority@[0-9]+/[^/]+$') then 'majority'
-            when metric in (
+            when regexp_matches(meant, '^(mean|max|min|median|std)/.') then 'statistic'
+            when regexp_matches(means, '^(task_mean|filled_mean|stderr|task_stderr)/.')
+                then 'statistic'
+            -- A mean of each repeat, and what is said of these.
+            when regexp_matches(meant, '^((mean|median|std|se)_across_repeats|repeat\[[0-9]+\])/mean/.')
+                then 'repeats'
+            when regexp_matches(meant, '^pass@[0-9]+/[^/]+$') then 'pass'
+            when regexp_matches(meant, '^pass@1\[avg-of-[0-9]+\]/[^/]+$') then 'average'
+            when regexp_matches(meant, '^majority@[0-9]+/[^/]+$') then 'majority'
+            when meant in (
                 'num_rollouts',
                 'expected_num_rollouts',
                 'missing_num_rollouts',
@@ -22,9 +47,10 @@ with kinds as (
             ) then 'count'
             else 'other'
         end as kind,
-        regexp_extract(metric, '^([^/]*)/(.+)$', ['before', 'after']) as words
+        regexp_extract(meant, '^([^/]*)/(.+)$', ['before', 'after']) as words
     from main.reported_metrics as metrics
     inner join raw.files on files.path = metrics.source_file
+    left join meanings using (run_id, source_file, metric)
 ),
 -- What each figure claims: which statistic, of which field, over which part of the run.
 figures as materialized (
@@ -33,7 +59,11 @@ figures as materialized (
         agent,
         task_id,
         metric,
-        value as reported,
+        meant,
+        value / scale as reported,
+        value,
+        scale,
+        stated_reason,
         source_file,
         scope,
         seed,
@@ -41,11 +71,12 @@ figures as materialized (
         kind,
         case
             when kind = 'statistic' then words.after
+            when kind = 'repeats' then words.after[6:]
             -- A rollout is accurate as far as it is rewarded.
             when kind not in ('count', 'other')
                 then case words.after when 'accuracy' then 'reward' else words.after end
         end as field,
-        case when kind = 'statistic' then words.before end as statistic,
+        case when kind in ('statistic', 'repeats') then words.before end as statistic,
         case
             when kind in ('pass', 'average', 'majority')
                 then try_cast(regexp_extract(words.before, '([0-9]+)\]?$', 1) as int)
@@ -126,6 +157,16 @@ given_numbers as (
     from rows_read
     inner join staging.records using (record_id)
     where rows_read.is_rollout
+    union all by name
+    select
+        rows_read.* exclude (is_rollout, is_input),
+        'scores' as source,
+        'scores.' || entries.item_name as field,
+        entries.score as value
+    from rows_read
+    inner join staging.record_entries as entries using (record_id)
+    semi join (from fields where starts_with(field, 'scores.')) as wanted using (scope)
+    where rows_read.is_rollout and entries.path in ('score', 'scores') and entries.kind = 'ITEM'
 ),
 read_numbers as materialized (
     from given_numbers
@@ -321,6 +362,31 @@ statistics as (
     ) as wanted using (scope, field)
     group by all
 ),
+-- The mean of each task's own mean.
+task_means as (
+    select scope, field, list(mean order by mean) as means
+    from (
+        select scope, field, task_id, fsum(value order by value) / count(*) as mean
+        from numbers
+        semi join (from figures where starts_with(statistic, 'task_')) as wanted using (scope, field)
+        group by all
+    )
+    group by all
+),
+repeat_means as (
+    select
+        scope,
+        field,
+        list(mean order by mean) as means,
+        map_from_entries(list((rollout_index, mean))) as by_repeat
+    from (
+        select scope, field, rollout_index, fsum(value order by value) / count(*) as mean
+        from numbers
+        semi join (from figures where kind = 'repeats') as wanted using (scope, field)
+        group by all
+    )
+    group by all
+),
 -- Our own value of every reported figure; null where we have none.
 valued as (
     select
@@ -340,6 +406,17 @@ valued as (
                 when 'mean' then coalesce(
                     list_aggregate(statistics.sorted, 'fsum') / statistics.n_numbers, slices.mean
                 )
+                when 'task_mean' then list_aggregate(task_means.means, 'fsum') / len(task_means.means)
+                when 'stderr' then coalesce(
+                    list_stddev_samp(statistics.sorted) / sqrt(statistics.n_numbers),
+                    case when statistics.n_numbers = 1 and figures.reported = 0 then 0.0 end
+                )
+                when 'task_stderr' then coalesce(
+                    list_stddev_samp(task_means.means) / sqrt(len(task_means.means)),
+                    case when len(task_means.means) = 1 and figures.reported = 0 then 0.0 end
+                )
+                -- What was not scored counts as 0.
+                when 'filled_mean' then list_aggregate(statistics.sorted, 'fsum') / counts.n_rollouts
                 when 'max' then statistics.sorted[-1]
                 when 'min' then statistics.sorted[1]
                 when 'median' then list_median(statistics.sorted)
@@ -349,7 +426,16 @@ valued as (
                     case when statistics.n_numbers = 1 and figures.reported = 0 then 0.0 end
                 )
             end
-            when figures.kind = 'count' then case figures.metric
+            when figures.kind = 'repeats' then case statistic
+                when 'mean_across_repeats'
+                    then list_aggregate(repeat_means.means, 'fsum') / len(repeat_means.means)
+                when 'median_across_repeats' then list_median(repeat_means.means)
+                when 'std_across_repeats' then list_stddev_samp(repeat_means.means)
+                when 'se_across_repeats'
+                    then list_stddev_samp(repeat_means.means) / sqrt(len(repeat_means.means))
+                else repeat_means.by_repeat[regexp_extract(statistic, '[0-9]+')::bigint]
+            end
+            when figures.kind = 'count' then case figures.meant
                 when 'num_rollouts' then counts.n_rollouts
                 when 'expected_num_rollouts' then counts.n_expected
                 when 'missing_num_rollouts' then counts.n_expected - counts.n_done
@@ -370,6 +456,14 @@ valued as (
         and statistics.scope = figures.scope
         and statistics.field = figures.field
         and statistics.task_id is not distinct from figures.task_id
+    left join task_means
+        on starts_with(figures.statistic, 'task_')
+        and task_means.scope = figures.scope
+        and task_means.field = figures.field
+    left join repeat_means
+        on figures.kind = 'repeats'
+        and repeat_means.scope = figures.scope
+        and repeat_means.field = figures.field
     left join slices
         on figures.kind = 'statistic'
         and figures.task_id is null
@@ -463,6 +557,7 @@ reasoned as (
             else kind = 'statistic' and ours is null and reported is null
         end as is_same,
         case
+            when kind = 'other' and stated_reason is not null then stated_reason
             when kind = 'other' or (k is not null and task_id is not null)
                 then 'a figure we do not compute'
             when ours is not null then null
@@ -470,6 +565,7 @@ reasoned as (
             when kind = 'statistic' and n_readings > 1 then 'several readings of its name'
             when kind = 'statistic' and n_numbers = 0 then 'field not in the rows'
             when kind = 'pass' and runs.pass_threshold is null then 'no pass threshold'
+            when kind = 'repeats' then 'field not in the rows'
             when kind in ('pass', 'average', 'majority') and not is_scored
                 then 'field not in the rows'
             when kind = 'majority' then 'field not in the rows'
@@ -478,6 +574,7 @@ reasoned as (
         end as obstacle,
         case
             when reported is null then 'reported as no number'
+            when stated_reason is not null then stated_reason
             when kind = 'pass' and is_graded
                 then 'defined otherwise: the best of the first k rewards'
             when kind = 'pass' and runs.pass_threshold <> 1
@@ -497,8 +594,8 @@ select
     agent,
     task_id,
     metric,
-    reported,
-    ours,
+    value as reported,
+    ours * scale as ours,
     case
         when is_same then 'equal'
         when coalesce(obstacle, excuse) is not null then 'not comparable'

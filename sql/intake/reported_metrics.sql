@@ -20,7 +20,10 @@ figures as (
     inner join raw.files using (file_no)
     inner join run_keys
         on run_keys.run_name = files.run_name
-        and (run_keys.is_only or run_keys.agent_key = coalesce(bounded_name(figures.agent), ''))
+        and case
+            when figures.variant is not null then run_keys.part = bounded_name(figures.variant)
+            else run_keys.is_only or run_keys.agent_key = coalesce(bounded_name(figures.agent), '')
+        end
 ),
 -- A task that was asked and has no rollout has no row in a profile.
 tasks as (

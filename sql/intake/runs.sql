@@ -22,7 +22,7 @@ with settings as (
         max(value) filter (name in ('max_output_tokens', 'max_tokens')) as max_output_tokens,
         max(value) filter (name in ('num_repeats', 'n_repeats')) as n_repeats,
         string_agg(json_pair(name, value), ', ' order by name) filter (
-            regexp_matches(name, '^(max_turns|max_steps|max_tool|max_model|timeout|time_|limit|task_)')
+            regexp_matches(name, '^(max_turns|max_steps|max_tool|max_model|timeout|time_|limit|task_)|_limit$')
         ) as limits
     from staging.run_settings
     group by all

@@ -1,1 +1,318 @@
-"""How to read each kind of artifact: declarations and pure functions, one module a format."""
+"""Results of other harnesses: one module here per format, which turns its rows into Gym's.
+
+A format is one file of this folder. It declares what the table of docs/formats.md says of it
+(`TITLE`, `FILES`, `SCORE`, `NOTES`), the names of files worth a look (`NAMES`), and two functions:
+
+- `claims(files)` gets all files whose names match, in path order, and says which are its own: by
+  the name where that is enough, else by the first bytes (`head`). A claim names the run: files of
+  one `(folder, stem, mark)` are one run. Reading rows is not its business.
+- `read(artifact)` yields what one claimed file holds, in the file's own order and without holding
+  more of it in memory than one row: a `Row` for every attempt, a `Reject` for what cannot be used,
+  a `Line` for a blank line or a heading, and, once known, `Expected` attempts, `Figure`s
+  that the harness published, and `Setting`s. Nothing in a file may make it raise but `OSError` and
+  `ValueError`, which end the file as a reject: read untrusted shapes with `get`, `text`, `number`.
+
+A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what they mean there:
+
+- `_ng_task_index`: the task's own id, text or number; `_ng_rollout_index`: the repeat, from 0;
+- `reward`: a number, or null where the attempt was not scored, never a 0 in its stead;
+- `responses_create_params.input`: what was asked, as messages with `role` and `content`;
+- `response.output`: what followed, as items (`message`, `reasoning`, `function_call`,
+  `function_call_output`); leave `output` out where no transcript was recorded;
+- `response.usage`, `response.model`; seconds in `total_run_time`; how it ended in `finish_reason`;
+- `score` and `scores`: lists of `{name, score, explanation}`, the one that the reward is and the
+  others (`scores_of`); they become `checks`, and figures are of them (`mean/scores.<name>`);
+- whatever else the row says, under names of the harness: short scalars become `record_fields`, and
+  `metadata` of the task its slices.
+
+Where one file holds several runs, `Row.variant` tells them apart (as do agents in Gym's rows);
+`Row.benchmark` names the benchmark where the harness does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import pkgutil
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from pipeline import files
+from pipeline.artifact import COMPRESSIONS, Artifact, Found, Kind
+from pipeline.ingest.formats.metrics import LARGEST_FIGURE
+from pipeline.ingest.formats.metrics import Figure as Figure
+
+# Files of any other name are asked of no format, and a folder without one imports none.
+ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst)?$", re.IGNORECASE)
+HEAD_BYTES = 64 << 10
+as_json = json.JSONEncoder(ensure_ascii=False).encode
+LONGEST_LINE = 128 << 20
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A file that a format reads: what it holds, the run it is of, and what is read with it.
+
+    `kind` is ROLLOUTS where rows are in it, else AGGREGATE_METRICS, CONFIG, LOG or OTHER: the first
+    two are read by the format. `mark` tells runs apart that share folder and stem; it is in the
+    run's name only then. `skipped` says why the file is not read at all, and is its reject.
+    """
+
+    file: Found
+    kind: Kind
+    folder: str
+    stem: str
+    mark: str = ""
+    beside: tuple[Path, ...] = ()
+    skipped: str | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One attempt in the canonical shape; `position` is its line or place, the next by default."""
+
+    value: dict[str, Any]
+    position: int | None = None
+    variant: str | None = None
+    benchmark: str | None = None
+
+
+@dataclass(frozen=True)
+class Reject:
+    """What cannot be used, and why; of an archive the reason names the member."""
+
+    reason: str
+    snippet: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that is neither; it counts as blank."""
+
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An attempt that was asked for, whether there is a row of it or not."""
+
+    task: str
+    repeat: int
+    variant: str | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of the run, under a name of formats/config.py (SETTING_NAMES)."""
+
+    name: str
+    value: str
+
+
+Reading = Row | Reject | Line | Expected | Figure | Setting
+
+
+class Format(Protocol):
+    """What a module of this folder has; the module's docstring says how each is meant."""
+
+    TITLE: str
+    FILES: str
+    SCORE: str
+    NOTES: str
+    NAMES: re.Pattern[str]
+
+    def claims(self, files: Sequence[Found]) -> Iterable[Claim]:
+        """The files that are this format's, each with its run."""
+
+    def read(self, artifact: Artifact) -> Iterator[Reading]:
+        """What a claimed file holds."""
+
+
+@cache
+def modules() -> dict[str, Format]:
+    """All formats by the names of their modules: whatever file of this folder claims files."""
+    names = sorted(info.name for info in pkgutil.iter_modules(__path__))
+    found = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {name: module for name, module in found.items() if hasattr(module, "claims")}
+
+
+def claims(found: Sequence[Found]) -> dict[str, Claim]:
+    """The claimed files by name; of two formats that claim one file the first by name has it."""
+    candidates = [file for file in found if ENDINGS.search(file.base)]
+    claimed: dict[str, Claim] = {}
+    if not candidates:
+        return claimed
+    for name, module in modules().items():
+        named = [file for file in candidates if module.NAMES.search(file.name)]
+        for claim in module.claims(named) if named else ():
+            claimed.setdefault(claim.file.name, _signed(claim, name))
+    return claimed
+
+
+def _signed(claim: Claim, name: str) -> Claim:
+    kind = Kind.SKIPPED if claim.skipped else claim.kind
+    is_read = kind in (Kind.ROLLOUTS, Kind.AGGREGATE_METRICS)
+    values = {**vars(claim), "kind": kind, "format": name if is_read else ""}
+    return Claim(**values)
+
+
+def head(path: Path, n_bytes: int = HEAD_BYTES) -> bytes:
+    """The first bytes of a file, unpacked; none where it cannot be read."""
+    try:
+        with pa.OSFile(os.fsencode(path)) as raw:
+            packed = COMPRESSIONS.get(path.suffix.lower())
+            return bytes((pa.CompressedInputStream(raw, packed) if packed else raw).read(n_bytes))
+    except OSError:
+        return b""
+
+
+def document(path: Path) -> Any:
+    """A small JSON document, NaN as null; ValueError says why there is none."""
+    try:
+        return parsed(files.content(path))
+    except files.UnreadableError as error:
+        raise ValueError(str(error)) from error
+
+
+def parsed(content: bytes | str) -> Any:
+    """JSON text, NaN and infinities as null; ValueError says why it is none."""
+    try:
+        return json.loads(content, parse_constant=lambda _: None)
+    except RecursionError as error:
+        raise ValueError("not JSON: nested too deeply") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at line {error.lineno}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"not UTF-8 at byte {error.start + 1}") from error
+
+
+def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
+    """The lines of a JSONL file: each object with its number; the others as what they are."""
+    with pa.OSFile(os.fsencode(path)) as raw:
+        packed = COMPRESSIONS.get(path.suffix.lower())
+        stream = pa.CompressedInputStream(raw, packed) if packed else raw
+        for number, line in enumerate(_lines(stream), start=1):
+            if not line.strip():
+                yield Line(position=number)
+                continue
+            try:
+                if len(line) > LONGEST_LINE:
+                    raise ValueError(f"line is longer than {LONGEST_LINE} bytes")
+                row = parsed(line)
+                if not isinstance(row, dict):
+                    raise ValueError("not a JSON object")
+            except ValueError as error:
+                yield Reject(str(error), line[:200].decode("utf-8", "replace"), number)
+                continue
+            yield number, row
+
+
+def _lines(stream: Any) -> Iterator[bytes]:
+    """Lines without their ends; of one that is too long only as much as shows it."""
+    waiting = b""
+    is_cut = False
+    while block := stream.read(1 << 20):
+        *whole, rest = (waiting + block).split(b"\n")
+        for line in whole:
+            if not is_cut:
+                yield line
+            is_cut = False
+        waiting = rest
+        if len(waiting) > LONGEST_LINE:
+            if not is_cut:
+                yield waiting
+            waiting, is_cut = b"", True
+    if waiting and not is_cut:
+        yield waiting
+
+
+def get(value: Any, *path: str | int) -> Any:
+    """What lies at a path of keys and places; None where anything on the way is something else."""
+    for key in path:
+        if isinstance(key, str):
+            value = value.get(key) if isinstance(value, dict) else None
+        else:
+            value = (
+                value[key] if isinstance(value, list) and -len(value) <= key < len(value) else None
+            )
+    return value
+
+
+def text(value: Any) -> str | None:
+    """A text that says something, or a number as one."""
+    if isinstance(value, str):
+        return value or None
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return str(value) if is_number else None
+
+
+def number(value: Any) -> float | None:
+    """A finite number, or one in words; true is 1."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    is_number = isinstance(value, (bool, int, float)) and abs(value) <= LARGEST_FIGURE
+    return float(value) if is_number else None
+
+
+def items(value: Any) -> list[Any]:
+    """A list, or an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def fields(value: Any) -> dict[str, Any]:
+    """An object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def told(row: dict[str, Any]) -> dict[str, Any]:
+    """The row without what it does not say."""
+    return {name: value for name, value in row.items() if value not in (None, {}, [])}
+
+
+def scores_of(scores: Sequence[dict[str, Any]], reward: str | None) -> dict[str, Any]:
+    """The fields `score` and `scores` of a row: the reward's own would else explain itself."""
+    own = [score for score in scores if score["name"] == reward]
+    return {"score": own, "scores": [score for score in scores if score not in own]}
+
+
+def message(content: Any, role: str = "assistant") -> dict[str, Any]:
+    """An item of the output that someone said."""
+    return {"type": "message", "role": role, "content": content}
+
+
+def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
+    """A tool call; arguments that are no text yet become JSON."""
+    given = arguments if isinstance(arguments, str) else as_json(arguments)
+    return {
+        "type": "function_call",
+        "name": text(name) or "",
+        "arguments": given,
+        "call_id": text(call_id) or "",
+    }
+
+
+def result(output: str, call_id: Any) -> dict[str, Any]:
+    """What a tool answered."""
+    return {"type": "function_call_output", "call_id": text(call_id) or "", "output": output}
+
+
+def table() -> str:
+    """The formats as docs/formats.md lists them."""
+    heads = ("format", "files", "the reward", "to know")
+    rows = [
+        (f"{module.TITLE} (`{name}`)", module.FILES, module.SCORE, module.NOTES)
+        for name, module in modules().items()
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ("---",) * len(heads), *rows))

@@ -19,6 +19,9 @@ class Column:
     type: str = "JSON"
 
 
+# What a reader of another format says of a row: it stands in lines of ours, and in no file.
+OWN_FIELD = "_blade"
+
 # Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.
 COLUMNS = (
     Column("task_index", "_ng_task_index"),
@@ -52,6 +55,8 @@ COLUMNS = (
     Column("trajectory", "ng_trajectory"),
     Column("model_call_capture", "ng_model_call_capture"),
     Column("agent_observations", "ng_agent_observations"),
+    Column("variant", f"{OWN_FIELD}.variant"),
+    Column("benchmark", f"{OWN_FIELD}.benchmark"),
 )
 
 # Top-level fields that the format owns; every other one survives whole in `verifier`.
@@ -162,7 +167,11 @@ def regular(text: str) -> str:
 
 def whole(text: str, *, mark: str = "\\u") -> str:
     """Half a character cannot be text; it is shown, so that two names stay two."""
-    return LONE_SURROGATE.sub(lambda half: f"{mark}{ord(half[0]):04x}", text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return LONE_SURROGATE.sub(lambda half: f"{mark}{ord(half[0]):04x}", text)
+    return text
 
 
 def _finite(text: str) -> float | None:

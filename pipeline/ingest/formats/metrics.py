@@ -17,13 +17,22 @@ LARGEST_FIGURE = 1e50
 
 @dataclass(frozen=True)
 class Figure:
-    """One reported figure. `task` is a task index, `position` the row where none is given."""
+    """One reported figure. `task` is a task index, `position` the row where none is given.
+
+    Of other harnesses `variant` is the run, `means` the figure in Gym's words (`mean/reward`,
+    `task_mean/reward`, `pass@2/reward`), where there is one, of which it is `scale` times as much,
+    and `reason` why ours may differ by definition, or why we have none.
+    """
 
     agent: str | None
     task: str | None
     position: int | None
     metric: str
     value: float | None
+    variant: str | None = None
+    means: str | None = None
+    scale: float = 1.0
+    reason: str | None = None
 
 
 def parse(text: str) -> Any:
@@ -59,6 +68,12 @@ def aggregate_figures(document: Any) -> Iterator[Figure]:
                 if f"agent_metrics/{short}" in figures:
                     continue
             yield Figure(agent, None, None, short, value)
+        repeats = entry.get("repeat_level_metrics")
+        for repeat in repeats if isinstance(repeats, list) else []:
+            index = repeat.get("_ng_rollout_index") if isinstance(repeat, dict) else None
+            for metric, value in _flat(repeat) if type(index) is int else ():
+                if not metric.startswith("_ng_"):
+                    yield Figure(agent, None, None, f"repeat[{index}]/{metric}", value)
         groups = entry.get("group_level_metrics")
         for position, group in enumerate(groups if isinstance(groups, list) else []):
             if isinstance(group, dict):

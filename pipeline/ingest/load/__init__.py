@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import duckdb
 import pyarrow as pa
 
 from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import records, sidecars
+from pipeline.ingest.load import record_sql, records, sidecars
 from pipeline.ingest.load.lines import FileTally
 from pipeline.ingest.load.records import Read
-from pipeline.relation import create_table
+from pipeline.relation import append, create_table
 from pipeline.settings import Settings
 
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
-    "chunk int, package varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
+    "chunk int, package varchar, format varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
     "sha256 varchar"
 )
+MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 REJECTS = "record_id bigint, reason varchar, snippet varchar"
 
 
@@ -26,19 +29,36 @@ def artifacts(
     found: list[Artifact],
     settings: Settings,
     *,
+    spool: Path,
     read: Read = lambda _read, _all: None,
 ) -> None:
-    """Read all artifacts into the schema `raw` of the open warehouse."""
+    """Read all artifacts into the schema `raw` of the open warehouse.
+
+    What has to be converted first is put into the folder `spool`, which the caller removes.
+    """
     create_table(db, "raw.rejects", REJECTS)
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
-    by_row = [(no, artifact) for no, artifact in numbered if artifact.kind in ROW_KINDS]
-    records.load(db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read)
+    by_row = [
+        (no, artifact)
+        for no, artifact in numbered
+        if artifact.kind in ROW_KINDS or artifact.format is not None
+    ]
+    converted = records.load(
+        db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read, spool=spool
+    )
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     rest = [(no, artifact) for no, artifact in numbered if no not in tallies]
     sidecars.load_documents(db, rest, tallies, max_line_bytes=settings.max_line_bytes)
+    for other in converted:
+        append(db, "raw.figures", other.figures)
+        append(db, "raw.config_values", other.settings)
+        append(db, "raw.expected_attempts", other.expected)
     _write_files(db, numbered, tallies)
+    create_table(db, "raw.question_matches", MATCHES)
+    if converted and any(artifact.format is None for _, artifact in by_row):
+        db.execute(record_sql.MATCH_QUESTIONS)
     create_table(db, "raw.id_fields", "rank int, name varchar", list(enumerate(gym.id_names())))
 
 
@@ -61,7 +81,8 @@ def _write_files(
     rows = []
     for file_no, artifact in numbered:
         tally = tallies[file_no]
-        belongs = (artifact.run_name, artifact.seed, artifact.chunk, artifact.package)
+        shard = (artifact.run_name, artifact.seed, artifact.chunk)
+        belongs = (*shard, artifact.package, artifact.format)
         counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
         named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
         rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -11,7 +13,7 @@ import pyarrow as pa
 
 from pipeline.artifact import Artifact
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import record_sql
+from pipeline.ingest.load import foreign, record_sql
 from pipeline.ingest.load.lines import (
     LINE_BITS,
     LINES,
@@ -21,6 +23,7 @@ from pipeline.ingest.load.lines import (
     read_blocks,
 )
 from pipeline.relation import append
+from pipeline.settings import DEFAULT_MAX_LINE_BYTES
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
@@ -41,25 +44,53 @@ def load(
     *,
     max_line_bytes: int,
     read: Read,
-) -> None:
-    """Every line becomes a record, a reject or blank; items of rollouts' output become events."""
+    spool: Path,
+) -> list[foreign.Converted]:
+    """Every line becomes a record, a reject or blank; items of rollouts' output become events.
+
+    What files of other formats say besides rows is returned.
+    """
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
+    own = [(no, artifact) for no, artifact in files if artifact.format is None]
+    others = [(no, artifact) for no, artifact in files if artifact.format is not None]
+    converted: list[foreign.Converted] = []
+    (n_processes,) = db.execute("select current_setting('threads')").fetchall()[0]
+    is_given = max_line_bytes != DEFAULT_MAX_LINE_BYTES
+    longest = max_line_bytes if is_given else foreign.LONGEST_ROW
+    how = {"n_processes": n_processes, "max_line_bytes": longest}
 
     def lines() -> Iterator[pa.RecordBatch]:
-        for file_no, artifact in files:
+        for file_no, artifact in own:
             tally = tallies[file_no] = FileTally()
             for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
                 yield batch
                 read(batch.nbytes, n_bytes)
 
-    begun = [keys for _, artifact in files for keys in _first_keys(artifact)]
+    def made() -> Iterator[pa.RecordBatch]:
+        for file_no, found, spooled in foreign.spooled(others, spool, **how):
+            for batch in spooled:
+                yield batch
+                read(batch.nbytes, n_bytes)
+            tallies[file_no] = found.tally
+            converted.append(found)
+
+    begun = [keys for _, artifact in own for keys in _first_keys(artifact)]
+    converting = made()
+    first = list(itertools.islice(converting, 1))
+    if sum(artifact.n_bytes for _, artifact in others) >= LARGE_FILE:
+        begun += [
+            _keys(line) for batch in first for line in batch["line"].to_pylist()[:SNIFFED_ROWS]
+        ]
     fields = _known_fields(begun)
     orders = _known_orders(begun, fields)
     db.execute(record_sql.EVENTS)
-    stream = pa.RecordBatchReader.from_batches(LINES, _together(lines()))
+    stream = pa.RecordBatchReader.from_batches(
+        LINES, _together(itertools.chain(lines(), first, converting))
+    )
     _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
     _settle_irregular(db, tallies)
     db.execute(record_sql.create_records())
+    return converted
 
 
 def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -155,7 +186,7 @@ def _first_keys(artifact: Artifact) -> list[list[str]]:
     return [_keys(line) for line in lines]
 
 
-def _keys(line: bytes) -> list[str]:
+def _keys(line: bytes | str) -> list[str]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):

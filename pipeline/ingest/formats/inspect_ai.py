@@ -1,0 +1,236 @@
+"""Inspect AI: `.eval` archives and `.json` logs, one evaluation of one task by one model each."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.artifact import Artifact, Found, Kind
+from pipeline.ingest.formats import (
+    Claim,
+    Expected,
+    Figure,
+    Reading,
+    Reject,
+    Setting,
+    fields,
+    get,
+    head,
+    items,
+    number,
+    packed,
+    parsed,
+    text,
+    told,
+)
+from pipeline.ingest.formats.inspect_sample import Log, row, sample
+
+TITLE = "Inspect AI"
+FILES = "`*.eval` (zip of deflate or zstd members, finished or not), `*.json` and `*.txt` logs"
+SCORE = (
+    "the headline score, else the first one published: C 1, P 0.5, I and N 0, yes/true 1, no/false "
+    "0, numbers and numbers in words as they are; NaN and all else unscored"
+)
+NOTES = (
+    "One run per log, one benchmark per task, epochs are repeats. A sample without scores (an "
+    "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts. "
+    "Tokens are those of the evaluated model, judges left out."
+)
+NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
+HEADER_BYTES = 8 << 20
+MOST_EXPECTED = 1_000_000
+LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
+SAMPLING = "temperature top_p top_k max_tokens".split()
+
+
+def claims(files: Sequence[Found]) -> Iterable[Claim]:
+    """Logs by their own word; of several of one task id, retries of one another, the latest."""
+    made, latest = [], dict[str, Claim]()
+    for file in files:
+        said = _said(file)
+        if said is None:
+            continue
+        named = [_short(text(said.get(name)) or "") for name in ("task", "model")]
+        stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
+        created = re.sub(r"[:+]", "-", text(said.get("created")) or "")
+        claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
+        made.append((text(said.get("task_id")) or file.name, claim))
+        if claim.mark > latest.setdefault(made[-1][0], claim).mark:
+            latest[made[-1][0]] = claim
+    shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in made)
+    for task, claim in made:
+        other = latest[task]
+        if claim.mark < other.mark:
+            told = f"superseded by {other.file.name}, a later log of the same task"
+            yield replace(claim, skipped=told)
+        elif shared[claim.folder, claim.stem, claim.mark] > 1:
+            # Begun in one second: two runs all the same.
+            yield replace(claim, mark=f"{claim.mark}-{claim.file.base}")
+        else:
+            yield claim
+
+
+def _said(file: Found) -> dict[str, Any] | None:
+    """What a log says of its evaluation; None where it is no log."""
+    begun = head(file.path, 4096)
+    if file.base.lower().endswith(".eval"):
+        if not begun.startswith(b"PK"):
+            return None
+        try:
+            with file.path.open("rb") as archive:
+                return fields(get(_header(archive, _directory(archive)[0])[0], "eval"))
+        except (OSError, ValueError):
+            return {}
+    if not begun.lstrip().startswith(b"{") or b'"eval"' not in begun or b'"version"' not in begun:
+        return None
+    start = head(file.path, HEADER_BYTES).decode("utf-8", "replace")
+    place = re.search(r'"eval"\s*:\s*(?=\{)', start)
+    try:
+        said = fields(json.JSONDecoder().raw_decode(start, place.end())[0]) if place else {}
+    except (ValueError, RecursionError):
+        return None
+    return said if {"task", "model"} <= said.keys() else None
+
+
+def _short(name: str) -> str:
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def read(artifact: Artifact) -> Iterator[Reading]:
+    """The samples of a log, and what its header says."""
+    if artifact.path.suffix.lower() == ".eval":
+        yield from _archive(artifact.path)
+    else:
+        yield from _document(artifact.path)
+
+
+def _directory(archive: Any) -> tuple[list[packed.Member], str | None]:
+    try:
+        return packed.members(archive), None
+    except ValueError as error:
+        return packed.salvaged(archive), str(error)
+
+
+def _header(archive: Any, members: list[packed.Member]) -> tuple[Any, list[str]]:
+    """The header, of an unfinished log its beginning; and why one of them could not be read."""
+    by_name = {member.name: member for member in members}
+    faults: list[str] = []
+    for name in ("header.json", "_journal/start.json"):
+        if name in by_name:
+            try:
+                return parsed(packed.content(archive, by_name[name])), faults
+            except ValueError as error:
+                faults.append(f"{name}: {error}".replace(f"{name}: {name}:", f"{name}:"))
+    return {}, faults
+
+
+def _archive(path: Path) -> Iterator[Reading]:
+    with path.open("rb") as archive:
+        members, damage = _directory(archive)
+        header, faults = _header(archive, members)
+        log = yield from _log(header)
+        for member in members:
+            if not (member.name.startswith("samples/") and member.name.endswith(".json")):
+                continue
+            try:
+                yield row(sample(packed.content(archive, member)), log)
+            except ValueError as error:
+                reason = str(error)
+                is_named = reason.startswith(member.name)
+                yield Reject(reason if is_named else f"{member.name}: {reason}", member.name)
+        for fault in [*faults, *([damage] if damage else [])]:
+            yield Reject(fault)
+
+
+def _document(path: Path) -> Iterator[Reading]:
+    """A log of one JSON document; what it says of itself stands before its samples."""
+    header: dict[str, Any] = {}
+    log: Log | None = None
+    for name, value in packed.fields(path, "samples"):
+        if name != "samples":
+            header[name] = value
+            continue
+        if log is None:
+            log = yield from _log(header)
+        if value is None:
+            continue
+        try:
+            yield row(value, log)
+        except ValueError as error:
+            yield Reject(str(error))
+    if log is None:
+        yield from _log(header)
+
+
+def _log(header: Any) -> Generator[Reading, None, Log]:
+    """Settings, expected attempts and published figures; returns what samples need to know."""
+    said = fields(get(header, "eval"))
+    config = {**fields(said.get("model_generate_config")), **fields(get(header, "plan", "config"))}
+    model = text(said.get("model"))
+    limits = {name: get(said, "config", name) for name in LIMITS}
+    epochs = get(said, "config", "epochs")
+    epochs = epochs if isinstance(epochs, int) and 0 < epochs <= MOST_EXPECTED else 1
+    settings = {**{name: config.get(name) for name in SAMPLING}, **limits, "num_repeats": epochs}
+    for name, value in {"model": model, **settings}.items():
+        if text(value):
+            yield Setting(name, str(text(value)))
+    ids = [text(one) for one in items(get(said, "dataset", "sample_ids"))]
+    for task in ids if len(ids) * epochs <= MOST_EXPECTED else ():
+        for epoch in range(epochs if task else 0):
+            yield Expected(str(task), epoch)
+    yield from _figures(header)
+    score, key = _headline(header)
+    request = told(
+        {
+            "model": model,
+            "temperature": number(config.get("temperature")),
+            "top_p": number(config.get("top_p")),
+            "max_output_tokens": config.get("max_tokens"),
+        }
+    )
+    return Log(_short(text(said.get("task")) or "inspect"), model, request, score, key)
+
+
+def _published(header: Any) -> list[Any]:
+    """Scores with their metrics; the oldest logs have one, without a list."""
+    results = fields(get(header, "results"))
+    if "scores" in results or "metrics" not in results:
+        return items(results.get("scores"))
+    return [{**results, "name": get(results, "scorer", "name"), "scorer": None}]
+
+
+def _headline(header: Any) -> tuple[str | None, str | None]:
+    """The scorer that the reward is of, and which of its values where it gives several."""
+    first = get(_published(header), 0)
+    chosen = get(header, "results", "headline") or first
+    scorer = text(get(chosen, "scorer")) or text(get(first, "name"))
+    value = text(get(chosen, "score")) or text(get(chosen, "name"))
+    if scorer is None:
+        scorer = text(get(header, "eval", "scorers", 0, "name"))
+    return scorer, None if value in (scorer, None) else value
+
+
+def _figures(header: Any) -> Iterator[Figure]:
+    """Metrics of every score: of the mean over epochs, unless epochs are reduced otherwise."""
+    for score in _published(header):
+        name, scorer = text(get(score, "name")) or "", text(get(score, "scorer"))
+        field = f"scores.{name}" if scorer in (None, name) else f"scores.{scorer}.{name}"
+        reducer = text(get(score, "reducer")) or "mean"
+        several = text(get(score, "reducer"))
+        for key, metric in fields(get(score, "metrics")).items():
+            kind = (text(get(metric, "name")) or key).rpartition("/")[2]
+            means = reason = None
+            if reducer != "mean":
+                reason = f"defined otherwise: epochs are reduced by {reducer}"
+            elif kind in ("accuracy", "mean"):
+                means = f"task_mean/{field}"
+            elif kind == "stderr" and not get(metric, "params", "cluster"):
+                means = f"task_stderr/{field}"
+            shown = "/".join(part for part in (name, several, key) if part)
+            value = number(get(metric, "value"))
+            yield Figure(None, None, None, shown, value, None, means, 1.0, reason)

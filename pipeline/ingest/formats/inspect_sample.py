@@ -1,0 +1,261 @@
+"""A sample of Inspect AI as a row: an attempt is one sample at one epoch.
+
+Its transcript is `messages`; `events`, most of a sample's bytes, are read only where an agent kept
+its conversation to itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pipeline.ingest.formats import (
+    Row,
+    as_json,
+    call,
+    fields,
+    get,
+    items,
+    message,
+    number,
+    packed,
+    parsed,
+    result,
+    scores_of,
+    text,
+    told,
+)
+
+LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+# What a sample must say before its events for these to be passed over unread.
+BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
+
+
+@dataclass(frozen=True)
+class Log:
+    """What a log says before its samples; `score` and `key` name the score that is the reward."""
+
+    task: str
+    model: str | None
+    request: dict[str, Any]
+    score: str | None
+    key: str | None
+
+
+def sample(content: bytes) -> Any:
+    """A sample without its events, where they can be told from the rest without reading them.
+
+    What stands before and behind a gap is JSON by itself only where the gap begins and ends
+    between fields of the sample.
+    """
+    start, end = content.find(b'"events":'), content.rfind(b'"model_usage":')
+    before = content[:start].rstrip()
+    if 0 < start < end and before.endswith(b","):
+        try:
+            first = json.loads(before[:-1] + b"}", parse_constant=lambda _: None)
+            if first.keys() >= BEFORE_EVENTS and _has_answer(first):
+                rest = json.loads(b"{" + content[end:], parse_constant=lambda _: None)
+                return {**rest, **first}
+        except (ValueError, RecursionError):
+            pass
+    packed.check_size(content)
+    return parsed(content)
+
+
+def _has_answer(said: dict[str, Any]) -> bool:
+    return any(get(one, "role") == "assistant" for one in items(said.get("messages")))
+
+
+def row(sample: Any, log: Log) -> Row:
+    """A sample as a row; ValueError says why it is none."""
+    if not isinstance(sample, dict):
+        raise ValueError("not a sample")
+    task, epoch = text(sample.get("id")), sample.get("epoch", 1)
+    if task is None or not isinstance(epoch, int):
+        raise ValueError("a sample without an id or an epoch")
+    attachments = fields(sample.get("attachments"))
+    scores = _scores(sample)
+    own = ".".join(part for part in (log.score, log.key) if part)
+    chosen = next((score for score in scores if own in ("", score["name"])), None)
+    said = text(get(sample, "error", "message"))
+    value = {
+        "_ng_task_index": task,
+        "_ng_rollout_index": epoch - 1,
+        "reward": chosen["score"] if chosen else None,
+        "responses_create_params": {**log.request, "input": _asked(sample, attachments)},
+        "response": told(
+            {
+                "model": log.model,
+                "usage": _usage(sample, log.model),
+                "created_at": _seconds(sample.get("started_at")),
+                "completed_at": _seconds(sample.get("completed_at")),
+            }
+        )
+        | {"output": _output(sample, attachments)},
+        "target": sample.get("target"),
+        "metadata": fields(sample.get("metadata")),
+        **scores_of(scores, chosen["name"] if chosen else None),
+        "stop_reason": text(get(sample, "output", "choices", 0, "stop_reason")),
+        "termination_reason": _limit(sample.get("limit")),
+        "error_message": said,
+        "exception_type": _exception(said),
+        "n_error_retries": len(items(sample.get("error_retries"))),
+        "is_invalidated": sample.get("invalidation") is not None,
+        "total_run_time": number(sample.get("total_time")),
+        "working_time": number(sample.get("working_time")),
+    }
+    answer = {"extracted_answer": chosen.pop("answer")} if chosen and "answer" in chosen else {}
+    return Row({**value, **answer}, benchmark=log.task)
+
+
+def _scores(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every score as a number, one for each value of a scorer that gives several."""
+    given = fields(sample.get("scores"))
+    if not given and isinstance(sample.get("score"), dict):
+        given = {"score": sample["score"]}
+    found = []
+    for name, score in given.items():
+        value = get(score, "value")
+        parts = value.items() if isinstance(value, dict) else [(None, value)]
+        for key, part in parts:
+            said = {
+                "explanation": text(get(score, "explanation")),
+                "answer": text(get(score, "answer")),
+            }
+            named = {"name": name if key is None else f"{name}.{key}", "score": _number(part)}
+            found.append(named | told(said))
+    return found
+
+
+def _number(value: Any) -> float | None:
+    letter = value.strip().lower() if isinstance(value, str) else None
+    return LETTERS[letter] if letter in LETTERS else number(value)
+
+
+def _limit(limit: Any) -> str | None:
+    kind = text(get(limit, "type")) or text(limit)
+    return f"{kind} limit" if kind else None
+
+
+def _exception(said: str | None) -> str | None:
+    match = re.match(r"([A-Za-z_]\w*)\s*[(:]", said or "")
+    return match[1] if match else None
+
+
+def _seconds(moment: Any) -> float | None:
+    try:
+        return datetime.fromisoformat(moment).timestamp() if isinstance(moment, str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:
+    """The evaluated model's own: those of judges stand beside it."""
+    every = fields(sample.get("model_usage"))
+    used = every.get(model or "") or (next(iter(every.values())) if len(every) == 1 else None)
+    if not isinstance(used, dict):
+        return None
+    return told({**used, "cost": used.get("total_cost")})
+
+
+def _asked(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
+    """The system's message, where the transcript has one, and the input with its choices."""
+    first = get(sample, "messages", 0)
+    system = [first] if get(first, "role") == "system" else []
+    given = sample.get("input")
+    asked = given if isinstance(given, list) else [{"role": "user", "content": given}]
+    if any(get(one, "role") == "system" for one in asked):
+        system = []
+    said = [
+        message(_content(get(one, "content"), attachments), text(get(one, "role")) or "user")
+        for one in [*system, *asked]
+    ]
+    choices = [text(one) or "" for one in items(sample.get("choices"))]
+    if choices:
+        listed = "\n".join(f"{chr(65 + place)}) {one}" for place, one in enumerate(choices))
+        said.append(message(listed, "user"))
+    return said
+
+
+def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
+    """What came after the question; from the events where no answer is among the messages."""
+    messages = items(sample.get("messages"))
+    place = 0
+    while place < len(messages) and (
+        get(messages[place], "role") in ("system", "user")
+        or get(messages[place], "source") == "input"
+    ):
+        place += 1
+    if place == len(messages):
+        messages, place = list(_from_events(sample)), 0
+    return [item for one in messages[place:] for item in _items(one, attachments)]
+
+
+def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
+    for event in items(sample.get("events")):
+        kind = get(event, "event")
+        if kind == "model" and (said := get(event, "output", "choices", 0, "message")):
+            yield said
+        elif kind == "tool":
+            answer, error = get(event, "result"), get(event, "error")
+            yield {
+                "role": "tool",
+                "content": answer,
+                "error": error,
+                "tool_call_id": get(event, "id"),
+            }
+
+
+def _items(said: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    role = get(said, "role")
+    content = _content(get(said, "content"), attachments)
+    if role == "tool":
+        yield result(_answer(content, get(said, "error")), get(said, "tool_call_id"))
+        return
+    parts = content if isinstance(content, list) else [content]
+    thoughts = [get(part, "reasoning") for part in parts if get(part, "type") == "reasoning"]
+    if thought := "\n\n".join(one for one in thoughts if isinstance(one, str)):
+        yield {"type": "reasoning", "summary": [{"type": "summary_text", "text": thought}]}
+    spoken = [part for part in parts if get(part, "type") != "reasoning" and part]
+    if spoken:
+        yield message(spoken if isinstance(content, list) else content, text(role) or "assistant")
+    for one in items(get(said, "tool_calls")):
+        yield call(get(one, "function"), get(one, "arguments"), get(one, "id"))
+
+
+def _answer(content: Any, error: Any) -> str:
+    """What a tool answered; its error as JSON, which is known for one."""
+    spoken = content if isinstance(content, str) else as_json(content)
+    if isinstance(content, list) and all(get(part, "type") == "text" for part in content):
+        spoken = "".join(text(get(part, "text")) or "" for part in content)
+    if error is None:
+        return spoken
+    kind, said = text(get(error, "type")), text(get(error, "message"))
+    whole = {"error": ": ".join(part for part in (kind, said) if part) or "error"}
+    return as_json(whole | ({"output": spoken} if content else {}))
+
+
+def _content(content: Any, attachments: dict[str, Any]) -> Any:
+    """Text, or parts with text: what is attached is put in, images and the like are only named."""
+    if isinstance(content, list):
+        return [_part(part, attachments) for part in content]
+    return _attached(content, attachments)
+
+
+def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
+    kind = text(get(part, "type")) or "part"
+    for name in ("reasoning", "text"):
+        if isinstance(get(part, name), str):
+            return {"type": kind, name: _attached(part[name], attachments)}
+    return {"type": kind}
+
+
+def _attached(value: Any, attachments: dict[str, Any]) -> str:
+    spoken = value if isinstance(value, str) else ""
+    if spoken.startswith("attachment://"):
+        return text(attachments.get(spoken.removeprefix("attachment://"))) or spoken
+    return spoken

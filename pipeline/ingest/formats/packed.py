@@ -1,0 +1,203 @@
+"""What is read bit by bit: members of a zip archive, and elements of a list in a JSON document.
+
+Neither is believed: a member is unpacked no further than the limit and its own stated size, and
+must have the checksum that the directory states; of a document memory holds one element at a time.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+# A sample of 300,000 events takes about 100 MB. Each list or object takes some 100 bytes and more
+# once it is read, however short it is.
+MOST_BYTES = 160 << 20
+MOST_VALUES = 10_000_000
+BLOCK = 4 << 20
+STORED, DEFLATED, ZSTD = 0, 8, 93
+LOCAL = struct.Struct("<4s5H3L2H")
+BLANK = " \t\r\n"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of an archive: where it lies, and what the archive says of it."""
+
+    name: str
+    method: int
+    offset: int
+    n_packed: int
+    n_bytes: int
+    checksum: int
+
+
+def members(file: BinaryIO) -> list[Member]:
+    """All members, of one name the last; ValueError where there is no directory of them."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            listed = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, struct.error, OverflowError) as error:
+        raise ValueError(f"not a whole zip archive: {error}") from error
+    # Members that share their bytes would unpack to any amount.
+    if sum(one.compress_size for one in listed) > file.seek(0, 2):
+        raise ValueError("not a whole zip archive: its members overlap")
+    last = {
+        one.filename: Member(
+            one.filename,
+            one.compress_type,
+            one.header_offset,
+            one.compress_size,
+            one.file_size,
+            one.CRC,
+        )
+        for one in listed
+    }
+    return list(last.values())
+
+
+def salvaged(file: BinaryIO) -> list[Member]:
+    """The whole members at the beginning of an archive that was never finished."""
+    found: dict[str, Member] = {}
+    place, end = 0, file.seek(0, 2)
+    while place + LOCAL.size <= end:
+        file.seek(place)
+        header = LOCAL.unpack(file.read(LOCAL.size))
+        sign, _, flags, method, _, _, checksum, n_packed, n_bytes, n_name, n_extra = header
+        start = place + LOCAL.size + n_name + n_extra
+        # Sizes that follow their member are not known before it is read.
+        if sign != b"PK\x03\x04" or flags & 8 or start + n_packed > end:
+            break
+        name = file.read(n_name).decode("utf-8", "replace")
+        found[name] = Member(name, method, place, n_packed, n_bytes, checksum)
+        place = start + n_packed
+    return list(found.values())
+
+
+def content(file: BinaryIO, member: Member) -> bytes:
+    """What a member holds; ValueError says why that is not read."""
+    if max(member.n_bytes, member.n_packed) > MOST_BYTES:
+        raise ValueError(f"{member.name}: has more than {MOST_BYTES >> 20} MB")
+    file.seek(member.offset)
+    header = file.read(LOCAL.size)
+    if len(header) < LOCAL.size or header[:4] != b"PK\x03\x04":
+        raise ValueError(f"{member.name}: is not where the archive says")
+    n_name, n_extra = LOCAL.unpack(header)[-2:]
+    file.seek(n_name + n_extra, 1)
+    packed = file.read(member.n_packed)
+    try:
+        if member.method == DEFLATED:
+            found = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, member.n_bytes + 1)
+        elif member.method == ZSTD:
+            codec = pa.Codec("zstd")
+            found = codec.decompress(packed, member.n_bytes, asbytes=True) if packed else b""
+        elif member.method == STORED:
+            found = packed
+        else:
+            raise ValueError(
+                f"{member.name}: is packed by a method we do not know, {member.method}"
+            )
+    except (zlib.error, OSError, pa.ArrowException) as error:
+        raise ValueError(f"{member.name}: is damaged, it cannot be unpacked") from error
+    if len(found) != member.n_bytes or zlib.crc32(found) != member.checksum:
+        raise ValueError(f"{member.name}: is damaged, or not what the archive says of it")
+    return found
+
+
+def check_size(text: str | bytes) -> None:
+    """ValueError where so many lists and objects would take more memory than any sample needs."""
+    if isinstance(text, str):
+        n_values = text.count("[") + text.count("{")
+    else:
+        n_values = text.count(b"[") + text.count(b"{")
+    if n_values > MOST_VALUES:
+        raise ValueError(f"has more than {MOST_VALUES:,} lists and objects")
+
+
+def fields(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
+    """The fields of a JSON object in a file, those of the list `streamed` one element at a time.
+
+    ValueError, after what could be read, says where the document is damaged.
+    """
+    with path.open("rb") as file:
+        text = _Text(file)
+        text.expect("{")
+        while not text.at("}"):
+            name = text.value()
+            text.expect(":")
+            if name == streamed and text.at("["):
+                text.expect("[")
+                while not text.at("]"):
+                    yield streamed, text.value()
+                    if not text.at("]"):
+                        text.expect(",")
+                text.expect("]")
+            else:
+                yield str(name), text.value()
+            if not text.at("}"):
+                text.expect(",")
+
+
+class _Text:
+    """Text of a file as it is needed: what was read is let go."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        self.json = json.JSONDecoder(parse_constant=lambda _: None)
+        self.held = ""
+        self.place = 0
+        self.is_whole = False
+
+    def more(self, n_bytes: int) -> None:
+        block = self.file.read(n_bytes)
+        self.is_whole = not block
+        try:
+            self.held = self.held[self.place :] + self.decode(block, self.is_whole)
+        except UnicodeDecodeError as error:
+            raise ValueError("not UTF-8") from error
+        self.place = 0
+
+    def at(self, sign: str) -> bool:
+        """Whether the next character that is not blank is this one."""
+        while True:
+            while self.place < len(self.held) and self.held[self.place] in BLANK:
+                self.place += 1
+            if self.place < len(self.held) or self.is_whole:
+                return self.held.startswith(sign, self.place)
+            self.more(BLOCK)
+
+    def expect(self, sign: str) -> None:
+        if not self.at(sign):
+            raise ValueError(f"not JSON: {sign} is missing, the document may be cut off")
+        self.place += 1
+
+    def value(self) -> Any:
+        """The next value; read again with more text where it does not end yet."""
+        self.at("")
+        n_bytes = BLOCK
+        while True:
+            try:
+                found, end = self.json.raw_decode(self.held, self.place)
+                # A number may go on in what was not read yet.
+                if end < len(self.held) or self.is_whole:
+                    self.place = end
+                    return found
+            except json.JSONDecodeError as error:
+                if self.is_whole:
+                    raise ValueError(f"not JSON: {error.msg}") from error
+            except RecursionError as error:
+                raise ValueError("not JSON: nested too deeply") from error
+            if len(self.held) - self.place > MOST_BYTES:
+                raise ValueError(f"not JSON, or a value of more than {MOST_BYTES >> 20} MB")
+            self.more(n_bytes)
+            check_size(self.held)
+            n_bytes *= 2

@@ -1,0 +1,241 @@
+"""Files of other harnesses -> batches of canonical lines, in processes where there is much to do.
+
+Little is converted while its rows are asked for. Of much, each file becomes a spool in the folder
+of the build, some files ahead of the load: neither waits for the other, and memory holds a batch
+of rows at most.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import subprocess
+import sys
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.artifact import Artifact, Kind
+from pipeline.files import reason_of
+from pipeline.ingest import formats
+from pipeline.ingest.formats import gym
+from pipeline.ingest.load.lines import LINES, SNIPPET_BYTES, FileTally, record_id
+
+BATCH_BYTES = 4 << 20
+# Less is converted sooner than a process has begun.
+WORTH_PROCESSES = 32 << 20
+AHEAD = 2
+# A sample of another harness may be much longer than a line of ours; memory grows with it.
+LONGEST_ROW = 128 << 20
+WORKER = "from pipeline.ingest.load import foreign; foreign.work()"
+
+
+@dataclass
+class Converted:
+    """What a file holds besides rows: its tally, and what goes into tables of its own."""
+
+    tally: FileTally = field(default_factory=FileTally)
+    expected: list[tuple[Any, ...]] = field(default_factory=list)
+    figures: list[tuple[Any, ...]] = field(default_factory=list)
+    settings: list[tuple[Any, ...]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file to be converted into a spool."""
+
+    artifact: Artifact
+    file_no: int
+    spool: Path
+    max_line_bytes: int
+
+
+def batches(
+    artifact: Artifact, file_no: int, into: Converted, *, max_line_bytes: int
+) -> Iterator[pa.RecordBatch]:
+    """The canonical lines of a file, each with the id of its place there; faults beside them."""
+    waiting: list[tuple[int, str, str | None]] = []
+    n_bytes = 0
+    for line in _lines(artifact, file_no, into, max_line_bytes):
+        waiting.append(line)
+        n_bytes += len(line[1])
+        if n_bytes >= BATCH_BYTES:
+            yield _batch(waiting)
+            waiting, n_bytes = [], 0
+    if waiting:
+        yield _batch(waiting)
+
+
+def _batch(rows: list[tuple[int, str, str | None]]) -> pa.RecordBatch:
+    columns = zip(zip(*rows, strict=True), LINES.types, strict=True)
+    return pa.record_batch([pa.array(values, kind) for values, kind in columns], schema=LINES)
+
+
+def _lines(
+    artifact: Artifact, file_no: int, into: Converted, max_line_bytes: int
+) -> Iterator[tuple[int, str, str | None]]:
+    """Rows and rejects as lines; all else is noted. The last line of damage is the file's."""
+    tally = into.tally
+    tally.n_bytes = artifact.n_bytes
+    for reading in _readings(artifact, tally):
+        match reading:
+            case formats.Row() | formats.Reject() | formats.Line():
+                place = tally.n_lines + 1 if reading.position is None else reading.position
+                tally.n_lines = max(tally.n_lines, place)
+                if isinstance(reading, formats.Line):
+                    tally.n_blank += 1
+                elif isinstance(reading, formats.Reject):
+                    snippet = gym.whole(reading.snippet)[:SNIPPET_BYTES]
+                    yield record_id(file_no, place), snippet, gym.whole(reading.reason)
+                else:
+                    line = _line(reading)
+                    fault = None
+                    if len(line) > max_line_bytes:
+                        line, fault = (
+                            line[:SNIPPET_BYTES],
+                            f"row is longer than {max_line_bytes} bytes",
+                        )
+                    yield record_id(file_no, place), line, fault
+            case formats.Expected():
+                task = gym.whole(reading.task)
+                into.expected.append((file_no, task, reading.repeat, reading.variant))
+            case formats.Setting():
+                into.settings.append((file_no, reading.name, gym.whole(reading.value)))
+            case _:
+                into.figures.append((file_no, *vars(reading).values()))
+
+
+def _line(row: formats.Row) -> str:
+    own = {"variant": row.variant, "benchmark": row.benchmark}
+    value = {**row.value, gym.OWN_FIELD: {name: said for name, said in own.items() if said}}
+    return gym.whole(formats.as_json(value), mark="\\\\u")
+
+
+def _readings(artifact: Artifact, tally: FileTally) -> Iterator[formats.Reading]:
+    """What the format finds, and the file's hash; damage is the last reject."""
+    assert artifact.format is not None
+    try:
+        with artifact.path.open("rb") as file:
+            tally.sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        yield from formats.modules()[artifact.format].read(artifact)
+    except (OSError, EOFError) as error:
+        yield formats.Reject(reason_of(error))
+    except (ValueError, RecursionError, zlib.error) as error:
+        yield formats.Reject(str(error))
+    # A document beside the rows has no lines of its own.
+    tally.is_counted = artifact.kind is Kind.ROLLOUTS or tally.n_lines > 0
+
+
+def spooled(
+    files: list[tuple[int, Artifact]], folder: Path, n_processes: int, *, max_line_bytes: int
+) -> Iterator[tuple[int, Converted, Iterator[pa.RecordBatch]]]:
+    """Each file with what it holds, in the order given; converted here, or by processes."""
+    n_bytes = sum(artifact.n_bytes for _, artifact in files)
+    if min(n_processes, len(files)) < 2 or n_bytes < WORTH_PROCESSES or not sys.executable:
+        for file_no, artifact in files:
+            into = Converted()
+            yield file_no, into, batches(artifact, file_no, into, max_line_bytes=max_line_bytes)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    jobs = deque(
+        Job(artifact, file_no, folder / f"{file_no}.arrow", max_line_bytes)
+        for file_no, artifact in files
+    )
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    workers = [_Worker() for _ in range(min(n_processes, len(files)))]
+    for worker in workers:
+        idle.put(worker)
+
+    def convert(job: Job) -> Converted:
+        worker = idle.get()
+        try:
+            return worker.converted(job)
+        finally:
+            idle.put(worker)
+
+    try:
+        with ThreadPoolExecutor(len(workers)) as threads:
+            begun: deque[Any] = deque()
+            while jobs or begun:
+                while jobs and len(begun) < len(workers) + AHEAD:
+                    begun.append((jobs[0], threads.submit(convert, jobs.popleft())))
+                job, future = begun.popleft()
+                yield job.file_no, future.result(), _read_spool(job.spool)
+                job.spool.unlink(missing_ok=True)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _read_spool(path: Path) -> Iterator[pa.RecordBatch]:
+    if path.exists():
+        with pa.memory_map(os.fsencode(path)) as source, pa.ipc.open_stream(source) as stream:
+            yield from stream
+
+
+class _Worker:
+    """A process that converts files, one after the other; it ends with us, or when told."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def converted(self, job: Job) -> Converted:
+        """What the file of a job holds; that the process died over it is its only reject."""
+        if self.process is None:
+            paths = os.pathsep.join(path for path in sys.path if path)
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", WORKER],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": paths},
+            )
+        pipe, answer = self.process.stdin, self.process.stdout
+        assert pipe is not None and answer is not None
+        try:
+            pickle.dump(job, pipe)
+            pipe.flush()
+            found = pickle.load(answer)
+            assert isinstance(found, Converted)
+            return found
+        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+            self.end()
+            tally = FileTally(n_bytes=job.artifact.n_bytes, n_lines=1)
+            fault = "the process that read it was ended: it may take more memory than there is"
+            _write_spool(job.spool, iter([_batch([(record_id(job.file_no, 1), "", fault)])]))
+            return Converted(tally)
+
+    def end(self) -> None:
+        """Let go of the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+
+def work() -> None:
+    """The work of such a process: jobs from stdin, answers to stdout, until there are no more."""
+    answer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    while True:
+        try:
+            job = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        into = Converted()
+        lines = batches(job.artifact, job.file_no, into, max_line_bytes=job.max_line_bytes)
+        _write_spool(job.spool, lines)
+        pickle.dump(into, answer)
+        answer.flush()
+
+
+def _write_spool(path: Path, lines: Iterator[pa.RecordBatch]) -> None:
+    with pa.OSFile(os.fsencode(path), "wb") as sink, pa.ipc.new_stream(sink, LINES) as stream:
+        for batch in lines:
+            stream.write_batch(batch)

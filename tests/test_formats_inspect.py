@@ -1,0 +1,385 @@
+"""Inspect AI: archives and documents, their scores and figures, and what is wrong with some."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import pipeline
+from pipeline.artifact import Artifact, Kind
+from pipeline.ingest import formats
+from pipeline.ingest.formats import Reject, Row, inspect_ai, packed
+from tests.conftest import ROOT
+from tests.lean import CHECKED, only
+from tests.results import Results, analyzed, rollout
+
+CORPUS = ROOT.parent / "shared" / "formats_corpus" / "inspect"
+NEEDS = (*CHECKED, "checks", "events", "record_fields")
+
+
+def sample(task: Any, epoch: int = 1, value: Any = "C", **more: Any) -> dict[str, Any]:
+    """A sample that was answered and scored."""
+    answer = {"role": "assistant", "content": f"answer to {task}", "source": "generate"}
+    return {
+        "id": task,
+        "epoch": epoch,
+        "input": f"question {task}",
+        "target": "7",
+        "messages": [{"role": "user", "content": f"question {task}", "source": "input"}, answer],
+        "output": {"choices": [{"message": answer, "stop_reason": "stop"}]},
+        "scores": {"match": {"value": value, "answer": "7", "explanation": "as asked"}},
+        "metadata": {"level": "hard"},
+        "events": [{"event": "info", "data": {"model_usage": 1}}],
+        "model_usage": {"org/m": {"input_tokens": 5, "output_tokens": 2, "total_cost": 0.5}},
+        "total_time": 1.5,
+        **more,
+    }
+
+
+def header(*ids: Any, epochs: int = 1, **more: Any) -> dict[str, Any]:
+    """What a finished log says before its samples."""
+    config = {"epochs": epochs, "message_limit": 9}
+    said = {"task": "lab/sums", "task_id": "t1", "model": "org/m", "created": "2026-01-02T03:04:05"}
+    whole = {**said, "config": config, "dataset": {"sample_ids": list(ids)}}
+    begun = {"version": 2, "status": "success", "eval": whole, "plan": {"config": {"seed": 1}}}
+    return {**begun, "results": {"scores": []}, **more}
+
+
+def published(scorer: str, name: str | None = None, **metrics: float) -> dict[str, Any]:
+    """Figures of one score."""
+    values = {key: {"name": f"inspect_ai/{key}", "value": value} for key, value in metrics.items()}
+    return {"name": name or scorer, "scorer": scorer, "metrics": values}
+
+
+def archive(members: Mapping[str, Any], *, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip of JSON members; what is bytes already goes in as it is."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as made:
+        for name, value in members.items():
+            made.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
+    return out.getvalue()
+
+
+def log(*samples: dict[str, Any], head: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The members of a log."""
+    named = {f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples}
+    ids = dict.fromkeys(one["id"] for one in samples)
+    return {"_journal/start.json": header(*ids), **named, "header.json": head or header(*ids)}
+
+
+def zstd(members: Mapping[str, Any]) -> bytes:
+    """The same archive with members packed by zstd, which `zipfile` cannot write."""
+    out, directory = b"", b""
+    for name, value in members.items():
+        plain, label = json.dumps(value).encode(), name.encode()
+        body = pa.Codec("zstd").compress(plain, asbytes=True)
+        sizes = (packed.zlib.crc32(plain), len(body), len(plain), len(label), 0)
+        local = struct.pack("<4s5H3L2H", b"PK\x03\x04", 63, 0, 93, 0, 0, *sizes)
+        central = struct.pack("<4s6H3L2H", b"PK\x01\x02", 63, 63, 0, 93, 0, 0, *sizes)
+        directory += central + struct.pack("<3H2L", 0, 0, 0, 0, len(out)) + label
+        out += local + label + body
+    sizes = (len(members), len(members), len(directory), len(out), 0)
+    return out + directory + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, *sizes)
+
+
+def read(tmp_path: Path, content: bytes, name: str = "a.eval") -> list[formats.Reading]:
+    """What the format finds in a file."""
+    path = tmp_path / name
+    path.write_bytes(content)
+    return list(inspect_ai.read(Artifact(path, name, Kind.ROLLOUTS, format="inspect_ai")))
+
+
+def rows(found: list[formats.Reading]) -> list[dict[str, Any]]:
+    """The rows among it."""
+    return [one.value for one in found if isinstance(one, Row)]
+
+
+def reasons(found: list[formats.Reading]) -> list[str]:
+    """Why parts of it cannot be used."""
+    return [one.reason for one in found if isinstance(one, Reject)]
+
+
+@pytest.fixture(scope="module")
+def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two tasks at two epochs by one model: an error, a limit, two scorers, and a later retry."""
+    multi = {"match": {"value": "P"}, "multi": {"value": {"length": 3, "polite": True}}}
+    call = {"id": "c1", "function": "add", "arguments": {"x": 1}}
+    failed = {"type": "timeout", "message": "too slow"}
+    told = [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "question a", "source": "input"},
+        {
+            "role": "assistant",
+            "content": [{"type": "reasoning", "reasoning": "hm"}],
+            "tool_calls": [call],
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "", "error": failed},
+        {"role": "assistant", "content": "attachment://abc"},
+    ]
+    samples = [
+        sample("a", 1, "C"),
+        sample("a", 2, scores=multi, messages=told, attachments={"abc": "seven"}),
+        sample(5, 1, "I", limit={"type": "message", "limit": 9}),
+        sample(5, 2, scores=None, messages=[], error={"message": "RuntimeError('died')"}),
+    ]
+    figures = [
+        published("match", accuracy=0.375, stderr=0.375, bootstrap=1.0),
+        published("multi", "length", mean=3.0),
+    ]
+    head = header("a", 5, epochs=2, results={"scores": figures})
+    head["eval"]["dataset"]["sample_ids"].append("never")
+    files = {
+        "logs/one.eval": archive(log(*samples, head=head)),
+        "logs/earlier.json": json.dumps(
+            {**header("a"), "eval": {**header("a")["eval"], "created": "2026-01-01T00:00:00"}}
+        ),
+    }
+    return analyzed(tmp_path_factory.mktemp("inspect"), files, needs=NEEDS)
+
+
+def test_runs_and_attempts(sums: Results) -> None:
+    """A log is a run named by task and model; epochs are repeats, and all of them are expected."""
+    assert sums.rows(
+        "select run_id, benchmark, model, n_tasks, n_expected, n_scored from runs"
+    ) == [("sums-m", "sums", "org/m", 3, 6, 3)]
+    assert sums.rows(
+        "select task_id, rollout_index, reward, output_tokens, cost, duration_s, source_line "
+        "from rollouts order by source_line"
+    ) == [
+        ("a", 0, 1.0, 2, 0.5, 1.5, 1),
+        ("a", 1, 0.5, 2, 0.5, 1.5, 2),
+        ("5", 0, 0.0, 2, 0.5, 1.5, 3),
+        ("5", 1, None, 2, 0.5, 1.5, 4),
+    ]
+
+
+def test_an_earlier_log_of_the_task_is_superseded(sums: Results) -> None:
+    """Of logs with one task id the latest counts; the others are rejects that say so."""
+    assert sums.rows("select source_file, reason from rejects") == [
+        ("logs/earlier.json", "superseded by logs/one.eval, a later log of the same task")
+    ]
+
+
+def test_every_score_is_a_check(sums: Results) -> None:
+    """The score that is the reward, and each value of the others."""
+    assert sums.rows(
+        "select source, check_name, score from checks where task_id = 'a' "
+        "and rollout_index = 1 order by all"
+    ) == [("score", "match", 0.5), ("scores", "multi.length", 3.0), ("scores", "multi.polite", 1.0)]
+
+
+def test_transcript(sums: Results) -> None:
+    """Reasoning, calls, errors of tools and attached text; the question is not part of it."""
+    assert sums.rows(
+        "select seq, kind, tool, is_error, text from events "
+        "where task_id = 'a' and rollout_index = 1 order by seq"
+    ) == [
+        (1, "reasoning", None, None, "hm"),
+        (2, "tool_call", "add", None, None),
+        (3, "tool_result", None, True, '{"error": "timeout: too slow"}'),
+        (4, "message", None, None, "seven"),
+    ]
+
+
+def test_how_it_ended(sums: Results) -> None:
+    """Limits and errors are fields of the outcome."""
+    assert sums.rows(
+        "select task_id, rollout_index, field, value from record_fields "
+        "where field in ('termination_reason', 'exception_type') order by all"
+    ) == [
+        ("5", 0, "termination_reason", "message limit"),
+        ("5", 1, "exception_type", "RuntimeError"),
+    ]
+
+
+def test_published_figures(sums: Results) -> None:
+    """Means over tasks of scored epochs are found again; what we do not compute says so."""
+    checks = "select metric, round(ours, 9), status, reason from reported_checks order by all"
+    assert sums.rows(checks) == [
+        ("length/mean", 3.0, "equal", None),
+        ("match/accuracy", 0.375, "equal", None),
+        ("match/bootstrap", None, "not comparable", "a figure we do not compute"),
+        ("match/stderr", 0.375, "equal", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        *(("C", 1), ("P", 0.5), ("I", 0), ("N", 0), ("yes", 1), (False, 0), ("0.25", 0.25), (2, 2)),
+        *((float("nan"), None), ("who knows", None), ([1], None), (None, None)),
+    ],
+)
+def test_scores_as_numbers(value: Any, number: float | None, tmp_path: Path) -> None:
+    """Letters, words and numbers by declared rules; all else is unscored, never 0."""
+    (row,) = rows(read(tmp_path, archive(log(sample(1, 1, value)))))
+    assert row["reward"] == number
+
+
+def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
+    """A sample is the same with its events skipped or not; they speak where no message does."""
+    event = {
+        "event": "model",
+        "output": {"choices": [{"message": {"role": "assistant", "content": "x"}}]},
+    }
+    silent = sample(1, messages=[{"role": "user", "content": "question 1"}], events=[event])
+    (spoken,) = rows(read(tmp_path, archive(log(silent))))
+    assert [item["content"] for item in spoken["response"]["output"]] == ["x"]
+    usual = sample(1, store={"events": [], "model_usage": {}}, tail={"model_usage": {"a": 1}})
+    (row,) = rows(read(tmp_path, archive(log(usual))))
+    (same,) = rows(read(tmp_path, json.dumps({**header(1), "samples": [usual]}).encode(), "a.json"))
+    assert row == same and row["response"]["usage"]["output_tokens"] == 2
+
+
+def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
+    """The time a log was begun may not tell it from another; its file then does."""
+    found = []
+    for name, task in (("x.eval", "t1"), ("y.eval", "t2")):
+        head = header("a")
+        head["eval"]["task_id"] = task
+        (tmp_path / name).write_bytes(archive(log(sample("a"), head=head)))
+        found.append(formats.Found(tmp_path / name, name))
+    assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(found)}) == 2
+
+
+def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
+    """Questions with the same words are one task, whatever it is called; then runs are compared."""
+    own = [rollout(n, 0, ask=f"question s{n}", reward=float(n > 0), expected="7") for n in range(4)]
+    samples = [sample(f"s{n}", value="C" if n < 3 else "I") for n in (2, 0, 1, 3)]
+    ids = header("s0", "s1", "s2", "s3", "lost")
+    files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
+    found = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
+    assert found.rows("select distinct benchmark from runs") == [("sums",)]
+    assert found.rows(
+        "select task_id, pairing, base_n_passed, candidate_n_passed from comparison_tasks "
+        "where is_common order by all"
+    ) == [(f"{n}", "verified", int(n > 0), int(n < 3)) for n in range(4)]
+    assert found.column("select task_id from expected where run_id = 'sums-m' order by all") == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "inspect_ai-lost",
+    ]
+
+
+def test_zstd_members(tmp_path: Path) -> None:
+    """Members packed by zstd read as those packed by deflate."""
+    assert read(tmp_path, zstd(log(sample("a")))) == read(tmp_path, archive(log(sample("a"))))
+
+
+def test_unfinished_logs(tmp_path: Path) -> None:
+    """Without a header the journal's beginning counts; of two members of a name the last."""
+    members = log(sample("a"), sample("b", value="I"))
+    del members["header.json"]
+    found = read(tmp_path, archive(members))
+    assert [row["reward"] for row in rows(found)] == [1, 0]
+    assert formats.Expected("b", 0) in found
+    twice = io.BytesIO(archive(members))
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(twice, "a") as made:
+        made.writestr("samples/a_epoch_1.json", json.dumps(sample("a", value="P")))
+    assert sorted(row["reward"] for row in rows(read(tmp_path, twice.getvalue()))) == [0, 0.5]
+
+
+def test_damaged_archives(tmp_path: Path) -> None:
+    """What is damaged, cut off or no sample is a reject that names its member; the rest is read."""
+    members = log(sample("a"), sample("b"))
+    whole = archive({**members, "samples/x_epoch_1.json": b"{", "samples/y_epoch_1.json": b"[]"})
+    found = read(tmp_path, whole)
+    assert len(rows(found)) == 2
+    assert [reason.partition(":")[0] for reason in reasons(found)] == [
+        "samples/x_epoch_1.json",
+        "samples/y_epoch_1.json",
+    ]
+    # Half of it was written: no directory, and the second sample is not whole.
+    place = whole.index(b"samples/b_epoch_1.json")
+    found = read(tmp_path, whole[: place + 100])
+    assert [row["_ng_task_index"] for row in rows(found)] == ["a"]
+    assert reasons(found) == ["not a whole zip archive: File is not a zip file"]
+    flipped = bytearray(whole)
+    flipped[place + 60] ^= 0xFF
+    found = read(tmp_path, bytes(flipped))
+    assert len(rows(found)) == 1 and reasons(found)[0].startswith(
+        "samples/b_epoch_1.json: is damaged"
+    )
+
+
+def test_members_that_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member is unpacked no further than it says, and than the limit."""
+    monkeypatch.setattr(packed, "MOST_BYTES", 1 << 20)
+    members = log(sample("a"))
+    bomb = archive({**members, "samples/b_epoch_1.json": b"[" + b"0," * (1 << 20) + b"0]"})
+    found = read(tmp_path, bomb)
+    assert len(rows(found)) == 1 and "has more than" in reasons(found)[0]
+    monkeypatch.undo()
+    monkeypatch.setattr(packed, "MOST_VALUES", 50)
+    deep = archive({**members, "samples/b_epoch_1.json": b"[" * 60 + b"]" * 60})
+    assert reasons(read(tmp_path, deep)) == [
+        "samples/b_epoch_1.json: has more than 50 lists and objects"
+    ]
+    monkeypatch.undo()
+    whole = io.BytesIO(archive({**members, "samples/b_epoch_1.json": b"x" * 90}))
+    with zipfile.ZipFile(whole, "a") as made:
+        made.filelist += [copy(made.filelist[-1]) for _ in range(9)]
+        for number, one in enumerate(made.filelist[-9:]):
+            one.filename = f"samples/c{number}_epoch_1.json"
+            one.compress_size = 1 << 20
+        made.writestr("last", b"")
+    found = read(tmp_path, whole.getvalue())
+    assert len(rows(found)) == 1 and "overlap" in reasons(found)[-1]
+    lying = bytearray(archive({**members, "samples/b_epoch_1.json": b" " * 5000}))
+    place = lying.rindex(b"PK\x01\x02", 0, lying.rindex(b"samples/b_epoch_1.json"))
+    struct.pack_into("<L", lying, place + 24, 10)
+    assert "is damaged, or not what" in reasons(read(tmp_path, bytes(lying)))[0]
+
+
+@pytest.mark.parametrize("cut", [10, 300, 900, 1500])
+def test_documents_that_are_cut_off(cut: int, tmp_path: Path) -> None:
+    """What could be read of a cut document is read; the file's end is its reject."""
+    whole = json.dumps({**header(1, 2), "samples": [sample(1), sample(2)]}).encode()
+    (tmp_path / "a.json").write_bytes(whole[:-cut])
+    artifact = Artifact(tmp_path / "a.json", "a.json", Kind.ROLLOUTS, format="inspect_ai")
+    found: list[formats.Reading] = []
+    with pytest.raises(ValueError, match="not JSON"):
+        for one in inspect_ai.read(artifact):
+            found.append(one)
+    assert len(rows(found)) == int(cut < 900)
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
+def test_corpus(tmp_path: Path) -> None:
+    """The figures that the corpus is known by; no published figure differs without its reason."""
+    with only(*NEEDS):
+        pipeline.analyze(CORPUS, out=tmp_path)
+    found = Results(tmp_path)
+    assert set(
+        found.rows(
+            "select run_id, n_scored, round(mean_reward, 7) from run_metrics where n_scored > 2"
+        )
+    ) == {
+        ("eval_zstd-sums-model-a", 23, 0.2708333),
+        ("json-sums-model-a", 23, 0.2708333),
+        ("sums-model-b", 23, 0.2083333),
+        ("popularity-gpt-4o-mini", 100, 0.63),
+        ("popularity-gpt-4o-mini-2025-02-11T15-18-04-05-00", 10, 0.8),
+        ("popularity-gpt-4o-mini-2025-05-12T20-28-13-04-00", 3, 0.6666667),
+        ("security_guide-gpt-4o-mini", 3, 1.0),
+    }
+    assert found.rows("from rejects") == []
+    assert found.rows(
+        "select status, reason, count(*) from reported_checks group by all order by all"
+    ) == [
+        ("equal", None, 31),
+        ("not comparable", "a figure we do not compute", 1),
+        ("not comparable", "field not in the rows", 2),
+        ("not comparable", "no rows to compute it from", 2),
+    ]

@@ -1,0 +1,186 @@
+"""Formats of other harnesses: one file adds one, processes convert many files, docs list all."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pipeline.artifact import Artifact, Found, Kind
+from pipeline.ingest import formats
+from pipeline.ingest.load import foreign
+from tests.conftest import ROOT
+from tests.results import analyzed
+
+DOCS = ROOT / "docs" / "formats.md"
+CORPUS = ROOT.parent / "shared" / "formats_corpus"
+
+TOY = '''
+"""A toy: a line per attempt, `task repeat score`."""
+import re
+from pipeline.artifact import Kind
+from pipeline.ingest.formats import Claim, Expected, Figure, Line, Reject, Row, Setting, message
+
+TITLE, FILES, SCORE, NOTES = "Toy", "`*.toy.txt`", "the last word", "For tests."
+NAMES = re.compile(r"[.]toy[.]txt$")
+
+def claims(files):
+    for file in files:
+        if file.path.read_bytes().startswith(b"toy"):
+            yield Claim(file, Kind.ROLLOUTS, file.folder, file.base.split(".")[0])
+
+def read(artifact):
+    for number, line in enumerate(artifact.path.read_text().splitlines(), start=1):
+        match line.split():
+            case ["toy", model, mean]:
+                yield Line(position=number)
+                yield Setting("model", model)
+                yield Figure(None, None, None, "their mean", float(mean), means="mean/reward")
+            case [task, repeat, score]:
+                row = {
+                    "_ng_task_index": task,
+                    "_ng_rollout_index": int(repeat),
+                    "reward": None if score == "?" else float(score),
+                    "responses_create_params": {"input": [message(f"do {task}", "user")]},
+                    "response": {"output": [message("done")]},
+                }
+                yield Row(row, number, benchmark="toys")
+            case []:
+                yield Line(position=number)
+            case _:
+                yield Reject("not three words", line, number)
+    yield Expected("b", 1)
+'''
+CONTENT = "toy wooden 0.5\na 0 1\na 1 0\n\nb 0 ?\nwhat is this line\n"
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """One more file in the folder of formats."""
+    folder = tmp_path / "more"
+    folder.mkdir()
+    (folder / "toy.py").write_text(TOY, encoding="utf-8")
+    monkeypatch.setattr(formats, "__path__", [*formats.__path__, str(folder)])
+    formats.modules.cache_clear()
+    yield
+    formats.modules.cache_clear()
+
+
+@pytest.mark.usefixtures("toy")
+def test_one_file_adds_a_format(tmp_path: Path) -> None:
+    """Rows, rejects, blanks, expected attempts, figures and settings arrive where Gym's do."""
+    results = analyzed(
+        tmp_path,
+        {"box/wood.toy.txt": CONTENT, "box/note.toy.txt": "nothing\n"},
+        needs=("rollouts", "rejects", "runs", "expected", "reported_checks", "artifacts"),
+    )
+    assert results.rows(
+        "select run_id, task_id, rollout_index, reward, source_file, source_line from rollouts "
+        "order by all"
+    ) == [
+        ("wood", "a", 0, 1.0, "box/wood.toy.txt", 2),
+        ("wood", "a", 1, 0.0, "box/wood.toy.txt", 3),
+        ("wood", "b", 0, None, "box/wood.toy.txt", 5),
+    ]
+    assert results.rows("select source_file, source_line, reason from rejects") == [
+        ("box/wood.toy.txt", 6, "not three words")
+    ]
+    assert results.rows("select benchmark, model, n_expected from runs") == [("toys", "wooden", 1)]
+    assert results.rows("select metric, reported, ours, status from reported_checks") == [
+        ("their mean", 0.5, 0.5, "equal")
+    ]
+    assert results.rows(
+        "select n_lines, n_rows, n_rejects, n_other, n_blank from artifacts where kind = 'rollouts'"
+    ) == [(6, 3, 1, 0, 2)]
+
+
+def test_a_folder_of_gym_asks_no_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rollout files, their sidecars and plain documents import no module of a format."""
+    monkeypatch.setattr(formats, "modules", lambda: pytest.fail("a format was imported"))
+    names = ("a.yaml", "notes.md", "x.log")
+    assert formats.claims([Found(Path(name), name) for name in names]) == {}
+
+
+def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spools of other processes hold the same lines, whatever became of a process meanwhile."""
+    row = '{"doc_id": %d, "filter": "none", "metrics": ["acc"], "acc": 1.0, "filtered_resps": []}\n'
+    files = []
+    for number in range(4):
+        path = tmp_path / f"samples_t{number}_2026-01-01T00-00-00.jsonl"
+        path.write_text("".join(row % doc for doc in range(number + 1)), encoding="utf-8")
+        files.append((number, Artifact(path, path.name, Kind.ROLLOUTS, format="lm_eval")))
+
+    def lines(n_processes: int) -> list[tuple[int, object]]:
+        found = foreign.spooled(files, tmp_path / "spool", n_processes, max_line_bytes=1 << 20)
+        return [
+            (number, batch.to_pydict(), converted.tally)
+            for number, converted, batches in found
+            for batch in batches
+        ]
+
+    alone = lines(1)
+    monkeypatch.setattr(foreign, "WORTH_PROCESSES", 0)
+    assert lines(2) == alone
+    assert list((tmp_path / "spool").iterdir()) == []
+    monkeypatch.setattr(foreign, "WORKER", "import os; os._exit(9)")
+    assert all("was ended" in batch["fault"][0] for _, batch, _ in lines(2))
+
+
+def test_table_is_current() -> None:
+    """docs/formats.md lists the formats as their modules describe themselves."""
+    before, mark, rest = DOCS.read_text(encoding="utf-8").partition("makes it -->\n")
+    old, end, after = rest.partition("<!-- /formats -->")
+    table = f"\n{formats.table()}\n\n"
+    if os.environ.get("BLADE_ACCEPT"):
+        DOCS.write_text(before + mark + table + end + after, encoding="utf-8")
+        old = table
+    assert old == table, "accept it with: make golden"
+
+
+def mutated(content: bytes, random: Random) -> bytes:
+    """A file cut off, with a piece gone, doubled or overwritten, or with values of other types."""
+    start = random.randrange(len(content))
+    end = min(len(content), start + random.randrange(1, 3000))
+    match random.randrange(5):
+        case 0:
+            return content[:start]
+        case 1:
+            return content[:start] + content[end:]
+        case 2:
+            return content[:end] + content[start:]
+        case 3:
+            return content[:start] + random.randbytes(end - start) + content[end:]
+    odd = (b"null", b"-1", b'"x"', b"[]", b"{}", b"1e400", b"[[{}]]", b"NaN")
+    values = re.split(rb'(?<=[:\[,])( ?(?:"[^"\\]*"|[0-9.]+|true|null))', content)
+    places = random.sample(range(len(values)), k=min(len(values), 1 + len(values) // 100))
+    for place in places:
+        values[place] = random.choice(odd) if place % 2 else values[place]
+    return b"".join(values)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
+def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
+    """Whatever is wrong with a file of any format, nothing is raised and every line has an end."""
+    random = Random(20)
+    whole = [path for path in sorted(CORPUS.rglob("*")) if path.is_file()]
+    found = [Found(path, str(path.relative_to(CORPUS))) for path in whole]
+    claimed = [claim for claim in formats.claims(found).values() if claim.format]
+    for claim in claimed:
+        for number in range(12):
+            folder = tmp_path / f"{number}"
+            folder.mkdir(exist_ok=True)
+            path = folder / claim.file.base
+            path.write_bytes(mutated(claim.file.path.read_bytes(), random))
+            list(formats.claims([Found(path, path.name)]))
+            into = foreign.Converted()
+            artifact = Artifact(
+                path, path.name, claim.kind, format=claim.format, beside=claim.beside
+            )
+            lines = foreign.batches(artifact, 0, into, max_line_bytes=1 << 24)
+            ids = [number for batch in lines for number in batch["record_id"].to_pylist()]
+            assert len(set(ids)) == len(ids) == into.tally.n_lines - into.tally.n_blank
