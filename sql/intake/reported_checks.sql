@@ -148,8 +148,9 @@ given_numbers as (
     select
         rows_read.* exclude (is_rollout, is_input),
         'format' as source,
-        unnest(['reward', 'mask_sample']) as field,
-        unnest([records.reward, json_as_measure(records.mask_sample)]) as value
+        -- Some count what was not scored as 0.
+        unnest(['reward', 'filled_reward', 'mask_sample']) as field,
+        unnest([records.reward, coalesce(records.reward, 0), json_as_measure(records.mask_sample)]) as value
     from rows_read
     inner join staging.records using (record_id)
     where rows_read.is_rollout
