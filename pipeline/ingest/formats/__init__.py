@@ -118,7 +118,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the run, under a name of formats/config.py (SETTING_NAMES)."""
+    """A setting of the run, by a name of formats/config.py (SETTING_NAMES), or `pass_threshold`."""
 
     name: str
     value: str
