@@ -65,14 +65,19 @@ def trial(artifact: Artifact) -> Iterator[Reading]:
     asked = told_in[0].asked if told_in else None
     ran = fields(found.get("agent_execution")) or found
     is_ended = artifact.path.name == "result.json"
+    ended = _exception([found, *steps])
+    response = atif.response(told_in, usage or _usage_of(told_in), model)
+    # ApiError and its kinds: the call of the model failed.
+    if (ended.get("exception_type") or "").startswith("Api"):
+        response |= {"object": "response", "error": {"message": ended["error_message"]}}
     row = {
         "_ng_task_index": task,
         "agent_ref": told({"name": text(get(found, "agent_info", "name"))}),
         "responses_create_params": told({"input": asked, "model": model}),
-        "response": atif.response(told_in, usage or _usage_of(told_in), model),
+        "response": response,
         **_scores(found, steps),
         **_tests(artifact),
-        **_exception([found, *steps]),
+        **ended,
         "trial_state": None if is_ended else "no result: killed, or still running",
         "total_run_time": atif.seconds(ran.get("started_at"), ran.get("finished_at")),
         "trial_name": text(found.get("trial_name")),

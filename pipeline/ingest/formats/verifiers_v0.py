@@ -131,6 +131,9 @@ def _row(row: dict[str, Any], example: str, metadata: dict[str, Any]) -> dict[st
     response = told({"model": model, "usage": usage})
     if isinstance(completion, (str, list)):
         response["output"] = list(chat(completion))
+    ended = _ended(row)
+    if (ended["error_type"] or "").startswith("Model"):
+        response["error"] = {"message": ended["error_message"]}
     request = {
         "input": list(chat(row.get("prompt"), "user")),
         "model": model,
@@ -145,7 +148,7 @@ def _row(row: dict[str, Any], example: str, metadata: dict[str, Any]) -> dict[st
         **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
         "answer": row.get("answer"),
         "metadata": _info(row.get("info")),
-        **_ended(row),
+        **ended,
     }
     return {"reward": reward, **told(said)}
 

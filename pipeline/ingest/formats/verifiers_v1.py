@@ -139,6 +139,9 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int
     response = told({"model": model, "usage": told(usage)})
     if "nodes" in trace:
         response["output"] = output
+    ended = _ended(episode, trace)
+    if ended["error_type"] == "ProviderError":
+        response["error"] = {"message": ended["error_message"]}
     reward, scores = _scores(trace)
     start, end = (number(get(trace, "timing", "agent", key)) for key in ("start", "end"))
     began = number(get(trace, "timing", "start"))
@@ -150,7 +153,7 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int
         **scores,
         "answer": data.get("answer"),
         "metadata": {name: one for name, one in data.items() if name not in OF_THE_MACHINE},
-        **_ended(episode, trace),
+        **ended,
         "finish_reason": text(get(calls, -1, "finish_reason")),
         "total_run_time": max(0.0, end - start) if start and end else None,
         "n_ends": n_ends if n_ends > 1 else None,
