@@ -111,7 +111,12 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         "session_id": text(get(documents, 0, "session_id")),
     }
     variant = "-".join(name for name in (found.agent, found.model) if name) or None
-    yield Row({"reward": None, **told(row)}, variant=variant, order=found.begun or "~")
+    yield Row(
+        {"reward": None, **told(row)},
+        variant=variant,
+        benchmark=folders[-1] if folders else None,
+        order=found.begun or "~",
+    )
 
 
 def trajectory(path: Path) -> Any:
