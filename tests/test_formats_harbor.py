@@ -105,7 +105,9 @@ def files() -> dict[str, Any]:
     given: dict[str, Any] = {f"jobs/j/{name}/result.json": [row] for name, row in results.items()}
     tests = [{"name": "test_a", "status": "passed"}, {"name": "test_b", "status": "failed"}]
     return given | {
-        "jobs/j/result.json": [{"n_total_trials": 7, "stats": stats}],
+        "jobs/j/result.json": [
+            {"n_total_trials": 7, "stats": stats, "trial_results": [{"trial_name": "t1__aaaaaaa"}]}
+        ],
         "jobs/j/config.json": [{"job_name": "j", "n_attempts": 2}],
         "jobs/j/t1__aaaaaaa/agent/trajectory.json": ACTED,
         "jobs/j/t1__aaaaaaa/agent/trajectory.cont-1.json": FURTHER,

@@ -76,9 +76,10 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         first, *further = sorted(parts, key=part)
         stem = first.path.parent.name or "trajectories"
         beside = tuple(file.path for file in further)
-        yield Claim(first, Kind.ROLLOUTS, folder, stem, beside=beside)
+        place = folder.rpartition("/")[0]
+        yield Claim(first, Kind.ROLLOUTS, place, stem, beside=beside)
         for file in further:
-            yield Claim(file, Kind.OTHER, folder, stem)
+            yield Claim(file, Kind.OTHER, place, stem)
 
 
 def part(file: Found) -> tuple[str, int]:

@@ -45,6 +45,7 @@ NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$")
 OF_A_TRIAL = re.compile(
     r"(^|/)(agent/trajectory(\.cont-\d{1,9})?\.json|verifier/(ctrf\.json|test-stdout\.txt))$"
 )
+TRIAL_FILES = ("result.json", "config.json")
 FEW_BYTES = 4096
 MOST_EXPECTED = 1_000_000
 ONGOING = ("n_running_trials", "n_pending_trials", "n_cancelled_trials")
@@ -62,33 +63,35 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             inside[_above(file.folder, trials)].append(file)
     jobs = defaultdict(list)
     for folder, file in trials.items():
-        job, stem = folder.rpartition("/")[0], file.path.parent.parent.name
+        job, stem = _up(folder), file.path.parent.parent.name
         jobs[job, stem].append(file)
         beside = tuple(other.path for other in sorted(inside[folder], key=atif.part))
-        yield Claim(file, Kind.ROLLOUTS, job, stem, beside=beside, owns=folder)
+        yield Claim(file, Kind.ROLLOUTS, _up(job), stem, beside=beside, owns=folder)
     for (job, stem), held in jobs.items():
-        for name in ("result.json", "config.json") if job not in trials else ():
+        for name in TRIAL_FILES if job not in trials else ():
             if name in by_folder[job]:
                 lock = [one for base, one in by_folder[job].items() if base == "lock.json"]
                 beside = tuple(other.path for other in (*held, *lock))
-                document_of_job = by_folder[job][name]
-                yield Claim(document_of_job, Kind.AGGREGATE_METRICS, job, stem, beside=beside)
+                own = by_folder[job][name]
+                yield Claim(own, Kind.AGGREGATE_METRICS, _up(job), stem, beside=beside)
 
 
 def _trial_file(held: dict[str, Found]) -> Found | None:
     """The result of a trial, or the config of one that has none."""
-    begun = [
-        head(held[name].path, FEW_BYTES) if name in held else b""
-        for name in ("result.json", "config.json")
-    ]
-    if any(b'"trial_name"' in content for content in begun):
+    # A job's own result may list its trials in full.
+    begun = [head(held[name].path, FEW_BYTES) for name in TRIAL_FILES if name in held]
+    if any(b'"trial_name"' in one and b'"n_total_trials"' not in one for one in begun):
         return held.get("result.json") or held["config.json"]
     return None
 
 
+def _up(folder: str) -> str:
+    return folder.rpartition("/")[0]
+
+
 def _above(folder: str, trials: dict[str, Found]) -> str:
     while folder and folder not in trials:
-        folder = folder.rpartition("/")[0]
+        folder = _up(folder)
     return folder
 
 

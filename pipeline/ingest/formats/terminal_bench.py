@@ -73,13 +73,14 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         known = _trials(whole) if whole else set()
         about = metadata.get(run)
         beside = (about.path,) if about else ()
+        place = run.rpartition("/")[0]
         for folder, file in held.items():
             kind = Kind.OTHER if file.path.parent.name in known else Kind.ROLLOUTS
-            yield Claim(file, kind, run, stem, beside=beside, owns=folder)
+            yield Claim(file, kind, place, stem, beside=beside, owns=folder)
         if whole:
-            yield Claim(whole, Kind.ROLLOUTS, run, stem, beside=beside)
+            yield Claim(whole, Kind.ROLLOUTS, place, stem, beside=beside)
         if about:
-            yield Claim(about, Kind.AGGREGATE_METRICS, run, stem)
+            yield Claim(about, Kind.AGGREGATE_METRICS, place, stem)
 
 
 def _trials(whole: Found) -> set[str]:
@@ -122,6 +123,8 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
     nth = NTH.search(text(trial.get("trial_name")) or "")
     verdict = trial.get("is_resolved")
     failure = text(trial.get("failure_mode"))
+    failure = None if failure in NO_FAILURE else failure
+    reward = number(verdict) if isinstance(verdict, bool) else None
     usage = {
         "input_tokens": number(trial.get("total_input_tokens")),
         "output_tokens": number(trial.get("total_output_tokens")),
@@ -140,11 +143,11 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
         # Nothing says what was done: a response with no items would say that nothing was.
         "response": {"object": "response", "usage": counted} if (counted := told(usage)) else None,
         "parser_results": fields(trial.get("parser_results")),
-        "failure_mode": None if failure in NO_FAILURE else failure,
+        "failure_mode": failure,
+        "error_type": failure if reward is None else None,
         "total_run_time": next((span for span in spans if span is not None), None),
         "trial_name": text(trial.get("trial_name")),
     }
-    reward = number(verdict) if isinstance(verdict, bool) else None
     return Row({"reward": reward, **told(row)}, benchmark=_dataset(run))
 
 

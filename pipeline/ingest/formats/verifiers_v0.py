@@ -54,9 +54,8 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             continue
         beside = about.get(file.folder)
         # <environment>--<model>/<id of the run>/results.jsonl
-        folder, above = file.folder, file.path.parent.parent.name
-        stem, mark = file.path.parent.name, ""
-        if "--" in above:
+        folder, stem, mark = file.folder.rpartition("/")[0], file.path.parent.name, ""
+        if "--" in (above := file.path.parent.parent.name):
             folder, stem, mark = folder.rpartition("/")[0], above, stem
         paths = (beside.path,) if beside else ()
         yield Claim(file, Kind.ROLLOUTS, folder, stem, mark=mark, beside=paths)

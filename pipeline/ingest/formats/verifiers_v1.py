@@ -56,11 +56,11 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         if b'"task"' not in begun or (b'"traces"' not in begun and len(begun) < 4096):
             continue
         config = about.get(f"{file.folder}/configs/resolved/eval.json".lstrip("/"))
-        stem = file.path.parent.name
+        folder, stem = file.folder.rpartition("/")[0], file.path.parent.name
         paths = (config.path,) if config else ()
-        yield Claim(file, Kind.ROLLOUTS, file.folder, stem, beside=paths)
+        yield Claim(file, Kind.ROLLOUTS, folder, stem, beside=paths)
         if config:
-            yield Claim(config, Kind.AGGREGATE_METRICS, file.folder, stem)
+            yield Claim(config, Kind.AGGREGATE_METRICS, folder, stem)
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
