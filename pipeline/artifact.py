@@ -110,4 +110,4 @@ class Artifact:
     @property
     def compression(self) -> str | None:
         """The codec the file is packed with, by its ending."""
-        return COMPRESSIONS.get(Path(self.name).suffix.lower())
+        return COMPRESSIONS.get("." + self.name.rpartition(".")[2].lower())

@@ -25,8 +25,20 @@ LIBRARIES = ("duckdb", "pyarrow", "numpy", "scipy", "jinja2", "markdown-it-py")
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
     """What a report says and no relation holds, so that it can be rendered again."""
     said = {"command": command(chosen, settings), **choices(chosen, settings)}
+    if chosen.pass_threshold is None and (stated := _stated_thresholds(db)):
+        said["pass threshold"] = f"{stated}, as the results say"
     _create(db, "report_settings", "name varchar, value varchar", list(said.items()))
     _create(db, "versions", "name varchar, version varchar", list(versions().items()))
+
+
+def _stated_thresholds(db: duckdb.DuckDBPyConnection) -> str | None:
+    query = """
+        select string_agg(distinct threshold, ', ' order by threshold)
+        from (select try_cast(value as double) as threshold, name from raw.config_values)
+        where name = 'pass_threshold'
+    """
+    (found,) = db.execute(query).fetchall()[0]
+    return None if found is None else str(found)
 
 
 def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:

@@ -99,12 +99,16 @@ def artifacts(
     found = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
     claims = formats.claims([file for file in found if not _is_plainly_gym(file)])
-    kinds = [
-        (file, claims[file.name].kind)
-        if file.name in claims
-        else (file, _kind_of(file, is_named=file.path in named_files))
-        for file in found
-    ]
+    owned = formats.folders_owned(claims)
+
+    def kind_of(file: Found) -> Kind:
+        if file.name in claims:
+            return claims[file.name].kind
+        if not file.skipped and formats.lies_in(file.name, owned):
+            return Kind.LOG
+        return _kind_of(file, is_named=file.path in named_files)
+
+    kinds = [(file, kind_of(file)) for file in found]
     _refuse_without_rollouts(inputs, kinds)
     return _name_runs(kinds, claims, run_names)
 
@@ -140,11 +144,17 @@ def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[
         )
     roots = None if follow_links else [(p if p.is_dir() else p.parent).resolve() for p in absolute]
     by_path: dict[Path, Found] = {}
+    # Of many files in one folder the way to it is followed once.
+    folders: dict[str, Path] = {}
     for path in absolute:
         for file in (*_files(path, skipped, roots), *_labels_beside(path)):
+            folder, base = os.path.split(file)
+            if folder not in folders:
+                folders[folder] = Path(folder).resolve()
             name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
             reason = None if file == path else _hindrance(file, roots)
-            place = file if reason else file.resolve()
+            is_link = not reason and file.is_symlink()
+            place = file if reason else file.resolve() if is_link else folders[folder] / base
             by_path.setdefault(place, Found(place, name, reason))
     return sorted(by_path.values(), key=lambda found: found.name)
 

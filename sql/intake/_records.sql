@@ -81,7 +81,7 @@ select
     -- The last letter m of the outline, counted from 1.
     cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
         as last_message_seq,
-    records.prompt <> '' as has_prompt,
+    records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
     coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
     records.request_hash,
     records.ids,

@@ -216,6 +216,15 @@ facts as (
     cross join raw.settings
     left join rows_read using (run_id)
     window by_benchmark as (partition by coalesce(settings.benchmark, benchmarks.benchmark))
+),
+-- What the harness itself says that passes.
+declared as (
+    select run_keys.run_id, max(try_cast(said.value as double)) as pass_threshold
+    from raw.config_values as said
+    inner join raw.files using (file_no)
+    inner join staging.run_keys using (run_name)
+    where said.name = 'pass_threshold' and files.format is not null
+    group by all
 )
 select
     facts.*,
@@ -223,8 +232,10 @@ select
     -- hardly one is 1, and nothing says.
     case
         when settings.pass_threshold is not null then settings.pass_threshold
+        when declared.pass_threshold is not null then declared.pass_threshold
         when facts.lowest < -1e-9 or facts.highest > 1 + 1e-9 or facts.is_continuous then null
         else 1.0
     end as pass_threshold
 from facts
 cross join raw.settings
+left join declared using (run_id)

@@ -12,6 +12,7 @@ questions as (
         keys.role,
         records.prompt_sha,
         records.has_prompt,
+        records.outline is null as is_bare,
         texts.system_prompt
     from staging.keys
     inner join staging.records using (record_id)
@@ -35,8 +36,9 @@ select
     run_id, task_id,
     prompt_sha,
     min(benchmark) as benchmark,
-    -- Their hashes are equal, and so are their prompts; instructions may still differ.
-    min(record_id) as prompt_record,
+    -- Their hashes are equal, and so are their prompts; instructions may still differ. Without a
+    -- transcript another harness may have kept no words.
+    arg_min(record_id, (is_bare, record_id)) as prompt_record,
     arg_min(record_id, (system_prompt, record_id)) as system_prompt_record,
     bool_and(has_prompt) as has_prompt,
     count(*) as n_rows

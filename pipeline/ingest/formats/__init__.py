@@ -26,7 +26,9 @@ A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what the
   `metadata` of the task its slices.
 
 Where one file holds several runs, `Row.variant` tells them apart (as do agents in Gym's rows);
-`Row.benchmark` names the benchmark where the harness does.
+`Row.benchmark` names the benchmark where the harness does. Where it does not number the repeats of
+a task, leave `_ng_rollout_index` out: they are ranked by `Row.order`. `Row.question` says what was
+asked where the words of it differ from one attempt to the next.
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ class Claim:
 
     `kind` is ROLLOUTS where rows are in it, else AGGREGATE_METRICS, CONFIG, LOG or OTHER: the first
     two are read by the format. `mark` tells runs apart that share folder and stem; it is in the
-    run's name only then. `skipped` says why the file is not read at all, and is its reject.
+    run's name only then. `skipped` says why the file is not read at all, and is its reject. `owns`
+    is the folder of one attempt: whatever else lies in it is its log, and no other format's.
     """
 
     file: Found
@@ -72,6 +75,7 @@ class Claim:
     mark: str = ""
     beside: tuple[Path, ...] = ()
     skipped: str | None = None
+    owns: str | None = None
     format: str = ""
 
 
@@ -83,6 +87,8 @@ class Row:
     position: int | None = None
     variant: str | None = None
     benchmark: str | None = None
+    order: str | None = None
+    question: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the run, under a name of formats/config.py (SETTING_NAMES)."""
+    """A setting of the run, by a name of formats/config.py (SETTING_NAMES), or `pass_threshold`."""
 
     name: str
     value: str
@@ -155,7 +161,26 @@ def claims(found: Sequence[Found]) -> dict[str, Claim]:
         named = [file for file in candidates if module.NAMES.search(file.name)]
         for claim in module.claims(named) if named else ():
             claimed.setdefault(claim.file.name, _signed(claim, name))
-    return claimed
+    owned = folders_owned(claimed)
+    return {
+        name: claim
+        for name, claim in claimed.items()
+        if claim.owns is not None or not lies_in(name, owned)
+    }
+
+
+def folders_owned(claimed: dict[str, Claim]) -> set[str]:
+    """The folders of which each is one attempt's own."""
+    return {claim.owns for claim in claimed.values() if claim.owns is not None}
+
+
+def lies_in(name: str, folders: set[str]) -> bool:
+    """Whether a file lies in one of the folders, at any depth."""
+    while name and folders:
+        name = name.rpartition("/")[0]
+        if name in folders:
+            return True
+    return False
 
 
 def _signed(claim: Claim, name: str) -> Claim:

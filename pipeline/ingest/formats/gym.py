@@ -21,6 +21,7 @@ class Column:
 
 # What a reader of another format says of a row: it stands in lines of ours, and in no file.
 OWN_FIELD = "_blade"
+OWN_NAMES = ("variant", "benchmark", "order", "question")
 
 # Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.
 COLUMNS = (
@@ -55,8 +56,7 @@ COLUMNS = (
     Column("trajectory", "ng_trajectory"),
     Column("model_call_capture", "ng_model_call_capture"),
     Column("agent_observations", "ng_agent_observations"),
-    Column("variant", f"{OWN_FIELD}.variant"),
-    Column("benchmark", f"{OWN_FIELD}.benchmark"),
+    *(Column(name, f"{OWN_FIELD}.{name}") for name in OWN_NAMES),
 )
 
 # Top-level fields that the format owns; every other one survives whole in `verifier`.

@@ -114,7 +114,7 @@ def _lines(
 
 
 def _line(row: formats.Row) -> str:
-    own = {"variant": row.variant, "benchmark": row.benchmark}
+    own = {name: getattr(row, name) for name in gym.OWN_NAMES}
     value = {**row.value, gym.OWN_FIELD: {name: said for name, said in own.items() if said}}
     return gym.whole(formats.as_json(value), mark="\\\\u")
 

@@ -300,7 +300,10 @@ def _values(fields: list[str]) -> dict[str, str]:
         "has_reward": "list_contains(keys, 'reward')::varchar",
         "has_response": "(row.response is not null)::varchar",
         "outline": "'.' || outline",
-        "prompt_sha": "left(sha256(request_key(input) || chr(31) || truth), 16)",
+        "prompt_sha": (
+            "left(sha256(coalesce(json_as_text(row._blade.question), request_key(input)) "
+            "|| chr(31) || truth), 16)"
+        ),
         "request_hash": "hash(input::varchar)::varchar",
         "ids": f"case when not is_named then to_json({_ids()})::varchar end",
         "task_hash": (
@@ -309,7 +312,7 @@ def _values(fields: list[str]) -> dict[str, str]:
         ),
         "content_hash": (
             "case when json_as_index(row._ng_rollout_index) is null "
-            "then md5(rtrim(line, e' \\t\\r\\n')) end"
+            "then concat(json_as_text(row._blade.\"order\"), md5(rtrim(line, e' \\t\\r\\n'))) end"
         ),
     }
 

@@ -1,0 +1,112 @@
+"""Terminal-Bench 1: a run's own file and its trials', null verdicts, published figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.lean import CHECKED
+from tests.results import Results, Row, analyzed
+
+NEEDS = (*CHECKED, "checks", "record_fields")
+
+
+def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
+    """What a trial says of itself."""
+    return {
+        "trial_name": f"{task}.{nth}-of-2.r1",
+        "task_id": task,
+        "instruction": f"Do {task}",
+        "is_resolved": verdict,
+        "failure_mode": "unset",
+        "parser_results": None,
+        "total_input_tokens": 100,
+        "total_output_tokens": 10,
+        "agent_started_at": "2025-07-10T12:00:00+00:00",
+        "agent_ended_at": "2025-07-10T12:00:30+00:00",
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two tasks twice; the last trial is in its own file alone, another one in both."""
+    tests = {"test_a": "passed", "test_b": "failed"}
+    listed = [
+        trial("b", 2, False, parser_results=tests, failure_mode="agent_timeout"),
+        trial("a", 1, True),
+        trial("a", 2, None, total_input_tokens=None, total_output_tokens=None),
+        {"id": "?"},
+    ]
+    figures = {"accuracy": 1 / 3, "pass_at_k": {"2": 0.5}}
+    about = {
+        "model_name": "org/m",
+        "agent_name": "terminus",
+        "dataset_name": "core",
+        "dataset_version": "0.1",
+        "n_attempts": 2,
+        "task_ids": ["a", "b", "c"],
+        **figures,
+    }
+    files = {
+        "runs/r1/results.json": [{"results": listed, **figures}],
+        "runs/r1/run_metadata.json": [about],
+        "runs/r1/a/a.1-of-2.r1/results.json": [trial("a", 1, True)],
+        "runs/r1/a/a.1-of-2.r1/agent-logs/rollouts.jsonl": '{"reward": 1}\n',
+        "runs/r1/b/b.1-of-2.r1/results.json": [trial("b", 1, True)],
+        "runs/r2/a/a.1-of-2.r2/results.json": '{"trial_name": "a.1-of-2.r2", "is_resol',
+        "runs/r3/results.json": '{"results": [{"trial_name": "x", "is_resolved": tr',
+    }
+    return analyzed(tmp_path_factory.mktemp("tb"), files, needs=NEEDS)
+
+
+def test_attempts(found: Results) -> None:
+    """Each trial counts once, by its number; one without a verdict is unscored."""
+    assert found.rows(
+        "select task_id, rollout_index, reward, input_tokens, duration_s, n_turns, source_line "
+        "from rollouts order by all"
+    ) == [
+        ("a", 0, 1.0, 100, 30.0, None, 2),
+        ("a", 1, None, None, 30.0, None, 3),
+        ("b", 0, 1.0, 100, 30.0, None, 1),
+        ("b", 1, 0.0, 100, 30.0, None, 1),
+    ]
+    assert found.rows(
+        "select benchmark, model, agent, n_expected, n_scored from runs where run_id = 'r1'"
+    ) == [("core-0.1", "org/m", "terminus", 6, 3)]
+
+
+def test_checks_and_failures(found: Results) -> None:
+    """Tests are checks; how a trial failed is a field of its outcome."""
+    assert found.rows("select task_id, check_name, is_passed from checks order by all") == [
+        ("b", "test_a", True),
+        ("b", "test_b", False),
+    ]
+    assert found.rows(
+        "select task_id, value, scope from record_fields where field = 'failure_mode'"
+    ) == [("b", "agent_timeout", "outcome")]
+
+
+def test_figures_and_damage(found: Results) -> None:
+    """A null verdict counts as unresolved in theirs; the trial they lack makes the rest differ."""
+    assert found.rows("select distinct metric, ours, status from reported_checks order by all") == [
+        ("accuracy", 0.5, "not comparable"),
+        ("pass_at_k/2", 1.0, "not comparable"),
+    ]
+    assert sorted(found.rows("select source_file, source_line from rejects")) == [
+        ("runs/r1/results.json", 4),
+        ("runs/r2/a/a.1-of-2.r2/results.json", 1),
+        ("runs/r3/results.json", 1),
+    ]
+
+
+def test_whole_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A run's file by itself: accuracy and pass@k as they published them."""
+    listed = [trial("a", 1, True), trial("a", 2, None), trial("b", 1, False), trial("b", 2, True)]
+    whole = {"results": listed, "accuracy": 0.5, "pass_at_k": {"2": 1.0}}
+    found = analyzed(tmp_path_factory.mktemp("tb"), {"my-run/results.json": [whole]}, needs=NEEDS)
+    assert found.rows("select run_id, metric, status from reported_checks order by all") == [
+        ("my-run", "accuracy", "equal"),
+        ("my-run", "pass_at_k/2", "equal"),
+    ]

@@ -1,0 +1,225 @@
+"""verifiers of both kinds: rewards by their threshold, calls in texts, trees of messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipeline
+from tests.conftest import ROOT
+from tests.lean import CHECKED, only
+from tests.results import Results, Row, analyzed, lines
+
+CORPUS = ROOT.parent / "shared" / "formats_corpus" / "verifiers"
+NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
+
+
+def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
+    """A line of results.jsonl."""
+    return {
+        "example_id": example,
+        "prompt": [{"role": "user", "content": f"Q{example}"}],
+        "completion": [{"role": "assistant", "content": "A"}],
+        "answer": "A",
+        "info": '{"level": "hard"}',
+        "reward": reward,
+        "metrics": {"right": reward, "style": 0.5, "num_turns": 1.0},
+        "right": reward,
+        "timing": {"start_time": start, "total": 2.0},
+        "token_usage": {"input_tokens": 8.0, "output_tokens": 2.0},
+        "stop_condition": "done",
+        **more,
+    }
+
+
+METADATA = {
+    "env_id": "sums",
+    "model": "org/m",
+    "num_examples": 2,
+    "rollouts_per_example": 2,
+    "pass_threshold": 0.6,
+    "avg_reward": 0.325,
+    "avg_metrics": {"right": 0.325, "num_turns": 1.0},
+    "avg_error": 0.25,
+    "pass_at_k": {"1": 0.25, "2": 0.5},
+    "pass_all_k": {"1": 0.25, "2": 0.0},
+}
+
+
+@pytest.fixture(scope="module")
+def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two examples twice, rewards on both sides of the threshold, an error, damaged lines."""
+    calls = [
+        json.dumps({"id": "c1", "name": "add", "arguments": '{"x": 1}'}),
+        {"id": "c2", "function": {"name": "sub", "arguments": {"y": 2}}},
+        "{no JSON",
+    ]
+    acted = [
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "c1", "content": "3"},
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "3"}],
+            "reasoning_content": "hm",
+        },
+    ]
+    error = {"error": "ModelError", "error_chain_repr": "ModelError() -> Overloaded('529')"}
+    rows = [
+        rollout(0, 0.6, 20.0, completion=acted),
+        rollout(0, 0.2, 10.0, is_truncated=True),
+        rollout(1, 0.0, 5.0, error=error, completion=None, token_usage=None),
+        rollout(1, 0.5, 6.0, completion="A", error="ToolError('gone')", prompt="Q1"),
+        rollout(None, 1.0, 1.0),
+    ]
+    files = {
+        "sums--org--m/run7/results.jsonl": lines(rows) + "{cut\n",
+        "sums--org--m/run7/metadata.json": [METADATA],
+    }
+    return analyzed(tmp_path_factory.mktemp("v0"), files, needs=NEEDS)
+
+
+def test_old_attempts(old: Results) -> None:
+    """The run's own threshold decides what passes; repeats are in the order they began."""
+    assert old.rows("select run_id, benchmark, model, n_expected, pass_threshold from runs") == [
+        ("sums--org--m", "sums", "org/m", 4, 0.6)
+    ]
+    assert old.rows(
+        "select task_id, rollout_index, reward, is_pass, finish_reason, input_tokens, n_turns "
+        "from rollouts order by all"
+    ) == [
+        ("0", 0, 0.2, False, "length", 8, 1),
+        ("0", 1, 0.6, True, None, 8, 2),
+        ("1", 0, 0.0, False, None, None, None),
+        ("1", 1, 0.5, False, None, 8, 1),
+    ]
+    assert old.rows("select source_line, reason from rejects order by 1")[0][0] == 5
+    assert old.rows("select n_lines, n_rows, n_rejects from artifacts where n_rows > 0") == [
+        (6, 4, 2)
+    ]
+
+
+def test_old_transcript(old: Results) -> None:
+    """Calls are texts of JSON, objects, or damaged; each is a call all the same."""
+    assert old.rows(
+        "select kind, tool, call_id, arguments, text from events "
+        "where task_id = '0' and rollout_index = 1 order by seq"
+    ) == [
+        ("tool_call", "add", "c1", '{"x": 1}', None),
+        ("tool_call", "sub", "c2", '{"y": 2}', None),
+        ("tool_call", "", "", "{no JSON", None),
+        ("tool_result", None, "c1", None, "3"),
+        ("reasoning", None, None, None, "hm"),
+        ("message", None, None, None, "3"),
+    ]
+
+
+def test_old_scores_and_errors(old: Results) -> None:
+    """The metric that the reward is stands apart from others; counters are no checks."""
+    assert old.rows("select distinct source, check_name from checks order by all") == [
+        ("score", "right"),
+        ("scores", "style"),
+    ]
+    assert old.rows(
+        "select rollout_index, value from record_fields where field = 'error_type' order by all"
+    ) == [(0, "ModelError"), (1, "ToolError")]
+
+
+def test_old_figures(old: Results) -> None:
+    """Averages, pass@k and pass^k are found again, but for rows that cannot be read."""
+    found = {
+        metric: (ours, status)
+        for metric, ours, status in old.rows("select metric, ours, status from reported_checks")
+    }
+    assert found.pop("avg_error") == (0.5, "not comparable")
+    assert {status for _, status in found.values()} == {"equal"}
+    assert len(found) == 7
+
+
+def episode(place: int, score: Any, start: float, **more: Any) -> Row:
+    """A line of traces.jsonl; its messages are a tree with two ends."""
+    nodes = [
+        {"message": {"role": "user", "content": f"Q{place}"}, "sampled": False},
+        {"parent": 0, "message": {"role": "assistant", "content": "dead end"}, "sampled": True},
+        {"parent": 0, "message": {"role": "assistant", "content": "A"}, "sampled": True},
+    ]
+    trace = {
+        "agent": {"name": "solver", "trainable": True, "config": {"model": "org/m"}},
+        "nodes": nodes,
+        "calls": [{"finish_reason": "stop", "usage": {"cost": 0.25}}, {"usage": {"cost": 0.5}}],
+        "rewards": {"right": {"score": score, "weight": 0.5}, "neat": {"score": 1, "weight": 0.5}},
+        "metrics": {"brief": 0.5},
+        "timing": {"start": start, "agent": {"start": 1.0, "end": 4.0}},
+        "num_input_tokens": 9,
+        "num_output_tokens": 3,
+        **more,
+    }
+    judge = {"agent": {"name": "judge"}, "nodes": []}
+    data = {"idx": place, "prompt": f"Q{place}", "answer": "A", "level": "hard", "resources": {}}
+    return {"env": {"id": "sums"}, "task": {"data": data, "key": "k"}, "traces": [judge, trace]}
+
+
+def test_new(tmp_path: Path) -> None:
+    """Rewards are weighted sums; without any an attempt is unscored; the last way is told."""
+    broken = {"errors": [{"type": "ProviderError", "message": "529"}], "rewards": {}, "nodes": []}
+    loop = [{"parent": 0, "message": {"role": "user", "content": "Q1"}}, {"parent": 5}]
+    rows = [
+        episode(0, 1, 20.0),
+        episode(0, 0, 10.0),
+        episode(1, 1, 1.0, **broken),
+        episode(1, None, 2.0, nodes=loop),
+        {"task": {"data": {"idx": 2}}, "traces": []},
+        {"task": {}, "traces": []},
+    ]
+    config = {"model": "org/m", "num_rollouts": 2, "sampling": {"temperature": 0.3}}
+    files = {
+        "out/sums--m--null--1/traces.jsonl": lines(rows),
+        "out/sums--m--null--1/configs/resolved/eval.json": [config],
+    }
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    assert found.rows("select run_id, benchmark, agent, n_expected from runs") == [
+        ("sums--m--null--1", "sums", "solver", 6)
+    ]
+    assert found.rows(
+        "select task_id, rollout_index, reward, n_turns, cost, duration_s, final_text "
+        "from rollouts order by all"
+    ) == [
+        ("0", 0, 0.5, 1, 0.75, 3.0, "A"),
+        ("0", 1, 1.0, 1, 0.75, 3.0, "A"),
+        ("1", 0, None, None, 0.75, 3.0, None),
+        ("1", 1, 0.5, None, 0.75, 3.0, None),
+        ("2", 0, None, None, None, None, None),
+    ]
+    assert found.rows(
+        "select source, check_name, count(*) from checks group by all order by all"
+    ) == [
+        ("score", "reward", 3),
+        ("scores", "brief", 4),
+        ("scores", "neat", 3),
+        ("scores", "right", 2),
+    ]
+    assert found.column("select distinct value from record_fields where field = 'n_ends'") == ["2"]
+    assert found.column("select source_line from rejects") == [6]
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
+def test_corpus(tmp_path: Path) -> None:
+    """The figures that the corpus is known by; both kinds ask the same questions."""
+    with only(*NEEDS):
+        pipeline.analyze(CORPUS, out=tmp_path)
+    found = Results(tmp_path)
+    assert found.rows(
+        "select run_id, benchmark, n_tasks, n_expected, n_scored from runs order by all"
+    ) == [
+        ("mod3--mock-a", "mod3", 8, 24, 24),
+        ("mod3-v1--mock-a--null--199c1cc2", "mod3", 6, 18, 16),
+    ]
+    figures = dict(found.rows("select metric, round(ours, 5) from reported_checks"))
+    assert [figures[name] for name in ("avg_reward", "avg_error")] == [0.5, 0.125]
+    assert [figures[name] for name in ("pass_at_k/2", "pass_all_k/2")] == [0.79167, 0.20833]
+    assert found.rows("select status, count(*) from reported_checks group by all") == [
+        ("equal", 15)
+    ]
+    assert found.one("select max(n_prompts) from tasks") == 1
