@@ -109,4 +109,3 @@ def _is_figures(head: str, cells: list[str]) -> bool:
 def _cells(line: str) -> list[str]:
     cells = [cell.strip() for cell in PIPE.split(line.strip())]
     return cells[not cells[0] : len(cells) - (not cells[-1])]
-
