@@ -11,6 +11,7 @@ meanings as (
         bounded_name(figures.metric) as metric,
         coalesce(figures.means, '') as means,
         figures.scale,
+        figures.rounding,
         figures.reason as stated_reason
     from raw.figures
     inner join raw.files using (file_no)
@@ -24,6 +25,7 @@ kinds as (
         metrics.*,
         coalesce(means, metric) as meant,
         coalesce(meanings.scale, 1) as scale,
+        coalesce(meanings.rounding, 0) as rounding,
         meanings.stated_reason,
         files.seed,
         files.chunk,
@@ -37,9 +39,10 @@ kinds as (
             when regexp_matches(meant, '^((mean|median|std|se)_across_repeats|repeat\[[0-9]+\])/mean/.')
                 then 'repeats'
             when regexp_matches(meant, '^pass@[0-9]+/[^/]+$') then 'pass'
+            when regexp_matches(means, '^pass\^[0-9]+/[^/]+$') then 'all pass'
             when regexp_matches(meant, '^pass@1\[avg-of-[0-9]+\]/[^/]+$') then 'average'
             when regexp_matches(meant, '^majority@[0-9]+/[^/]+$') then 'majority'
-            when meant in (
+            when means = 'num_tasks' or meant in (
                 'num_rollouts',
                 'expected_num_rollouts',
                 'missing_num_rollouts',
@@ -63,6 +66,7 @@ figures as materialized (
         value / scale as reported,
         value,
         scale,
+        rounding / abs(scale) as rounding,
         stated_reason,
         source_file,
         scope,
@@ -78,7 +82,7 @@ figures as materialized (
         end as field,
         case when kind in ('statistic', 'repeats') then words.before end as statistic,
         case
-            when kind in ('pass', 'average', 'majority')
+            when kind in ('pass', 'all pass', 'average', 'majority')
                 then try_cast(regexp_extract(words.before, '([0-9]+)\]?$', 1) as int)
         end as k
     from kinds
@@ -121,6 +125,7 @@ counts as (
         scope,
         task_id,
         count(*) filter (is_there) as n_rollouts,
+        count(distinct task_id) filter (is_there) as n_tasks,
         nullif(count(*) filter (is_expected), 0) as n_expected,
         count(*) filter (is_there and is_expected) as n_done
     from attempts
@@ -232,14 +237,11 @@ shares as (
         -- Repeats beyond the first k are left out: which they are depends on their order.
         len(scores) > k as is_cut,
         kind <> 'majority' or most_votes > 0 as is_answered,
+        len(list_filter(scores, lambda score: score < runs.pass_threshold - 1e-9)) as n_failed,
         case kind
-            when 'pass' then case
-                when len(scores) >= k then 1 - subset_share(
-                    len(scores),
-                    len(list_filter(scores, lambda score: score < runs.pass_threshold - 1e-9)),
-                    k
-                )
-            end
+            when 'pass' then if(len(scores) >= k, 1 - subset_share(len(scores), n_failed, k), null)
+            when 'all pass'
+                then if(len(scores) >= k, subset_share(len(scores), len(scores) - n_failed, k), null)
             when 'average' then list_aggregate(scores[1:k], 'fsum') / len(scores[1:k])
             when 'majority' then case
                 when most_votes = 0 then 0.0
@@ -251,7 +253,7 @@ shares as (
     from by_task
     inner join staging.run_benchmarks as runs using (run_id)
     left join majorities using (scope, field, k, task_id)
-    where kind <> 'pass' or runs.pass_threshold is not null
+    where kind not in ('pass', 'all pass') or runs.pass_threshold is not null
 ),
 passes as (
     select
@@ -437,6 +439,7 @@ valued as (
             end
             when figures.kind = 'count' then case figures.meant
                 when 'num_rollouts' then counts.n_rollouts
+                when 'num_tasks' then counts.n_tasks
                 when 'expected_num_rollouts' then counts.n_expected
                 when 'missing_num_rollouts' then counts.n_expected - counts.n_done
                 when 'reward_profile_completion_pct' then 100.0 * counts.n_done / counts.n_expected
@@ -445,8 +448,8 @@ valued as (
             when figures.task_id is null and passes.is_answered
                 then 100 * (list_aggregate(passes.shares, 'fsum') / len(passes.shares))
         end as ours,
-        abs(figures.reported - ours) <= 1e-9 * greatest(1.0, abs(figures.reported), abs(ours))
-            as is_equal
+        abs(figures.reported - ours)
+            <= figures.rounding + 1e-9 * greatest(1.0, abs(figures.reported), abs(ours)) as is_equal
     from figures
     left join counts
         on counts.scope = figures.scope
@@ -495,11 +498,12 @@ reached as (
         rejected.n_rejects,
         ranges.highest - ranges.lowest as width,
         -- What one of them is worth to a mean, in percent where the figure is.
-        case when kind = 'pass' then 100.0 when k is not null then 100 * width else width end
+        case when kind in ('pass', 'all pass') then 100.0 when k is not null then 100 * width else width end
             / n_averaged as step,
         case
-            when kind = 'count' then case metric
+            when kind = 'count' then case meant
                 when 'num_rollouts' then [ours, ours + n_rejects]
+                when 'num_tasks' then [ours, ours + n_rejects]
                 when 'missing_num_rollouts' then [ours - n_rejects, ours]
                 when 'reward_profile_completion_pct' then [ours, ours + 100.0 * n_rejects / n_expected]
                 else [ours, ours]
@@ -519,7 +523,7 @@ reached as (
         -- The highest and the lowest number may themselves have been rejected.
         case
             when kind = 'count' then [0, 'inf'::double]
-            when kind = 'pass' then [0.0, 100.0]
+            when kind in ('pass', 'all pass') then [0.0, 100.0]
             when k is not null then [100 * lowest, 100 * highest]
             when statistic = 'std' then [0, width]
             else [lowest, highest]
@@ -564,12 +568,12 @@ reasoned as (
             when n_rollouts = 0 then 'no rows to compute it from'
             when kind = 'statistic' and n_readings > 1 then 'several readings of its name'
             when kind = 'statistic' and n_numbers = 0 then 'field not in the rows'
-            when kind = 'pass' and runs.pass_threshold is null then 'no pass threshold'
+            when kind in ('pass', 'all pass') and runs.pass_threshold is null then 'no pass threshold'
             when kind = 'repeats' then 'field not in the rows'
-            when kind in ('pass', 'average', 'majority') and not is_scored
+            when kind in ('pass', 'all pass', 'average', 'majority') and not is_scored
                 then 'field not in the rows'
             when kind = 'majority' then 'field not in the rows'
-            when kind = 'pass' then 'no task with that many repeats'
+            when kind in ('pass', 'all pass') then 'no task with that many repeats'
             when kind = 'count' then 'nothing says what was expected'
         end as obstacle,
         case

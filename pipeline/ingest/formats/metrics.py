@@ -20,8 +20,9 @@ class Figure:
     """One reported figure. `task` is a task index, `position` the row where none is given.
 
     Of other harnesses `variant` is the run, `means` the figure in Gym's words (`mean/reward`,
-    `task_mean/reward`, `pass@2/reward`), where there is one, of which it is `scale` times as much,
-    and `reason` why ours may differ by definition, or why we have none.
+    `task_mean/reward`, `pass@2/reward`, `pass^2/reward`, `num_tasks`), where there is one, of which
+    it is `scale` times as much, `rounding` how far rounding may have taken it, and `reason` why
+    ours may differ by definition, or why we have none.
     """
 
     agent: str | None
@@ -33,6 +34,7 @@ class Figure:
     means: str | None = None
     scale: float = 1.0
     reason: str | None = None
+    rounding: float = 0.0
 
 
 def parse(text: str) -> Any:

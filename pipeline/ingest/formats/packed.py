@@ -134,16 +134,17 @@ def fields(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
             name = text.value()
             text.expect(":")
             if name == streamed and text.at("["):
-                text.expect("[")
-                while not text.at("]"):
-                    yield streamed, text.value()
-                    if not text.at("]"):
-                        text.expect(",")
-                text.expect("]")
+                yield from ((streamed, value) for value in text.elements())
             else:
                 yield str(name), text.value()
             if not text.at("}"):
                 text.expect(",")
+
+
+def elements(path: Path) -> Iterator[Any]:
+    """The elements of a JSON list in a file, one at a time; ValueError as of `fields`."""
+    with path.open("rb") as file:
+        yield from _Text(file).elements()
 
 
 class _Text:
@@ -179,6 +180,15 @@ class _Text:
         if not self.at(sign):
             raise ValueError(f"not JSON: {sign} is missing, the document may be cut off")
         self.place += 1
+
+    def elements(self) -> Iterator[Any]:
+        """The values of a list, one at a time."""
+        self.expect("[")
+        while not self.at("]"):
+            yield self.value()
+            if not self.at("]"):
+                self.expect(",")
+        self.expect("]")
 
     def value(self) -> Any:
         """The next value; read again with more text where it does not end yet."""
