@@ -57,6 +57,7 @@ NAMES = re.compile(r"\.json$", re.IGNORECASE)
 SUBMISSION = "submission.json"
 ONE_SIMULATION = re.compile(r"(^|/)simulations/[^/]+\.json$", re.IGNORECASE)
 MOST_EXPECTED = 1_000_000
+SAID = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 # Lists of what was checked: where the name of each check stands.
 CHECKS = {
     "action_checks": ("action", "name"),
@@ -281,7 +282,7 @@ def _asked(info: Any, task: Any) -> list[dict[str, Any]]:
     """The agent's policy, and the scenario that the simulated user plays."""
     policy = text(get(info, "environment_info", "policy"))
     told_to = get(task, "user_scenario", "instructions")
-    parts = [told_to] if isinstance(told_to, str) else list(fields(told_to).values())
+    parts = [told_to] if isinstance(told_to, str) else [fields(told_to).get(name) for name in SAID]
     scenario = "\n\n".join(one for one in [*parts, get(task, "ticket")] if isinstance(one, str))
     said = [("system", policy), ("user", scenario)]
     return [message(one, role) for role, one in said if one] if scenario else []
