@@ -50,7 +50,7 @@ from pipeline.ingest.formats.metrics import LARGEST_FIGURE
 from pipeline.ingest.formats.metrics import Figure as Figure
 
 # Files of any other name are asked of no format, and a folder without one imports none.
-ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst)?$", re.IGNORECASE)
+ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE)
 HEAD_BYTES = 64 << 10
 as_json = json.JSONEncoder(ensure_ascii=False).encode
 LONGEST_LINE = 128 << 20

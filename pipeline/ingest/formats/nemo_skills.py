@@ -1,0 +1,296 @@
+"""NeMo-Skills: eval-results/<benchmark>/output(-rs<seed>).jsonl, and metrics.json beside or above.
+
+A row names no task: line n of all files of a benchmark is the same one, and a file is a repeat.
+What was scored, and how, follows from the fields that a benchmark's rows have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.artifact import Artifact, Found, Kind
+from pipeline.ingest.formats import (
+    Claim,
+    Figure,
+    Line,
+    Reading,
+    Reject,
+    Row,
+    document,
+    fields,
+    get,
+    head,
+    items,
+    message,
+    number,
+    objects,
+    scores_of,
+    text,
+    told,
+)
+
+TITLE = "NeMo-Skills"
+FILES = "`[eval-results/]<benchmark>/output(-rs<seed>).jsonl`, `metrics.json` beside or above"
+SCORE = (
+    "the first that the row has: `symbolic_correct`, the judge's `judgement`, `is_correct`, "
+    "`graded_list`, `proof_status`, `strict_eval`, `swe-bench-metrics.resolved`; the others are "
+    "checks, named as metrics.json names them"
+)
+NOTES = (
+    "One run per benchmark, one repeat per seed; the task is the number of the line, from 0. The "
+    "model is not recorded. Unfinished files (`-async`, `_chunk_`) are rejects."
+)
+NAMES = re.compile(
+    r"(^|/)(output(-rs\d+)?(_chunk_\d+)?\.jsonl(-async|\.gz|\.zst)?|metrics\.json)$", re.IGNORECASE
+)
+SEED = re.compile(r"^output-rs(\d+)", re.IGNORECASE)
+UNFINISHED = re.compile(r"-async$|_chunk_\d+\.jsonl", re.IGNORECASE)
+MARKS = (
+    b'"generation"',
+    b'"num_generated_tokens"',
+    b'"predicted_answer"',
+    b'"symbolic_correct"',
+    b'"judgement"',
+    b'"proof_status"',
+)
+GYM = (b'"responses_create_params"', b'"response"', b'"_ng_')
+ASKED = ("problem", "question", "prompt", "instruction")
+# What stands elsewhere in a row of ours; all else is of the dataset.
+USED = {
+    *ASKED,
+    *"generation predicted_answer expected_answer judgement num_input_tokens".split(),
+    *"num_generated_tokens num_reasoning_tokens generation_start_time generation_end_time".split(),
+    *"generation_time finish_reason reward_model_score strict_eval loose_eval".split(),
+    *"swe-bench-metrics proof_status error symbolic_correct is_correct is_correct-plus".split(),
+    *"graded_list expected_judgement instruction_id_list".split(),
+}
+VERDICT = re.compile(r"judgement\*{0,2}\s*:[\s*]*(yes|no)?", re.IGNORECASE)
+SCORES = frozenset(
+    "correct_judgements symbolic_correct judge_correct both_correct any_correct accuracy "
+    "passing_base_tests passing_plus_tests lean4_correct prompt_strict_accuracy "
+    "prompt_loose_accuracy issues_resolved".split()
+)
+EMPTY = ("no_answer", "invalid_judgements")
+JUDGED = {
+    "correct_judgements",
+    "judge_correct",
+    "both_correct",
+    "any_correct",
+    "invalid_judgements",
+}
+VERSIONS = "defined otherwise: older versions read `**Judgement:** Yes` as no verdict"
+AVERAGE = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
+SHARED = re.compile(r"(pass|majority)@\d+")
+OF_INSTRUCTIONS = re.compile(r"^(instruction_|average_score$)")
+
+
+def claims(files: Sequence[Found]) -> Iterable[Claim]:
+    """Outputs by their first rows, benchmarks of one folder together; metrics near them."""
+    outputs = defaultdict(list)
+    for file in files:
+        begun = head(file.path) if file.base != "metrics.json" else b""
+        is_ours = any(mark in begun for mark in MARKS) and not any(mark in begun for mark in GYM)
+        if is_ours:
+            outputs[file.folder.rpartition("/")[0]].append(file)
+    homes: dict[str, str] = {}
+    finished: dict[str, tuple[Path, ...]] = {}
+    for home, found in outputs.items():
+        stem = _stem(found[0].path)
+        finished[home] = tuple(one.path for one in found if not UNFINISHED.search(one.base))
+        for file in found:
+            skipped = "unfinished: not merged yet" if file.path not in finished[home] else None
+            homes |= {file.folder: home, home: home, home.rpartition("/")[0]: home}
+            yield Claim(file, Kind.ROLLOUTS, home, stem, beside=finished[home], skipped=skipped)
+    for file in files:
+        if file.base != "metrics.json" or file.folder not in homes:
+            continue
+        home = homes[file.folder]
+        near = finished[home]
+        if near and _has_figures(file):
+            yield Claim(file, Kind.AGGREGATE_METRICS, home, _stem(near[0]), beside=near)
+
+
+def _has_figures(file: Found) -> bool:
+    begun = head(file.path)
+    return b'"pass@1' in begun or b'"num_entries"' in begun
+
+
+def _stem(output: Path) -> str:
+    """The folder that `eval-results` lies in, else the one of the benchmarks."""
+    home = output.parent.parent
+    return (home.parent.name if home.name == "eval-results" else home.name) or "nemo_skills"
+
+
+def read(artifact: Artifact) -> Iterator[Reading]:
+    """Rows of outputs, figures of metrics."""
+    if artifact.kind is not Kind.ROLLOUTS:
+        yield from _metrics(artifact)
+        return
+    benchmark = artifact.path.parent.name
+    seed = SEED.match(artifact.path.name)
+    others = [path.name for path in artifact.beside if path.parent == artifact.path.parent]
+    is_greedy = not seed and any(SEED.match(name) for name in others)
+    variant = f"{benchmark}-greedy" if is_greedy else benchmark
+    for found in objects(artifact.path):
+        if isinstance(found, (Reject, Line)):
+            yield found
+            continue
+        position, row = found
+        value = _row(row, position - 1, int(seed[1]) if seed else 0)
+        yield Row(value, position, variant=variant, benchmark=benchmark)
+
+
+def _row(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
+    scores = _scores(row)
+    asked = next((_words(row[name]) for name in ASKED if row.get(name)), None)
+    usage = {
+        "input_tokens": row.get("num_input_tokens"),
+        "output_tokens": row.get("num_generated_tokens"),
+        "reasoning_tokens": row.get("num_reasoning_tokens"),
+    }
+    said = row.get("generation")
+    output = {"output": [message(said)]} if isinstance(said, str) else {"object": "response"}
+    is_judging = "expected_judgement" in row
+    answer = _verdict(row.get("judgement")) if is_judging else row.get("predicted_answer")
+    is_answered = answer is not None
+    empty = {
+        "no_answer": not is_answered if "predicted_answer" in row else None,
+        "invalid_judgements": not is_answered if is_judging else None,
+    }
+    value = {
+        "_ng_task_index": task,
+        "_ng_rollout_index": repeat,
+        "responses_create_params": {"input": [message(asked, "user")]} if asked else None,
+        "response": output | told({"usage": told(usage)}),
+        **scores_of(scores, scores[0]["name"] if scores else None),
+        "extracted_answer": text(answer) if not isinstance(answer, bool) else str(answer).lower(),
+        **empty,
+        **{name: row.get(name) for name in ("expected_answer", "expected_judgement", "error")},
+        "judgement": row.get("judgement"),
+        # Not under its own name: it grades an answer, it does not fail it.
+        "reward_model": told({"estimate": row.get("reward_model_score")}),
+        **{name: _instructions(row.get(name)) for name in ("strict_eval", "loose_eval")},
+        "swe-bench-metrics": fields(row.get("swe-bench-metrics")),
+        "proof_status": text(row.get("proof_status")),
+        "finish_reason": text(row.get("finish_reason")),
+        "total_run_time": _seconds(row),
+        "metadata": {name: given for name, given in row.items() if name not in USED},
+    }
+    return {**told(value), "reward": scores[0]["score"] if scores else None}
+
+
+def _instructions(given: Any) -> dict[str, Any]:
+    """The verdict of each instruction; that of all together is a score."""
+    return {name: one for name, one in fields(given).items() if isinstance(one, list)}
+
+
+def _words(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value
+    said = [text(get(part, "content")) for part in items(value)]
+    return "\n\n".join(part for part in said if part) or None
+
+
+def _seconds(row: dict[str, Any]) -> float | None:
+    start, end = number(row.get("generation_start_time")), number(row.get("generation_end_time"))
+    taken = number(row.get("generation_time"))
+    if taken is None and start is not None and end is not None and end >= start:
+        return end - start
+    return taken
+
+
+def _verdict(judgement: Any) -> bool | None:
+    """What a judge said, where it said it in the form that was asked for."""
+    found = VERDICT.search(judgement) if isinstance(judgement, str) else None
+    return found[1].lower() == "yes" if found and found[1] else None
+
+
+def _scores(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every score of the row by its published name, the one that is the reward first."""
+    found: dict[str, Any] = {}
+    if "expected_judgement" in row:
+        wanted = _verdict(row["expected_judgement"])
+        found["correct_judgements"] = _verdict(row.get("judgement")) == wanted
+    else:
+        has_answer = "predicted_answer" in row
+        found["symbolic_correct"] = row.get(
+            "symbolic_correct", row.get("is_correct") if has_answer else None
+        )
+        if isinstance(row.get("judgement"), str):
+            found["judge_correct"] = _verdict(row["judgement"]) is True
+            both = found["symbolic_correct"], found["judge_correct"]
+            if isinstance(both[0], bool):
+                found |= {"both_correct": all(both), "any_correct": any(both)}
+    if "is_correct-plus" in row:
+        found["passing_base_tests"] = row.get("is_correct")
+        found["passing_plus_tests"] = row["is_correct-plus"]
+    elif "predicted_answer" not in row:
+        graded = get(row, "graded_list", 0)
+        found["accuracy"] = row.get("is_correct") if graded is None else graded
+    if isinstance(row.get("proof_status"), str):
+        found["lean4_correct"] = row["proof_status"] == "completed"
+    for kind in ("strict", "loose"):
+        found[f"prompt_{kind}_accuracy"] = get(row, f"{kind}_eval", "follow_all_instructions")
+    found["issues_resolved"] = get(row, "swe-bench-metrics", "resolved")
+    known = {name: number(value) for name, value in found.items()}
+    return [{"name": name, "score": score} for name, score in known.items() if score is not None]
+
+
+def _metrics(artifact: Artifact) -> Iterator[Reading]:
+    found = fields(document(artifact.path))
+    sampled = sorted({path.parent.name for path in artifact.beside})
+    if any("@" in name for name in found):
+        found = {artifact.path.parent.name: found}  # of one benchmark alone
+    for benchmark, groups in found.items():
+        whole = [name for name in sampled if benchmark.startswith(f"{name}-")]
+        reason = None
+        if benchmark not in sampled:
+            reason = "of a subset of the rows" if whole else "no rows of this benchmark are here"
+        variant = benchmark if benchmark in sampled else [*whole, *sampled][0]
+        prefix = "" if benchmark in sampled else f"{benchmark}/"
+        for group, figures in fields(groups).items():
+            for name, value in fields(figures).items():
+                metric = f"{prefix}{group}/{name}"
+                yield from _figures(metric, group, name, value, variant, reason)
+
+
+def _figures(
+    metric: str, group: str, name: str, value: Any, variant: str, reason: str | None
+) -> Iterator[Figure]:
+    """A figure, or those of a score's statistics, of which the mean is one of ours."""
+    is_apart = reason is not None
+    if isinstance(value, dict):
+        of = name.removesuffix("_statistics")
+        reason = reason or (VERSIONS if of in JUDGED else None)
+        for statistic, one in value.items():
+            means = _meaning(group, of) if statistic == "avg" and not is_apart else None
+            yield Figure(
+                None, None, None, f"{metric}/{statistic}", number(one), variant, means, 0.01, reason
+            )
+    elif not isinstance(value, (list, str)):
+        if OF_INSTRUCTIONS.match(name):
+            reason = reason or "defined otherwise: of all instructions, not of rows"
+        elif group.startswith("rm_"):
+            reason = reason or "defined otherwise: picked by the scores of a reward model"
+        elif name in EMPTY and not AVERAGE.fullmatch(group):
+            reason = reason or "defined otherwise: none of the first k repeats has an answer"
+        means = None if reason else _meaning(group, name)
+        reason = reason or (VERSIONS if name in JUDGED else None)
+        rounding = 1.0 if name == "avg_tokens" else 0.0  # it is cut to a whole number
+        yield Figure(None, None, None, metric, number(value), variant, means, 1.0, reason, rounding)
+
+
+def _meaning(group: str, name: str) -> str | None:
+    if name in ("num_entries", "num_prompts"):
+        return "num_tasks"
+    if name == "avg_tokens":
+        return "mean/output_tokens"
+    field = name if name in EMPTY else f"scores.{name}" if name in SCORES else None
+    average = AVERAGE.fullmatch(group)
+    if field is None or not (average or SHARED.fullmatch(group)):
+        return None
+    return f"pass@1[avg-of-{average[1]}]/{field}" if average else f"{group}/{field}"
