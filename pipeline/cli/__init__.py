@@ -38,6 +38,7 @@ ANALYSIS = {
     "plan": "Estimate how many tasks and repeats it takes to detect a change.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
+    "export": "Write all runs in a format that other tools read.",
 }
 PACKAGE = {
     "init": "Lay out a benchmark's package, and draft its skill and reports from the data.",

@@ -1,0 +1,239 @@
+"""Every Eval Ever: <uuid>.json with results, and <uuid>_samples.jsonl with an instance per line.
+
+An instance is of one result, so a run is one result of the pair. There is no field for repeats: the
+nth instance of a sample is its nth attempt. `blade export` writes the same files.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from pipeline.artifact import Artifact, Found, Kind
+from pipeline.ingest.formats import (
+    Claim,
+    Figure,
+    Line,
+    Reading,
+    Reject,
+    Row,
+    Setting,
+    call,
+    document,
+    fields,
+    get,
+    head,
+    items,
+    message,
+    number,
+    objects,
+    result,
+    scores_of,
+    text,
+    told,
+)
+
+TITLE = "Every Eval Ever"
+FILES = "`<uuid>.json`, `<uuid>_samples.jsonl` (schema 0.2 and 0.3)"
+SCORE = (
+    "`evaluation.score` where its metric goes from 0 to 1 or no range is given, else, and where "
+    "lower is better, `evaluation.is_correct`; both are checks"
+)
+NOTES = (
+    "One run per result that has instances. Repeats: the nth instance of a `sample_id`. Results "
+    "without instances are read only where others have some."
+)
+NAMES = re.compile(r"\.json$|_samples\.jsonl(\.gz|\.zst)?$", re.IGNORECASE)
+ENDING = re.compile(r"(_samples\.jsonl(\.gz|\.zst)?|\.json)$", re.IGNORECASE)
+OF_RESULTS = (b'"schema_version"', b'"evaluation_id"', b'"evaluation_results"')
+OF_SAMPLES = (b'"schema_version"', b'"sample_id"', b'"interaction_type"')
+PASS_RATE = re.compile(r"pass[_@]?(?:at_)?(\d+)$")
+
+
+def claims(files: Sequence[Found]) -> Iterable[Claim]:
+    """Pairs of one name, by the fields that their first rows have."""
+    pairs = defaultdict(list)
+    for file in files:
+        wanted = OF_RESULTS if file.base.lower().endswith(".json") else OF_SAMPLES
+        begun = head(file.path)
+        if all(name in begun for name in wanted):
+            pairs[file.folder, ENDING.sub("", file.base)].append(file)
+    for (folder, name), found in pairs.items():
+        results = [file for file in found if file.base.lower().endswith(".json")]
+        samples = [file for file in found if file not in results]
+        stem = _name(results) or name
+        for file in found if samples else ():
+            kind = Kind.AGGREGATE_METRICS if file in results else Kind.ROLLOUTS
+            beside = tuple(one.path for one in (samples if file in results else results))
+            yield Claim(file, kind, folder, stem, mark=name, beside=beside)
+
+
+def _name(results: list[Found]) -> str | None:
+    """As the run was called where we wrote it, else the model's name without its organization."""
+    for file in results:
+        found = _document(file.path)
+        own = text(get(found, "source_metadata", "additional_details", "run_id"))
+        name = own or text(get(found, "model_info", "name")) or text(get(found, "model_info", "id"))
+        if name:
+            return name.rstrip("/").rpartition("/")[2]
+    return None
+
+
+def _document(path: Any) -> Any:
+    try:
+        return document(path)
+    except ValueError:
+        return None  # its own reject says so
+
+
+def read(artifact: Artifact) -> Iterator[Reading]:
+    """Instances as rows; figures and settings of their results."""
+    if artifact.kind is not Kind.ROLLOUTS:
+        yield from _results(artifact)
+        return
+    found = next((_document(path) for path in artifact.beside), None)
+    by_id = {key: one for one in items(get(found, "evaluation_results")) for key in _keys(one)}
+    seen: Counter[tuple[str, str]] = Counter()
+    for line in objects(artifact.path):
+        if isinstance(line, (Reject, Line)):
+            yield line
+            continue
+        position, row = line
+        task, variant = text(row.get("sample_id")), _variant(row)
+        if task is None or variant is None or not isinstance(row.get("evaluation"), dict):
+            yield Reject("no sample_id, evaluation_name or evaluation", position=position)
+            continue
+        of: Any = next((by_id[key] for key in _keys(row) if key in by_id), {})
+        value = _row(row, task, seen[variant, task], of)
+        seen[variant, task] += 1
+        benchmark = text(get(of, "source_data", "dataset_name")) or text(row.get("evaluation_name"))
+        yield Row(value, position, variant=variant, benchmark=benchmark)
+
+
+def _keys(said: Any) -> list[str]:
+    names = (get(said, "evaluation_result_id"), get(said, "evaluation_name"))
+    return [name for name in names if isinstance(name, str)]
+
+
+def _variant(said: Any) -> str | None:
+    return next(iter(_keys(said)), None)
+
+
+def _metric(of: Any) -> str:
+    config = get(of, "metric_config")
+    named = text(get(config, "metric_id")) or text(get(config, "metric_name"))
+    return named or "score"
+
+
+def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]:
+    score = number(get(row, "evaluation", "score"))
+    is_correct = get(row, "evaluation", "is_correct")
+    verdict = number(is_correct) if isinstance(is_correct, bool) else None
+    scores = [{"name": _metric(of), "score": score}, {"name": "is_correct", "score": verdict}]
+    known = [one for one in scores if one["score"] is not None]
+    chosen = _metric(of) if _is_share(get(of, "metric_config")) else "is_correct"
+    reward = next((one["score"] for one in known if one["name"] == chosen), None)
+    reference = [one for one in items(get(row, "input", "reference")) if isinstance(one, str)]
+    asked = text(get(row, "input", "raw"))
+    usage = {
+        name: get(row, "token_usage", name)
+        for name in ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
+    }
+    answers = [
+        text(get(one, "extracted_value"))
+        for one in items(row.get("answer_attribution"))
+        if get(one, "is_terminal") is not False
+    ]
+    taken = [get(row, "performance", name) for name in ("latency_ms", "generation_time_ms")]
+    milliseconds = next((one for one in map(number, taken) if one is not None), None)
+    response = {"model": text(row.get("model_id")), "usage": told(usage)}
+    value = {
+        "_ng_task_index": task,
+        "_ng_rollout_index": repeat,
+        "responses_create_params": {"input": [message(asked, "user")]} if asked else None,
+        "response": {"object": "response"} | told(response) | _output(row, asked),
+        "reference": reference[0] if len(reference) == 1 else reference,
+        "extracted_answer": next(reversed(answers), None),
+        **scores_of(known, chosen),
+        "error_message": text(row.get("error")),
+        "total_run_time": None if milliseconds is None else milliseconds / 1000,
+        "metadata": fields(row.get("metadata")),
+        "interaction_type": text(row.get("interaction_type")),
+    }
+    return {**told(value), "reward": reward}
+
+
+def _is_share(config: Any) -> bool:
+    low, high = number(get(config, "min_score")), number(get(config, "max_score"))
+    in_range = (low, high) in ((0.0, 1.0), (None, None), (0.0, None), (None, 1.0))
+    return in_range and get(config, "lower_is_better") is not True
+
+
+def _output(row: dict[str, Any], asked: str | None) -> dict[str, Any]:
+    """Answers of a single turn, or messages after the question; nothing where none were kept."""
+    said = row.get("messages")
+    if isinstance(said, list):
+        first = next((n for n, one in enumerate(said) if get(one, "role") != "system"), len(said))
+        is_question = get(said, first, "role") == "user" and get(said, first, "content") == asked
+        rest = said[first + is_question :]
+        return {"output": [item for one in rest for item in _items(one)]}
+    answers = [one for one in items(get(row, "output", "raw")) if isinstance(one, str)]
+    thoughts = [_thought(one) for one in items(get(row, "output", "reasoning_trace"))]
+    found = [one for one in thoughts if one] + [message(one) for one in answers]
+    return {"output": found} if found else {}
+
+
+def _thought(said: Any) -> dict[str, Any] | None:
+    if not isinstance(said, str) or not said:
+        return None
+    return {"type": "reasoning", "summary": [{"type": "summary_text", "text": said}]}
+
+
+def _items(said: Any) -> Iterator[dict[str, Any]]:
+    role, content = text(get(said, "role")) or "assistant", get(said, "content")
+    if role == "tool":
+        yield result(text(content) or "", get(said, "tool_call_id", 0))
+        return
+    if thought := _thought(get(said, "reasoning_trace")):
+        yield thought
+    if isinstance(content, str) and content:
+        yield message(content, role)
+    for one in items(get(said, "tool_calls")):
+        yield call(get(one, "name"), fields(get(one, "arguments")), get(one, "id"))
+
+
+def _results(artifact: Artifact) -> Iterator[Reading]:
+    found = document(artifact.path)
+    rows = Counter(
+        variant
+        for path in artifact.beside
+        for line in objects(path)
+        if isinstance(line, tuple) and (variant := _variant(line[1]))
+    )
+    home = min(rows, default=None)
+    if model := text(get(found, "model_info", "id")):
+        yield Setting("model", model)
+    is_copied = get(found, "source_metadata", "source_type") == "documentation"
+    for of in items(get(found, "evaluation_results")):
+        variant = next((key for key in _keys(of) if key in rows), None)
+        score = get(of, "score_details", "score")
+        if home is None or isinstance(score, (dict, list, str)):
+            continue
+        reason = "taken from a document, not computed from these rows" if is_copied else None
+        metric, means, scale = _metric(of), None, 1.0
+        if rate := PASS_RATE.fullmatch(metric):
+            means, scale = f"pass@{rate[1]}/reward", 0.01
+        elif variant:
+            means = f"mean/scores.{metric}"
+        else:
+            reason = "no instances of this result are here"
+        # A result of no instances of its own is of the same run where they are of one.
+        named = f"{_variant(of) or 'result'}/{metric}"
+        one = variant or home
+        yield Figure(None, None, None, named, number(score), one, means, scale, reason)
+    total = number(get(found, "detailed_evaluation_results", "total_rows"))
+    if total is not None and len(rows) == 1 and math.isfinite(total):
+        yield Figure(None, None, None, "total_rows", total, home, "num_rollouts")

@@ -1,0 +1,189 @@
+"""Every Eval Ever: instances are read as attempts, and what is exported is read back the same."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import fastjsonschema
+import pytest
+
+import pipeline
+from tests.conftest import ROOT
+from tests.lean import CHECKED, only
+from tests.results import Results, Row, analyzed, blade, lines, rollout, write
+
+CORPUS = ROOT.parent / "shared" / "formats_corpus" / "every_eval_ever" / "public"
+NEEDS = (*CHECKED, "checks")
+NAME = "f3a1c0de-4b2e-4c1a-9f6d-1b7e5a2c8d40"
+
+
+def instance(sample: str, score: float, **more: Any) -> Row:
+    """A line of samples."""
+    said = {
+        "schema_version": "0.3.0",
+        "evaluation_id": "e",
+        "model_id": "org/tiny",
+        "evaluation_name": "sums",
+        "sample_id": sample,
+        "interaction_type": "single_turn",
+        "input": {"raw": f"{sample}?", "reference": ["7"]},
+        "output": {"raw": ["It is 7."], "reasoning_trace": ["Hm."]},
+        "answer_attribution": [{"extracted_value": "7", "is_terminal": True}],
+        "evaluation": {"score": score, "is_correct": score >= 0.5},
+        "token_usage": {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13},
+        "performance": {"latency_ms": 1500},
+        "metadata": {"level": "hard"},
+    }
+    return {**said, **more}
+
+
+def of_metric(name: str, metric: str, score: float, **config: Any) -> Row:
+    """A result of the aggregate."""
+    return {
+        "evaluation_name": name,
+        "source_data": {"dataset_name": name},
+        "metric_config": {"metric_id": metric, "lower_is_better": False, **config},
+        "score_details": {"score": score},
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two results with instances, repeats among them, one without, and a broken line."""
+    call = {"id": "c", "name": "add", "arguments": {"a": "3"}}
+    talk = [
+        {"turn_idx": 0, "role": "user", "content": "b?"},
+        {"turn_idx": 1, "role": "assistant", "content": None, "tool_calls": [call]},
+        {"turn_idx": 2, "role": "tool", "content": "7", "tool_call_id": ["c"]},
+        {"turn_idx": 3, "role": "assistant", "content": "Seven."},
+    ]
+    rows = [
+        instance("a", 1.0),
+        instance("a", 0.5, error="it broke"),
+        instance("b", 0.0, interaction_type="agentic", messages=talk, output=None),
+        instance("a", 80.0, evaluation_name="points"),
+        {"schema_version": "0.3.0", "sample_id": "c"},
+    ]
+    results = {
+        "schema_version": "0.3.0",
+        "evaluation_id": "e",
+        "source_metadata": {"source_type": "evaluation_run"},
+        "model_info": {"name": "tiny", "id": "org/tiny"},
+        "evaluation_results": [
+            of_metric("sums", "accuracy", 0.5, min_score=0, max_score=1),
+            of_metric("points", "elo", 80.0, min_score=0, max_score=100),
+            of_metric("other", "accuracy", 0.1),
+        ],
+    }
+    files = {
+        f"data/s/org/tiny/{NAME}_samples.jsonl": lines(rows) + "{\n",
+        f"data/s/org/tiny/{NAME}.json": json.dumps(results),
+    }
+    return analyzed(tmp_path_factory.mktemp("eee"), files, needs=NEEDS)
+
+
+def test_instances(found: Results) -> None:
+    """Results are runs, repeated samples repeats; a scale of its own leaves the verdict."""
+    assert found.rows(
+        "select run_id, task_id, rollout_index, reward, answer, output_tokens, "
+        "duration_s, n_tool_calls, final_text from rollouts order by all"
+    ) == [
+        ("tiny--points", "a", 0, 1.0, "7", 4, 1.5, 0, "It is 7."),
+        ("tiny--sums", "a", 0, 1.0, "7", 4, 1.5, 0, "It is 7."),
+        ("tiny--sums", "a", 1, 0.5, "7", 4, 1.5, 0, "It is 7."),
+        ("tiny--sums", "b", 0, 0.0, "7", 4, 1.5, 1, "Seven."),
+    ]
+    assert found.rows("select source_line from rejects order by 1") == [(5,), (6,)]
+
+
+def test_published(found: Results) -> None:
+    """The mean of the instances is the score of their result."""
+    assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
+        ("other/accuracy", None, "not comparable", "no instances of this result are here"),
+        ("points/elo", 80.0, "equal", None),
+        ("sums/accuracy", 0.5, "equal", None),
+    ]
+
+
+METRICS = (
+    "from run_metrics select run_id, benchmark, model, n_tasks, n_scored, pass_at_1, pass_at_k, "
+    "pass_hat_k, mean_reward, consistency, tokens_per_rollout order by run_id"
+)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs of a results folder, with tools and without, one attempt unscored."""
+    folder = tmp_path_factory.mktemp("export")
+    call = {"type": "function_call", "name": "add", "arguments": '{"a": [1]}', "call_id": "c"}
+    result = {"type": "function_call_output", "call_id": "c", "output": "7"}
+    usage = {"usage": {"input_tokens": 3, "output_tokens": 4}}
+    answer = {"type": "message", "role": "assistant", "content": "done"}
+    spoken = {"output": [call, result, answer], **usage}
+    ones = [
+        rollout(task, index, reward=float(task > index), model="org/one", expected_answer="7")
+        for task in range(3)
+        for index in range(2)
+    ]
+    twos = [
+        rollout(task, index, reward=0.25 * task, model="two")
+        | {"response": {"model": "two", **spoken}}
+        for task in range(3)
+        for index in range(2)
+    ]
+    twos[1]["reward"] = None
+    write(folder / "results", {"sums_one_rollouts.jsonl": ones, "sums_two_rollouts.jsonl": twos})
+    with only(*NEEDS, "run_metrics", "task_prompts", "tasks"):
+        pipeline.analyze(folder / "results", out=folder / "out")
+    arguments = ("export", "--format", "every_eval_ever", "--out", folder / "shared")
+    ended = blade(*arguments, "--warehouse", folder / "out")
+    assert ended.code == 0 and "sums_two: 1 attempts without a score are left out" in ended.stderr
+    return folder
+
+
+def test_what_is_exported_is_read_back(exported: Path) -> None:
+    """The same run metrics, and every figure that was written is found again."""
+    with only(*NEEDS):
+        pipeline.analyze(exported / "shared", out=exported / "again")
+    again = Results(exported / "again")
+    assert again.rows(METRICS) == Results(exported / "out").rows(METRICS)
+    assert again.column("select distinct status from reported_checks") == ["equal"]
+    assert again.rows("select kind, count(*) from events group by all order by 1") == [
+        ("message", 11),
+        ("tool_call", 5),
+        ("tool_result", 5),
+    ]
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
+def test_what_is_exported_is_valid(exported: Path) -> None:
+    """Both files of every run fit the published schemas, and the reference pair does."""
+    names = ("eval.schema.json", "instance_level_eval.schema.json")
+    schemas = [json.loads((CORPUS / name).read_text("utf-8")) for name in names]
+    document, sample = map(fastjsonschema.compile, schemas)
+    n_samples = 0
+    for folder in (CORPUS / "data", exported / "shared"):
+        for path in sorted(folder.rglob("*.json")):
+            document(json.loads(path.read_text("utf-8")))
+        for path in sorted(folder.rglob("*_samples.jsonl")):
+            for line in path.read_text("utf-8").splitlines():
+                sample(json.loads(line))
+                n_samples += 1
+    assert n_samples == 12
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
+def test_corpus(tmp_path: Path) -> None:
+    """The reference pair; its score is quoted from a document, and said to be."""
+    with only(*NEEDS):
+        pipeline.analyze(CORPUS, out=tmp_path)
+    found = Results(tmp_path)
+    assert found.rows("select run_id, task_id, reward, final_text from rollouts") == [
+        ("demo-model", "demo_0001", 1.0, "The answer is 4.")
+    ]
+    assert found.rows("select metric, reported, ours, status from reported_checks order by 1") == [
+        ("demo-source.demo_bench/accuracy", 0.75, 1.0, "not comparable"),
+        ("total_rows", 1.0, 1.0, "equal"),
+    ]
