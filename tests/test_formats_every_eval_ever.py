@@ -134,6 +134,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for index in range(2)
     ]
     twos[1]["reward"] = None
+    for row in ones:
+        row["response"]["usage"] = {"output_tokens": 5}
     write(folder / "results", {"sums_one_rollouts.jsonl": ones, "sums_two_rollouts.jsonl": twos})
     with only(*NEEDS, "run_metrics", "task_prompts", "tasks"):
         pipeline.analyze(folder / "results", out=folder / "out")

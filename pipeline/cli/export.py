@@ -208,6 +208,7 @@ def _results(run: Row, metrics: Row, rewards: list[float], result_id: str) -> li
         "metric_id": "pass_at_1",
         "metric_kind": "pass_rate",
         "metric_unit": "proportion",
+        "metric_parameters": {"pass_threshold": run["pass_threshold"]},
         "lower_is_better": False,
         "score_type": "continuous",
         "min_score": 0.0,
@@ -254,6 +255,10 @@ def _instance(attempt: Row) -> Row:
         "is_terminal": True,
     }
     usage = dict(zip(("input_tokens", "output_tokens"), tokens, strict=True))
+    # The schema wants all counts or none.
+    lone = {name: str(one) for name, one in usage.items() if one is not None and None in tokens}
+    seconds = attempt["duration_s"]
+    performance = {"latency_ms": None if seconds is None else seconds * 1000}
     metadata = {"rollout_index": str(attempt["rollout_index"]), **(attempt["slices"] or {})}
     return {
         "sample_id": attempt["task_id"],
@@ -274,9 +279,7 @@ def _instance(attempt: Row) -> Row:
             "tool_calls_count": attempt["n_tool_calls"],
         },
         "token_usage": None if None in tokens else usage | {"total_tokens": sum(tokens)},
-        "performance": None
-        if attempt["duration_s"] is None
-        else {"latency_ms": attempt["duration_s"] * 1000},
+        "performance": performance | ({"additional_details": lone} if lone else {}),
         "error": None,
         "metadata": {name: str(one) for name, one in metadata.items() if one is not None},
     }

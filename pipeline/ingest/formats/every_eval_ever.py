@@ -50,6 +50,7 @@ NAMES = re.compile(r"\.json$|_samples\.jsonl(\.gz|\.zst)?$", re.IGNORECASE)
 ENDING = re.compile(r"(_samples\.jsonl(\.gz|\.zst)?|\.json)$", re.IGNORECASE)
 OF_RESULTS = (b'"schema_version"', b'"evaluation_id"', b'"evaluation_results"')
 OF_SAMPLES = (b'"schema_version"', b'"sample_id"', b'"interaction_type"')
+COUNTS = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
 PASS_RATE = re.compile(r"pass[_@]?(?:at_)?(\d+)$")
 
 
@@ -138,10 +139,9 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
     reward = next((one["score"] for one in known if one["name"] == chosen), None)
     reference = [one for one in items(get(row, "input", "reference")) if isinstance(one, str)]
     asked = text(get(row, "input", "raw"))
-    usage = {
-        name: get(row, "token_usage", name)
-        for name in ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
-    }
+    details = fields(get(row, "performance", "additional_details"))
+    counts = {**details, **told(fields(row.get("token_usage")))}
+    usage = {name: one for name in COUNTS if (one := _count(counts.get(name))) is not None}
     answers = [
         text(get(one, "extracted_value"))
         for one in items(row.get("answer_attribution"))
@@ -164,6 +164,13 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
         "interaction_type": text(row.get("interaction_type")),
     }
     return {**told(value), "reward": reward}
+
+
+def _count(given: Any) -> int | None:
+    """A count; those that the schema has no place for alone are texts among other details."""
+    if isinstance(given, str) and given.isdecimal() and len(given) < 16:
+        return int(given)
+    return given if isinstance(given, int) else None
 
 
 def _is_share(config: Any) -> bool:
@@ -226,6 +233,9 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         metric, means, scale = _metric(of), None, 1.0
         if rate := PASS_RATE.fullmatch(metric):
             means, scale = f"pass@{rate[1]}/reward", 0.01
+            passing = number(get(of, "metric_config", "metric_parameters", "pass_threshold"))
+            if passing not in (None, 1.0):
+                reason = reason or f"defined otherwise: a score of {passing:g} passes"
         elif variant:
             means = f"mean/scores.{metric}"
         else:
