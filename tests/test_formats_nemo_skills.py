@@ -163,6 +163,11 @@ def test_corpus(tmp_path: Path) -> None:
         ("pass@1[avg-of-3]/symbolic_correct", 71.43, "equal"),
         ("pass@3/symbolic_correct", 85.71, "equal"),
     ]
+    # Where judging is the task, the judgement is what the model said.
+    assert found.rows(
+        "select answer, reward, left(final_text, 13) from rollouts "
+        "where run_id = 'skills--answer-judge' and task_id = '0' and rollout_index = 0"
+    ) == [("no", 0.0, "Judgement: No")]
     assert found.rows("select status, count(*) from reported_checks group by all order by 1") == [
         ("equal", 87),
         ("not comparable", 555),

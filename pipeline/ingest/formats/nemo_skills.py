@@ -152,10 +152,12 @@ def _row(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
         "output_tokens": row.get("num_generated_tokens"),
         "reasoning_tokens": row.get("num_reasoning_tokens"),
     }
-    said = row.get("generation")
-    output = {"output": [message(said)]} if isinstance(said, str) else {"object": "response"}
+    # What a judge says is the answer itself where judging is the task.
     is_judging = "expected_judgement" in row
-    answer = _verdict(row.get("judgement")) if is_judging else row.get("predicted_answer")
+    said = row.get("generation", row.get("judgement") if is_judging else None)
+    output = {"output": [message(said)]} if isinstance(said, str) else {"object": "response"}
+    verdict = {True: "yes", False: "no", None: None}[_verdict(row.get("judgement"))]
+    answer = verdict if is_judging else row.get("predicted_answer")
     is_answered = answer is not None
     empty = {
         "no_answer": not is_answered if "predicted_answer" in row else None,
@@ -167,13 +169,13 @@ def _row(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
         "responses_create_params": {"input": [message(asked, "user")]} if asked else None,
         "response": output | told({"usage": told(usage)}),
         **scores_of(scores, scores[0]["name"] if scores else None),
-        "extracted_answer": text(answer) if not isinstance(answer, bool) else str(answer).lower(),
+        "extracted_answer": text(answer),
         **empty,
         **{name: row.get(name) for name in ("expected_answer", "expected_judgement", "error")},
-        "judgement": row.get("judgement"),
+        "judgement": row.get("judgement") if not is_judging else None,
         # Not under its own name: it grades an answer, it does not fail it.
         "reward_model": told({"estimate": row.get("reward_model_score")}),
-        **{name: _instructions(row.get(name)) for name in ("strict_eval", "loose_eval")},
+        "strict_eval": _instructions(row.get("strict_eval")),
         "swe-bench-metrics": fields(row.get("swe-bench-metrics")),
         "proof_status": text(row.get("proof_status")),
         "finish_reason": text(row.get("finish_reason")),
