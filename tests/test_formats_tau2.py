@@ -105,11 +105,17 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     published = {"pass_1": 75.04, "pass_2": 50.0, "pass_3": None, "cost": 0.1}
     index = {"info": INFO, "tasks": TASKS, "simulation_index": [{"id": "s1-0"}, {"id": "s1-1"}]}
     renumbered = [simulation(1, 0, 1.0, criteria=2), simulation(2, 0, 0.0)]
+    # Where an assertion was not asked for, the actions alone are those of task 6; it is task 5.
+    alike = [{**task(5), "id": "6"}, task(5)]
+    alike[1]["evaluation_criteria"] = {**alike[0]["evaluation_criteria"], "nl_assertions": ["kind"]}
     broken = attempt(1, 0, 0.0, info={"error": "RateLimitError: wait"}, traj=[])
     files = {
         "sub/trajectories/flights.json": json.dumps(DOCUMENT, indent=1),
         "sub/submission.json": json.dumps({"results": {"airline": published}}),
         "renumbered.json": json.dumps({**DOCUMENT, "simulations": renumbered}),
+        "alike.json": json.dumps(
+            {**DOCUMENT, "tasks": alike, "simulations": [simulation(5, 0, 1.0)]}
+        ),
         "voice/results.json": json.dumps(index),
         "voice/simulations/s1-0.json": json.dumps(simulation(1, 0, 1.0)),
         "voice/simulations/s1-1.json": json.dumps(simulation(1, 1, 0.0))[:-9],
@@ -173,6 +179,9 @@ def test_a_renumbered_simulation(found: Results) -> None:
     assert found.rows(
         "select task_id, prompt from task_prompts where run_id = 'renumbered' order by 1"
     ) == [("1", "Book flight 2."), ("2", "Book flight 2.")]
+    assert '"criteria_of_task"' not in found.one(
+        "select verifier from rollouts where run_id = 'alike'"
+    )
 
 
 def test_a_file_for_each_simulation(found: Results) -> None:

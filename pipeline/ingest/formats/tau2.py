@@ -57,6 +57,12 @@ NAMES = re.compile(r"\.json$", re.IGNORECASE)
 SUBMISSION = "submission.json"
 ONE_SIMULATION = re.compile(r"(^|/)simulations/[^/]+\.json$", re.IGNORECASE)
 MOST_EXPECTED = 1_000_000
+# Checks that are a task's own, in the order of its criteria.
+OWN = {
+    "action_checks": ("action", "action_id"),
+    "communicate_checks": ("info",),
+    "nl_assertions": ("nl_assertion",),
+}
 SAID = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 # Lists of what was checked: where the name of each check stands.
 CHECKS = {
@@ -83,7 +89,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         yield Claim(file, Kind.ROLLOUTS, file.folder, stem, beside=beside)
     for file in files:
         home = folders.get(file.folder.rpartition("/")[0])
-        if home and ONE_SIMULATION.search(file.name) and file not in documents:
+        if home and ONE_SIMULATION.search(file.name):
             stem = _parent(home.folder, home.path)
             yield Claim(file, Kind.ROLLOUTS, home.folder, stem, beside=(home.path,))
         elif file in used:
@@ -102,37 +108,27 @@ def _parent(folder: str, path: Path) -> str:
 
 @dataclass(frozen=True)
 class Header:
-    """What a document says besides simulations."""
+    """What a document says besides simulations; ids of tasks by criteria that no other has."""
 
-    info: Any
+    info: Any = None
     tasks: dict[str, Any] = field(default_factory=dict)
-    # Ids of tasks by the criteria that only they have.
-    by_criteria: dict[str, str] = field(default_factory=dict)
-    index: tuple[Any, ...] | None = None
+    by_criteria: dict[str, str | None] = field(default_factory=dict)
 
 
 def _header(given: dict[str, Any]) -> Header:
     tasks = {task: one for one in items(given.get("tasks")) if (task := text(get(one, "id")))}
-    by_criteria: dict[str, str] = {}
-    shared = set()
+    by_criteria: dict[str, str | None] = {}
     for task, one in tasks.items():
-        criteria = fields(get(one, "evaluation_criteria"))
-        key = _key(
-            [get(action, "action_id") for action in items(criteria.get("actions"))],
-            items(criteria.get("communicate_info")),
-            items(criteria.get("nl_assertions")),
-        )
-        if by_criteria.setdefault(key, task) != task:
-            shared.add(key)
-    unique = {key: task for key, task in by_criteria.items() if key not in shared}
-    index = given.get("simulation_index")
-    return Header(
-        get(given, "info"), tasks, unique, tuple(index) if isinstance(index, list) else None
-    )
+        key = json.dumps(_criteria(one))
+        by_criteria[key] = None if key in by_criteria else task
+    return Header(get(given, "info"), tasks, by_criteria)
 
 
-def _key(*lists: list[Any]) -> str:
-    return json.dumps(lists, default=str)
+def _criteria(task: Any) -> list[list[Any]]:
+    """Actions by their ids, facts to be said, assertions: what tells tasks apart."""
+    given = fields(get(task, "evaluation_criteria"))
+    actions = [get(one, "action_id") for one in items(given.get("actions"))]
+    return [actions, items(given.get("communicate_info")), items(given.get("nl_assertions"))]
 
 
 def _header_of(path: Path) -> Header:
@@ -157,7 +153,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         if home.name.lower() == "results.json":
             yield from _simulation(document(artifact.path), _header_of(home))
             return
-    header = Header(None)
+    header = Header()
     given: dict[str, Any] = {}
     is_said = False
     for name, value in packed.fields(artifact.path, "simulations"):
@@ -228,7 +224,7 @@ def _simulation(said: Any, header: Header) -> Iterator[Reading]:
         "_ng_rollout_index": trial or 0,
         "responses_create_params": told(
             {
-                "input": _asked(info, header.tasks.get(asked_as or "")),
+                "input": _asked(info, header.tasks.get(asked_as)),
                 "model": text(get(info, "agent_info", "llm")),
                 "temperature": number(get(info, "agent_info", "llm_args", "temperature")),
             }
@@ -251,16 +247,13 @@ def _simulation(said: Any, header: Header) -> Iterator[Reading]:
     yield Row({**told(value), "reward": reward}, benchmark=_domain(info))
 
 
-def _task_of(rewards: dict[str, Any], task: str, header: Header) -> str | None:
-    """The task that the checks are of; by its id where nothing was checked or no one else's fit."""
-    if not any(rewards.get(name) for name in CHECKS):
+def _task_of(rewards: dict[str, Any], task: str, header: Header) -> str:
+    """The task whose criteria were checked: the one that is named, unless they contradict it."""
+    checked = [[get(one, *path) for one in items(rewards.get(name))] for name, path in OWN.items()]
+    pairs = zip(OWN, checked, _criteria(header.tasks.get(task)), strict=True)
+    if all(found == wanted for name, found, wanted in pairs if rewards.get(name) is not None):
         return task
-    key = _key(
-        [get(one, "action", "action_id") for one in items(rewards.get("action_checks"))],
-        [get(one, "info") for one in items(rewards.get("communicate_checks"))],
-        [get(one, "nl_assertion") for one in items(rewards.get("nl_assertions"))],
-    )
-    return header.by_criteria.get(key, task)
+    return header.by_criteria.get(json.dumps(checked)) or task
 
 
 def _checks(given: Any, path: tuple[str, ...]) -> list[dict[str, Any]]:
