@@ -87,7 +87,9 @@ def test_repeats_of_a_row(tmp_path: Path) -> None:
     asked = {"resps": [["it is 7", "it is 8", "no idea"]]}
     rows = [sample(0, 1.0, filtered_resps=["7"], **asked)]
     rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **asked))
-    found = analyzed(tmp_path, {f"samples_sums_{TIME}.jsonl": rows}, needs=("rollouts", "events"))
+    files = {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
+    found = analyzed(tmp_path, files, needs=("rollouts", "events"))
+    assert found.column("select distinct run_id from rollouts") == ["tiny"]
     assert found.rows("select task_id, answer, n_events, final_text from rollouts order by 1") == [
         ("0", "7", 3, "[repeat 0] it is 7"),
         ("1", None, 3, "[repeat 2] no idea"),

@@ -30,7 +30,10 @@ from pipeline.errors import InputError, UsageError
 from pipeline.ingest import formats
 from pipeline.settings import MANIFEST_NAME
 
-LOOKED_FOR = "*_rollouts.jsonl, any .jsonl whose rows hold a reward or a response (also .gz, .zst)"
+LOOKED_FOR = (
+    "*_rollouts.jsonl, any .jsonl whose rows hold a reward or a response (also .gz, .zst), and the "
+    "results of other harnesses (docs/formats.md)"
+)
 
 # First match wins. Matched against "<folder>/<file name>", lower case.
 NAME_RULES: tuple[tuple[str, Kind], ...] = (

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from pipeline.ingest.formats import (
@@ -87,14 +86,7 @@ def row(sample: Any, log: Log) -> Row:
         "_ng_rollout_index": epoch - 1,
         "reward": chosen["score"] if chosen else None,
         "responses_create_params": {**log.request, "input": _asked(sample, attachments)},
-        "response": told(
-            {
-                "model": log.model,
-                "usage": _usage(sample, log.model),
-                "created_at": _seconds(sample.get("started_at")),
-                "completed_at": _seconds(sample.get("completed_at")),
-            }
-        )
+        "response": told({"model": log.model, "usage": _usage(sample, log.model)})
         | {"output": _output(sample, attachments)},
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
@@ -144,13 +136,6 @@ def _limit(limit: Any) -> str | None:
 def _exception(said: str | None) -> str | None:
     match = re.match(r"([A-Za-z_]\w*)\s*[(:]", said or "")
     return match[1] if match else None
-
-
-def _seconds(moment: Any) -> float | None:
-    try:
-        return datetime.fromisoformat(moment).timestamp() if isinstance(moment, str) else None
-    except (ValueError, OverflowError):
-        return None
 
 
 def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:

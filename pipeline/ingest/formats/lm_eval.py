@@ -67,7 +67,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     for (folder, time), found in together.items():
         results = [file for file in found if file.base.startswith("results_")]
         samples = [file for file in found if file not in results]
-        stem = _model(results) or folder.rpartition("/")[2] or "lm_eval"
+        stem = _model(results) or _short(found[0].path.parent.name)
         for file in found if samples else ():
             of_rows = file in samples
             beside = [other.path for other in (results if of_rows else samples)]
@@ -91,8 +91,12 @@ def _model(results: list[Found]) -> str | None:
             continue
         name = text(get(found, "model_name")) or text(get(found, "model_name_sanitized"))
         if name:
-            return re.split(r"/|__", name.strip("/"))[-1]
+            return _short(name)
     return None
+
+
+def _short(name: str) -> str:
+    return re.split(r"/|__", name.strip("/"))[-1]
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
