@@ -355,6 +355,7 @@ def test_documents_that_are_cut_off(cut: int, tmp_path: Path) -> None:
     assert len(rows(found)) == int(cut < 900)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
 def test_corpus(tmp_path: Path) -> None:
     """The figures that the corpus is known by; no published figure differs without its reason."""

@@ -114,6 +114,7 @@ def test_every_line_counts(sums: Results) -> None:
     ) == [(6, 4, 1, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
 def test_corpus(tmp_path: Path) -> None:
     """The figures that the corpus is known by; every published one is equal, or has no samples."""
