@@ -20,6 +20,7 @@ class Kind(StrEnum):
     HEALTH = "health"
     DATASET = "dataset"
     CONFIG = "config"
+    RESOLVED_CONFIG = "resolved_config"
     LIMITS = "limits"
     CHECKPOINT = "checkpoint"
     PROFILE = "profile"
@@ -33,7 +34,7 @@ class Kind(StrEnum):
 
 ROW_KINDS = frozenset({Kind.ROLLOUTS, Kind.INPUTS, Kind.FAILURES})
 METRIC_KINDS = frozenset({Kind.REWARD_PROFILE, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS})
-SETTING_KINDS = frozenset({Kind.CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
+SETTING_KINDS = frozenset({Kind.CONFIG, Kind.RESOLVED_CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
 
 # Files that travel with a rollout file S.jsonl, by what follows S in their names.
 SIDECAR_SUFFIXES = {

@@ -261,9 +261,11 @@ create or replace macro extracted_answer(verifier) as
 
 -- A field of a row by its JSON path; the components of a reward stand apart from the rest.
 create or replace macro row_field(verifier, reward_components, path) as
+    -- A path that is given is looked at before any row is: it must be one in either case.
     case
-        when starts_with(path, '$."reward_components".')
-            then json_extract(reward_components, '$' || path[22:])
+        when starts_with(path, '$."reward_components".') then json_extract(
+            reward_components, if(starts_with(path, '$."reward_components".'), '$' || path[22:], '$')
+        )
         else json_extract(verifier, path)
     end;
 

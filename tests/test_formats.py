@@ -131,3 +131,30 @@ def test_checkpoint_reference() -> None:
     """A checkpoint file without settings is its first line."""
     assert config.checkpoint("\n  step_500\nmore\n") == {"checkpoint": "step_500"}
     assert config.checkpoint("checkpoint_path: x/y\n") == {"checkpoint_path": "x/y"}
+
+
+def test_a_resolved_config_gives_settings_and_no_secret() -> None:
+    """YAML of any style is read; only known names are kept, and an alias is looked at once."""
+    text = """
+base: &base {temperature: 0.6, "top_p": '0.95', api_key: sk-secret-1}
+policy_model_name: >-
+  org/model
+agents:
+  - <<: *base
+    max_output_tokens: 4096
+    model: {name: x, token: hf_secret}
+judge: {model: org/judge, base_url: "https://u:p@host"}
+num_repeats: ${oc.env:REPEATS}
+"""
+    assert config.resolved(text) == {
+        "max_output_tokens": "4096",
+        "model": "org/judge",
+        "policy_model_name": "org/model",
+        "temperature": "0.6",
+        "top_p": "0.95",
+    }
+    nested = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 60))
+    assert config.resolved(f"a0: &a0 {{top_k: 5}}\n{nested}") == {"top_k": "5"}
+    with pytest.raises(ValueError, match="not YAML"):
+        config.resolved("a: [1")
+    assert config.resolved("") == {}

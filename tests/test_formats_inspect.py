@@ -7,6 +7,7 @@ import json
 import struct
 import zipfile
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import Reject, Row, inspect_ai, packed
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
-from tests.results import Results, analyzed
+from tests.results import Results, analyzed, rollout
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "inspect"
 NEEDS = (*CHECKED, "checks", "events", "record_fields")
@@ -250,6 +251,27 @@ def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
     assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(found)}) == 2
 
 
+def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
+    """Questions with the same words are one task, whatever it is called; then runs are compared."""
+    own = [rollout(n, 0, ask=f"question s{n}", reward=float(n > 0), expected="7") for n in range(4)]
+    samples = [sample(f"s{n}", value="C" if n < 3 else "I") for n in (2, 0, 1, 3)]
+    ids = header("s0", "s1", "s2", "s3", "lost")
+    files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
+    found = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
+    assert found.rows("select distinct benchmark from runs") == [("sums",)]
+    assert found.rows(
+        "select task_id, pairing, base_n_passed, candidate_n_passed from comparison_tasks "
+        "where is_common order by all"
+    ) == [(f"{n}", "verified", int(n > 0), int(n < 3)) for n in range(4)]
+    assert found.column("select task_id from expected where run_id = 'sums-m' order by all") == [
+        "0",
+        "1",
+        "2",
+        "3",
+        "inspect_ai-lost",
+    ]
+
+
 def test_zstd_members(tmp_path: Path) -> None:
     """Members packed by zstd read as those packed by deflate."""
     assert read(tmp_path, zstd(log(sample("a")))) == read(tmp_path, archive(log(sample("a"))))
@@ -305,6 +327,15 @@ def test_members_that_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         "samples/b_epoch_1.json: has more than 50 lists and objects"
     ]
     monkeypatch.undo()
+    whole = io.BytesIO(archive({**members, "samples/b_epoch_1.json": b"x" * 90}))
+    with zipfile.ZipFile(whole, "a") as made:
+        made.filelist += [copy(made.filelist[-1]) for _ in range(9)]
+        for number, one in enumerate(made.filelist[-9:]):
+            one.filename = f"samples/c{number}_epoch_1.json"
+            one.compress_size = 1 << 20
+        made.writestr("last", b"")
+    found = read(tmp_path, whole.getvalue())
+    assert len(rows(found)) == 1 and "overlap" in reasons(found)[-1]
     lying = bytearray(archive({**members, "samples/b_epoch_1.json": b" " * 5000}))
     place = lying.rindex(b"PK\x01\x02", 0, lying.rindex(b"samples/b_epoch_1.json"))
     struct.pack_into("<L", lying, place + 24, 10)

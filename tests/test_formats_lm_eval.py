@@ -82,6 +82,18 @@ def test_scores(sums: Results) -> None:
     ) == [("score", "exact_match", 1.0), ("scores", "f1", 0.5)]
 
 
+def test_repeats_of_a_row(tmp_path: Path) -> None:
+    """Repeats are one attempt, those behind its answer last; what found no answer has none."""
+    asked = {"resps": [["it is 7", "it is 8", "no idea"]]}
+    rows = [sample(0, 1.0, filtered_resps=["7"], **asked)]
+    rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **asked))
+    found = analyzed(tmp_path, {f"samples_sums_{TIME}.jsonl": rows}, needs=("rollouts", "events"))
+    assert found.rows("select task_id, answer, n_events, final_text from rollouts order by 1") == [
+        ("0", "7", 3, "[repeat 0] it is 7"),
+        ("1", None, 3, "[repeat 2] no idea"),
+    ]
+
+
 def test_published_figures(sums: Results) -> None:
     """Means and standard errors are found again, or differ and are said to."""
     assert sums.rows("select run_id, metric, ours, status from reported_checks order by all") == [

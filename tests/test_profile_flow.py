@@ -332,3 +332,11 @@ def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
     assert results.one(query) == 0
     with duckdb.connect(str(results.path), read_only=True) as plain, pytest.raises(duckdb.Error):
         plain.execute(query)
+
+
+def test_a_long_path_is_no_component_of_the_reward(tmp_path: Path) -> None:
+    """A field below another may have any length: its path is not cut as a component's is."""
+    rows = [rollout(n, 0, instance={"a_rather_long_name": "ab"[n % 2]}) for n in range(4)]
+    profile = 'slices = ["instance.a_rather_long_name"]\n'
+    found = with_profile(tmp_path, profile, rows, needs=["tasks"])
+    assert found.column("select slices['instance.a_rather_long_name'] from tasks") == list("abab")

@@ -172,6 +172,30 @@ def test_no_pass_without_a_threshold(tmp_path: Path) -> None:
     }
 
 
+def test_figures_of_repeats(tmp_path: Path) -> None:
+    """The mean of each repeat, and what is said of these means, are found again."""
+    rewards = {(0, 0): 1.0, (1, 0): 0.0, (0, 1): 1.0, (1, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
+    rows = [rollout(task, repeat, reward=reward) for (task, repeat), reward in rewards.items()]
+    figures = {
+        "mean_across_repeats/mean/reward": 0.5,
+        "median_across_repeats/mean/reward": 0.5,
+        "se_across_repeats/mean/reward": 0.5 / 3**0.5,
+        "se_across_repeats/mean/unknown": 1.0,
+    }
+    repeats = [{"_ng_rollout_index": 1, "mean/reward": 1.0, "sample_count": 2}]
+    entry = {"agent_metrics": figures, "repeat_level_metrics": repeats}
+    files = {f"{STEM}.jsonl": rows, f"{STEM}_aggregate_metrics.json": json.dumps([entry])}
+    found = verdicts(analyzed(tmp_path, files))
+    assert {metric: verdict[1] for metric, verdict in found.items()} == {
+        "mean_across_repeats/mean/reward": "equal",
+        "median_across_repeats/mean/reward": "equal",
+        "se_across_repeats/mean/reward": "equal",
+        "se_across_repeats/mean/unknown": "not comparable",
+        "repeat[1]/mean/reward": "equal",
+        "repeat[1]/sample_count": "not comparable",
+    }
+
+
 @pytest.mark.slow
 def test_the_first_repeats_depend_on_the_order(tmp_path: Path) -> None:
     """Of all repeats the average has one value; of the first it is excused, not equal."""

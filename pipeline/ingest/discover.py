@@ -44,6 +44,13 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
         r"(^|/)([^/]*[-_.])?(notes|readme)([-_.][^/]*)?\.(md|txt|rst)$|(^|/)(notes|readme)$",
         Kind.NOTES,
     ),
+    (r"_resolved_config\.ya?ml$", Kind.RESOLVED_CONFIG),
+    # What newer versions of Gym say of how a run went, and what packages say of runs.
+    (
+        r"_(manifest|run_summary|sources|batch_status|population_status)\.json$|_mlflow_run_id$"
+        r"|(^|/)(model_comparison_statistics|failed_task_register|calibration_summary)\.json$",
+        Kind.REPORT,
+    ),
     (r"(^|/)[^/]*(check_?point|ckpt)[^/]*\.(txt|json|ya?ml|toml)$", Kind.CHECKPOINT),
     (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
     (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest)\.json$", Kind.REPORT),

@@ -30,6 +30,7 @@ select
     )) as part,
     case when files.format is not null then json_as_text(records.benchmark) end as said_benchmark,
     coalesce(
+        question_matches.task_index,
         json_as_text(
             row_field(records.verifier, records.reward_components, settings.task_id_path)
         ),
@@ -81,7 +82,7 @@ select
     cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
         as last_message_seq,
     records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
-    records.prompt_sha,
+    coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
     records.request_hash,
     records.ids,
     records.task_hash,
@@ -89,4 +90,5 @@ select
 from raw.records
 inner join raw.files
     on files.file_no = records.record_id // 1099511627776
+left join raw.question_matches using (record_id)
 cross join raw.settings

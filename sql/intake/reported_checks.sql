@@ -35,6 +35,9 @@ kinds as (
             when regexp_matches(meant, '^(mean|max|min|median|std)/.') then 'statistic'
             when regexp_matches(means, '^(task_mean|filled_mean|stderr|task_stderr)/.')
                 then 'statistic'
+            -- A mean of each repeat, and what is said of these.
+            when regexp_matches(meant, '^((mean|median|std|se)_across_repeats|repeat\[[0-9]+\])/mean/.')
+                then 'repeats'
             when regexp_matches(meant, '^pass@[0-9]+/[^/]+$') then 'pass'
             when regexp_matches(means, '^pass\^[0-9]+/[^/]+$') then 'all pass'
             when regexp_matches(meant, '^pass@1\[avg-of-[0-9]+\]/[^/]+$') then 'average'
@@ -72,11 +75,12 @@ figures as materialized (
         kind,
         case
             when kind = 'statistic' then words.after
+            when kind = 'repeats' then words.after[6:]
             -- A rollout is accurate as far as it is rewarded.
             when kind not in ('count', 'other')
                 then case words.after when 'accuracy' then 'reward' else words.after end
         end as field,
-        case when kind = 'statistic' then words.before end as statistic,
+        case when kind in ('statistic', 'repeats') then words.before end as statistic,
         case
             when kind in ('pass', 'all pass', 'average', 'majority')
                 then try_cast(regexp_extract(words.before, '([0-9]+)\]?$', 1) as int)
@@ -372,6 +376,20 @@ task_means as (
     )
     group by all
 ),
+repeat_means as (
+    select
+        scope,
+        field,
+        list(mean order by mean) as means,
+        map_from_entries(list((rollout_index, mean))) as by_repeat
+    from (
+        select scope, field, rollout_index, fsum(value order by value) / count(*) as mean
+        from numbers
+        semi join (from figures where kind = 'repeats') as wanted using (scope, field)
+        group by all
+    )
+    group by all
+),
 -- Our own value of every reported figure; null where we have none.
 valued as (
     select
@@ -411,6 +429,15 @@ valued as (
                     case when statistics.n_numbers = 1 and figures.reported = 0 then 0.0 end
                 )
             end
+            when figures.kind = 'repeats' then case statistic
+                when 'mean_across_repeats'
+                    then list_aggregate(repeat_means.means, 'fsum') / len(repeat_means.means)
+                when 'median_across_repeats' then list_median(repeat_means.means)
+                when 'std_across_repeats' then list_stddev_samp(repeat_means.means)
+                when 'se_across_repeats'
+                    then list_stddev_samp(repeat_means.means) / sqrt(len(repeat_means.means))
+                else repeat_means.by_repeat[regexp_extract(statistic, '[0-9]+')::bigint]
+            end
             when figures.kind = 'count' then case figures.meant
                 when 'num_rollouts' then counts.n_rollouts
                 when 'num_tasks' then counts.n_tasks
@@ -437,6 +464,10 @@ valued as (
         on starts_with(figures.statistic, 'task_')
         and task_means.scope = figures.scope
         and task_means.field = figures.field
+    left join repeat_means
+        on figures.kind = 'repeats'
+        and repeat_means.scope = figures.scope
+        and repeat_means.field = figures.field
     left join slices
         on figures.kind = 'statistic'
         and figures.task_id is null
@@ -539,6 +570,7 @@ reasoned as (
             when kind = 'statistic' and n_readings > 1 then 'several readings of its name'
             when kind = 'statistic' and n_numbers = 0 then 'field not in the rows'
             when kind in ('pass', 'all pass') and runs.pass_threshold is null then 'no pass threshold'
+            when kind = 'repeats' then 'field not in the rows'
             when kind in ('pass', 'all pass', 'average', 'majority') and not is_scored
                 then 'field not in the rows'
             when kind = 'majority' then 'field not in the rows'

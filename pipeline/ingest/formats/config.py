@@ -27,13 +27,48 @@ def settings(text: str) -> dict[str, str]:
     """Known settings by name; one that a file gives two values for is not plain, and left out."""
     seen: dict[str, set[str]] = defaultdict(set)
     for match in SCALAR.finditer(text):
-        value = match["value"].strip().strip("\"'")
-        is_plain = (
-            value.lower() not in NOTHING and len(value) <= LONGEST_VALUE and "${" not in value
-        )
-        if match["key"].lower() in SETTING_NAMES and is_plain:
-            seen[match["key"].lower()].add(value)
+        _note(seen, match["key"], match["value"].strip().strip("\"'"))
+    return _plain(seen)
+
+
+def _note(seen: dict[str, set[str]], name: str, value: str) -> None:
+    is_plain = value.lower() not in NOTHING and len(value) <= LONGEST_VALUE and "${" not in value
+    if name.lower() in SETTING_NAMES and is_plain:
+        seen[name.lower()].add(value)
+
+
+def _plain(seen: dict[str, set[str]]) -> dict[str, str]:
     return {name: values.pop() for name, values in sorted(seen.items()) if len(values) == 1}
+
+
+def resolved(text: str) -> dict[str, str]:
+    """The same of `S_resolved_config.yaml`, the whole configuration of a Gym run, as YAML has it.
+
+    Nothing but settings by their names is kept: it holds endpoints and keys, too. An alias may
+    stand for a tree of aliases, so every node is looked at once.
+    """
+    import yaml  # only where there is such a file
+
+    seen: dict[str, set[str]] = defaultdict(set)
+    known: set[int] = set()
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        root = yaml.compose(text, Loader=loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"not YAML: {' '.join(str(error).split())[:LONGEST_VALUE]}") from error
+    waiting = [root] if root is not None else []
+    while waiting:
+        node = waiting.pop()
+        if id(node) in known:
+            continue
+        known.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+            waiting.append(value)
+            if isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode):
+                _note(seen, key.value, value.value)
+    return _plain(seen)
 
 
 def checkpoint(text: str) -> dict[str, str]:

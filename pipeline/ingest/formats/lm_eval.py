@@ -52,6 +52,8 @@ PARTS = re.compile(rf"^(?:results|samples_(?P<task>.+))_(?P<time>{TIME})\.jsonl?
 # Names of metrics that say how right an answer is, the most usual first.
 USUAL = "exact_match acc acc_norm pass@1 f1 em bleu rouge1 brier_score".split()
 NOT_METRICS = frozenset({"name", "alias", "sample_len", "sample_count"})
+# What the harness's regular expressions give where they find nothing.
+INVALID = "[invalid]"
 LIKELIHOODS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})
 
 
@@ -161,16 +163,15 @@ def _row(
             "_ng_rollout_index": 0,
             "reward": scores[0]["score"] if scores else None,
             "responses_create_params": request,
-            "response": _response(row, model, is_choice=is_choice),
+            "response": _response(row, model, answer, is_choice=is_choice),
             "target": row.get("target"),
             **scores_of(scores, scores[0]["name"] if scores else None),
-            "extracted_answer": answer,
             "choice_likelihoods": _likelihoods(row) if is_choice else None,
             "metadata": row.get("doc"),
             "doc_hash": row.get("doc_hash"),
             "prompt_hash": row.get("prompt_hash"),
         }
-    )
+    ) | ({} if is_choice else {"extracted_answer": None if answer == INVALID else answer})
 
 
 def _scores(row: dict[str, Any], declared: list[str | None]) -> list[dict[str, Any]]:
@@ -190,15 +191,19 @@ def _words(value: Any) -> str:
     return "\n\n".join(part for part in said if part)
 
 
-def _response(row: dict[str, Any], model: str | None, *, is_choice: bool) -> dict[str, Any]:
-    """What was generated; nothing is where only likelihoods were asked for."""
+def _response(
+    row: dict[str, Any], model: str | None, answer: str | None, *, is_choice: bool
+) -> dict[str, Any]:
+    """What was generated; nothing is where only likelihoods were asked for.
+
+    Of several repeats none was scored alone: those that gave the filter's answer come last.
+    """
     response: dict[str, Any] = {"object": "response"} | ({"model": model} if model else {})
     if is_choice:
         return response
-    repeats = items(get(row, "resps", 0))
-    said = [one for one in repeats if isinstance(one, str)]
-    # With several repeats the answer is the filter's: no one of them was scored alone.
-    shown = said[:1] if len(said) == 1 else [f"[repeat {n}] {one}" for n, one in enumerate(said)]
+    said = [one for one in items(get(row, "resps", 0)) if isinstance(one, str)]
+    shown = [f"[repeat {n}] {one}" for n, one in enumerate(said)] if len(said) > 1 else said
+    shown.sort(key=lambda one: answer is not None and answer in one)
     return {**response, "output": [message(one) for one in shown]} if said else response
 
 

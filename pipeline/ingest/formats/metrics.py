@@ -70,6 +70,12 @@ def aggregate_figures(document: Any) -> Iterator[Figure]:
                 if f"agent_metrics/{short}" in figures:
                     continue
             yield Figure(agent, None, None, short, value)
+        repeats = entry.get("repeat_level_metrics")
+        for repeat in repeats if isinstance(repeats, list) else []:
+            index = repeat.get("_ng_rollout_index") if isinstance(repeat, dict) else None
+            for metric, value in _flat(repeat) if type(index) is int else ():
+                if not metric.startswith("_ng_"):
+                    yield Figure(agent, None, None, f"repeat[{index}]/{metric}", value)
         groups = entry.get("group_level_metrics")
         for position, group in enumerate(groups if isinstance(groups, list) else []):
             if isinstance(group, dict):

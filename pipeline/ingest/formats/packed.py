@@ -47,6 +47,9 @@ def members(file: BinaryIO) -> list[Member]:
             listed = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, struct.error, OverflowError) as error:
         raise ValueError(f"not a whole zip archive: {error}") from error
+    # Members that share their bytes would unpack to any amount.
+    if sum(one.compress_size for one in listed) > file.seek(0, 2):
+        raise ValueError("not a whole zip archive: its members overlap")
     last = {
         one.filename: Member(
             one.filename,

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import records, sidecars
+from pipeline.ingest.load import record_sql, records, sidecars
 from pipeline.ingest.load.lines import FileTally
 from pipeline.ingest.load.records import Read
 from pipeline.relation import append, create_table
@@ -20,6 +20,7 @@ FILES = (
     "chunk int, package varchar, format varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
     "sha256 varchar"
 )
+MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 REJECTS = "record_id bigint, reason varchar, snippet varchar"
 
 
@@ -55,6 +56,9 @@ def artifacts(
         append(db, "raw.config_values", other.settings)
         append(db, "raw.expected_attempts", other.expected)
     _write_files(db, numbered, tallies)
+    create_table(db, "raw.question_matches", MATCHES)
+    if converted and any(artifact.format is None for _, artifact in by_row):
+        db.execute(record_sql.MATCH_QUESTIONS)
     create_table(db, "raw.id_fields", "rank int, name varchar", list(enumerate(gym.id_names())))
 
 

@@ -29,6 +29,7 @@ Rows = defaultdict[str, list[tuple[Any, ...]]]  # what has been read so far, by 
 # What is read whole; of any other document only the lines are counted.
 READ_KINDS = SETTING_KINDS | {Kind.NOTES, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS}
 LARGEST_NOTE = 1 << 20
+SETTINGS_OF = {Kind.CHECKPOINT: config.checkpoint, Kind.RESOLVED_CONFIG: config.resolved}
 
 DOCUMENT_TABLES = {
     "figures": "file_no int, agent varchar, task varchar, position int, metric varchar, "
@@ -107,7 +108,11 @@ def _read(rows: Rows, file_no: int, kind: Kind, content: bytearray) -> None:
     if kind is Kind.NOTES:
         rows["notes"].append((file_no, text[:LARGEST_NOTE]))
     elif kind in SETTING_KINDS:
-        found = config.checkpoint(text) if kind is Kind.CHECKPOINT else config.settings(text)
+        try:
+            found = SETTINGS_OF.get(kind, config.settings)(text)
+        except ValueError as error:
+            rows["rejects"].append((record_id(file_no, 1), str(error), ""))
+            return
         rows["config_values"] += [(file_no, name, value) for name, value in found.items()]
     elif kind in METRIC_KINDS and text.strip():
         try:
