@@ -150,14 +150,12 @@ def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[
     # Of many files in one folder the way to it is followed once.
     folders: dict[str, Path] = {}
     for path in absolute:
-        for file in (*_files(path, skipped, roots), *_labels_beside(path)):
+        for file in (*_files(path, skipped, roots, folders), *_labels_beside(path)):
             folder, base = os.path.split(file)
-            if folder not in folders:
-                folders[folder] = Path(folder).resolve()
             name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
             reason = None if file == path else _hindrance(file, roots)
-            is_link = not reason and file.is_symlink()
-            place = file if reason else file.resolve() if is_link else folders[folder] / base
+            is_plain = folder in folders and not file.is_symlink()
+            place = file if reason else folders[folder] / base if is_plain else file.resolve()
             by_path.setdefault(place, Found(place, name, reason))
     return sorted(by_path.values(), key=lambda found: found.name)
 
@@ -195,14 +193,16 @@ def _hindrance(path: Path, roots: list[Path] | None) -> str | None:
     return "is a link that leads out of the results; --follow-links reads it"
 
 
-def _files(path: Path, skipped: Path | None, roots: list[Path] | None) -> Iterator[Path]:
+def _files(
+    path: Path, skipped: Path | None, roots: list[Path] | None, folders: dict[str, Path]
+) -> Iterator[Path]:
     if path.is_file():
         yield from _with_sidecars(path)
         return
     seen: set[Path] = set()
     unreadable: list[OSError] = []
     for folder, subfolders, names in os.walk(path, followlinks=True, onerror=unreadable.append):
-        here = Path(folder).resolve()
+        here = folders[folder] = Path(folder).resolve()
         # A link may lead back up; our own output would make a second analysis differ.
         if here in seen or here == skipped or _is_our_output(here):
             subfolders.clear()
