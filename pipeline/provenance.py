@@ -26,7 +26,7 @@ def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) ->
     """What a report says and no relation holds, so that it can be rendered again."""
     said = {"command": command(chosen, settings), **choices(chosen, settings)}
     if chosen.pass_threshold is None and (stated := _stated_thresholds(db)):
-        said["pass threshold"] = f"{stated}, as the results say"
+        said["pass threshold"] = f"{stated} where the results say so, else 1.0"
     _create(db, "report_settings", "name varchar, value varchar", list(said.items()))
     _create(db, "versions", "name varchar, version varchar", list(versions().items()))
 
