@@ -26,6 +26,8 @@ from pipeline.report.filters import (
 )
 
 MOST_CITED = 2
+# Gaps whose claim is about the rows that lack something, and about no other.
+OF_SOME = ("failures", "scores", "redacted", "rejects")
 MOST_UNKNOWN = 4
 UNEXPLAINED = "UNEXPLAINED"
 # Of how a call differs from the expected one: both sides are to be seen.
@@ -196,9 +198,19 @@ def lacking(gap: Gap, most: int) -> str:
     return ", ".join(parts) + (" and other runs" if len(gap.rows) > most else "")
 
 
-def unknown(claims: Iterable[str]) -> str:
-    """What cannot be said, the most important first."""
-    return "; ".join(list(claims)[:MOST_UNKNOWN])
+def unknown(gaps: Iterable[Gap], n_runs: int) -> str:
+    """What cannot be said, the most important first; of what only a few lack all else can be."""
+    told = []
+    for gap in gaps:
+        claim, kind = gap.first.claims, gap.first.values["gap"]
+        n_rows = sum(row.values["n_rows"] for row in gap.rows)
+        n_of = sum(row.values["n_of"] for row in gap.rows)
+        if kind in OF_SOME or (n_rows == n_of and len(gap.rows) == n_runs):
+            told.append(claim)
+        elif 2 * n_rows > n_of and 2 * len(gap.rows) > n_runs:
+            noun = "tasks" if gap.first.unit == "task" else "attempts"
+            told.append(f"{claim}, of most {noun}")
+    return "; ".join(told[:MOST_UNKNOWN])
 
 
 def settings_of(comparison: Comparison) -> str:

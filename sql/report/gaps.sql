@@ -4,7 +4,7 @@ with texts as (
     select * from (values
         (1, 'expected', 'rollout', 'what was expected', 'which attempts are missing',
             'materialized inputs, or `[expected]` in blade.toml'),
-        (2, 'failures', 'rollout', 'any trace of some expected attempts', 'why they are missing',
+        (2, 'failures', 'rollout', 'any trace of some expected attempts', 'why some attempts are missing',
             'the failures file of the run, or these attempts again'),
         (3, 'repeats', 'task', 'more than one scored attempt per task', 'how consistent a task is',
             'four or more attempts per task'),
