@@ -126,6 +126,9 @@ def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(foreign, "WORTH_PROCESSES", 0)
     assert lines(2) == alone
     assert list((tmp_path / "spool").iterdir()) == []
+    left = foreign.spooled(files, tmp_path / "spool", 2, max_line_bytes=1 << 20)
+    next(left)
+    left.close()
     monkeypatch.setattr(foreign, "WORKER", "import os; os._exit(9)")
     assert all("was ended" in batch["fault"][0] for _, batch, _ in lines(2))
 

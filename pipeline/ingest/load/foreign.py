@@ -16,6 +16,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
@@ -161,16 +162,18 @@ def spooled(
         finally:
             idle.put(worker)
 
+    threads = ThreadPoolExecutor(len(workers))
+    begun: deque[Any] = deque()
     try:
-        with ThreadPoolExecutor(len(workers)) as threads:
-            begun: deque[Any] = deque()
-            while jobs or begun:
-                while jobs and len(begun) < len(workers) + AHEAD:
-                    begun.append((jobs[0], threads.submit(convert, jobs.popleft())))
-                job, future = begun.popleft()
-                yield job.file_no, future.result(), _read_spool(job.spool)
-                job.spool.unlink(missing_ok=True)
+        while jobs or begun:
+            while jobs and len(begun) < len(workers) + AHEAD:
+                begun.append((jobs[0], threads.submit(convert, jobs.popleft())))
+            job, future = begun.popleft()
+            yield job.file_no, future.result(), _read_spool(job.spool)
+            job.spool.unlink(missing_ok=True)
     finally:
+        # Left early, nothing is worth waiting for.
+        threads.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.end()
 
@@ -195,6 +198,8 @@ class _Worker:
                 [sys.executable, "-P", "-c", WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                # Stopped from the keyboard, we end it ourselves, without its traceback.
+                start_new_session=True,
                 env={**os.environ, "PYTHONPATH": paths},
             )
         pipe, answer = self.process.stdin, self.process.stdout
@@ -214,10 +219,14 @@ class _Worker:
 
     def end(self) -> None:
         """Let go of the process."""
-        if self.process is not None:
-            self.process.kill()
-            self.process.communicate()
-            self.process = None
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError):  # what was to be written has no reader
+                    if pipe is not None:
+                        pipe.close()
 
 
 def work() -> None:
