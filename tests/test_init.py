@@ -370,3 +370,17 @@ def test_names_in_the_package(tmp_path: Path) -> None:
     assert any("unpack it" in note for note in chosen.notes)
     assert len(every.files) == len(FILES) - 1
     assert any("none called z" in note for note in every.notes)
+
+
+def test_files_of_another_harness_are_refused(tmp_path: Path) -> None:
+    """A package holds Gym's rollouts; a renamed log would be read as nothing."""
+    results = tmp_path / "results"
+    results.mkdir()
+    row = {"doc_id": 0, "doc": {"q": "1"}, "target": "1", "arguments": [], "resps": [["1"]]}
+    row |= {"filtered_resps": ["1"], "filter": "none", "metrics": ["acc"], "acc": 1.0}
+    (results / "samples_sums_2026-01-01T00-00-00.jsonl").write_text(json.dumps(row) + "\n")
+    told = call("init", "--benchmark-dir", tmp_path / "sums", "--benchmark", "sums",
+                "--results", results)  # fmt: skip
+    assert told.code == 3
+    assert "is read as lm_eval" in told.stderr
+    assert not (tmp_path / "sums" / "rollouts").exists()

@@ -56,7 +56,8 @@ def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection
     files = asked(
         source,
         """
-        select artifacts.path, artifacts.kind, artifacts.run_ids, files.run_name, files.folder
+        select artifacts.path, artifacts.kind, artifacts.run_ids, files.run_name, files.folder,
+            files.format
         from main.artifacts as artifacts
         inner join raw.files as files using (path)
         order by artifacts.path
@@ -74,6 +75,12 @@ def _chosen_files(
 ) -> tuple[list[tuple[str, str]], list[str]]:
     """Paths with their new names, and the documents that fit neither all runs nor one."""
     own = [row for row in files if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
+    if foreign := next((row for row in own if row["format"]), None):
+        raise InputError(
+            f"{one_line(foreign['path'], WIDEST)}: is read as {foreign['format']}; "
+            "the rollouts of a package are Gym's.",
+            hint="`blade analyze` reports on it as it is; a package cannot be made of it yet.",
+        )
     homes = {row["run_name"]: row["folder"] for row in own if row["kind"] == "rollouts"}
     taken = [(row["path"], _name(row)) for row in own]
     left = []
