@@ -345,12 +345,13 @@ def test_names_in_the_package(tmp_path: Path) -> None:
         db.execute("create schema raw")
         db.execute("create table main.runs (run_id varchar, benchmark varchar)")
         db.execute("create table main.artifacts (path varchar, kind varchar, run_ids varchar[])")
-        db.execute("create table raw.files (path varchar, run_name varchar, folder varchar)")
+        columns = "path varchar, run_name varchar, folder varchar, format varchar"
+        db.execute(f"create table raw.files ({columns})")
         for path, kind, run, benchmark in FILES:
             ids = [run] if run else []
             db.execute("insert into main.artifacts values (?, ?, ?)", [path, kind, ids])
             folder = path.rpartition("/")[0]
-            db.execute("insert into raw.files values (?, ?, ?)", [path, run, folder])
+            db.execute("insert into raw.files values (?, ?, ?, null)", [path, run, folder])
             if kind == "rollouts":
                 db.execute("insert into main.runs values (?, ?)", [run, benchmark])
         chosen = select(db, base, "x", "rollouts")

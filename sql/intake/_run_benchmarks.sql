@@ -192,7 +192,10 @@ rows_read as (
         count(records.reward) as n_rewards,
         count(*) filter (records.reward >= 1 - 1e-9) as n_full,
         count(*) filter (records.reward >= 0.5) as n_high,
-        bool_or(contains(records.outline, 'c')) as has_call
+        bool_or(contains(records.outline, 'c')) as has_call,
+        count(*) filter (
+            records.reward >= 1 - 1e-9 and records.outline <> '' and not contains(records.outline, 'c')
+        ) as n_full_without
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
     group by all
@@ -209,8 +212,14 @@ facts as (
             and 2 * sum(rows_read.n_high) over by_benchmark > sum(rows_read.n_rewards) over by_benchmark,
             false
         ) as is_continuous,
-        -- Trying is calling a tool where any rollout of the benchmark does, else answering.
-        coalesce(bool_or(rows_read.has_call) over by_benchmark, false) as is_tool_call
+        -- Trying is calling a tool where any rollout of the benchmark does, and nearly all that get
+        -- full marks; else answering.
+        coalesce(
+            bool_or(rows_read.has_call) over by_benchmark
+            and 10 * sum(rows_read.n_full_without) over by_benchmark
+                <= sum(rows_read.n_full) over by_benchmark,
+            false
+        ) as is_tool_call
     from runs
     inner join benchmarks using (group_id)
     cross join raw.settings

@@ -6,13 +6,22 @@ with patterns as (
     from staging.stage_facts
     group by all
 ),
+-- What a tenth of the passes do without is no step on the way.
 shown as (
-    select distinct runs.benchmark, stages.stage_no
+    select runs.benchmark, stages.stage_no
     from patterns
     inner join main.runs using (run_id)
-    inner join raw.funnel_stages as stages on substring(patterns.facts, stages.stage_no, 1) = '1'
+    cross join raw.funnel_stages as stages
+    group by all
+    having
+        bool_or(substring(patterns.facts, stages.stage_no, 1) = '1')
+        and 10 * coalesce(
+            sum(patterns.n_rollouts)
+                filter (is_pass and substring(patterns.facts, stages.stage_no, 1) = '0'),
+            0
+        ) <= coalesce(sum(patterns.n_rollouts) filter (is_pass), 0)
 ),
--- The stages of each run's funnel, without those that none of its benchmark's rollouts can show.
+-- The stages of each run's funnel, without those that its benchmark's rollouts do not show.
 stages as (
     select run_id, stage_no, stages.stage
     from main.runs
