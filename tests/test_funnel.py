@@ -37,9 +37,13 @@ STAGES = {
     "received feedback": lambda cell: cell.fact("has_feedback") is True,
     "passed": lambda cell: cell.fact("is_pass") is True,
 }
-# Kept only where some rollout of the benchmark shows them.
-OPTIONAL = ("produced output", "attempted the core action")
-OPTIONAL += ("completed without truncation", "received feedback")
+# Kept only where some rollout of the benchmark shows them, and nine in ten passes; what each lacks.
+OPTIONAL = {
+    "produced output": ("has_output", False),
+    "attempted the core action": ("has_action", False),
+    "completed without truncation": ("is_truncated", True),
+    "received feedback": ("has_feedback", False),
+}
 
 
 @dataclass(frozen=True)
@@ -86,8 +90,12 @@ def kept_stages(run: dict[str, Any], cells: Iterable[Cell]) -> list[str]:
     every = list(cells)
     kept = []
     for stage, shows in STAGES.items():
-        if stage in OPTIONAL and not any(map(shows, every)):
-            continue
+        if stage in OPTIONAL:
+            name, lack = OPTIONAL[stage]
+            passes = [cell for cell in every if cell.fact("is_pass") is True]
+            n_without = sum(cell.fact(name) is lack for cell in passes)
+            if not any(map(shows, every)) or 10 * n_without > len(passes):
+                continue
         if stage == "expected" and run["n_expected"] is None:
             continue
         if stage == "passed" and run["pass_threshold"] is None:
@@ -207,7 +215,15 @@ def raw_rows(warehouse: Warehouse, base: Path) -> Iterator[tuple[dict[str, Any],
 def check_facts(warehouse: Warehouse, base: Path) -> dict[str, int]:
     """Hold the facts of every rollout to its line; returns how often each was seen."""
     pairs = [(row, shown(raw), raw) for row, raw in raw_rows(warehouse, base)]
-    with_tools = {row["benchmark"] for row, seen, _ in pairs if seen["call"]}
+    full: dict[str, list[bool]] = defaultdict(list)
+    for row, seen, raw in pairs:
+        if row["reward"] is not None and row["reward"] >= 1 - 1e-9:
+            full[row["benchmark"]].append(bool(seen["call"] or not events(clean(raw))))
+    with_tools = {
+        row["benchmark"]
+        for row, seen, _ in pairs
+        if seen["call"] and 10 * full[row["benchmark"]].count(False) <= len(full[row["benchmark"]])
+    }
     with_items = {row["run_id"] for row, _, raw in pairs if events(clean(raw))}
     counts: dict[str, int] = defaultdict(int)
     for row, seen, raw in pairs:
