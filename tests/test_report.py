@@ -22,7 +22,7 @@ from pipeline.report.figures import Row
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
 from pipeline.run import Analysis
 from tests.conftest import CORPUS, ROOT, needs_corpus
-from tests.results import Results, analyzed, asked, call, failure, rollout
+from tests.results import Results, analyzed, asked, call, failure, rollout, write
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
 COMMENT = re.compile(r"<!-- .*? -->")
@@ -458,3 +458,23 @@ def test_analysis_from_python_writes_the_same(demo: Path, tmp_path: Path) -> Non
     """`pipeline.analyze` writes what the command does."""
     out = pipeline.analyze(ROOT / "data_samples" / "demo", out=tmp_path / "out").out
     assert (out / "report.md").read_bytes() == (demo.parent / "report.md").read_bytes()
+
+
+def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
+    """Nobody leads where all have one score, and two of three may share the first place."""
+
+    def opened(rewards: dict[str, list[float]]) -> str:
+        files = {
+            f"{name}_rollouts.jsonl": [
+                rollout(task, 0, reward=reward) for task, reward in enumerate(found)
+            ]
+            for name, found in rewards.items()
+        }
+        out = tmp_path / "-".join(rewards)
+        assert call("analyze", write(tmp_path / f"in-{out.name}", files), "--out", out).code == 0
+        text = (out / "report.md").read_text(encoding="utf-8")
+        return text.partition("## Aggregate Results")[2].strip().partition("\n")[0]
+
+    assert opened({"a": [1, 0], "b": [0, 1]}) == "All runs have the same pass@1."
+    ranked = opened({"a": [1, 0], "b": [0, 1], "c": [0, 0]})
+    assert ranked == "`a` and `b` share the highest pass@1."

@@ -156,13 +156,21 @@ def trust(runs: Sequence[RunContent]) -> str:
 def opening(heads: Sequence[Row]) -> str:
     """The run that leads; of one run what its attempts are worth, alone and together."""
     is_reward = any(head.is_unsettled or head.is_graded for head in heads)
-    ranked = largest(heads, "mean_reward" if is_reward else "pass_at_1")
+    column = "mean_reward" if is_reward else "pass_at_1"
+    ranked = largest(heads, column)
     if not ranked:
         return "No attempt is scored: there is nothing to aggregate."
     if len(heads) == 1:
         return _worth(ranked[0])
     words = "mean reward" if is_reward else "pass@1"
-    return f"{ref(ranked[0].run_id)} has the highest {words}."
+    first = [head for head in ranked if head.values[column] == ranked[0].values[column]]
+    if len(first) == len(ranked) > 1:
+        return f"All runs have the same {words}."
+    if len(first) == 1:
+        return f"{ref(first[0].run_id)} has the highest {words}."
+    others = " and others" if len(first) > 2 else ""
+    joint = ", " if others else " and "
+    return f"{ref(first[0].run_id)}{joint}{ref(first[1].run_id)}{others} share the highest {words}."
 
 
 def _worth(head: Row) -> str:
@@ -186,7 +194,9 @@ def slice_opening(rows: Sequence[Row]) -> str:
     worst = min(known, key=lambda row: row.pass_at_1.value)
     several = len({row.run_id for row in rows}) > 1
     run = f" of {ref(worst.run_id)}" if several else ""
-    return f"The lowest slice is {ref(worst.slice_key)} = {ref(worst.slice_value)}{run}."
+    is_one = sum(row.pass_at_1.value == worst.pass_at_1.value for row in known) == 1
+    lowest = "The lowest slice" if is_one else "One of the lowest slices"
+    return f"{lowest} is {ref(worst.slice_key)} = {ref(worst.slice_value)}{run}."
 
 
 def lacking(gap: Gap, most: int) -> str:
