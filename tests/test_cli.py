@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from pathlib import Path
@@ -153,16 +154,19 @@ def test_a_folder_behind_a_closed_one_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_subfolder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
+def test_a_subfolder_that_may_not_be_read_is_said() -> None:
     """A run behind closed doors is not silently left out of the analysis."""
     rows = [rollout(0, 0)]
-    folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows, "closed/b.jsonl": rows})
-    out = tmp_path / "out"
-    out.mkdir()
-    out.chmod(0o777)
-    (folder / "closed").chmod(0o000)
-    said = _analyze_as_a_person(folder, out)
-    (folder / "closed").chmod(0o755)
+    # Another session of pytest closes the folders of this one while it runs.
+    with tempfile.TemporaryDirectory() as place:
+        inside = Path(place) / "a" / "b" / "c"
+        folder = write(inside / "results", {"a_rollouts.jsonl": rows, "closed/b.jsonl": rows})
+        out = inside / "out"
+        out.mkdir()
+        out.chmod(0o777)
+        (folder / "closed").chmod(0o000)
+        said = _analyze_as_a_person(folder, out)
+        (folder / "closed").chmod(0o755)
     assert said.code in (0, 3)
     assert "closed" in said.stderr
 
