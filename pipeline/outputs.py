@@ -24,7 +24,9 @@ from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
 
 ROOM, NEW, OLD, NOW = ".blade", "new", "old", "now"
 # Nothing else is ours to remove, even if a manifest lists it.
-OURS = re.compile(r"(runs/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)")
+OURS = re.compile(
+    r"((runs|benchmarks)/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)"
+)
 # What a file system says that has no links, or a system that does not allow this one.
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 

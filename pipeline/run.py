@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
-from pipeline import analysis, outputs, profile, provenance, report, warehouse
+from pipeline import analysis, earlier, engines, outputs, profile, provenance, report, warehouse
 from pipeline.artifact import Artifact
+from pipeline.earlier import Left, Origin
 from pipeline.errors import InputError
 from pipeline.ingest import discover, load
+from pipeline.ingest.load.kept import Earlier
 from pipeline.ingest.load.records import Read
 from pipeline.profile import Profile
 from pipeline.relation import Relation
@@ -105,7 +107,12 @@ def _analyzed(
     )
     chosen = _profile(settings)
     outputs.refuse_unusable(settings.out)
-    build = partial(_build, found, chosen, progress=progress, wanted=wanted, has_pages=has_pages)
+    made = earlier.origin(found, chosen, settings) if has_pages else None
+    left = earlier.left_in(settings.out) if made and settings.is_kept else None
+    if made and left and not settings.is_rehashed and left.stands(made):
+        progress.note("nothing has changed since the last analysis (--no-cache makes it anew)")
+        return Analysis(settings.out, _notices(settings.out / WAREHOUSE_NAME))
+    build = partial(_build, found, chosen, made, left, progress=progress, wanted=wanted)
     try:
         return build(settings)
     except duckdb.OutOfMemoryException:
@@ -171,36 +178,50 @@ def _profile(settings: Settings) -> Profile:
 def _build(
     found: list[Artifact],
     chosen: Profile,
+    made: Origin | None,
+    left: Left | None,
     settings: Settings,
     *,
     progress: Progress,
     wanted: Sequence[str],
-    has_pages: bool,
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
-    with (
-        outputs.replaced(settings.out, note=progress.note) as beside,
-        _building(beside / WAREHOUSE_NAME, found, settings) as db,
-    ):
-        _fill(db, found, chosen, settings, progress, wanted=wanted, spool=beside.with_name("spool"))
-        if has_pages:
-            progress.stage("checking them")
-        warnings = [] if wanted else warehouse.run_checks(db)
-        provenance.write_notices(db, warnings)
-        if has_pages:
-            progress.stage("writing the report")
-            with _uncollected():
-                texts = _with_room(
-                    db,
-                    settings,
-                    lambda: report.texts(db, report.collect(db), folder=settings.templates),
-                )
-            texts[MANIFEST_NAME] = provenance.manifest(
-                db, chosen, settings, texts, templates=report.replaced(settings.templates)
-            )
-            outputs.write(beside, texts)
-        warehouse.order_views(db, SQL_DIR)
+    with outputs.replaced(settings.out, note=progress.note) as beside:
+        with _building(beside / WAREHOUSE_NAME, found, settings) as db:
+            spool = beside.with_name("spool")
+            held = None
+            if made and left and _n_bytes(found) >= SMALL_BYTES:
+                held = left.lines(made, is_rehashed=settings.is_rehashed)
+            _fill(db, found, chosen, held, settings, progress, wanted=wanted, spool=spool)
+            if made:
+                earlier.write(db, made)
+                progress.stage("checking them")
+            warnings = [] if wanted else warehouse.run_checks(db)
+            provenance.write_notices(db, warnings)
+            if made:
+                progress.stage("writing the report")
+                outputs.write(beside, _texts(db, chosen, settings))
+            warehouse.order_views(db, SQL_DIR)
+        if made:
+            earlier.date(beside, made)
     return Analysis(settings.out, tuple(warnings))
+
+
+def _texts(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> dict[str, str]:
+    """All pages and sidecars, and the manifest that lists them."""
+    with _uncollected():
+        texts = _with_room(
+            db, settings, lambda: report.texts(db, report.collect(db), folder=settings.templates)
+        )
+    own = report.replaced(settings.templates)
+    return {**texts, MANIFEST_NAME: provenance.manifest(db, chosen, settings, texts, templates=own)}
+
+
+def _notices(path: Path) -> tuple[Notice, ...]:
+    """What an earlier analysis said."""
+    query = "select check_name, subject, message, hint from raw.notices order by no"
+    with warehouse.open_warehouse(path) as opened:
+        return tuple(Notice(*row) for row in opened.execute(query).fetchall())
 
 
 def _building(
@@ -218,6 +239,7 @@ def _fill(
     db: duckdb.DuckDBPyConnection,
     found: list[Artifact],
     chosen: Profile,
+    held: Earlier | None,
     settings: Settings,
     progress: Progress,
     *,
@@ -229,7 +251,8 @@ def _fill(
     n_files = f"{len(found)} file{'' if len(found) == 1 else 's'}"
     progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
     read = _letting_go(db, settings, progress.read)
-    load.artifacts(db, found, settings, read=read, spool=spool)
+    engine = engines.engine(settings.engine, jobs=settings.threads, address=settings.address)
+    load.artifacts(db, found, settings, read=read, spool=spool, earlier=held, engine=engine)
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)

@@ -35,3 +35,8 @@ class Settings:
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
     memory_limit: str | None = None  # half of the machine's
+    engine: str = "local"
+    address: str = "auto"  # of a cluster
+    is_kept: bool = True  # what an earlier analysis into `out` read is not read again
+    is_rehashed: bool = False  # unless its bytes have changed, whatever its time
+    is_growing: bool = False  # half-written last lines wait for their ends

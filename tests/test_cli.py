@@ -192,7 +192,7 @@ def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
             ["another run is called"],
         ),
         (["analyze", "{folder}", "--max-line-bytes", "0"], ["--max-line-bytes"]),
-        (["analyze", "{folder}", "--threads", "two"], ["--threads"]),
+        (["analyze", "{folder}", "--jobs", "two"], ["--jobs"]),
         (["analize"], ["analize: no such command", "Did you mean analyze?"]),
         (
             ["analyze", "{folder}", "--baseline", ""],

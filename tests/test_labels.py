@@ -250,8 +250,8 @@ def test_order_changes_nothing(tmp_path: Path) -> None:
     shuffle = random.Random(3)
     shuffled = {name: shuffle.sample(files[name], len(files[name])) for name in reversed(files)}
     queries = (f"select {SAID} from labels", "select reason, snippet from rejects order by all")
-    first, _ = told(tmp_path / "1", files, "--threads", "1")
-    other, _ = told(tmp_path / "2", shuffled, "--threads", "4")
+    first, _ = told(tmp_path / "1", files, "--jobs", "1")
+    other, _ = told(tmp_path / "2", shuffled, "--jobs", "4")
     for query in queries:
         assert first.rows(query) == other.rows(query) != []
 

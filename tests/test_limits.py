@@ -57,7 +57,7 @@ def test_times_with_a_zone(warehouse: Path) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["analyze", ".", "--threads", "1000000"],
+        ["analyze", ".", "--jobs", "1000000"],
         ["analyze", ".", "--pass-threshold", "nan"],
         ["health", "--min-clean-rate", "nan"],
         ["sql", "from runs", "--timeout", "nan"],

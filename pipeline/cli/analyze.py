@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline import report
+from pipeline import engines, report
 from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.lookup import Row, rows, where
 from pipeline.cli.options import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pipeline.run import Analysis
 
 LARGEST_LINE_LIMIT = 1 << 30
-MOST_THREADS = 256
+MOST_JOBS = 256
 # From always to missing: the fuller the mark, the better.
 BAR = {
     "n_always_tasks": "█",
@@ -127,9 +127,31 @@ def _named(
     help="A longer line is a reject; memory grows with this limit.",
 )
 @click.option(
-    "--threads",
-    type=click.IntRange(1, MOST_THREADS),
-    help="Worker threads.  [default: one per core; one for small results]",
+    "--jobs",
+    "threads",
+    type=click.IntRange(1, MOST_JOBS),
+    help="How much is done at once.  [default: one per core; one for small results]",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(engines.NAMES),
+    default=engines.NAMES[0],
+    help="Where lines are read: on this machine, or on a Ray cluster.",
+)
+@click.option("--address", default="auto", help="Of the Ray cluster: HOST:PORT.", show_default=True)
+@click.option(
+    "--no-cache",
+    "is_kept",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="Read everything, and make everything anew.",
+)
+@click.option(
+    "--rehash",
+    "is_rehashed",
+    is_flag=True,
+    help="Tell by its bytes, not by its time, whether a file has changed.",
 )
 @memory_option
 @templates_option

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import record_sql, records, sidecars
+from pipeline.ingest.load import kept, record_sql, records, shards, sidecars
+from pipeline.ingest.load.kept import Earlier
 from pipeline.ingest.load.lines import FileTally
-from pipeline.ingest.load.records import Read
+from pipeline.ingest.load.records import Engine, Read
 from pipeline.relation import append, create_table
 from pipeline.settings import Settings
 
@@ -21,7 +22,6 @@ FILES = (
     "sha256 varchar"
 )
 MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
-REJECTS = "record_id bigint, reason varchar, snippet varchar"
 
 
 def artifacts(
@@ -31,12 +31,15 @@ def artifacts(
     *,
     spool: Path,
     read: Read = lambda _read, _all: None,
+    earlier: Earlier | None = None,
+    engine: Engine | None = None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse.
 
-    What has to be converted first is put into the folder `spool`, which the caller removes.
+    What has to be converted first is put into the folder `spool`, which the caller removes. What
+    an earlier warehouse holds is copied from there; what an engine is given for, it reads.
     """
-    create_table(db, "raw.rejects", REJECTS)
+    create_table(db, "raw.rejects", record_sql.REJECTS)
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
     by_row = [
@@ -44,9 +47,15 @@ def artifacts(
         for no, artifact in numbered
         if artifact.kind in ROW_KINDS or artifact.format is not None
     ]
-    converted = records.load(
-        db, by_row, tallies, max_line_bytes=settings.max_line_bytes, read=read, spool=spool
+    held = kept.kept(earlier, by_row) if earlier else {}
+    reading = records.Reading(
+        settings.max_line_bytes, read, spool, settings.is_growing, held, engine=engine
     )
+    by_stream, by_shard = shards.parted(by_row, reading)
+    converted = records.load(db, by_stream, tallies, reading)
+    shards.load(db, by_shard, tallies, reading)
+    if earlier and held:
+        kept.copy(db, earlier, held)
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     rest = [(no, artifact) for no, artifact in numbered if no not in tallies]
@@ -65,7 +74,7 @@ def artifacts(
 def labels_alone(artifact: Artifact, file_no: int, *, max_line_bytes: int) -> dict[str, pa.Table]:
     """The tables of `raw` that one file of labels fills, as an analysis would have filled them."""
     with duckdb.connect(":memory:") as db:
-        db.execute(f"create schema raw; create table raw.rejects ({REJECTS})")
+        db.execute(f"create schema raw; create table raw.rejects ({record_sql.REJECTS})")
         tallies: dict[int, FileTally] = {}
         sidecars.load_labels(db, [(file_no, artifact)], tallies, max_line_bytes=max_line_bytes)
         _write_files(db, [(file_no, artifact)], tallies)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -40,29 +41,42 @@ class FileTally:
     damage: str | None = None
 
 
+@dataclass(frozen=True)
+class Span:
+    """Whole lines of a file, by bytes; `digest` is of what stands before them."""
+
+    start: int = 0
+    end: int | None = None
+    digest: Any = None
+
+
+WHOLE = Span()
+
+
 def record_id(file_no: int, line_no: int) -> int:
     """The id of a line: unique over all files, ascending with file and line."""
     return (file_no << LINE_BITS) | line_no
 
 
 def read_blocks(
-    artifact: Artifact, tally: FileTally, *, room: Callable[[], int]
+    artifact: Artifact, tally: FileTally, *, room: Callable[[], int], span: Span = WHOLE
 ) -> Iterator[tuple[bytearray, int, int]]:
     """Buffers of file bytes, each with `room()` free bytes in front for what was carried over.
 
-    Yields (buffer, start, end). The hash is of the file as it lies on disk.
+    Yields (buffer, start, end). The hash is of the file as it lies on disk, up to the span's end.
     """
-    digest = hashlib.sha256()
+    digest = span.digest.copy() if span.digest else hashlib.sha256()
     n_read = 0
     try:
         with pa.OSFile(os.fsencode(artifact.path)) as raw:
             tally.n_bytes = raw.size()
+            raw.seek(span.start)
             stream = raw
             if artifact.compression is not None:
                 stream = pa.CompressedInputStream(raw, artifact.compression)
             while True:
                 start = room()
-                buffer = bytearray(start + _block_bytes(artifact, raw))
+                buffer = bytearray(start + _block_bytes(artifact, raw, span.end))
                 view = memoryview(buffer)
                 got, error = _fill(stream, view[start:], is_packed=artifact.compression is not None)
                 if artifact.compression is None:
@@ -88,10 +102,12 @@ def read_blocks(
         tally.damage = os.strerror(error.errno) if error.errno else str(error)
 
 
-def _block_bytes(artifact: Artifact, raw: pa.NativeFile) -> int:
+def _block_bytes(artifact: Artifact, raw: pa.NativeFile, end: int | None) -> int:
     """No more than is left of a file: many are small, and a block is long to clear."""
     if artifact.compression is not None:
         return BLOCK_BYTES
+    if end is not None:
+        return min(BLOCK_BYTES, int(end - raw.tell()))
     return min(BLOCK_BYTES, max(int(raw.size() - raw.tell()), PACKED_BYTES))
 
 
@@ -135,9 +151,18 @@ def _salvaged(path: Path, n_known: int) -> Iterator[bytes]:
 
 
 def batches(
-    artifact: Artifact, file_no: int, tally: FileTally, *, max_line_bytes: int
+    artifact: Artifact,
+    file_no: int,
+    tally: FileTally,
+    *,
+    max_line_bytes: int,
+    span: Span = WHOLE,
+    is_growing: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """The non-blank lines of a file; over-long ones and bytes that are not UTF-8 as faults."""
+    """The non-blank lines of a file; over-long ones and bytes that are not UTF-8 as faults.
+
+    They are numbered from the tally's count on. Of a growing file the last line waits for its end.
+    """
     carry = bytearray()
     skipping = False  # inside a line that is already known to be too long
 
@@ -146,7 +171,7 @@ def batches(
         tally.n_lines += len(starts)
         yield from _batch(buffer, first, starts, ends, tally, max_line_bytes)
 
-    for buffer, start, end in read_blocks(artifact, tally, room=carry.__len__):
+    for buffer, start, end in read_blocks(artifact, tally, room=carry.__len__, span=span):
         view = memoryview(buffer)
         view[:start] = carry
         first = 0
@@ -164,12 +189,20 @@ def batches(
             yield from numbered(buffer, np.array([first]), np.array([end]))
             carry.clear()
             skipping = True
-    if carry:
+    if carry and not (is_growing and not _is_json(carry)):
         yield from numbered(carry, np.array([0]), np.array([len(carry)]))
     if tally.damage is not None:
         tally.n_lines += 1
         columns = [[record_id(file_no, tally.n_lines)], [""], [tally.damage]]
         yield pa.record_batch(columns, schema=LINES)
+
+
+def _is_json(line: bytearray) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _newlines(buffer: bytearray, start: int, end: int) -> Any:

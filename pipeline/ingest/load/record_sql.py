@@ -31,6 +31,8 @@ SHORT = (*(column.name for column in gym.COLUMNS if column.name not in BULKY), *
 # Between the values of a record: JSON text holds no bare control character.
 SEPARATOR = "chr(30)"
 
+REJECTS = "record_id bigint, reason varchar, snippet varchar"
+
 # One statement can fill one table: a record travels as the event before the first (seq 0), its
 # short values joined to one text, which costs the other events next to nothing; an irregular line
 # as seq -1. What tools answer fills the file: the words of messages and thoughts, which are read

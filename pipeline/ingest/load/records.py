@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import pyarrow as pa
 from pipeline.artifact import Artifact
 from pipeline.ingest.formats import gym
 from pipeline.ingest.load import foreign, record_sql
+from pipeline.ingest.load.kept import Kept
 from pipeline.ingest.load.lines import (
     LINE_BITS,
     LINES,
     SNIPPET_BYTES,
+    WHOLE,
     FileTally,
+    Span,
     batches,
     read_blocks,
 )
@@ -27,6 +31,8 @@ from pipeline.settings import DEFAULT_MAX_LINE_BYTES
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
+# Calls a function with each of some values, anywhere, and gives the answers in order.
+Engine = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 
 FETCH_ROWS = 1024
 # Smaller files are read the general way: a look ahead would cost more than it saves.
@@ -37,19 +43,34 @@ MOST_FIELDS = 200
 MOST_ORDERS = 8
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How lines are read, whom to tell, where to put what is converted, and what is not read."""
+
+    max_line_bytes: int
+    read: Read
+    spool: Path
+    is_growing: bool = False
+    kept: Mapping[int, Kept] = field(default_factory=dict)
+    spans: Mapping[int, Span] = field(default_factory=dict)
+    engine: Engine | None = None
+
+
 def load(
     db: duckdb.DuckDBPyConnection,
     files: NumberedFiles,
     tallies: dict[int, FileTally],
-    *,
-    max_line_bytes: int,
-    read: Read,
-    spool: Path,
+    reading: Reading,
 ) -> list[foreign.Converted]:
     """Every line becomes a record, a reject or blank; items of rollouts' output become events.
 
     What files of other formats say besides rows is returned.
     """
+    read, kept, max_line_bytes = reading.read, reading.kept, reading.max_line_bytes
+    tallies |= {no: replace(one.tally) for no, one in kept.items()}
+    held = {no: one.span for no, one in kept.items()}
+    unread = {no: Span() for no, _ in files} | dict(reading.spans) | held
+    files = [(no, artifact) for no, artifact in files if unread[no] is not None]
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
     own = [(no, artifact) for no, artifact in files if artifact.format is None]
     others = [(no, artifact) for no, artifact in files if artifact.format is not None]
@@ -61,13 +82,20 @@ def load(
 
     def lines() -> Iterator[pa.RecordBatch]:
         for file_no, artifact in own:
-            tally = tallies[file_no] = FileTally()
-            for batch in batches(artifact, file_no, tally, max_line_bytes=max_line_bytes):
+            tally = tallies.setdefault(file_no, FileTally())
+            for batch in batches(
+                artifact,
+                file_no,
+                tally,
+                max_line_bytes=max_line_bytes,
+                span=unread[file_no] or WHOLE,
+                is_growing=reading.is_growing,
+            ):
                 yield batch
                 read(batch.nbytes, n_bytes)
 
     def made() -> Iterator[pa.RecordBatch]:
-        for file_no, found, spooled in foreign.spooled(others, spool, **how):
+        for file_no, found, spooled in foreign.spooled(others, reading.spool, **how):
             for batch in spooled:
                 yield batch
                 read(batch.nbytes, n_bytes)
@@ -127,7 +155,8 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
                 tallies[record_id >> LINE_BITS].n_blank += 1
             else:
                 try:
-                    repaired.append((record_id, gym.regular(line), None))
+                    # Its newline is no part of it, and only some lines were cut out without.
+                    repaired.append((record_id, gym.regular(line.removesuffix("\n")), None))
                 except ValueError as error:
                     rejects.append((record_id, str(error), snippet))
         append(db, "repaired", repaired)

@@ -1,0 +1,124 @@
+"""Lines that an earlier warehouse holds: copied from there, they need not be read again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from pipeline.artifact import ROW_KINDS, Artifact
+from pipeline.ingest.load.lines import BLOCK_BYTES, LINE_BITS, FileTally, Span, record_id
+from pipeline.relation import create_table
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A warehouse made before by the same reader, and the files that are known to be as then."""
+
+    warehouse: Path
+    unchanged: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of a file: so many lines of one that had this number, and what it told.
+
+    `span` is the rest of it, which must be read.
+    """
+
+    old_no: int
+    n_lines: int
+    tally: FileTally = field(default_factory=FileTally)
+    span: Span | None = None
+
+
+def kept(earlier: Earlier, files: list[tuple[int, Artifact]]) -> dict[int, Kept]:
+    """The files, by number, of which at least the beginning is as it was."""
+    query = "select path, file_no, kind, n_bytes, n_lines, n_blank, sha256 from raw.files"
+    with duckdb.connect(str(earlier.warehouse), read_only=True) as db:
+        known = {name: rest for name, *rest in db.execute(query).fetchall()}
+    found: dict[int, Kept] = {}
+    for file_no, artifact in files:
+        old_no, kind, n_bytes, n_lines, n_blank, sha256 = known.get(artifact.name, [None] * 6)
+        if artifact.format or sha256 is None or kind not in ROW_KINDS or kind != artifact.kind:
+            continue
+        tally = FileTally(n_bytes, n_lines, n_blank, sha256=sha256)
+        if artifact.name in earlier.unchanged and _is_ended(artifact):
+            found[file_no] = Kept(old_no, n_lines, tally)
+        elif grown := _grown(artifact, old_no, tally):
+            found[file_no] = grown
+    return found
+
+
+def copy(db: duckdb.DuckDBPyConnection, earlier: Earlier, found: Mapping[int, Kept]) -> None:
+    """Their rows and rejects, under the numbers that the files have now."""
+    rows = [
+        (one.old_no, record_id(file_no, 0) - record_id(one.old_no, 0), one.n_lines)
+        for file_no, one in found.items()
+    ]
+    create_table(db, "kept", "old_no bigint, moved bigint, n_lines bigint", rows)
+    quoted = str(earlier.warehouse).replace("'", "''")
+    db.execute(f"attach '{quoted}' as earlier (read_only)")
+    for table in ("raw.events", "raw.rejects"):
+        db.execute(f"""
+            insert into {table}
+            select old.* replace (record_id + moved as record_id)
+            from earlier.{table} as old
+            inner join kept on old_no = record_id >> {LINE_BITS}
+            where record_id - (old_no << {LINE_BITS}) <= n_lines
+        """)
+    db.execute("detach earlier; drop table kept")
+
+
+def _grown(artifact: Artifact, old_no: int, was: FileTally) -> Kept | None:
+    """A file that begins with all that it was, to the byte: only what follows must be read."""
+    if artifact.n_bytes < was.n_bytes:
+        return None
+    digest, whole_lines = hashlib.sha256(), hashlib.sha256()
+    n_read = n_newlines = start = 0
+    unended = b""
+    for block in _blocks(artifact.path, was.n_bytes):
+        n_read += len(block)
+        n_newlines += block.count(b"\n")
+        head, newline, tail = block.rpartition(b"\n")
+        if newline:
+            whole_lines = digest.copy()
+            whole_lines.update(head + newline)
+            start, unended = n_read - len(tail), tail
+        else:
+            unended += block
+        digest.update(block)
+    if n_read != was.n_bytes or digest.hexdigest() != was.sha256:
+        return None
+    if artifact.n_bytes == was.n_bytes and not unended:
+        return Kept(old_no, was.n_lines, was)
+    # The last line may have been half of one. Blank ones are counted, and have no row to tell.
+    if artifact.compression is not None or (unended and not unended.strip()):
+        return None
+    tally = FileTally(n_lines=n_newlines, n_blank=was.n_blank)
+    return Kept(old_no, n_newlines, tally, Span(start, digest=whole_lines))
+
+
+def _is_ended(artifact: Artifact) -> bool:
+    """Does its last line end? One that does not may have waited for its end, or not."""
+    if artifact.compression is not None or not artifact.n_bytes:
+        return True
+    try:
+        with artifact.path.open("rb") as file:
+            file.seek(-1, 2)
+            return file.read(1) == b"\n"
+    except OSError:
+        return False
+
+
+def _blocks(path: Path, n_bytes: int) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            while n_bytes and (block := file.read(min(BLOCK_BYTES, n_bytes))):
+                n_bytes -= len(block)
+                yield block
+    except OSError:
+        return

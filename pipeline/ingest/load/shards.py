@@ -1,0 +1,185 @@
+"""Files in shards of whole lines, each read by itself, wherever an engine reads it.
+
+A shard knows nothing of the others. What it gives travels back as Parquet, and its lines get their
+numbers when those before them are counted: the rows are the same as those of one stream.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.artifact import Artifact
+from pipeline.errors import InputError
+from pipeline.files import reason_of
+from pipeline.ingest.load import record_sql, records
+from pipeline.ingest.load.lines import FileTally, Span, record_id
+from pipeline.settings import SQL_DIR
+
+SHARD_BYTES = 256 << 20
+TABLES = ("raw.events", "raw.rejects")
+LOST = "Results must lie where all who read them find them under the same path."
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Whole lines of a file. Only the first of a file may begin with a byte-order mark."""
+
+    artifact: Artifact
+    file_no: int
+    span: Span
+    is_first: bool
+    max_line_bytes: int
+    is_growing: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.artifact.name}, from byte {self.span.start:,}"
+
+
+@dataclass
+class Gathered:
+    """What a shard holds: its tally, and a Parquet file of each table."""
+
+    tally: FileTally
+    tables: dict[str, bytes] = field(default_factory=dict)
+
+
+def cut(artifact: Artifact, span: Span) -> list[Span]:
+    """Spans of about one size that end with a line; of a packed file only one."""
+    if artifact.compression is not None:
+        return [span]
+    n_bytes = artifact.n_bytes
+    bounds = [span.start]
+    try:
+        with artifact.path.open("rb") as file:
+            while bounds[-1] + SHARD_BYTES < n_bytes:
+                file.seek(bounds[-1] + SHARD_BYTES)
+                if file.readline()[-1:] != b"\n" or file.tell() >= n_bytes:
+                    break
+                bounds.append(file.tell())
+    except OSError:
+        return [span]  # who reads it says why it cannot be read
+    ends = [*bounds[1:], None]
+    return [Span(start, end) for start, end in zip(bounds, ends, strict=True)]
+
+
+def parted(
+    files: records.NumberedFiles, reading: records.Reading
+) -> tuple[records.NumberedFiles, records.NumberedFiles]:
+    """The files that are read here in one stream, and those that the engine reads."""
+    if reading.engine is None:
+        return files, []
+    sent = {
+        no
+        for no, artifact in files
+        if artifact.format is None and (no not in reading.kept or reading.kept[no].span)
+    }
+    return (
+        [(no, artifact) for no, artifact in files if no not in sent],
+        [(no, artifact) for no, artifact in files if no in sent],
+    )
+
+
+def load(
+    db: duckdb.DuckDBPyConnection,
+    files: records.NumberedFiles,
+    tallies: dict[int, FileTally],
+    reading: records.Reading,
+) -> None:
+    """Read files shard by shard, by the engine of the reading."""
+    if reading.engine is None:
+        return
+    shards = list(_shards(files, reading))
+    n_bytes = sum(artifact.n_bytes for _, artifact in files)
+    for shard, gathered in zip(shards, reading.engine(gather, shards), strict=True):
+        tally = tallies.setdefault(shard.file_no, FileTally())
+        n_before = 0 if shard.is_first else 1
+        moved = record_id(shard.file_no, tally.n_lines - n_before)
+        for table in TABLES:
+            _insert(db, table, gathered.tables[table], moved)
+        found = gathered.tally
+        tally.n_lines += found.n_lines - n_before
+        tally.n_blank += found.n_blank
+        tally.n_bytes, tally.sha256 = found.n_bytes, found.sha256
+        reading.read(min(SHARD_BYTES, found.n_bytes), n_bytes)
+    # A hash needs its file from the beginning.
+    numbers = [shard.file_no for shard in shards]
+    parted = [
+        (no, artifact) for no, artifact in files if numbers.count(no) > 1 or no in reading.kept
+    ]
+    hashes = reading.engine(digest, [artifact for _, artifact in parted])
+    for (file_no, _), sha256 in zip(parted, hashes, strict=True):
+        tallies[file_no].sha256 = sha256
+
+
+def _shards(files: records.NumberedFiles, reading: records.Reading) -> Iterator[Shard]:
+    for file_no, artifact in files:
+        held = reading.kept.get(file_no)
+        start = held.span if held and held.span else Span()
+        for span in cut(artifact, replace(start, digest=None)):
+            yield Shard(
+                artifact,
+                file_no,
+                span,
+                span.start == 0,
+                reading.max_line_bytes,
+                reading.is_growing,
+            )
+
+
+def gather(shard: Shard) -> Gathered:
+    """Read one shard, as if its lines were a file; they are numbered from 1, or else from 2."""
+    if not Path(shard.artifact.path).exists():
+        raise InputError(f"{shard.artifact.name}: is not there to be read.", hint=LOST)
+    tallies = {0: FileTally(n_lines=0 if shard.is_first else 1)}
+    reading = records.Reading(
+        shard.max_line_bytes,
+        read=lambda _read, _all: None,
+        spool=Path(),
+        is_growing=shard.is_growing,
+        spans={0: shard.span},
+    )
+    with duckdb.connect(":memory:", config={"threads": 1}) as db:
+        db.execute(
+            "set disabled_optimizers = 'statistics_propagation'; set enable_progress_bar = false; "
+            f"create schema raw; create table raw.rejects ({record_sql.REJECTS})"
+        )
+        db.execute((SQL_DIR / "macros.sql").read_text(encoding="utf-8"))
+        records.load(db, [(0, shard.artifact)], tallies, reading)
+        tables = {table: _parquet(db.table(table)) for table in TABLES}
+    return Gathered(tallies[0], tables)
+
+
+def digest(artifact: Artifact) -> str | None:
+    """The hash of a whole file."""
+    try:
+        with artifact.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"{artifact.name}: cannot be read ({reason_of(error)}).") from error
+
+
+def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
+    sink = io.BytesIO()
+    stream = table.to_arrow_reader()
+    with pq.ParquetWriter(sink, stream.schema, compression="zstd") as writer:
+        for batch in stream:
+            writer.write_batch(batch)
+    return sink.getvalue()
+
+
+def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, moved: int) -> None:
+    file = pq.ParquetFile(pa.BufferReader(content))
+    stream = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+    db.register("gathered", stream)
+    db.execute(
+        f"insert into {table} select * replace (record_id + {moved} as record_id) from gathered"
+    )
+    db.unregister("gathered")
