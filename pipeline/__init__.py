@@ -49,12 +49,13 @@ def analyze(
     """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
     from pathlib import Path
 
+    from pipeline import remote
     from pipeline.run import run
     from pipeline.settings import Settings
 
     given = [results] if isinstance(results, (str, Path)) else list(results)
     settings = Settings(
-        results=tuple(Path(path) for path in given),
+        results=remote.local([str(path) for path in given], Path(out)),
         out=Path(out),
         run_names=tuple((name, Path(path)) for name, path in (run_names or {}).items()),
         profile=None if profile is None else Path(profile),

@@ -61,10 +61,10 @@ def replaced(
 ) -> Iterator[Path]:
     """A folder for new files; on leaving without an error they are in place, what is stale gone."""
     new = out / ROOM / NEW
-    with _alone(out, by):
+    with alone(out, by):
         _refuse_unusable(out, new / "any")
         if new.parent.exists():
-            _settle(out)
+            settle(out)
             note(f"removed what a killed {by} left: {ROOM}")
         try:
             with explained(out):
@@ -73,7 +73,7 @@ def replaced(
             with explained(out):
                 _switch(out, stale(out))
         finally:
-            _settle(out)
+            settle(out)
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:
@@ -87,7 +87,7 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 @contextmanager
-def _alone(folder: Path, by: str) -> Iterator[None]:
+def alone(folder: Path, by: str = "analysis") -> Iterator[None]:
     """Hold the folder; the system lets go of it even when we are killed."""
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -138,7 +138,7 @@ def _switch(out: Path, stale: Iterable[str]) -> None:
     _sync([room])
 
 
-def _settle(out: Path) -> None:
+def settle(out: Path) -> None:
     """Files in the place of links, of those that these lead to; then the room is gone."""
     room = out / ROOM
     now = room / NOW

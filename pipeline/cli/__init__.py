@@ -39,6 +39,7 @@ ANALYSIS = {
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
     "export": "Write all runs in a format that other tools read.",
+    "clean": "Remove what is kept in an output to be faster next time.",
 }
 PACKAGE = {
     "init": "Lay out a benchmark's package, and draft its skill and reports from the data.",

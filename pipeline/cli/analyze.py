@@ -6,13 +6,14 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline import engines, report
+from pipeline import engines, remote, report
 from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.lookup import Row, rows, where
 from pipeline.cli.options import (
@@ -25,7 +26,7 @@ from pipeline.cli.options import (
     templates_option,
 )
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, is_interrupt
 from pipeline.report import findings, sidecar, tables, wording
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 LARGEST_LINE_LIMIT = 1 << 30
 MOST_JOBS = 256
+MOST_SECONDS = 86400
 # From always to missing: the fuller the mark, the better.
 BAR = {
     "n_always_tasks": "█",
@@ -90,7 +92,7 @@ def _named(
 
 
 @click.command()
-@click.argument("results", nargs=-1, type=click.Path(path_type=Path, readable=False))
+@click.argument("results", nargs=-1)
 @click.option("--out", type=PATH, default=DEFAULT_OUT, help="Folder for the output.")
 @click.option(
     "--run",
@@ -153,11 +155,33 @@ def _named(
     is_flag=True,
     help="Tell by its bytes, not by its time, whether a file has changed.",
 )
+@click.option("--watch", is_flag=True, help="Analyze again whenever results change, until Ctrl-C.")
+@click.option(
+    "--interval",
+    type=click.FloatRange(0, MOST_SECONDS),
+    default=5,
+    show_default=True,
+    help="Seconds between two looks at the results that are watched.",
+)
+@click.option(
+    "--quiet",
+    type=click.FloatRange(0, MOST_SECONDS),
+    default=2,
+    show_default=True,
+    help="Seconds without a change before watched results are analyzed; ten times that at most.",
+)
 @memory_option
 @templates_option
 @json_option
-def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
-    """Read RESULTS (folders or rollout files) into OUT: warehouse, draft report and metrics.
+def analyze(
+    results: tuple[str, ...],
+    as_json: bool,
+    watch: bool,
+    interval: float,
+    quiet: float,
+    **chosen: Any,
+) -> None:
+    """Read RESULTS (folders, files, patterns, URLs) into OUT: warehouse, draft report, metrics.
 
     \b
     Examples:
@@ -166,7 +190,10 @@ def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
       blade analyze a_rollouts.jsonl b_rollouts.jsonl.gz --out compared
       blade analyze --run base=runs/1 --run candidate=runs/2 --benchmark evalplus
     """
-    settings = Settings(results=results, **chosen)
+    echo = partial(click.echo, err=True)
+    if watch and any("://" in name for name in results):
+        raise UsageError("--watch: what lies elsewhere cannot be watched.", hint="Copy it first.")
+    settings = Settings(results=remote.local(results, chosen["out"], note=echo), **chosen)
     threshold, benchmark = settings.pass_threshold, settings.benchmark
     if not results and not settings.run_names:
         hint = "For example: blade analyze results/ --out blade_out"
@@ -177,11 +204,34 @@ def analyze(results: tuple[Path, ...], as_json: bool, **chosen: Any) -> None:
     for option, names in (("--benchmark", [benchmark]), ("--baseline", settings.baselines)):
         if any(name is not None and not name.strip() for name in names):
             raise UsageError(f"{option}: the name is empty.", hint=f"Give a name after {option}.")
+    show = print_json if as_json else print_summary
+    if watch:
+        _watch(settings, show, interval=interval, quiet=quiet)
+        return
     from pipeline.run import run
 
     with shown_progress() as progress:
         analysis = run(settings, progress=progress)
-    print_json(analysis) if as_json else print_summary(analysis)
+    show(analysis)
+
+
+def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -> None:
+    """Until it is interrupted or terminated, which is how it ends well."""
+    from pipeline import watch
+    from pipeline.run import Progress
+
+    try:
+        # Nothing is drawn: a bar would stand over what was printed for hours.
+        progress = Progress(note=partial(click.echo, err=True))
+        for analysis in watch.analyses(settings, progress=progress, **how):
+            show(analysis)
+            sys.stdout.flush()
+            click.echo("watching for changes; Ctrl-C ends it", err=True)
+    except BaseException as error:
+        is_stop = isinstance(error, SystemExit) or is_interrupt(error)
+        if not is_stop:
+            raise
+        click.echo("no longer watching; the output is whole", err=True)
 
 
 def print_summary(analysis: Analysis) -> None:

@@ -1,4 +1,4 @@
-"""Run the benchmarks and print them: `make bench`, or `python -m tests.bench --bytes 200MB`."""
+"""Run the benchmarks and print them: `make bench`, or `python -m tests.bench --megabytes 100`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ import time
 from pathlib import Path
 
 import pipeline
-from tests.bench import decisions, signs
+from tests.bench import decisions, scale, signs
 from tests.bench.pairs import bench_planted, bench_speed
 from tests.conftest import CORPUS, ROOT
 from tests.diagnosis_score import score
 from tests.simulated import simulator
 
-SHAPES = ("schema", "trajectory", "mixed")
-UNITS = {"GB": 10**9, "MB": 10**6}
 TRIES = 3
 HELD_OUT_SEEDS = range(1000, 1008)
 
@@ -33,49 +31,6 @@ def measured(arguments: list[str]) -> tuple[float, float]:
     if process.returncode:
         sys.exit(f"{arguments} ended with {process.returncode}")
     return time.perf_counter() - started, usage.ru_maxrss / 1024
-
-
-def work(name: str, path: Path, *, tries: int = TRIES) -> tuple[float, float]:
-    """The best of a few tries: the machine is shared, and noise only adds."""
-    runs = [measured(["-m", "tests.bench.work", name, str(path)]) for _ in range(tries)]
-    return min(seconds for seconds, _ in runs), max(peak for _, peak in runs)
-
-
-def bench_load(folder: Path, shape: str, n_bytes: int) -> None:
-    """One big file of one shape: our load beside the floor and the plain loop."""
-    started = time.perf_counter()
-    path = simulator().write_bench(folder, shape=shape, n_bytes=n_bytes)
-    written = path.stat().st_size / (time.perf_counter() - started) / 1e6
-    floor, _ = work("floor", path)
-    ours, peak = work("load", path)
-    loop, loop_peak = work("loop", path, tries=1)
-    size = path.stat().st_size / 1e9
-    print(f"{shape}, {size:.2f} GB (written at {written:.0f} MB/s)")
-    print(f"  floor        {floor:6.2f} s", flush=True)
-    print(f"  blade        {ours:6.2f} s  {ours / floor:4.1f} x the floor   peak {peak:5.0f} MB")
-    print(
-        f"  json loop    {loop:6.2f} s  {loop / ours:4.1f} x blade       peak {loop_peak:5.0f} MB"
-    )
-    subprocess.run(
-        [sys.executable, "-m", "tests.bench.work", "diagnosis", str(path)], cwd=ROOT, check=True
-    )
-    path.unlink()
-
-
-def bench_growth(folder: Path, shape: str, n_bytes: int) -> None:
-    """Five times the input: time should grow five times, memory not at all."""
-    seconds, peaks = [], []
-    for factor in (1, 5):
-        path = simulator().write_bench(folder, shape=shape, n_bytes=n_bytes * factor)
-        taken, peak = work("load", path, tries=1)
-        seconds.append(taken)
-        peaks.append(peak)
-        path.unlink()
-    growth = seconds[1] / seconds[0]
-    print(
-        f"{shape}, {5 * n_bytes / 1e9:.1f} GB: {seconds[1]:.1f} s, {growth:.1f} x a fifth of it; "
-        f"peak {peaks[1]:.0f} MB, of a fifth {peaks[0]:.0f} MB"
-    )
 
 
 def bench_many(folder: Path) -> None:
@@ -135,12 +90,10 @@ def bench_metrics(folder: Path) -> None:
 
 
 def main() -> None:
-    """All benchmarks, or a quick look with --bytes."""
+    """All benchmarks; a quick look with small sizes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bytes", default="1GB", help="size of the big files (default 1GB)")
-    parser.add_argument("--no-growth", action="store_true", help="leave out the five-fold files")
-    given = parser.parse_args()
-    n_bytes = int(float(given.bytes[:-2]) * UNITS[given.bytes[-2:].upper()])
+    parser.add_argument("--megabytes", type=int, nargs="*", help="sizes of the large files")
+    sizes = parser.parse_args().megabytes or scale.SIZES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         bench_diagnosis(folder / "planted")
@@ -151,10 +104,7 @@ def main() -> None:
         bench_many(folder)
         bench_metrics(folder)
         bench_speed(folder / "pairs")
-        for shape in SHAPES:
-            bench_load(folder, shape, n_bytes)
-        for shape in () if given.no_growth else SHAPES:
-            bench_growth(folder, shape, n_bytes)
+    scale.main(sizes)
 
 
 if __name__ == "__main__":

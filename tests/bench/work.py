@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tempfile
@@ -74,12 +75,35 @@ def loop(path: str) -> None:
     polars.DataFrame(events, orient="row")
 
 
-def load(path: str) -> None:
-    """Files to queryable rollouts and events, as `blade analyze` does it."""
-    import pipeline
+def ndjson(path: str) -> None:
+    """The whole file as a frame."""
+    import polars
 
-    with tempfile.TemporaryDirectory() as folder:
-        pipeline.analyze(path, out=folder)
+    polars.read_ndjson(path, infer_schema_length=None, ignore_errors=True)
+
+
+def stages(path: str, out: str) -> None:
+    """Print the CPU seconds of an analysis, stage by stage."""
+    from pipeline.run import Progress, run
+    from pipeline.settings import Settings
+
+    began: list[tuple[str, float]] = []
+
+    def stage(words: str) -> None:
+        began.append((words.split()[0], time.process_time()))
+
+    run(Settings((Path(path),), Path(out)), progress=Progress(stage=stage))
+    began.append(("end", time.process_time()))
+    spent = {name: after - at for (name, at), (_, after) in itertools.pairwise(began)}
+    print(
+        json.dumps(
+            {
+                "load": spent.get("reading", 0),
+                "relations": spent.get("making", 0) + spent.get("checking", 0),
+                "report": spent.get("writing", 0),
+            }
+        )
+    )
 
 
 # What the pages printed before there was a diagnosis: the rest of what is computed is diagnosis.
@@ -94,15 +118,6 @@ def metrics(path: str) -> None:
     spent = _timed(path)
     print(f"  metrics stage {_told(spent, _of_metrics(), 'texts')}")
     print(f"  diagnosis     {_told(spent, _after('main.rollouts') - _of_metrics())}")
-
-
-def diagnosis(path: str) -> None:
-    """Print how long the diagnosis took, beside the load."""
-    spent = _timed(path)
-    diagnosed = _after("main.rollouts") - _of_metrics()
-    took = sum(spent[name] for name in diagnosed)
-    load = spent["all"] - sum(spent[name] for name in _after("main.rollouts")) - spent["texts"]
-    print(f"  diagnosis    {_told(spent, diagnosed)}, {took / load:.2f} x the load's {load:.2f} s")
 
 
 def comparisons(path: str, out: str, *baselines: str) -> None:
