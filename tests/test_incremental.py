@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -20,7 +23,7 @@ from pipeline.ingest.load.kept import Earlier
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
 from tests.lean import LOADED, only
-from tests.results import rollout, write
+from tests.results import BLADE, rollout, write
 from tests.test_determinism import contents, texts
 
 # Whole analyses, several each.
@@ -195,3 +198,43 @@ def test_a_growing_file_waits_for_its_last_line(tmp_path: Path) -> None:
         tally = lines.FileTally()
         found = list(lines.batches(artifact, 0, tally, max_line_bytes=1 << 20, is_growing=True))
         assert tally.n_lines == n_lines == sum(batch.num_rows for batch in found)
+
+
+def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
+    """A run that still writes: its report follows, half of a line waits, SIGTERM ends it well."""
+    results = write(tmp_path / "results", {"notes.md": "not begun"})
+    out = tmp_path / "out"
+    how = ["--watch", "--interval", "0.1", "--quiet", "0.1"]
+    with (tmp_path / "said").open("w+") as said:
+        running = subprocess.Popen(
+            [BLADE, "analyze", results, "--out", out, *how], stdout=said, stderr=said
+        )
+        try:
+            for n_rows, end in ((2, b'{"half'), (5, b"")):
+                time.sleep(1)
+                (results / NAMES[0]).write_bytes(b"".join(rows(n_rows)) + end)
+                wait_for(lambda n_rows=n_rows: counted(out) == (n_rows, 0))
+        finally:
+            running.terminate()
+        assert running.wait(60) == 0
+        said.seek(0)
+        told = said.read()
+    assert "waiting: " in told and "no longer watching; the output is whole" in told
+
+
+def counted(out: Path) -> tuple[int, int] | None:
+    """How many rows and rejects the output knows of; nothing before there is one."""
+    try:
+        with duckdb.connect(str(out / "warehouse.duckdb"), read_only=True) as db:
+            query = "select (select count(*) from rollouts), (select count(*) from rejects)"
+            return db.sql(query).fetchall()[0]
+    except duckdb.Error:
+        return None
+
+
+def wait_for(is_there: Callable[[], bool]) -> None:
+    """Until it is, for two minutes at most."""
+    until = time.monotonic() + 120
+    while not is_there():
+        assert time.monotonic() < until
+        time.sleep(0.2)
