@@ -205,21 +205,19 @@ def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
     results = write(tmp_path / "results", {"notes.md": "not begun"})
     out = tmp_path / "out"
     how = ["--watch", "--interval", "0.1", "--quiet", "0.1"]
-    with (tmp_path / "said").open("w+") as said:
+    with (tmp_path / "said").open("w") as said:
         running = subprocess.Popen(
             [BLADE, "analyze", results, "--out", out, *how], stdout=said, stderr=said
         )
         try:
+            wait_for(lambda: "waiting: " in (tmp_path / "said").read_text())
             for n_rows, end in ((2, b'{"half'), (5, b"")):
-                time.sleep(1)
                 (results / NAMES[0]).write_bytes(b"".join(rows(n_rows)) + end)
                 wait_for(lambda n_rows=n_rows: counted(out) == (n_rows, 0))
         finally:
             running.terminate()
         assert running.wait(60) == 0
-        said.seek(0)
-        told = said.read()
-    assert "waiting: " in told and "no longer watching; the output is whole" in told
+    assert "no longer watching; the output is whole" in (tmp_path / "said").read_text()
 
 
 def counted(out: Path) -> tuple[int, int] | None:
