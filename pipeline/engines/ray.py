@@ -61,9 +61,12 @@ def _answer(ray: Any, item: Item, answer: Any) -> Any:
     except ray.exceptions.RayTaskError as error:
         if isinstance(error.cause, BladeError):
             raise error.cause from error
-        raise
+        raise InputError(
+            f"{item}: could not be read on the cluster ({type(error.cause).__name__}).",
+            hint="Every node needs blade, and all of them the same version of it.",
+        ) from error
     except ray.exceptions.RayError as error:
         raise InputError(
             f"{item}: could not be read on the cluster ({type(error).__name__}).",
-            hint="The results must lie where every node reads them under the same path.",
+            hint="See what the nodes say, for example with: ray status",
         ) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,8 @@ from pipeline.settings import SQL_DIR
 
 SHARD_BYTES = 256 << 20
 TABLES = ("raw.events", "raw.rejects")
+# Of one that reads among others: what does not fit is put aside.
+ALONE = {"threads": 1, "memory_limit": "1GB", "autoinstall_known_extensions": False}
 LOST = "Results must lie where all who read them find them under the same path."
 
 
@@ -146,7 +149,10 @@ def gather(shard: Shard) -> Gathered:
         is_growing=shard.is_growing,
         spans={0: shard.span},
     )
-    with duckdb.connect(":memory:", config={"threads": 1}) as db:
+    with (
+        tempfile.TemporaryDirectory(prefix="blade-") as spill,
+        duckdb.connect(":memory:", config={**ALONE, "temp_directory": spill}) as db,
+    ):
         db.execute(
             "set disabled_optimizers = 'statistics_propagation'; set enable_progress_bar = false; "
             f"create schema raw; create table raw.rejects ({record_sql.REJECTS})"
