@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -27,7 +28,7 @@ from pipeline.settings import SQL_DIR
 SHARD_BYTES = 256 << 20
 TABLES = ("raw.events", "raw.rejects")
 # Of one that reads among others: what does not fit is put aside.
-ALONE = {"threads": 1, "memory_limit": "1GB", "autoinstall_known_extensions": False}
+ALONE: dict[str, Any] = {"threads": 1, "memory_limit": "1GB", "autoinstall_known_extensions": False}
 LOST = "Results must lie where all who read them find them under the same path."
 
 
