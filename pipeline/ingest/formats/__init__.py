@@ -159,8 +159,12 @@ def claims(found: Sequence[Found]) -> dict[str, Claim]:
         return claimed
     for name, module in modules().items():
         named = [file for file in candidates if module.NAMES.search(file.name)]
-        for claim in module.claims(named) if named else ():
-            claimed.setdefault(claim.file.name, _signed(claim, name))
+        own = [_signed(claim, name) for claim in module.claims(named)] if named else []
+        for claim in own:
+            claimed.setdefault(claim.file.name, claim)
+        if folders := {claim.owns for claim in own if claim.owns is not None}:
+            # What lies in an attempt's own folder is that attempt's: no other need look at it.
+            candidates = [file for file in candidates if not lies_in(file.name, folders)]
     owned = folders_owned(claimed)
     return {
         name: claim
