@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,8 +12,12 @@ import pytest
 
 import pipeline
 from pipeline.warehouse import grains, reader
-from tests.lean import LOADED, METRICS
-from tests.results import analyzed, call, rollout
+from tests.health_rows import call as health_call
+from tests.health_rows import observed, turn
+from tests.lean import LOADED, METRICS, only
+from tests.results import Results, analyzed, call, rollout
+
+HEALTH = "health_findings rollout_health task_health run_health".split()
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +145,169 @@ def test_a_view_reads_no_other_file(results: Path, tmp_path: Path) -> None:
     ended = call("export", "--format", "csv", "--out", tmp_path / "out", "--warehouse", path)
     assert ended.code == 2 and "Permission Error" in ended.stderr
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A base and two candidates at five tasks; one turn of the base is hollow."""
+    rewards = {
+        "base": ([1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0], [0, 0]),
+        "better": ([0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 1], [0, 0]),
+        "worse": ([0, 0, 0], [0, 0, 0], [1, 1, 1], [0, 0], [0, 0]),
+    }
+    runs = {
+        f"{name}_rollouts.jsonl": [
+            observed([turn("c")], [health_call("c")])
+            | rollout(task, index, reward=float(reward), model=f"org/{name}", agent="agent")
+            for task, own in enumerate(tasks)
+            for index, reward in enumerate(own)
+        ]
+        for name, tasks in rewards.items()
+    }
+    first = runs["base_rollouts.jsonl"][0]
+    first["ng_trajectory"] |= {"turns": [turn("c", answer=None)], "tool_calls": []}
+    del runs["worse_rollouts.jsonl"][-1]["ng_trajectory"]
+    needs = (*LOADED, *METRICS, *HEALTH, "comparisons", "comparison_tasks")
+    folder = tmp_path_factory.mktemp("compared")
+    return analyzed(folder, runs, needs=needs, baselines="base").path
+
+
+def exported(format_: str, warehouse: Path, out: Path) -> Path:
+    """The folder that a format was written to."""
+    ended = call("export", "--format", format_, "--out", out, "--warehouse", warehouse)
+    assert (ended.code, ended.stderr) == (0, "")
+    return out
+
+
+@pytest.mark.slow
+def test_gym_health(compared: Path, tmp_path: Path) -> None:
+    """Verdicts by the checks that Gym knows: a finding, none, or no evidence; totals of them."""
+    out = exported("gym", compared, tmp_path)
+    lines = (out / "base/rollout_verdicts.jsonl").read_text("utf-8").splitlines()
+    first, second = map(json.loads, lines[:2])
+    names = ("_ng_task_index", "_ng_rollout_index", "rollout_id")
+    assert [first[name] for name in names] == [0, 0, "0:0"]
+    assert first["verdict"] == "unhealthy"
+    assert [list(each) for each in first["findings"]] == [["check", "detail"]]
+    assert first["findings"][0]["check"] == "agent_turn_hollow"
+    assert list(second)[3:] == ["verdict", "findings", "unobserved"]
+    summary = json.loads((out / "base/quality_summary.json").read_text("utf-8"))
+    run = summary["run"]
+    assert run["artifacts"]["records"] == len(lines) == 13
+    assert run["issues"]["agent_turn_hollow"] == 1 and sum(run["issues"].values()) == 1
+    assert summary["tasks"]["0"]["unhealthy"] == 1 and summary["tasks"]["0"]["flags"] == []
+    last = json.loads((out / "worse/rollout_verdicts.jsonl").read_text("utf-8").splitlines()[-1])
+    assert last["verdict"] == "unobserved" and "agent_turn_hollow" in last["unobserved"]
+    assert not any(check.startswith("response_") for check in last["unobserved"])
+
+
+@pytest.mark.slow
+def test_gym_comparison(compared: Path, tmp_path: Path) -> None:
+    """Means over rollouts, and tasks that went over to the other side of one half."""
+    out = exported("gym", compared, tmp_path)
+    report = json.loads((out / "better/compare_report.json").read_text("utf-8"))
+    assert not (out / "base/compare_report.json").exists()
+    (compared_agent,) = report["comparisons"]
+    mean = compared_agent["metrics"][0]
+    assert (mean["metric"], mean["present_in"]) == ("mean/reward", ["baseline", "candidate[0]"])
+    assert mean["baseline"] == {"value": pytest.approx(6 / 13)}
+    moved = {"value": 9 / 13, "delta": 3 / 13, "delta_pct": 50.0}
+    assert mean["candidates"] == [pytest.approx(moved)]
+    (flips,) = compared_agent["flips"]
+    names = ("pass_to_fail", "fail_to_pass", "tied", "unchanged")
+    assert [flips[f"{name}_count"] for name in names] == [1, 1, 1, 2]
+    assert (flips["mode"], flips["net"], flips["common_task_count"]) == ("binary", 0, 5)
+    assert [(each["task_index"], each["direction"]) for each in flips["flips"]] == [
+        (0, "pass_to_fail"),
+        (1, "fail_to_pass"),
+    ]
+    assert flips["flips"][0]["baseline_rewards"] == [1.0, 1.0, 0.0]
+    assert report["baseline"]["rollouts_jsonl_fpath"] == "base_rollouts.jsonl"
+    assert (report["baseline"]["label"], report["baseline"]["agent_names"]) == ("base", ["agent"])
+
+
+@pytest.mark.slow
+def test_package(compared: Path, tmp_path: Path) -> None:
+    """Tasks that no model passes, and paired tests, corrected over all of them."""
+    (place,) = exported("package", compared, tmp_path).glob("benchmarks/*/golden_reports")
+    register = json.loads((place / "failed_task_register.json").read_text("utf-8"))
+    assert register["tasks"] == [{"task_id": "4"}] and register["shared_never_pass_count"] == 1
+    assert register["models"] == ["org/base", "org/better", "org/worse"]
+    found = json.loads((place / "model_comparison_statistics.json").read_text("utf-8"))
+    assert (found["tests_run"], found["unit"]) == (2, "pass_at_1, model_a minus model_b")
+    better, worse = found["tests"]
+    assert (better["model_a"], better["model_b"]) == ("org/better", "org/base")
+    assert better["mean_difference"] == pytest.approx((-1 / 3 + 1 + 1 / 2) / 5)
+    assert worse["mean_difference"] == pytest.approx((-2 / 3 - 1 / 2) / 5)
+    low, high = sorted((better, worse), key=lambda each: each["p_raw"])
+    assert high["p_adjusted"] == high["p_raw"]
+    assert low["p_adjusted"] == min(2 * low["p_raw"], high["p_raw"])
+    assert not low["significant"] and found["tests_significant"] == 0
+
+
+# What a step of ATIF has no place for: a lone result, a late one, what is empty or of another kind.
+ODD = [
+    {"type": "message", "role": "user", "content": "first"},
+    {"type": "function_call_output", "call_id": "", "output": "lone"},
+    {"type": "reasoning", "content": "one"},
+    {"type": "reasoning", "content": "two"},
+    {"type": "message", "role": "assistant", "content": ""},
+    {"type": "function_call", "name": "a", "arguments": "{broken", "call_id": "x"},
+    {"type": "function_call", "name": "b", "arguments": '{"k":1}', "call_id": "y"},
+    {"type": "function_call_output", "call_id": "y", "output": ""},
+    {"type": "message", "role": "assistant", "content": "meanwhile"},
+    {"type": "function_call_output", "call_id": "x", "output": "late", "name": "a"},
+    {"type": "function_call_output", "call_id": "", "output": "nameless"},
+    {"type": "web_search_call", "status": "done", "id": "w"},
+    {"type": "message", "role": "system", "content": "go on"},
+    {"type": "message", "role": "assistant", "content": "\ud7ff end\u0000"},
+]
+STEP = {"step_id", "source", "message", "extra"}
+AGENT_STEP = {*STEP, "reasoning_content", "tool_calls", "observation"}
+
+
+@pytest.mark.slow
+def test_trajectories_are_read_back(tmp_path: Path) -> None:
+    """To the same events, in files that are valid: numbered steps, results of their own calls."""
+    needs = ("events", "rollouts", "task_prompts", "tasks", "runs", "artifacts", "rejects")
+    system = {
+        "input": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "q"}]
+    }
+    rows = [
+        rollout(0, 0, output=ODD, model="m"),
+        rollout(1, 0, output=[]) | {"responses_create_params": system},
+        rollout(2, 1, output=ODD[::-1], reward=None),
+    ]
+    first = analyzed(tmp_path, {"run_rollouts.jsonl": rows}, needs=needs)
+    out = exported("atif", first.path, tmp_path / "atif")
+    manifest = (out / "run/manifest.jsonl").read_text("utf-8").splitlines()
+    for line in map(json.loads, manifest):
+        content = (out / "run" / line["trajectory_path"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == line["expected_sha256"]
+        steps = json.loads(content)["steps"]
+        assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
+        for step in steps:
+            assert set(step) <= (AGENT_STEP if step["source"] == "agent" else STEP)
+            calls = {call["tool_call_id"] for call in step.get("tool_calls", [])}
+            for each in step.get("observation", {}).get("results", []):
+                assert each.get("source_call_id") in {None, *calls}
+    with only(*needs):
+        pipeline.analyze(out, out=tmp_path / "again")
+    again = Results(tmp_path / "again")
+    events = "select * exclude (run_id) from events order by task_id, rollout_index, seq"
+    assert again.rows(events) == first.rows(events) and len(again.rows(events)) == 2 * len(ODD)
+    asked = "select task_id, system_prompt, prompt from task_prompts order by all"
+    assert again.rows(asked) == first.rows(asked)
+    assert again.column("select distinct kind from artifacts order by 1") == ["report", "rollouts"]
+
+
+def test_odd_task_names_are_files_of_their_own(tmp_path: Path) -> None:
+    """Names that differ only in what no file name can hold; nothing is written elsewhere."""
+    needs = ("events", "rollouts", "task_prompts", "tasks", "runs")
+    names = ("../a/b", "a-b", "a/b", "..")
+    rows = [rollout(index=0, ask=name) | {"task_id": name} for name in names]
+    warehouse = analyzed(tmp_path, {"run_rollouts.jsonl": rows}, needs=needs).path
+    out = exported("atif", warehouse, tmp_path / "atif")
+    written = [path.name for path in (out / "run").iterdir()]
+    assert len(written) == 5 and {"a-b-0.json", "manifest.jsonl"} < set(written)
+    assert sorted(path.name for path in out.iterdir()) == ["export.json", "run"]

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +20,7 @@ from urllib.parse import quote
 import click
 
 from pipeline import __version__, files, outputs
+from pipeline.cli.export_gym import Written, atif, attempts, gym, package, safe
 from pipeline.cli.lookup import Row, rows, run_names
 from pipeline.cli.options import PATH, memory_option, replacing, warehouse_option
 from pipeline.errors import UsageError
@@ -31,6 +32,7 @@ COPIED = {
     "parquet": "format parquet, compression zstd, row_group_size 16384",
     "csv": "format csv, header true",
 }
+WRITERS = {"gym": gym, "atif": atif, "package": package}
 # JSON as text, which every reader has; CSV has nothing else for what is nested.
 PUBLIC = """
     select
@@ -45,47 +47,27 @@ PUBLIC = """
     order by all
 """
 SCHEMA = "0.3.0"
-AT_ONCE = 50
 REFERENCES = (
     "expected_answer ground_truth reference reference_answer target answer gold_answer".split()
 )
-ATTEMPTS = """
-    select
-        rollouts.* exclude (verifier, final_text), prompts.prompt, prompts.system_prompt,
-        tasks.slices, said.events, verifier::varchar as verifier
-    from rollouts
-    inner join runs using (run_id)
-    left join task_prompts as prompts using (run_id, task_id, prompt_sha)
-    left join tasks on tasks.benchmark = runs.benchmark and tasks.task_id = rollouts.task_id
-    left join (
-        select
-            task_id, rollout_index,
-            list({kind: kind, role: role, tool: tool, call_id: call_id, arguments: arguments,
-                  text: text} order by seq) as events
-        from events
-        where run_id = $1
-        group by all
-    ) as said using (task_id, rollout_index)
-    where rollouts.run_id = $1 and is_scored
-    order by try_cast(rollouts.task_id as bigint), rollouts.task_id, rollout_index
-"""
 
 
 @click.command()
 @click.option(
     "--format",
     "format_",
-    type=click.Choice([*COPIED, "every_eval_ever"]),
+    type=click.Choice([*COPIED, *WRITERS, "every_eval_ever"]),
     required=True,
-    help="parquet, csv: a file per public relation, events by run; every_eval_ever: for each run a "
-    "JSON document, and a JSONL file of its attempts.",
+    help="parquet, csv: a file per public relation, events by run; gym: health and comparisons as "
+    "NeMo Gym has them; atif: a trajectory per attempt; package: tasks that no model passes, and "
+    "tests between models; every_eval_ever: each run as a JSON document and a JSONL file.",
 )
 @click.option("--out", type=PATH, required=True, help="The folder to write to.")
 @click.option(
     "--timestamp",
     type=click.IntRange(0),
     default=0,
-    help="When the results were retrieved, in seconds since 1970; no clock is asked.",
+    help="The time that a file names, in seconds since 1970; no clock is asked.",
 )
 @warehouse_option
 @memory_option
@@ -99,10 +81,15 @@ def export(
       blade export --format parquet --out tables
       blade export --format every_eval_ever --out shared --warehouse compared
     """
-    if format_ in COPIED:
-        written = _together(out, format_, warehouse, memory_limit)
+    if format_ != "every_eval_ever":
+        written = _together(out, format_, timestamp, warehouse, memory_limit)
         for name, n_rows in written.items():
-            click.echo(neutral(f"{out / name}: {n_rows} rows"))
+            # Of trajectories there are as many as attempts; their manifest counts them.
+            if format_ != "atif" or name.endswith("/manifest.jsonl"):
+                click.echo(neutral(f"{out / name}: {n_rows} rows"))
+        if format_ == "gym" and not any("/compare_report" in name for name in written):
+            note = "blade: no base is named, so no run is compared: blade analyze --baseline RUN"
+            click.echo(note, err=True)
         return
     with open_warehouse(warehouse) as opened:
         for run in rows(opened, "from runs order by run_id"):
@@ -113,15 +100,18 @@ def export(
                 click.echo(neutral(note), err=True)
 
 
-def _together(out: Path, format_: str, warehouse: Path, memory_limit: str | None) -> dict[str, int]:
+def _together(
+    out: Path, format_: str, timestamp: int, warehouse: Path, memory_limit: str | None
+) -> dict[str, int]:
     """All files of a format, or none; how many rows each has."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
     with outputs.replaced(out, by="export", stale=_listed) as beside:
         room = beside.resolve().parent
         opening = open_warehouse(warehouse, memory_limit=memory_limit, room=room)
-        with of_this_version(warehouse), opening as opened:
-            written = dict(_tables(opened, beside.resolve(), format_))
+        with of_this_version(warehouse), opening as opened, outputs.explained(out):
+            write = WRITERS.get(format_, partial(_tables, format_))
+            written = dict(write(opened, beside.resolve(), timestamp))
         kept = {*written, LISTING} - _listed(out)
         if strange := sorted(name for name in kept if (out / name).exists()):
             told = f"{out / strange[0]}: is not of an earlier export, and would be overwritten."
@@ -141,7 +131,7 @@ def _listed(out: Path) -> set[str]:
         return set()
 
 
-def _tables(warehouse: Warehouse, folder: Path, format_: str) -> Iterator[tuple[str, int]]:
+def _tables(format_: str, warehouse: Warehouse, folder: Path, _timestamp: int) -> Written:
     """Every public relation, sorted by its grain; events in a folder for each run."""
     known = grains()
     for relation in rows(warehouse, PUBLIC, format_):
@@ -172,7 +162,7 @@ def _every_eval_ever(
     places = (run["benchmark"], organization.rpartition("/")[2] or "unknown", name)
     key = json.dumps([run["benchmark"], run["run_id"], model]).encode()
     stem = str(uuid.UUID(bytes=hashlib.sha256(key).digest()[:16], version=4))
-    folder = "/".join(["data", *map(_safe, places)])
+    folder = "/".join(["data", *map(safe, places)])
     shared = {
         "schema_version": SCHEMA,
         "evaluation_id": f"{run['benchmark']}/{run['run_id']}/{timestamp}",
@@ -184,7 +174,9 @@ def _every_eval_ever(
     with replacing(samples, hint="Choose another folder with --out.") as beside:
         beside.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("wb") as file:
-            for attempt in _attempts(warehouse, run["run_id"]):
+            for attempt in attempts(warehouse, run["run_id"]):
+                if not attempt["is_scored"]:
+                    continue
                 rewards.append(attempt["reward"])
                 instance = {
                     **shared,
@@ -228,18 +220,6 @@ def _every_eval_ever(
     with replacing(out / folder / f"{stem}.json") as beside:
         beside.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8")
     yield out / folder / f"{stem}.json", 1
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:100] or "unknown"
-
-
-def _attempts(warehouse: Warehouse, run_id: str) -> Iterator[Row]:
-    """The scored attempts of a run, some at a time."""
-    found = warehouse.execute(ATTEMPTS, [run_id])
-    names = [column[0] for column in found.description or []]
-    while some := found.fetchmany(AT_ONCE):
-        yield from (dict(zip(names, values, strict=True)) for values in some)
 
 
 def _results(run: Row, metrics: Row, rewards: list[float], result_id: str) -> list[Row]:
