@@ -11,6 +11,7 @@ import polars
 import pytest
 
 import pipeline
+from pipeline.cli import export_gym
 from pipeline.warehouse import grains, reader
 from tests.health_rows import call as health_call
 from tests.health_rows import observed, turn
@@ -224,6 +225,35 @@ def test_gym_comparison(compared: Path, tmp_path: Path) -> None:
     assert flips["flips"][0]["baseline_rewards"] == [1.0, 1.0, 0.0]
     assert report["baseline"]["rollouts_jsonl_fpath"] == "base_rollouts.jsonl"
     assert (report["baseline"]["label"], report["baseline"]["agent_names"]) == ("base", ["agent"])
+
+
+@pytest.mark.parametrize(
+    ("rewards", "mode", "directions"),
+    [
+        ([([0.25], [0.75]), ([0.5], [0.5])], "continuous", ["changed"]),
+        ([([1, 0], [1, 1]), ([1, 1], [0, 0])], "binary", ["pass_to_fail"]),
+        ([], "unavailable", []),
+    ],
+)
+def test_gym_flips(
+    rewards: list[tuple[list[float], list[float]]],
+    mode: str,
+    directions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A graded reward just changes; one half is on neither side; without an index there is none."""
+    found = []
+    for task, sides in enumerate(rewards):
+        before, after = (sum(side) / len(side) for side in sides)
+        scores = {"baseline_score": before, "candidate_score": after, "delta": after - before}
+        kept = dict(zip(("baseline_rewards", "candidate_rewards"), sides, strict=True))
+        found.append({"task_id": str(task), **scores, **kept})
+    answers = {export_gym.TASK_FLIPS: found, export_gym.COMMON: [{"common_task_count": 2}]}
+    monkeypatch.setattr(export_gym, "rows", lambda _warehouse, query, *_: answers[query])
+    told = export_gym._flips(None, "a", "b")  # type: ignore[arg-type] # nothing is asked of it
+    assert (told["mode"], [each["direction"] for each in told["flips"]]) == (mode, directions)
+    assert told["net"] == (-1 if mode == "binary" else None)
+    assert told["unchanged_count"] == {"continuous": 1, "binary": 0}.get(mode)
 
 
 @pytest.mark.slow

@@ -80,7 +80,7 @@ OTHERS = """
     select check_id, list(task_id) as tasks from health_findings
     where run_id = $1 and scope <> 'rollout' group by all
 """
-# Gym joins tasks by their index, and calls passed what passes in most repeats.
+# Gym joins tasks by their index.
 TASK_FLIPS = """
     with rewards as (
         select run_id, task_id, list(reward order by rollout_index) as rewards
@@ -98,6 +98,12 @@ TASK_FLIPS = """
     where base = $1 and candidate = $2 and is_common
         and try_cast(tasks.task_id as bigint)::varchar = tasks.task_id
     order by tasks.task_id::bigint
+"""
+COMMON = """
+    select
+        n_common_tasks as common_task_count, n_base_only as baseline_only_task_count,
+        n_candidate_only as candidate_only_task_count
+    from comparisons where base = $1 and candidate = $2 and is_lead
 """
 SIDES = """
     select
@@ -310,57 +316,37 @@ def _comparison(warehouse: Warehouse, base: str, candidate: str, timestamp: int)
 
 
 def _flips(warehouse: Warehouse, base: str, candidate: str) -> Row:
-    """Tasks that went over to the other side of one half, by Gym's own rule."""
+    """Tasks that went over to the other side of one half; of graded rewards, that changed."""
     found = rows(warehouse, TASK_FLIPS, base, candidate)
-    (sides,) = rows(
-        warehouse,
-        "select n_common_tasks, n_base_only, n_candidate_only from comparisons "
-        "where base = ? and candidate = ? and is_lead",
-        *(base, candidate),
-    )
-    shared = {
-        "candidate_index": 0,
-        "field": "reward",
-        "common_task_count": sides["n_common_tasks"],
-        "baseline_only_task_count": sides["n_base_only"],
-        "candidate_only_task_count": sides["n_candidate_only"],
-    }
-    if not found:
-        return {
-            **shared,
-            "mode": "unavailable",
-            "reason": "no common task has an index",
-            "flips": [],
-        }
-    rewards = {
-        reward
-        for row in found
-        for side in ("baseline", "candidate")
-        for reward in row[f"{side}_rewards"]
-    }
-    is_binary = rewards <= {0.0, 1.0}
-    flips, n_tied = [], 0
+    (common,) = rows(warehouse, COMMON, base, candidate)
+    scored = [row[f"{side}_rewards"] for row in found for side in ("baseline", "candidate")]
+    is_binary = all(reward in (0, 1) for rewards in scored for reward in rewards)
+    counts: Counter[str] = Counter()
+    flips = []
     for row in found:
-        scores = row["baseline_score"], row["candidate_score"]
-        direction = "changed" if row["delta"] else None
-        if is_binary:
-            n_tied += 0.5 in scores
-            sides_of_half = [score > 0.5 for score in scores]
-            names = {(True, False): "pass_to_fail", (False, True): "fail_to_pass"}
-            direction = None if 0.5 in scores else names.get((sides_of_half[0], sides_of_half[1]))
-        if direction:
+        before, after = row["baseline_score"], row["candidate_score"]
+        direction = "unchanged" if before == after else "changed"
+        if is_binary and 0.5 in (before, after):
+            direction = "tied"
+        elif is_binary and (before > 0.5) == (after > 0.5):
+            direction = "unchanged"
+        elif is_binary:
+            direction = "pass_to_fail" if before > 0.5 else "fail_to_pass"
+        counts[direction] += 1
+        if direction not in ("tied", "unchanged"):
             flips.append({"task_index": _index(row.pop("task_id")), **row, "direction": direction})
     flips.sort(key=lambda row: (row["direction"] == "fail_to_pass", -abs(row["delta"])))
-    lost = sum(row["direction"] == "pass_to_fail" for row in flips)
-    gained = sum(row["direction"] == "fail_to_pass" for row in flips)
-    counted = {"pass_to_fail_count": lost, "fail_to_pass_count": gained, "tied_count": n_tied}
+    known = ("pass_to_fail", "fail_to_pass", "tied")
+    net = counts["fail_to_pass"] - counts["pass_to_fail"]
     return {
-        **shared,
-        "mode": "binary" if is_binary else "continuous",
-        "reason": None,
-        **(counted if is_binary else dict.fromkeys(counted)),
-        "unchanged_count": len(found) - len(flips) - n_tied,
-        "net": gained - lost if is_binary else None,
+        "candidate_index": 0,
+        "mode": "unavailable" if not found else "binary" if is_binary else "continuous",
+        "reason": None if found else "no common task has an index",
+        "field": "reward",
+        **common,
+        **{f"{each}_count": counts[each] if found and is_binary else None for each in known},
+        "unchanged_count": counts["unchanged"] if found else None,
+        "net": net if found and is_binary else None,
         "flips": flips,
     }
 
