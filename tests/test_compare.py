@@ -461,8 +461,10 @@ def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
         2,
         "",
     ) and "policy.toml: margin is not a key" in outcome.stderr
-    markdown = say("base", "better", "--policy", path, "--format", "markdown")
-    assert refused(markdown, "--format markdown", "text or JSON")
+    markdown = ("base", "better", "--format", "markdown")
+    assert refused(say(*markdown, "--false-alarms"), "--format markdown", "text or JSON")
+    for link in ("ftp://a/b", "https://a/ b", "https://a/)[", "https://a/<b>"):
+        assert refused(say(*markdown, "--link", link), "--link", "no address")
 
 
 def test_false_alarms(say: Say, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
 from tests.results import Results, analyzed, rollout
+from tests.results import call as run
 
 
 def call(tool: str, result: str = "ok", **arguments: object) -> list[dict[str, object]]:
@@ -205,3 +206,23 @@ def test_what_is_equally_common_is_named_together(tmp_path: Path) -> None:
         "select modes, n_with_mode, n_tasks from report.never_counts where run_id = 'a'"
     )
     assert row == (["CUT_OFF", "EMPTY_OUTPUT"], 2, 7)
+
+
+@pytest.mark.slow
+def test_one_attempt_is_told_as_one(tmp_path: Path) -> None:
+    """It alone answers; and a lone check that agrees with every verdict is not listed as failed."""
+    rows = [
+        rollout(task, 0, reward=float(task > 0), answer=f"answer {task}")
+        | {
+            "extracted_answer": f"answer {task}",
+            "reward_components": {"all_right": float(task > 0)},
+        }
+        | {"tests": {"first": True, "second": task > 0}}
+        for task in range(3)
+    ]
+    results = analyzed(tmp_path, {"run_rollouts.jsonl": rows})
+    assert results.column("select checks from report.strips where task_id = '0'") == [["second"]]
+    report = (results.path.parent / "report.md").read_text("utf-8")
+    assert "it answers `answer 0`" in report and "all answer" not in report
+    told = run("why", "run/0", "--warehouse", results.path).stdout
+    assert "answers  " in told and "all answer" not in told

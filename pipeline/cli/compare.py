@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -57,6 +58,7 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
     default="text",
     help="For people, for a program, or for a page.",
 )
+@click.option("--link", metavar="URL", help="Where the whole report is, for a page to link to.")
 @click.option("--full", is_flag=True, help="Print every ledger and line, and other metrics.")
 @json_option
 def compare(
@@ -69,6 +71,7 @@ def compare(
     rerun: str | None,
     series: bool,
     format_: str,
+    link: str | None,
     full: bool,
     as_json: bool,
 ) -> None:
@@ -83,6 +86,7 @@ def compare(
       blade compare
       blade compare office_desk_aster-8b office_desk_birch-70b
       blade compare base candidate results/ --policy policy.toml
+      blade compare base candidate --format markdown > comment.md
       blade compare base candidate --json --warehouse compared
       blade compare --series step_500 step_1000 step_1500
     """
@@ -91,9 +95,12 @@ def compare(
         raise UsageError("--rerun: only --false-alarms uses it.", hint="Add --false-alarms.")
     if not math.isfinite(margin):
         raise UsageError(f"--margin {margin}: no change can be compared with it.")
-    if format_ == "markdown" and not as_json and (policy is not None or false_alarms):
-        message = "--format markdown: the page has no place for a policy or for false alarms."
+    if format_ == "markdown" and not as_json and false_alarms:
+        message = "--format markdown: the page has no place for false alarms."
         raise UsageError(message, hint="Print text or JSON.")
+    if link and not re.fullmatch(r"https?://[!#-&*-;=?-Z_a-z~]+", link):
+        hint = "Give one that begins with https://, spaces and brackets as %20 and the like."
+        raise UsageError(f"--link {one_line(link)}: no address for a page to link to.", hint=hint)
     if series:
         others = {"--metric": metric, "--policy": policy, "--false-alarms": false_alarms}
         others |= {"--full": full, "--format markdown": format_ == "markdown"}
@@ -126,7 +133,9 @@ def compare(
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
-        click.echo(report.markdown.comparison_page(found), nl=False)
+        opening = compare_gate.gate_page(gates)
+        page = report.markdown.comparison_page(found, opening=opening, link=link or "")
+        click.echo(page, nl=False)
     else:
         compare_gate.print_gate(gates)
         print_comparisons(found, is_full=full)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 import click
@@ -10,10 +11,11 @@ import numpy as np
 
 from pipeline.analysis import false_alarms, stats
 from pipeline.cli.lookup import Row, column, rows
-from pipeline.cli.page import heading, labelled, percent, print_table, sentence
+from pipeline.cli.page import heading, labelled, percent, print_table, sentence, write_markdown
 from pipeline.profile import gate
 from pipeline.profile.gate import Verdict, asked, change, interval, required
 from pipeline.report import Comparison
+from pipeline.report.filters import cell, ref
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse
 
@@ -25,6 +27,7 @@ VERDICTS = {
     Verdict.INCONCLUSIVE: ("yellow", "the data does not decide what the policy asks"),
     Verdict.FAIL: ("red", "what the policy asks does not hold"),
 }
+HEADS = ("metric", "level", "change", "95% CI", "must be", "tasks", "verdict")
 LEGEND = (
     "95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes "
     "the limit, or missing attempts could move the change across it."
@@ -144,9 +147,7 @@ def _measured(
 def print_gate(gates: Sequence[Row]) -> None:
     """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
     if len(gates) > 1:
-        n_through = sum(each["exit_code"] == 0 for each in gates)
-        counted = f"{n_through} of {len(gates)} candidates pass; all of them must"
-        click.echo(f"{_styled(gate.worst(each['verdict'] for each in gates))}  {counted}\n")
+        click.echo(f"{_styled(gate.worst(each['verdict'] for each in gates))}  {_passing(gates)}\n")
     for number, each in enumerate(gates):
         click.echo("" if number == 0 else "\n", nl=False)
         names = f"{one_line(each['candidate'])} vs {one_line(each['base'])}"
@@ -154,7 +155,7 @@ def print_gate(gates: Sequence[Row]) -> None:
         click.echo(labelled("", VERDICTS[each["verdict"]][1]))
         click.echo("".join(f"{_item(reason, 2)}\n" for reason in each["reasons"]))
         print_table(
-            ("metric", "level", "change", "95% CI", "must be", "tasks", "verdict"),
+            HEADS,
             [_cells(metric) for metric in each["metrics"]],
             notes=[_notes(metric, each) for metric in each["metrics"]],
         )
@@ -162,6 +163,26 @@ def print_gate(gates: Sequence[Row]) -> None:
             _print_waivers(each)
     if gates:
         click.echo("\n" + labelled("", LEGEND))
+
+
+def _passing(gates: Sequence[Row]) -> str:
+    n_through = sum(each["exit_code"] == 0 for each in gates)
+    return f"{n_through} of {len(gates)} candidates pass; all of them must"
+
+
+def gate_page(gates: Sequence[Row]) -> str:
+    """The same as Markdown: verdict, reasons and a table per candidate."""
+    told = []
+    if len(gates) > 1:
+        told.append(f"**{gate.worst(each['verdict'] for each in gates)}** {_passing(gates)}.\n")
+    for each in gates:
+        names = f"{ref(each['candidate'])} vs {ref(each['base'])}, by {ref(each['policy'])}"
+        told.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
+        told += [f"- {cell(reason)}" for reason in each["reasons"]]
+        table = StringIO()
+        write_markdown(HEADS, [_cells(metric) for metric in each["metrics"]], table)
+        told.append(f"\n{table.getvalue()}")
+    return "\n".join([*told, f"{LEGEND}\n\n"]) if gates else ""
 
 
 def _cells(metric: Row) -> tuple[object, ...]:

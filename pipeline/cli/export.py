@@ -1,7 +1,8 @@
 """blade export: the warehouse in a format that other tools read.
 
-Every Eval Ever asks for a score of every instance, so attempts without one are left out and
-counted; `blade analyze` reads the written files back to the same figures.
+Files change together, and only those of an earlier export are replaced. Every Eval Ever asks for a
+score of every instance, so attempts without one are left out and counted; `blade analyze` reads the
+written files back to the same figures.
 """
 
 from __future__ import annotations
@@ -9,78 +10,145 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import click
 
-from pipeline import __version__
-from pipeline.cli.lookup import Row, rows
-from pipeline.cli.options import PATH, replacing, warehouse_option
-from pipeline.text import neutral
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline import __version__, files, outputs
+from pipeline.cli.export_gym import Written, atif, attempts, gym, package, safe
+from pipeline.cli.lookup import Row, rows, run_names
+from pipeline.cli.options import PATH, memory_option, replacing, warehouse_option
+from pipeline.errors import UsageError
+from pipeline.text import json_text, neutral
+from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse
 
+LISTING = "export.json"
+COPIED = {
+    "parquet": "format parquet, compression zstd, row_group_size 16384",
+    "csv": "format csv, header true",
+}
+WRITERS = {"gym": gym, "atif": atif, "package": package}
+# JSON as text, which every reader has; CSV has nothing else for what is nested.
+PUBLIC = """
+    select
+        table_name,
+        list(format('"{0}"::json::varchar as "{0}"', replace(column_name, '"', '""'))) filter (
+            data_type = 'JSON'
+            or ($1 = 'csv' and (data_type ^@ 'MAP' or data_type ^@ 'STRUCT' or data_type[-1] = ']'))
+        ) as texts
+    from duckdb_columns()
+    where schema_name = 'main' and database_name = current_database()
+    group by all
+    order by all
+"""
 SCHEMA = "0.3.0"
-AT_ONCE = 50
 REFERENCES = (
     "expected_answer ground_truth reference reference_answer target answer gold_answer".split()
 )
-ATTEMPTS = """
-    select
-        rollouts.* exclude (verifier, final_text), prompts.prompt, prompts.system_prompt,
-        tasks.slices, said.events, verifier::varchar as verifier
-    from rollouts
-    inner join runs using (run_id)
-    left join task_prompts as prompts using (run_id, task_id, prompt_sha)
-    left join tasks on tasks.benchmark = runs.benchmark and tasks.task_id = rollouts.task_id
-    left join (
-        select
-            task_id, rollout_index,
-            list({kind: kind, role: role, tool: tool, call_id: call_id, arguments: arguments,
-                  text: text} order by seq) as events
-        from events
-        where run_id = $1
-        group by all
-    ) as said using (task_id, rollout_index)
-    where rollouts.run_id = $1 and is_scored
-    order by try_cast(rollouts.task_id as bigint), rollouts.task_id, rollout_index
-"""
 
 
 @click.command()
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["every_eval_ever"]),
+    type=click.Choice([*COPIED, *WRITERS, "every_eval_ever"]),
     required=True,
-    help="every_eval_ever: for each run a JSON document, and a JSONL file of its attempts.",
+    help="parquet, csv: a file per public relation, events by run; gym: health and comparisons as "
+    "NeMo Gym has them; atif: a trajectory per attempt; package: tasks that no model passes, and "
+    "tests between models; every_eval_ever: each run as a JSON document and a JSONL file.",
 )
 @click.option("--out", type=PATH, required=True, help="The folder to write to.")
 @click.option(
     "--timestamp",
     type=click.IntRange(0),
     default=0,
-    help="When the results were retrieved, in seconds since 1970; no clock is asked.",
+    help="The time that a file names, in seconds since 1970; no clock is asked.",
 )
 @warehouse_option
-def export(format_: str, out: Path, timestamp: int, warehouse: Path) -> None:
-    """Write all runs in a format that other tools read; print the files.
+@memory_option
+def export(
+    format_: str, out: Path, timestamp: int, warehouse: Path, memory_limit: str | None
+) -> None:
+    """Write the warehouse in a format that other tools read; print the files.
 
     \b
     Examples:
-      blade export --format every_eval_ever --out shared
+      blade export --format parquet --out tables
       blade export --format every_eval_ever --out shared --warehouse compared
     """
+    if format_ != "every_eval_ever":
+        written = _together(out, format_, timestamp, warehouse, memory_limit)
+        for name, n_rows in written.items():
+            # Of trajectories there are as many as attempts; their manifest counts them.
+            if format_ != "atif" or name.endswith("/manifest.jsonl"):
+                click.echo(neutral(f"{out / name}: {n_rows} rows"))
+        if format_ == "gym" and not any("/compare_report" in name for name in written):
+            note = "blade: no base is named, so no run is compared: blade analyze --baseline RUN"
+            click.echo(note, err=True)
+        return
     with open_warehouse(warehouse) as opened:
         for run in rows(opened, "from runs order by run_id"):
-            for path, n_rows in WRITERS[format_](opened, run, out, str(timestamp)):
+            for path, n_rows in _every_eval_ever(opened, run, out, str(timestamp)):
                 click.echo(neutral(f"{path}: {n_rows} rows"))
             if n_left := run["n_rollouts"] - run["n_scored"]:
                 note = f"blade: {run['run_id']}: {n_left} attempts without a score are left out"
                 click.echo(neutral(note), err=True)
+
+
+def _together(
+    out: Path, format_: str, timestamp: int, warehouse: Path, memory_limit: str | None
+) -> dict[str, int]:
+    """All files of a format, or none; how many rows each has."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
+    with outputs.replaced(out, by="export", stale=_listed) as beside:
+        room = beside.resolve().parent
+        opening = open_warehouse(warehouse, memory_limit=memory_limit, room=room)
+        with of_this_version(warehouse), opening as opened, outputs.explained(out):
+            write = WRITERS.get(format_, partial(_tables, format_))
+            written = dict(write(opened, beside.resolve(), timestamp))
+        kept = {*written, LISTING} - _listed(out)
+        if strange := sorted(name for name in kept if (out / name).exists()):
+            told = f"{out / strange[0]}: is not of an earlier export, and would be overwritten."
+            raise UsageError(told, hint="Choose another folder with --out.")
+        content = {"blade_version": __version__, "format": format_, "n_rows": written}
+        outputs.write(beside, {LISTING: json_text(content, indent=2) + "\n"})
+    return written
+
+
+def _listed(out: Path) -> set[str]:
+    """The files of an earlier export; a name that leads out of the folder is not one."""
+    try:
+        listing = json.loads(files.content(out / LISTING))
+        names = {name for name in listing["n_rows"] if ".." not in Path(name).parts}
+        return {LISTING, *(name for name in names if not Path(name).is_absolute())}
+    except (files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
+        return set()
+
+
+def _tables(format_: str, warehouse: Warehouse, folder: Path, _timestamp: int) -> Written:
+    """Every public relation, sorted by its grain; events in a folder for each run."""
+    known = grains()
+    for relation in rows(warehouse, PUBLIC, format_):
+        name, texts = relation["table_name"], ", ".join(relation["texts"] or [])
+        query = f'select * {f"replace ({texts})" if texts else ""} from main."{name}"'
+        order = f"order by {', '.join(known.get(name, ['all']))}"
+        files_of = {f"{name}.{format_}": f"{query} {order}"}
+        if name == "events":
+            files_of = {
+                f"events/run_id={quote(run, safe='')}/events.{format_}": (
+                    f"select * exclude (run_id) from ({query}) "
+                    f"where run_id = '{run.replace(chr(39), chr(39) * 2)}' {order}"
+                )
+                for run in run_names(warehouse)
+            }
+        for file, chosen in files_of.items():
+            yield file, warehouse.copy(chosen, folder / file, COPIED[format_])
 
 
 def _every_eval_ever(
@@ -94,7 +162,7 @@ def _every_eval_ever(
     places = (run["benchmark"], organization.rpartition("/")[2] or "unknown", name)
     key = json.dumps([run["benchmark"], run["run_id"], model]).encode()
     stem = str(uuid.UUID(bytes=hashlib.sha256(key).digest()[:16], version=4))
-    folder = "/".join(["data", *map(_safe, places)])
+    folder = "/".join(["data", *map(safe, places)])
     shared = {
         "schema_version": SCHEMA,
         "evaluation_id": f"{run['benchmark']}/{run['run_id']}/{timestamp}",
@@ -106,7 +174,9 @@ def _every_eval_ever(
     with replacing(samples, hint="Choose another folder with --out.") as beside:
         beside.parent.mkdir(parents=True, exist_ok=True)
         with beside.open("wb") as file:
-            for attempt in _attempts(warehouse, run["run_id"]):
+            for attempt in attempts(warehouse, run["run_id"]):
+                if not attempt["is_scored"]:
+                    continue
                 rewards.append(attempt["reward"])
                 instance = {
                     **shared,
@@ -150,23 +220,6 @@ def _every_eval_ever(
     with replacing(out / folder / f"{stem}.json") as beside:
         beside.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", "utf-8")
     yield out / folder / f"{stem}.json", 1
-
-
-WRITERS: dict[str, Callable[[Warehouse, Row, Path, str], Iterator[tuple[Path, int]]]] = {
-    "every_eval_ever": _every_eval_ever
-}
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:100] or "unknown"
-
-
-def _attempts(warehouse: Warehouse, run_id: str) -> Iterator[Row]:
-    """The scored attempts of a run, some at a time."""
-    found = warehouse.execute(ATTEMPTS, [run_id])
-    names = [column[0] for column in found.description or []]
-    while some := found.fetchmany(AT_ONCE):
-        yield from (dict(zip(names, values, strict=True)) for values in some)
 
 
 def _results(run: Row, metrics: Row, rewards: list[float], result_id: str) -> list[Row]:

@@ -504,12 +504,13 @@ def _dive_of(story: Row) -> Iterator[str]:
     )
     at_last = f" in {dive['n_at_last_stage']} of {dive['n_scored']}"
     passing = ", ".join(one_line(name) for name in dive["passing_runs"])
+    shared = ("calls", "answers") if dive["n_scored"] == 1 else ("all call", "all answer")
     yield heading("never passed in this run")
     yield from facts(
         ("mostly", dive["mode"] and f"{dive['mode']} in {counted(dive['n_with_mode'], 'attempt')}"),
         ("stops at", dive["last_stage"] and one_line(dive["last_stage"]) + at_last),
-        ("all call", _joined(dive["shared_tools"])),
-        ("all answer", sentence(dive["shared_answer"])),
+        (shared[0], _joined(dive["shared_tools"])),
+        (shared[1], sentence(dive["shared_answer"])),
         ("best", best),
         ("elsewhere", f"passed by {passing}" if passing else "no other run passes it"),
     )

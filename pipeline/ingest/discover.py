@@ -56,7 +56,7 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     ),
     (r"(^|/)[^/]*(check_?point|ckpt)[^/]*\.(txt|json|ya?ml|toml)$", Kind.CHECKPOINT),
     (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
-    (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest)\.json$", Kind.REPORT),
+    (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest|export)\.json$|(^|/)manifest\.jsonl$", Kind.REPORT),
     (r"\.(log|out|err|stdout|stderr)(\.\d+)?$", Kind.LOG),
     (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
 )

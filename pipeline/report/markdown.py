@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,6 +42,9 @@ LIMITS: dict[str, Any] = {
     # Of a comparison; its table has the rest.
     "told_labels": ("same tasks", "missing", "why"),
 }
+# A comment on a pull request may have 65,536 characters.
+MOST_CHARACTERS, MOST_DETAILED = 60_000, 3
+CUT = "\nThe rest is cut off; `blade compare` prints it for fewer candidates."
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,21 @@ def _commands(content: Content, sections: Sequence[Section], folder: Path | None
     }
 
 
-def comparison_page(found: list[Comparison]) -> str:
-    """The section on comparisons alone, for what was asked on the spot: it has no sources."""
+def comparison_page(found: list[Comparison], *, opening: str = "", link: str = "") -> str:
+    """The section on comparisons alone, for what was asked on the spot: it has no sources.
+
+    It fits a comment on a pull request: what is beyond that is cut off, line by line.
+    """
     template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
     content = SimpleNamespace(comparisons=found, series=[])
-    page = template.render(content=content, **{**LIMITS, "detailed_comparisons": len(found)})
-    page = MARK.sub("", CHART.sub("", f"# {COMPARISON.title}\n\n{page}"))
-    return "\n".join(map(settled, _tidy(page).split("\n"))) + "\n"
+    page = template.render(content=content, **{**LIMITS, "detailed_comparisons": MOST_DETAILED})
+    whole = f"[The whole report]({link})\n\n" if link else ""
+    page = MARK.sub("", CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}"))
+    lines = list(map(settled, _tidy(page).split("\n")))
+    ends = list(accumulate(len(line) + 1 for line in lines))
+    if ends[-1] > MOST_CHARACTERS:
+        lines = [*lines[: bisect(ends, MOST_CHARACTERS - len(CUT))], *CUT.split("\n")]
+    return "\n".join(lines) + "\n"
 
 
 def _tidy(text: str) -> str:

@@ -13,6 +13,7 @@ from pipeline.warehouse.relations import (
     Notice,
     create_macros,
     create_relations,
+    grains,
     order_views,
     run_checks,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "build",
     "create_macros",
     "create_relations",
+    "grains",
     "half_of_memory",
     "let_go",
     "of_this_version",

@@ -89,6 +89,20 @@ class Warehouse:
                 )
             return result
 
+    def copy(self, query: str, path: Path, options: str) -> int:
+        """Write the rows of a query to a file, in the room that was opened for it; how many."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        statement = f"copy ({query}) to {_quoted(path)} ({options})"
+        try:
+            with self.explained():
+                ((n_rows,),) = self._connection.execute(statement).fetchall()
+        except UsageError as error:
+            if isinstance(error.__cause__, duckdb.IOException):
+                hint = "Make room there, or choose another place with --out."
+                raise InputError(f"{path}: cannot be written.", hint=hint) from error
+            raise
+        return int(n_rows)
+
     def interrupt(self) -> None:
         """End the query that another thread is running."""
         self._connection.interrupt()
@@ -154,15 +168,18 @@ class Warehouse:
         return f"{meant}Relations: {', '.join(known)}"
 
 
-def open_warehouse(path: str | Path, *, memory_limit: str | None = None) -> Warehouse:
+def open_warehouse(
+    path: str | Path, *, memory_limit: str | None = None, room: Path | None = None
+) -> Warehouse:
     """Open a warehouse that `blade analyze` wrote, read-only: the file, or its output folder.
 
-    A query may take half of the machine's memory, unless the limit says otherwise.
+    A query may take half of the machine's memory, unless the limit says otherwise. Where a room is
+    named, that folder alone may be written to, and what exceeds the memory lies there.
     """
     connection = attached(Path(path))
     connection.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
     connection.execute(f"use {CATALOG}; detach memory")
-    lock_down(connection)
+    lock_down(connection, room=room)
     return Warehouse(connection)
 
 
@@ -196,8 +213,7 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
         raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
     connection = duckdb.connect(":memory:")
     try:
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"attach '{quoted}' as {CATALOG} (read_only)")
+        connection.execute(f"attach {_quoted(path)} as {CATALOG} (read_only)")
         is_whole = _is_whole(connection, path)
     except duckdb.Error:
         is_whole = False
@@ -207,10 +223,19 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
-    """From here on nothing outside can be read or written, and no setting changed."""
-    for name, value in LOCKED_DOWN.items():
+def lock_down(connection: duckdb.DuckDBPyConnection, *, room: Path | None = None) -> None:
+    """From here on nothing outside of the room can be read or written, and no setting changed."""
+    settings = LOCKED_DOWN
+    if room is not None:
+        places = {"temp_directory": _quoted(room / "spill")}
+        places["allowed_directories"] = f"[{_quoted(room)}]"
+        settings = places | {k: v for k, v in LOCKED_DOWN.items() if k not in places}
+    for name, value in settings.items():
         connection.execute(f"set {name} = {value}")
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _is_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:

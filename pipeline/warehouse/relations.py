@@ -16,6 +16,7 @@ import duckdb
 
 from pipeline.errors import BladeError
 from pipeline.relation import Computed, Relation
+from pipeline.settings import SQL_DIR
 from pipeline.warehouse import shapes
 from pipeline.warehouse.reader import Warehouse
 
@@ -65,6 +66,16 @@ def parse(name: str, text: str) -> Relation:
     return Relation(
         name, header.get("purpose", ""), listed["grain"], is_table, text, needs=listed["needs"]
     )
+
+
+def grains(sql_dir: Path = SQL_DIR) -> dict[str, tuple[str, ...]]:
+    """What each public relation has one row per."""
+    named = ((name_of(path), path) for path in sorted(sql_dir.glob("*/*.sql")))
+    return {
+        name.removeprefix("main."): parse(name, path.read_text(encoding="utf-8")).grain
+        for name, path in named
+        if name.startswith("main.")
+    }
 
 
 def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:

@@ -28,32 +28,7 @@ lost_lines as (
 -- The verifier's named checks that tell: failing is rarer in passes than in failures, and does
 -- not just say the verdict again for every task. One that never fails is one of how many.
 telling as (
-    select benchmark, source, check_name, n_tasks, n_failing
-    from (
-        select
-            benchmark,
-            source,
-            check_name,
-            count(*) filter (where is_pass) as n_passes,
-            count(*) filter (where not is_pass) as n_failures,
-            count(*) filter (where is_pass and not is_passed) as n_passing,
-            count(*) filter (where not is_pass and not is_passed) as n_failing,
-            count(distinct task_id) filter (where not is_pass and not is_passed) as n_tasks,
-            -- One among others is more than the verdict, even where few rows make them agree.
-            bool_and(is_pass = is_passed)
-                and max(n_beside) = 1 and (source = 'row' or count(distinct task_id) > 1) as is_verdict
-        from (
-            select
-                *,
-                count(*) over (partition by run_id, task_id, rollout_index, source) as n_beside
-            from main.checks
-            where is_passed is not null
-        )
-        inner join staging.rollouts using (run_id, task_id, rollout_index)
-        inner join staging.run_benchmarks using (run_id)
-        where is_pass is not null
-        group by benchmark, source, check_name
-    )
+    from staging.check_outcomes
     where (n_passing = 0 or n_passing * n_failures < n_failing * n_passes) and not is_verdict
 ),
 check_counts as (

@@ -66,6 +66,7 @@ modes as (
     )
     group by all
 ),
+-- A lone check that agrees with every verdict only says it again.
 failed_checks as (
     select
         run_id, task_id,
@@ -75,8 +76,9 @@ failed_checks as (
             run_id, task_id, check_name,
             count(*) as n_rollouts
         from main.checks
-        semi join shown using (run_id, task_id)
-        where not is_passed
+        inner join shown using (run_id, task_id)
+        left join staging.check_outcomes using (benchmark, source, check_name)
+        where not is_passed and is_verdict is distinct from true
         group by all
     )
     group by all

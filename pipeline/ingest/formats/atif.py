@@ -197,14 +197,20 @@ def _words(content: Any) -> str:
 
 
 def _items(step: dict[str, Any], subagents: dict[str | None, Any]) -> Iterator[dict[str, Any]]:
-    """Reasoning, message, calls, what they gave: the order of things within a step."""
+    """Reasoning, message, calls, what they gave: the order of things within a step.
+
+    What our own export had no place for stands in `extra`, as it was.
+    """
+    yield from (one for one in items(get(step, "extra", "blade", "items")) if isinstance(one, dict))
     if thought := _words(step.get("reasoning_content")):
         yield {"type": "reasoning", "content": thought}
     if said := _words(step.get("message")):
         yield message(said, _role(step))
     calls = [one for one in items(step.get("tool_calls")) if isinstance(one, dict)]
     for one in calls:
-        yield call(one.get("function_name"), one.get("arguments"), one.get("tool_call_id"))
+        written = get(one, "extra", "blade", "arguments")
+        given = written if isinstance(written, str) else one.get("arguments")
+        yield call(one.get("function_name"), given, one.get("tool_call_id"))
     results = items(get(step, "observation", "results"))
     for place, one in enumerate(results):
         # Results of as many calls that name none are theirs, in order.
@@ -214,7 +220,9 @@ def _items(step: dict[str, Any], subagents: dict[str | None, Any]) -> Iterator[d
             for reference in items(get(one, "subagent_trajectory_ref"))
         ]
         said = "\n".join(part for part in (_words(get(one, "content")), *answered) if part)
-        yield result(said, get(one, "source_call_id") or own)
+        ours = fields(get(one, "extra", "blade"))
+        call_id = get(one, "source_call_id") or ours.get("source_call_id") or own
+        yield result(said, call_id) | told({"name": text(ours.get("name"))})
 
 
 def _last_words(reference: Any, subagents: dict[str | None, Any]) -> str:

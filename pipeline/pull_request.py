@@ -1,0 +1,96 @@
+"""A pull request's comment: what `blade compare` says of it, one comment that is kept up to date.
+
+action.yml runs it as `python -P -m pipeline.pull_request BASE CANDIDATE ...`. The exit code is that
+of the comparison, whether or not the comment could be written.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+# Not from the folder of the job, which may have a package of the same name.
+BLADE = (sys.executable, "-P", "-c", "from pipeline.cli import main; main()")
+PER_PAGE, MOST_PAGES = 100, 50
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A token must not follow an answer to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
+    """Compare, comment; the exit code of the comparison."""
+    compare = [*BLADE, "compare", "--format", "markdown", *arguments]
+    ended = subprocess.run(compare, stdout=subprocess.PIPE, encoding="utf-8", check=False)
+    code = ended.returncode
+    page = ended.stdout or f"`blade compare` ended with exit code {code}; the log says why.\n"
+    try:
+        # Not to the log, which would take some words of a page for commands.
+        with Path(environment["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
+            file.write(page)
+        print(comment(page, environment))
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+        # A fork's token may not write; what the gate says holds all the same.
+        why = f"{type(error).__name__} {getattr(error, 'code', '')}".strip()
+        print(f"::warning::the comment could not be written ({why})")
+    return code
+
+
+def comment(page: str, environment: Mapping[str, str]) -> str:
+    """Write the page to the pull request: over our comment there, else as a new one."""
+    if not environment.get("GITHUB_TOKEN"):
+        return "no token, so no comment"
+    event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
+    request = event.get("pull_request")
+    if not request:
+        return "no pull request, so no comment"
+    # A name in each job tells their comments apart.
+    key = re.sub(r"[^A-Za-z0-9_.]", "_", environment.get("BLADE_KEY") or "blade")
+    mark = f"<!-- {key} -->"
+    body = f"{mark}\n{page}\nCommit {request['head']['sha'][:12]}\n"
+    author = environment.get("BLADE_AUTHOR") or "github-actions[bot]"
+    issues = f"/repos/{environment['GITHUB_REPOSITORY']}/issues"
+    listing = f"{issues}/{int(request['number'])}/comments"
+    for number in range(1, MOST_PAGES + 1):
+        query = f"?per_page={PER_PAGE}&page={number}"
+        found = _asked(environment, "GET", listing + query)
+        for each in found:
+            # Anyone may write our mark, and could change what stands in a comment of theirs.
+            if each["user"]["login"] == author and each["body"].startswith(mark):
+                _asked(environment, "PATCH", f"{issues}/comments/{int(each['id'])}", body)
+                return "comment updated"
+        if len(found) < PER_PAGE:
+            break
+    _asked(environment, "POST", listing, body)
+    return "comment written"
+
+
+def _asked(environment: Mapping[str, str], method: str, path: str, body: str | None = None) -> Any:
+    """What the API answers."""
+    asked = urllib.request.Request(
+        environment.get("GITHUB_API_URL", "https://api.github.com") + path,
+        method=method,
+        data=None if body is None else json.dumps({"body": body}).encode(),
+        headers={
+            "Authorization": f"Bearer {environment['GITHUB_TOKEN']}",
+            "Accept": "application/vnd.github+json",
+            "Content-Type": "application/json",
+        },
+    )
+    with urllib.request.build_opener(_NoRedirect).open(asked, timeout=30) as answer:
+        return json.load(answer)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,343 @@
+"""The warehouse in files of other tools: every row of it, in one go, and over nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import duckdb
+import polars
+import pytest
+
+import pipeline
+from pipeline.cli import export_gym
+from pipeline.warehouse import grains, reader
+from tests.health_rows import call as health_call
+from tests.health_rows import observed, turn
+from tests.lean import LOADED, METRICS, only
+from tests.results import Results, analyzed, call, rollout
+
+HEALTH = "health_findings rollout_health task_health run_health".split()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs with tools, slices, checks, and texts that a table of commas must quote."""
+    said = 'one "quoted", line\r\nand \u00fcber, \u202e=1+1'
+    output = [
+        {"type": "function_call", "name": "add", "arguments": '{"a": [1]}', "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c", "output": ""},
+        {"type": "message", "role": "assistant", "content": said},
+    ]
+    runs = {
+        f"{name}_rollouts.jsonl": [
+            rollout(task, index, reward=float((task + index) % 3 > least), output=output)
+            | {"level": f"level {task % 2}", "tests": {"first": True, "a,b": task > 1}}
+            for task in range(3)
+            for index in range(2)
+        ]
+        for name, least in (("007", 0), ("sums", 1))
+    }
+    return analyzed(tmp_path_factory.mktemp("export"), runs, needs=(*LOADED, *METRICS)).path
+
+
+@pytest.mark.parametrize("which", ["results", pytest.param("demo", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("format_", ["parquet", "csv"])
+def test_every_row_of_every_public_relation_is_read_back(
+    format_: str, which: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """By DuckDB and by Polars: as in the warehouse, in the order of the grain; JSON is text."""
+    path, out = request.getfixturevalue(which), tmp_path / "with space"
+    ended = call("export", "--format", format_, "--out", out, "--warehouse", path)
+    assert ended.code == 0 and f"{out}/runs.{format_}: " in ended.stdout
+    with pipeline.open_warehouse(path) as warehouse:
+        for (name,) in warehouse.execute("show tables").fetchall():
+            order = f"order by {', '.join(grains()[name])}"
+            columns = warehouse.execute(f"describe {name}").fetchall()
+            types = {column[0]: column[1] for column in columns}
+            file = out / (f"events/*/events.{format_}" if name == "events" else f"{name}.{format_}")
+            if format_ == "parquet":
+                found = duckdb.sql(
+                    f"select {', '.join(types)} from read_parquet('{file}', "
+                    "hive_types_autocast = false)"
+                )
+                told = [str(type_) for type_ in found.types]
+                assert told == [type_.replace("JSON", "VARCHAR") for type_ in types.values()], name
+                expected = warehouse.execute(f"from {name} {order}").fetchall()
+                hive = {"run_id": polars.String} if name == "events" else None
+                again = polars.scan_parquet(file, hive_schema=hive).select(*types).collect().rows()
+                assert again == warehouse.sql(f"from {name} {order}").rows(), name
+            else:
+                texts = ", ".join(
+                    f"coalesce({column}{'::json' if type_[-1] in ')]' else ''}::varchar, '')"
+                    for column, type_ in types.items()
+                )
+                expected = warehouse.execute(f"select {texts} from {name} {order}").fetchall()
+                found = duckdb.sql(
+                    f"select coalesce(columns(*), '') from (select {', '.join(types)} "
+                    f"from read_csv('{file}', all_varchar = true, hive_types_autocast = false, "
+                    "quote = '\"'))"
+                )
+                if name != "events":
+                    again = polars.read_csv(file, infer_schema=False).fill_null("").rows()
+                    assert again == expected, name
+            assert found.fetchall() == expected, name
+
+
+@pytest.mark.parametrize("format_", ["parquet", "csv"])
+def test_the_same_warehouse_gives_the_same_bytes(
+    format_: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many threads there are, and whatever stood there of an earlier export."""
+    other = "csv" if format_ == "parquet" else "parquet"
+    for out, formats in (("first", [format_]), ("second", [other, format_])):
+        for each in formats:
+            arguments = ("export", "--format", each, "--out", tmp_path / out)
+            assert call(*arguments, "--warehouse", results).code == 0
+        monkeypatch.setattr(reader, "LOCKED_DOWN", {"threads": "1", **reader.LOCKED_DOWN})
+    assert contents(tmp_path / "first") == contents(tmp_path / "second")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) -> None:
+    """Another file of that name stays, and nothing else is written; others are left alone."""
+    arguments = ("export", "--format", "csv", "--out", tmp_path, "--warehouse", results)
+    (tmp_path / "runs.csv").write_text("mine")
+    (tmp_path / "notes.md").write_text("mine")
+    ended = call(*arguments)
+    assert ended.code == 2 and "runs.csv: is not of an earlier export" in ended.stderr
+    assert contents(tmp_path) == {"runs.csv": b"mine", "notes.md": b"mine"}
+    (tmp_path / "runs.csv").unlink()
+    assert call(*arguments).code == 0 and call(*arguments).code == 0
+    listing = json.loads((tmp_path / "export.json").read_text())
+    listing["n_rows"]["../outside.csv"] = 1
+    (tmp_path / "export.json").write_text(json.dumps(listing))
+    (tmp_path.parent / "outside.csv").write_text("mine")
+    assert call(*arguments).code == 0
+    assert (tmp_path / "notes.md").exists() and (tmp_path.parent / "outside.csv").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said(results: Path, tmp_path: Path) -> None:
+    """A file for the folder, and a folder for a file."""
+    arguments = ("export", "--format", "csv", "--warehouse", results, "--out")
+    (tmp_path / "file").write_text("mine")
+    assert call(*arguments, tmp_path / "file").code == 2
+    (tmp_path / "runs.csv").mkdir()
+    assert call(*arguments, tmp_path).code in (2, 3)
+    assert (tmp_path / "runs.csv").is_dir() and not (tmp_path / "tasks.csv").exists()
+
+
+def test_a_view_reads_no_other_file(results: Path, tmp_path: Path) -> None:
+    """Whoever made the warehouse may have made its views too."""
+    path = tmp_path / "made.duckdb"
+    path.write_bytes(results.read_bytes())
+    (tmp_path / "secret.txt").write_text("secret")
+    with duckdb.connect(str(path)) as db:
+        db.execute(f"create view main.spy as from read_text('{tmp_path}/secret.txt')")
+    ended = call("export", "--format", "csv", "--out", tmp_path / "out", "--warehouse", path)
+    assert ended.code == 2 and "Permission Error" in ended.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A base and two candidates at five tasks; one turn of the base is hollow."""
+    rewards = {
+        "base": ([1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0], [0, 0]),
+        "better": ([0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 1], [0, 0]),
+        "worse": ([0, 0, 0], [0, 0, 0], [1, 1, 1], [0, 0], [0, 0]),
+    }
+    runs = {
+        f"{name}_rollouts.jsonl": [
+            observed([turn("c")], [health_call("c")])
+            | rollout(task, index, reward=float(reward), model=f"org/{name}", agent="agent")
+            for task, own in enumerate(tasks)
+            for index, reward in enumerate(own)
+        ]
+        for name, tasks in rewards.items()
+    }
+    first = runs["base_rollouts.jsonl"][0]
+    first["ng_trajectory"] |= {"turns": [turn("c", answer=None)], "tool_calls": []}
+    del runs["worse_rollouts.jsonl"][-1]["ng_trajectory"]
+    needs = (*LOADED, *METRICS, *HEALTH, "comparisons", "comparison_tasks")
+    folder = tmp_path_factory.mktemp("compared")
+    return analyzed(folder, runs, needs=needs, baselines="base").path
+
+
+def exported(format_: str, warehouse: Path, out: Path) -> Path:
+    """The folder that a format was written to."""
+    ended = call("export", "--format", format_, "--out", out, "--warehouse", warehouse)
+    assert (ended.code, ended.stderr) == (0, "")
+    return out
+
+
+@pytest.mark.slow
+def test_gym_health(compared: Path, tmp_path: Path) -> None:
+    """Verdicts by the checks that Gym knows: a finding, none, or no evidence; totals of them."""
+    out = exported("gym", compared, tmp_path)
+    lines = (out / "base/rollout_verdicts.jsonl").read_text("utf-8").splitlines()
+    first, second = map(json.loads, lines[:2])
+    names = ("_ng_task_index", "_ng_rollout_index", "rollout_id")
+    assert [first[name] for name in names] == [0, 0, "0:0"]
+    assert first["verdict"] == "unhealthy"
+    assert [list(each) for each in first["findings"]] == [["check", "detail"]]
+    assert first["findings"][0]["check"] == "agent_turn_hollow"
+    assert list(second)[3:] == ["verdict", "findings", "unobserved"]
+    summary = json.loads((out / "base/quality_summary.json").read_text("utf-8"))
+    run = summary["run"]
+    assert run["artifacts"]["records"] == len(lines) == 13
+    assert run["issues"]["agent_turn_hollow"] == 1 and sum(run["issues"].values()) == 1
+    assert summary["tasks"]["0"]["unhealthy"] == 1 and summary["tasks"]["0"]["flags"] == []
+    last = json.loads((out / "worse/rollout_verdicts.jsonl").read_text("utf-8").splitlines()[-1])
+    assert last["verdict"] == "unobserved" and "agent_turn_hollow" in last["unobserved"]
+    assert not any(check.startswith("response_") for check in last["unobserved"])
+
+
+@pytest.mark.slow
+def test_gym_comparison(compared: Path, tmp_path: Path) -> None:
+    """Means over rollouts, and tasks that went over to the other side of one half."""
+    out = exported("gym", compared, tmp_path)
+    report = json.loads((out / "better/compare_report.json").read_text("utf-8"))
+    assert not (out / "base/compare_report.json").exists()
+    (compared_agent,) = report["comparisons"]
+    mean = compared_agent["metrics"][0]
+    assert (mean["metric"], mean["present_in"]) == ("mean/reward", ["baseline", "candidate[0]"])
+    assert mean["baseline"] == {"value": pytest.approx(6 / 13)}
+    moved = {"value": 9 / 13, "delta": 3 / 13, "delta_pct": 50.0}
+    assert mean["candidates"] == [pytest.approx(moved)]
+    (flips,) = compared_agent["flips"]
+    names = ("pass_to_fail", "fail_to_pass", "tied", "unchanged")
+    assert [flips[f"{name}_count"] for name in names] == [1, 1, 1, 2]
+    assert (flips["mode"], flips["net"], flips["common_task_count"]) == ("binary", 0, 5)
+    assert [(each["task_index"], each["direction"]) for each in flips["flips"]] == [
+        (0, "pass_to_fail"),
+        (1, "fail_to_pass"),
+    ]
+    assert flips["flips"][0]["baseline_rewards"] == [1.0, 1.0, 0.0]
+    assert report["baseline"]["rollouts_jsonl_fpath"] == "base_rollouts.jsonl"
+    assert (report["baseline"]["label"], report["baseline"]["agent_names"]) == ("base", ["agent"])
+
+
+@pytest.mark.parametrize(
+    ("rewards", "mode", "directions"),
+    [
+        ([([0.25], [0.75]), ([0.5], [0.5])], "continuous", ["changed"]),
+        ([([1, 0], [1, 1]), ([1, 1], [0, 0])], "binary", ["pass_to_fail"]),
+        ([], "unavailable", []),
+    ],
+)
+def test_gym_flips(
+    rewards: list[tuple[list[float], list[float]]],
+    mode: str,
+    directions: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A graded reward just changes; one half is on neither side; without an index there is none."""
+    found = []
+    for task, sides in enumerate(rewards):
+        before, after = (sum(side) / len(side) for side in sides)
+        scores = {"baseline_score": before, "candidate_score": after, "delta": after - before}
+        kept = dict(zip(("baseline_rewards", "candidate_rewards"), sides, strict=True))
+        found.append({"task_id": str(task), **scores, **kept})
+    answers = {export_gym.TASK_FLIPS: found, export_gym.COMMON: [{"common_task_count": 2}]}
+    monkeypatch.setattr(export_gym, "rows", lambda _warehouse, query, *_: answers[query])
+    told = export_gym._flips(None, "a", "b")  # type: ignore[arg-type] # nothing is asked of it
+    assert (told["mode"], [each["direction"] for each in told["flips"]]) == (mode, directions)
+    assert told["net"] == (-1 if mode == "binary" else None)
+    assert told["unchanged_count"] == {"continuous": 1, "binary": 0}.get(mode)
+
+
+@pytest.mark.slow
+def test_package(compared: Path, tmp_path: Path) -> None:
+    """Tasks that no model passes, and paired tests, corrected over all of them."""
+    (place,) = exported("package", compared, tmp_path).glob("benchmarks/*/golden_reports")
+    register = json.loads((place / "failed_task_register.json").read_text("utf-8"))
+    assert register["tasks"] == [{"task_id": "4"}] and register["shared_never_pass_count"] == 1
+    assert register["models"] == ["org/base", "org/better", "org/worse"]
+    found = json.loads((place / "model_comparison_statistics.json").read_text("utf-8"))
+    assert (found["tests_run"], found["unit"]) == (2, "pass_at_1, model_a minus model_b")
+    better, worse = found["tests"]
+    assert (better["model_a"], better["model_b"]) == ("org/better", "org/base")
+    assert better["mean_difference"] == pytest.approx((-1 / 3 + 1 + 1 / 2) / 5)
+    assert worse["mean_difference"] == pytest.approx((-2 / 3 - 1 / 2) / 5)
+    low, high = sorted((better, worse), key=lambda each: each["p_raw"])
+    assert high["p_adjusted"] == high["p_raw"]
+    assert low["p_adjusted"] == min(2 * low["p_raw"], high["p_raw"])
+    assert not low["significant"] and found["tests_significant"] == 0
+
+
+# What a step of ATIF has no place for: a lone result, a late one, what is empty or of another kind.
+ODD = [
+    {"type": "message", "role": "user", "content": "first"},
+    {"type": "function_call_output", "call_id": "", "output": "lone"},
+    {"type": "reasoning", "content": "one"},
+    {"type": "reasoning", "content": "two"},
+    {"type": "message", "role": "assistant", "content": ""},
+    {"type": "function_call", "name": "a", "arguments": "{broken", "call_id": "x"},
+    {"type": "function_call", "name": "b", "arguments": '{"k":1}', "call_id": "y"},
+    {"type": "function_call_output", "call_id": "y", "output": ""},
+    {"type": "message", "role": "assistant", "content": "meanwhile"},
+    {"type": "function_call_output", "call_id": "x", "output": "late", "name": "a"},
+    {"type": "function_call_output", "call_id": "", "output": "nameless"},
+    {"type": "web_search_call", "status": "done", "id": "w"},
+    {"type": "message", "role": "system", "content": "go on"},
+    {"type": "message", "role": "assistant", "content": "\ud7ff end\u0000"},
+]
+STEP = {"step_id", "source", "message", "extra"}
+AGENT_STEP = {*STEP, "reasoning_content", "tool_calls", "observation"}
+
+
+@pytest.mark.slow
+def test_trajectories_are_read_back(tmp_path: Path) -> None:
+    """To the same events, in files that are valid: numbered steps, results of their own calls."""
+    needs = ("events", "rollouts", "task_prompts", "tasks", "runs", "artifacts", "rejects")
+    system = {
+        "input": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "q"}]
+    }
+    rows = [
+        rollout(0, 0, output=ODD, model="m"),
+        rollout(1, 0, output=[]) | {"responses_create_params": system},
+        rollout(2, 1, output=ODD[::-1], reward=None),
+    ]
+    first = analyzed(tmp_path, {"run_rollouts.jsonl": rows}, needs=needs)
+    out = exported("atif", first.path, tmp_path / "atif")
+    manifest = (out / "run/manifest.jsonl").read_text("utf-8").splitlines()
+    for line in map(json.loads, manifest):
+        content = (out / "run" / line["trajectory_path"]).read_bytes()
+        assert hashlib.sha256(content).hexdigest() == line["expected_sha256"]
+        steps = json.loads(content)["steps"]
+        assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
+        for step in steps:
+            assert set(step) <= (AGENT_STEP if step["source"] == "agent" else STEP)
+            calls = {call["tool_call_id"] for call in step.get("tool_calls", [])}
+            for each in step.get("observation", {}).get("results", []):
+                assert each.get("source_call_id") in {None, *calls}
+    with only(*needs):
+        pipeline.analyze(out, out=tmp_path / "again")
+    again = Results(tmp_path / "again")
+    events = "select * exclude (run_id) from events order by task_id, rollout_index, seq"
+    assert again.rows(events) == first.rows(events) and len(again.rows(events)) == 2 * len(ODD)
+    asked = "select task_id, system_prompt, prompt from task_prompts order by all"
+    assert again.rows(asked) == first.rows(asked)
+    assert again.column("select distinct kind from artifacts order by 1") == ["report", "rollouts"]
+
+
+def test_odd_task_names_are_files_of_their_own(tmp_path: Path) -> None:
+    """Names that differ only in what no file name can hold; nothing is written elsewhere."""
+    needs = ("events", "rollouts", "task_prompts", "tasks", "runs")
+    names = ("../a/b", "a-b", "a/b", "..")
+    rows = [rollout(index=0, ask=name) | {"task_id": name} for name in names]
+    warehouse = analyzed(tmp_path, {"run_rollouts.jsonl": rows}, needs=needs).path
+    out = exported("atif", warehouse, tmp_path / "atif")
+    written = [path.name for path in (out / "run").iterdir()]
+    assert len(written) == 5 and {"a-b-0.json", "manifest.jsonl"} < set(written)
+    assert sorted(path.name for path in out.iterdir()) == ["export.json", "run"]
