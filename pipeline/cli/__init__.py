@@ -38,6 +38,7 @@ ANALYSIS = {
     "plan": "Estimate how many tasks and repeats it takes to detect a change.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
+    "mcp": "Serve the warehouse to an agent, read-only, over MCP.",
     "export": "Write all runs in a format that other tools read.",
 }
 PACKAGE = {
