@@ -44,10 +44,8 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("pipeline"):
             raise
-        hint = "Install it with: pip install 'blade-eval[mcp]'"
-        raise UsageError(
-            f"blade mcp needs {error.name}, which is not installed.", hint=hint
-        ) from error
+        message = f"blade mcp needs the MCP SDK: {error.name} is not installed."
+        raise UsageError(message, hint="Install it with: pip install 'blade-eval[mcp]'") from error
     # What is wrong with the file is said now, not at the first question.
     open_warehouse(warehouse).close()
     for number in (signal.SIGINT, signal.SIGTERM):
