@@ -107,20 +107,22 @@ def test_answers_are_those_of_the_commands(demo: Path) -> None:
 
 
 def test_comparisons(demo: Path) -> None:
-    """Of two runs as the command has it, cut at its ledgers; what is cut is counted."""
+    """As the command has them, cut at their ledgers; what is cut is counted."""
 
     async def look(agent: Agent) -> dict[str, Any]:
-        return await agent.ask("compare", base=ASTER, candidates=["birch"], metric="pass_at_1")
+        return await agent.ask("compare")
 
     got = talk(demo, look)
-    outcome = call("compare", ASTER, BIRCH, "--json", "--warehouse", demo)
-    (expected, *_) = json.loads(outcome.stdout)["comparisons"]
-    (found,) = got["comparisons"]
-    for name in ("base", "candidate", "delta", "ci_new_tasks", "p_holm", "verdict", "mde"):
-        assert found[name] == expected[name]
-    for path, cut in got.get("left_out", {}).items():
-        assert cut["shown"] < cut["of"], path
-    assert not got.get("left_out") or "ledger" in got["more"]
+    outcome = call("compare", "--json", "--warehouse", demo)
+    expected = json.loads(outcome.stdout)["comparisons"]
+    names = ("base", "candidate", "delta", "ci_new_tasks", "p_holm", "verdict", "mde")
+    for found, whole in zip(got["comparisons"], expected, strict=False):
+        assert [found[name] for name in names] == [whole[name] for name in names]
+    assert got["comparisons"]
+    assert got["left_out"]["comparisons[].ledgers.failure_modes.lines"]["of"] == max(
+        len(whole["ledgers"]["failure_modes"]["lines"]) for whole in expected
+    )
+    assert "ledger" in got["more"]
 
 
 def test_sql_is_bounded_and_counted(demo: Path) -> None:
@@ -221,10 +223,8 @@ def test_sections_and_schema(demo: Path) -> None:
     whole = call("report", "--sections", "never_pass_deep_dives", "--warehouse", demo).stdout
 
     async def look(agent: Agent) -> None:
-        section = await agent.ask("report_section", section="never")
-        assert section == {"n_characters": len(whole), "text": whole}
         tail = await agent.ask("report_section", section="never", from_character=100)
-        assert tail["text"] == whole[100:]
+        assert tail == {"n_characters": len(whole), "text": whole[100:]}
         resource = await agent.client.read_resource("blade://report/never_pass_deep_dives")
         assert resource.contents[0].text == whole
         one = await agent.client.read_resource(f"blade://report/recommendations/{ASTER}")
