@@ -44,5 +44,5 @@ bench: $(READY) ## measure speed and memory against a bare scan
 	$(BIN)/python -m tests.bench
 
 clean: ## remove the environment, caches and default output
-	rm -rf $(VENV) blade_out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) blade_out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

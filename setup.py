@@ -3,11 +3,15 @@
 from setuptools import find_packages, setup
 
 setup(
-    packages=[*find_packages(include=["pipeline*"]), "pipeline.sql", "pipeline.report_templates"],
+    packages=[
+        *find_packages(include=["blade", "pipeline*"]),
+        *("pipeline.sql", "pipeline.report_templates"),
+    ],
     package_dir={"pipeline.sql": "sql", "pipeline.report_templates": "report_templates"},
     package_data={
+        "": ["py.typed"],
         "pipeline": ["**/*.toml"],
         "pipeline.sql": ["**/*.sql"],
-        "pipeline.report_templates": ["**/*.j2", "**/*.css", "**/*.js"],
+        "pipeline.report_templates": ["**/*.j2", "**/*.css", "**/*.js", "**/*.svg"],
     },
 )

@@ -1,11 +1,6 @@
 """blade: a folder of evaluation results -> a DuckDB warehouse anyone can query.
 
-import pipeline
-
-pipeline.analyze("results/", out="blade_out")
-warehouse = pipeline.open_warehouse("blade_out")
-frame = warehouse.sql("from rollouts where not is_pass")
-page = pipeline.render("blade_out", as_html=True)
+The functions here are the API that `import blade` gives.
 """
 
 from __future__ import annotations
@@ -18,11 +13,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from pipeline.errors import BladeError, InputError, UsageError
+    from pipeline.notebook import Comparisons, Rollout
     from pipeline.run import Analysis
     from pipeline.warehouse import Warehouse
 
 __version__ = "0.1.0"
-__all__ = ["BladeError", "InputError", "UsageError", "analyze", "open_warehouse", "render"]
+__all__ = [
+    "BladeError",
+    "InputError",
+    "UsageError",
+    "analyze",
+    "compare",
+    "open_warehouse",
+    "render",
+    "rollout",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -73,6 +78,37 @@ def open_warehouse(path: str | Path = "blade_out/warehouse.duckdb") -> Warehouse
     from pipeline.warehouse import open_warehouse as open_
 
     return open_(path)
+
+
+def compare(
+    path: str | Path,
+    base: str | None = None,
+    *candidates: str,
+    metric: str | None = None,
+    margin: float = 0.02,
+) -> Comparisons:
+    """What changed between runs, as `blade compare --json` says it; a notebook shows a table.
+
+    With the base alone every other run of its benchmark; without one what the analysis compared.
+    """
+    from pipeline.cli.compare import by_metric, compared
+    from pipeline.notebook import Comparisons
+    from pipeline.report import comparison_json
+    from pipeline.warehouse import warehouse_file
+
+    names = [] if base is None else [base, *candidates]
+    with compared(warehouse_file(path), names, margin=margin, rerun=None) as (_, found):
+        chosen = by_metric(found, metric, is_asked=bool(names))
+        return Comparisons(comparison_json.objects(chosen))
+
+
+def rollout(path: str | Path, citation: str) -> Rollout:
+    """One rollout, or one event of it, as `blade show --json` says it; a notebook shows a page."""
+    from pipeline.cli.show import cited_rollout
+    from pipeline.notebook import Rollout
+
+    with open_warehouse(path) as warehouse:
+        return Rollout(cited_rollout(warehouse, citation))
 
 
 def render(

@@ -1,16 +1,28 @@
-"""The small API for notebooks and scripts."""
+"""The small API for notebooks and scripts: `import blade`."""
 
 from __future__ import annotations
 
+import ast
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars
 import pyarrow
 import pytest
 
-import pipeline
-from tests.lean import only
-from tests.results import rollout, write
+import blade
+from pipeline.text import ACTIVE
+from tests import hostile
+from tests.conftest import ROOT
+from tests.lean import LOADED, only
+from tests.results import analyzed, call, rollout, write
+
+TAGS = re.compile(r"</?([a-z]+)[^<]*?>", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
@@ -19,14 +31,12 @@ def analysis(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("api")
     rows = [rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.0)]
     with only("rollouts"):
-        return pipeline.analyze(
-            write(folder / "in", {"m_rollouts.jsonl": rows}), out=folder / "out"
-        )
+        return blade.analyze(write(folder / "in", {"m_rollouts.jsonl": rows}), out=folder / "out")
 
 
 def test_analyze_then_query(analysis) -> None:
     """Analyze writes a warehouse; queries give Polars frames, or Arrow on request."""
-    with pipeline.open_warehouse(analysis.warehouse) as warehouse:
+    with blade.open_warehouse(analysis.warehouse) as warehouse:
         frame = warehouse.sql("select task_id, is_pass from rollouts order by task_id")
         assert isinstance(frame, polars.DataFrame)
         assert frame.rows() == [("0", True), ("1", False)]
@@ -35,7 +45,7 @@ def test_analyze_then_query(analysis) -> None:
 
 def test_parameters_are_bound(analysis) -> None:
     """Values go beside the query, never into it."""
-    with pipeline.open_warehouse(str(analysis.warehouse)) as warehouse:
+    with blade.open_warehouse(str(analysis.warehouse)) as warehouse:
         found = warehouse.sql("select reward from rollouts where task_id = ?", ["1"])
     assert found.rows() == [(0.0,)]
 
@@ -44,10 +54,10 @@ def test_options(tmp_path: Path) -> None:
     """Runs can be named, the benchmark and the threshold set."""
     path = write(tmp_path / "in", {"x.jsonl": [rollout(0, 0, reward=0.6)]}) / "x.jsonl"
     with only("rollouts", "runs"):
-        analysis = pipeline.analyze(
+        analysis = blade.analyze(
             [], out=tmp_path / "out", run_names={"base": path}, benchmark="b", pass_threshold=0.5
         )
-    with pipeline.open_warehouse(analysis.warehouse) as warehouse:
+    with blade.open_warehouse(analysis.warehouse) as warehouse:
         rows = warehouse.sql("select run_id, benchmark, pass_threshold from runs").rows()
         assert rows == [("base", "b", 0.5)]
         assert warehouse.sql("select is_pass from rollouts").rows() == [(True,)]
@@ -55,11 +65,68 @@ def test_options(tmp_path: Path) -> None:
 
 def test_mistakes_are_our_errors(analysis, tmp_path: Path) -> None:
     """A wrong query or path raises an error of ours with a hint."""
-    with pipeline.open_warehouse(analysis.warehouse) as warehouse:
-        with pytest.raises(pipeline.UsageError) as raised:
+    with blade.open_warehouse(analysis.warehouse) as warehouse:
+        with pytest.raises(blade.UsageError) as raised:
             warehouse.sql("from rolouts")
         assert "Did you mean rollouts?" in raised.value.hint
-    with pytest.raises(pipeline.InputError):
-        pipeline.open_warehouse(tmp_path / "none.duckdb")
-    with pytest.raises(pipeline.InputError):
-        pipeline.analyze(tmp_path / "nowhere", out=tmp_path / "out")
+    with pytest.raises(blade.InputError):
+        blade.open_warehouse(tmp_path / "none.duckdb")
+    with pytest.raises(blade.InputError):
+        blade.analyze(tmp_path / "nowhere", out=tmp_path / "out")
+
+
+def test_answers_are_those_of_the_commands(demo: Path) -> None:
+    """A comparison and a rollout are what --json prints, and show themselves in a notebook."""
+    compared = blade.compare(demo)
+    said = call("compare", "--json", "--warehouse", demo)
+    assert compared == json.loads(said.stdout)["comparisons"]
+    assert "<td>office_desk_birch-70b</td>" in compared._repr_html_()
+    attempt = blade.rollout(demo, "office_desk_aster-8b/10:3")
+    shown = call("show", "office_desk_aster-8b/10:3", "--json", "--warehouse", demo)
+    assert attempt == json.loads(shown.stdout)
+    assert "office_desk_aster-8b/10:3" in attempt._repr_html_()
+    with pytest.raises(blade.UsageError):
+        blade.rollout(demo, "nobody/1:0")
+
+
+def test_a_notebook_shows_text_inert(tmp_path: Path) -> None:
+    """What results hold is text in the HTML of a notebook: no tag, no control character."""
+    needs = (*LOADED, "task_outcomes", "run_metrics")
+    path = analyzed(tmp_path, hostile.files(), needs=needs).path
+    with blade.open_warehouse(path) as warehouse:
+        pages = [warehouse._repr_html_()]
+        ((cited,),) = warehouse.sql("select min(run_id || '/' || rollout_id) from rollouts").rows()
+    pages.append(blade.rollout(path, cited)._repr_html_())
+    for page in pages:
+        assert set(TAGS.findall(page)) <= {"table", "thead", "tbody", "tr", "th", "td", "b", "p"}
+        assert not ACTIVE.search(page) and "&lt;" in page
+
+
+def test_the_example_notebook_runs(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every cell of docs/notebook.ipynb runs, and what it ends with can be shown."""
+    book = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))
+    monkeypatch.setattr(blade, "analyze", lambda *_, **__: SimpleNamespace(warehouse=demo))
+    names: dict[str, Any] = {}
+    shown = []
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            *statements, last = ast.parse("".join(cell["source"])).body
+            assert isinstance(last, ast.Expr)
+            exec(compile(ast.Module(statements, []), "cell", "exec"), names)
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+            shown.append(value._repr_html_() if value is not None else "")
+            assert not cell["outputs"]
+    assert len(shown) == 6 and all(page.lstrip().startswith("<") for page in shown[:-1])
+
+
+def test_polars_waits_until_a_frame_is_asked_for(demo: Path) -> None:
+    """Neither the import nor a page of a notebook takes the time that it does."""
+    script = f"""
+import sys, blade
+warehouse = blade.open_warehouse({str(demo)!r})
+warehouse._repr_html_()
+assert "polars" not in sys.modules and "scipy" not in sys.modules
+warehouse.sql("from runs")
+assert "polars" in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

@@ -10,6 +10,7 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pipeline"
 HOMES = {"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}}
+HOMES |= {"mcp": {"view"}}
 
 
 def allowed() -> dict[str, set[str]]:

@@ -748,3 +748,19 @@ def test_arguments_that_are_no_text() -> None:
             ended = call(name, *before, "\udcff")
             assert (ended.code, ended.stdout) == (2, "") and "not UTF-8" in ended.stderr
     assert blade("analyze", os.fsdecode(b"\xff")).code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("blade comp", ["plain,compare"]),
+        ("blade compare --pol", ["plain,--policy"]),
+        ("blade nothing --x", []),
+    ],
+)
+def test_words_are_completed(words: str, completed: list[str]) -> None:
+    """A shell gets commands and options, and no message where there is no such command."""
+    asked = {"_BLADE_COMPLETE": "bash_complete", "COMP_WORDS": words}
+    asked |= {"COMP_CWORD": str(words.count(" "))}
+    said = blade(env={**os.environ, **asked})
+    assert (said.stdout.split(), said.stderr) == (completed, "")

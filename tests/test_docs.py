@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 from click.testing import CliRunner
 
-from pipeline import open_warehouse
+from pipeline import __version__, open_warehouse
 from pipeline.cli import COMMANDS, PACKAGE, blade
 from tests import lean
 from tests.conftest import ROOT
@@ -326,3 +327,11 @@ def test_nothing_private_committed() -> None:
     for name in filter(lambda name: (ROOT / name).is_file(), tracked.split("\0")):
         content = (ROOT / name).read_bytes().decode("utf-8", "replace")
         assert not forbidden.search(content), name
+
+
+def test_the_citation_is_of_this_version() -> None:
+    """CITATION.cff names the version that the package has."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (cited["version"], cited["license"]) == (__version__, "Apache-2.0")
+    yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))

@@ -2,48 +2,83 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.conftest import DEMO, ROOT
+from tests.test_mcp import messages
 
 WRITTEN = ("report.md", "report.html", "metrics.json", "manifest.json")
 NOT_BUILT = (".*", "build", "*.egg-info", "__pycache__", "blade_out", "data_samples", "tests")
+BUILD = "from setuptools import build_meta; build_meta.build_sdist('..')"
 
 
-def run(*command: str | Path, cwd: Path) -> None:
+def run(*command: str | Path, cwd: Path, **options: Any) -> str:
     """The command ends well; what it said is shown where it does not."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, **options)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+def floors() -> str:
+    """The lowest version of each library that pyproject.toml allows, as constraints."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    named = [*project["dependencies"], *extras["mcp"], *extras["view"], *extras["remote"]]
+    pairs = [re.fullmatch(r"([\w-]+)>=([\d.]+)", each) for each in named]
+    return "".join(f"{pair[1]}=={pair[2]}\n" for pair in pairs if pair)
 
 
 @pytest.mark.slow
 def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -> None:
-    """Installed from its wheel, from another folder and read-only, it writes the same bytes."""
+    """Made from the sdist, with the lowest versions allowed and read-only: the same bytes."""
     source = tmp_path / "source"
     shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(*NOT_BUILT))
-    pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
-    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, source)
-    run(sys.executable, *build, cwd=tmp_path)
+    run(sys.executable, "-c", BUILD, cwd=source)
     shutil.rmtree(source)
+    (sdist,) = tmp_path.glob("blade_eval-*.tar.gz")
+    with tarfile.open(sdist) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {"LICENSE", "README.md", "sql/macros.sql", "blade/py.typed"} <= names
+    pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, sdist)
+    run(sys.executable, *build, cwd=tmp_path)
     run(sys.executable, "-m", "venv", "clean", cwd=tmp_path)
     python = tmp_path / "clean" / "bin" / "python"
     (wheel,) = tmp_path.glob("*.whl")
-    locked = ("--constraint", ROOT / "requirements.lock")
-    run(python, *pip, "install", "--no-compile", *locked, wheel, cwd=tmp_path)
+    (tmp_path / "floors.txt").write_text(floors(), encoding="utf-8")
+    lowest = ("--constraint", tmp_path / "floors.txt", f"{wheel}[mcp]")
+    run(python, *pip, "install", "--no-compile", *lowest, cwd=tmp_path)
     (package,) = (tmp_path / "clean").glob("lib/*/site-packages/pipeline")
     for folder in ("sql", "report_templates"):
+        held = {each.relative_to(ROOT) for each in (ROOT / folder).glob("*/*.*")}
+        installed = {each.relative_to(package) for each in (package / folder).glob("*/*.*")}
+        assert {each for each in held if "__pycache__" not in each.parts} == installed
         # A link to nowhere: what would be kept here cannot be, not even by root.
         (package / folder / "__pycache__").symlink_to(tmp_path / "nowhere" / "at_all")
-    elsewhere = tmp_path / "elsewhere"
+    assert (package / "py.typed").is_file()
+    elsewhere = tmp_path / "a folder with spaces"
     elsewhere.mkdir()
     run(python.with_name("blade"), "analyze", DEMO, cwd=elsewhere)
     for name in WRITTEN:
         got = (elsewhere / "blade_out" / name).read_bytes()
         assert got == demo.with_name(name).read_bytes(), name
+    assert (
+        run(python, "-m", "blade", "sql", "select 1 as one", "--format", "csv", cwd=elsewhere)
+        == "one\n1\n"
+    )
+    asked = "import blade; print(len(blade.compare('blade_out', 'office_desk_aster', 'birch')))"
+    assert run(python, "-c", asked, cwd=elsewhere) == "2\n"
+    told = run(python.with_name("blade"), "mcp", cwd=elsewhere, input=messages(("runs", {})))
+    assert json.loads(told.splitlines()[-1])["result"]["structuredContent"]["n_runs"] == 4

@@ -38,6 +38,7 @@ ANALYSIS = {
     "plan": "Estimate how many tasks and repeats it takes to detect a change.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
+    "mcp": "Serve the warehouse to an agent, read-only, over MCP.",
     "export": "Write all runs in a format that other tools read.",
     "clean": "Remove what is kept in an output to be faster next time.",
 }
@@ -71,6 +72,8 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of one command."""
+        if cmd_name not in COMMANDS and ctx.resilient_parsing:
+            return None  # a shell that completes words has nothing to say of it
         if cmd_name not in COMMANDS:
             hint = f"{did_you_mean(cmd_name, COMMANDS)}Commands: {', '.join(COMMANDS)}"
             raise UsageError(f"{one_line(cmd_name, LONGEST_NAME)}: no such command.", hint=hint)

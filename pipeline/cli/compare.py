@@ -26,6 +26,7 @@ from pipeline.text import json_text, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 FEWEST_CHECKPOINTS = 3
+MARGIN = 0.02
 OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
 
 
@@ -40,7 +41,7 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
 @click.option(
     "--margin",
     type=Number(min=0),
-    default=0.02,
+    default=MARGIN,
     help="A change smaller than this is none: 0.02 is two points of pass@1.",
 )
 @click.option(
@@ -115,8 +116,8 @@ def compare(
         if rerun is not None:
             with open_warehouse(path) as opened:
                 rerun = find_run(opened, rerun)["run_id"]
-        opened, found = stack.enter_context(_compared(path, names, margin=margin, rerun=rerun))
-        found = _by(found, metric, is_asked=bool(names))
+        opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
+        found = by_metric(found, metric, is_asked=bool(names))
         named = [each for each in found if each.is_named]
         if not named and (policy is not None or false_alarms):
             hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"
@@ -163,7 +164,7 @@ def _follow(words: Sequence[str], warehouse: Path, *, as_json: bool) -> None:
         compare_series.print_series(found, path)
 
 
-def _by(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
+def by_metric(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
     """The comparisons by one metric alone, where one is asked for and they have it."""
     chosen = [
         replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
@@ -205,7 +206,7 @@ def _is_results(word: str, warehouse: Path) -> bool:
 
 
 @contextmanager
-def _compared(
+def compared(
     path: Path, names: Sequence[str], *, margin: float, rerun: str | None
 ) -> Iterator[tuple[Warehouse, list[Comparison]]]:
     """The comparisons asked for: of the runs named, or all that the analysis made."""

@@ -141,7 +141,7 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
       blade failures quick_math_aster-8b --json
     """
     with open_warehouse(warehouse) as opened:
-        runs = _runs(opened, run, limit)
+        runs = ranked_failures(opened, run, limit)
     if as_json:
         click.echo(json_text({"runs": runs}, indent=2))
         return
@@ -164,7 +164,8 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
     print_next([*whole[:1], *told[:1], *shown[:1]])
 
 
-def _runs(warehouse: Warehouse, name: str | None, limit: int | None) -> list[Row]:
+def ranked_failures(warehouse: Warehouse, name: str | None, limit: int | None) -> list[Row]:
+    """What fails in all runs or in one: modes, errors, causes, and how much is unexplained."""
     chosen = None if name is None else find_run(warehouse, name)["run_id"]
     modes = grouped(rows(warehouse, MODES), "run_id")
     errors = grouped(rows(warehouse, ERRORS, limit or MOST_ERRORS), "run_id")

@@ -13,7 +13,7 @@ from pipeline.cli.options import Number, json_option, warehouse_option
 from pipeline.cli.page import labelled, percent, print_next, print_table
 from pipeline.errors import listed
 from pipeline.text import json_text, one_line
-from pipeline.warehouse import open_warehouse
+from pipeline.warehouse import Warehouse, open_warehouse
 
 SHARES = ("clean_rate", "coverage")
 SCOPES = ("rollout", "task", "run")
@@ -42,15 +42,8 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
       blade health office_desk_aster-8b --min-clean-rate 0.95
       blade health --json
     """
-    from pipeline.report import HEALTH
-
     with open_warehouse(warehouse) as opened:
-        run = None if run is None else find_run(opened, run)["run_id"]
-        every = rows(opened, HEALTH.select)
-        checks = rows(opened, "from report.health_checks")
-    runs, checks = (
-        [row for row in found if run in (None, row["run_id"])] for found in (every, checks)
-    )
+        runs, checks = checked_health(opened, run)
     # An undefined rate is below any minimum: nothing shows that the run is clean.
     below = [
         row["run_id"]
@@ -69,6 +62,18 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
             click.echo(f"blade: {found}, the minimum is {percent(min_clean_rate)}.", err=True)
     if below:
         raise click.exceptions.Exit(1)
+
+
+def checked_health(warehouse: Warehouse, name: str | None) -> tuple[list[Row], list[Row]]:
+    """How healthy all runs are, or one, and what the checks found there."""
+    from pipeline.report import HEALTH
+
+    chosen = None if name is None else find_run(warehouse, name)["run_id"]
+    runs, checks = (
+        [row for row in rows(warehouse, query) if chosen in (None, row["run_id"])]
+        for query in (HEALTH.select, "from report.health_checks")
+    )
+    return runs, checks
 
 
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:

@@ -51,6 +51,13 @@ memory_option = click.option(
     metavar="SIZE",
     help="Memory for the engine, such as 4GB.  [default: half of the machine's]",
 )
+timeout_option = click.option(
+    "--timeout",
+    type=Number(min=0, min_open=True, max=1e6),
+    default=60.0,
+    show_default=True,
+    help="End a query that takes longer, in seconds.",
+)
 
 
 def nearest_warehouse() -> Path | None:

@@ -29,19 +29,12 @@ EVENTS = f"""
 """
 
 
-def _cited(_context: click.Context, _parameter: click.Parameter, text: str) -> Citation:
-    citation = parse(text)
-    if citation is None:
-        raise click.BadParameter(f"{text!r} is not {SHAPE}, such as run_a/17:0#3")
-    return citation
-
-
 @click.command()
-@click.argument("citation", callback=_cited)
+@click.argument("citation")
 @warehouse_option
 @json_option
 @click.option("--full", is_flag=True, help=f"Do not cut texts at {SHOWN_CHARACTERS:,} characters.")
-def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None:
+def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
     """Print one rollout: prompt, events in order, verifier fields, reward, source.
 
     \b
@@ -51,11 +44,16 @@ def show(citation: Citation, warehouse: Path, as_json: bool, full: bool) -> None
       blade show office_desk_aster-8b/3:0 --json
     """
     with open_warehouse(warehouse) as opened:
-        rollout = _rollout(opened, citation)
+        rollout = cited_rollout(opened, citation)
     click.echo(json_text(rollout, indent=2) if as_json else _page(rollout, full=full))
 
 
-def _rollout(warehouse: Warehouse, citation: Citation) -> Row:
+def cited_rollout(warehouse: Warehouse, text: str) -> Row:
+    """The rollout that is cited with its prompts and events; the one event where it is."""
+    citation = parse(text)
+    if citation is None:
+        message = f"{one_line(text, LONGEST_TITLE)!r} is not {SHAPE}, such as run_a/17:0#3"
+        raise UsageError(f"{message}.")
     run = find_run(warehouse, citation.run_id)
     task_id = find_task(run, citation.task_id, task_names(warehouse, run))
     key = (run["run_id"], task_id, citation.rollout_index)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, TypeVar
 
 import click
 import duckdb
 
 from pipeline import files
-from pipeline.cli.lookup import column
-from pipeline.cli.options import PATH, Number, memory_option, replacing, warehouse_option
+from pipeline.cli.lookup import Row, column
+from pipeline.cli.options import PATH, memory_option, replacing, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt, resolved
 from pipeline.text import json_text, neutral, parsed
@@ -31,6 +31,7 @@ PROMPT_HELP = (
 )
 WORDS = ("exit", "quit", "help", "?")
 LONGEST_HISTORY = 1000
+Answer = TypeVar("Answer")
 
 SCHEMA_QUERY = """
     select
@@ -67,13 +68,7 @@ SCHEMA_QUERY = """
 )
 @click.option("--out", type=PATH, help="Write the rows to a file instead.")
 @click.option("--schema", is_flag=True, help="List relations and columns, or those of QUERY alone.")
-@click.option(
-    "--timeout",
-    type=Number(min=0, min_open=True, max=1e6),
-    default=60.0,
-    show_default=True,
-    help="End a query that takes longer, in seconds.",
-)
+@timeout_option
 @memory_option
 def sql(
     query: str | None,
@@ -102,12 +97,7 @@ def sql(
         raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
     with open_warehouse(warehouse, memory_limit=memory_limit) as opened:
         if schema:
-            known = column(opened, f"select distinct relation from ({SCHEMA_QUERY}) order by all")
-            name = None if query is None else resolved("relation", query, known)
-            chosen = (
-                "true" if name is None else f"relation = '{name.replace(chr(39), chr(39) * 2)}'"
-            )
-            listing = f"from ({SCHEMA_QUERY}) where {chosen}"
+            listing = schema_query(opened, query)
             if format_ == "table" and out is None:
                 _print_schema(opened, listing)
             else:
@@ -116,6 +106,15 @@ def sql(
             _prompt(opened, warehouse, timeout)
         else:
             _answer(opened, query if query is not None else _read(file), format_, out, timeout)
+
+
+def schema_query(warehouse: Warehouse, name: str | None) -> str:
+    """The query of all relations and their columns, or of the relation meant by a name."""
+    if name is None:
+        return SCHEMA_QUERY
+    known = column(warehouse, f"select distinct relation from ({SCHEMA_QUERY}) order by all")
+    found = resolved("relation", name, known).replace("'", "''")
+    return f"from ({SCHEMA_QUERY}) where relation = '{found}'"
 
 
 def _read(file: Path | None) -> str:
@@ -144,17 +143,17 @@ def _answer(
 ) -> None:
     """Run the query; print its rows, or write them to a file, whole or not at all."""
     if out is None:
-        _in_time(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout), timeout)
+        in_time(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout), timeout)
         return
     with replacing(out, hint="Choose another file with --out.") as path:
-        _in_time(warehouse, lambda: _write(warehouse, query, format_, path), timeout)
+        in_time(warehouse, lambda: _write(warehouse, query, format_, path), timeout)
 
 
-def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -> None:
+def in_time(warehouse: Warehouse, answer: Callable[[], Answer], timeout: float) -> Answer:
     """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
     left = timeout
     with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
-        running: Future[None] = Future()
+        running: Future[Answer] = Future()
         try:
             running = pool.submit(answer)
             while not running.done():
@@ -169,10 +168,10 @@ def _in_time(warehouse: Warehouse, answer: Callable[[], None], timeout: float) -
         except KeyboardInterrupt:
             _end(warehouse, running)
             raise
-        running.result()
+        return running.result()
 
 
-def _end(warehouse: Warehouse, running: Future[None]) -> None:
+def _end(warehouse: Warehouse, running: Future[Answer]) -> None:
     """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
     while not running.cancel() and not running.done():
         warehouse.interrupt()
@@ -191,29 +190,35 @@ def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
 
 
 def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
-    names = _apart([column[0] for column in result.description or []])
-    is_json = [str(column[1]) == "JSON" for column in result.description or []]
-    fetched = chain.from_iterable(iter(lambda: result.fetchmany(FETCHED), []))
     if format_ in WRITERS:
+        names = _apart([column[0] for column in result.description or []])
+        fetched = _fetched(result)
         most = MOST_TABLE_ROWS if format_ == "table" else None
         WRITERS[format_](names, islice(fetched, most), file=file)
         if most and next(fetched, None) is not None:
             print(f"the first {most} rows; --format csv prints all", file=sys.stderr)
-        return
-    objects = (
-        {
+    elif format_ == "jsonl":
+        file.writelines(f"{json_text(row)}\n" for row in objects(result))
+    else:
+        file.write("[")
+        for number, row in enumerate(objects(result)):
+            file.write((",\n" if number else "\n") + json_text(row))
+        file.write("\n]\n")
+
+
+def _fetched(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
+    return chain.from_iterable(iter(lambda: result.fetchmany(FETCHED), []))
+
+
+def objects(result: duckdb.DuckDBPyConnection) -> Iterator[Row]:
+    """The rows by column name; what a column of JSON holds is opened."""
+    names = _apart([column[0] for column in result.description or []])
+    is_json = [str(column[1]) == "JSON" for column in result.description or []]
+    for row in _fetched(result):
+        yield {
             name: parsed(value) if nested and value is not None else value
             for name, nested, value in zip(names, is_json, row, strict=True)
         }
-        for row in fetched
-    )
-    if format_ == "jsonl":
-        file.writelines(f"{json_text(row)}\n" for row in objects)
-    else:
-        file.write("[")
-        for number, row in enumerate(objects):
-            file.write((",\n" if number else "\n") + json_text(row))
-        file.write("\n]\n")
 
 
 def _apart(names: list[str]) -> list[str]:

@@ -222,7 +222,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
       blade why office_desk_aster-8b/0 --json
     """
     with open_warehouse(warehouse) as opened:
-        story = _story(opened, _find(opened, task))
+        story = task_story(opened, task)
     story["next"] = _next(story, warehouse)
     if as_json:
         click.echo(json_text(story, indent=2))
@@ -255,8 +255,9 @@ def _find(warehouse: Warehouse, text: str) -> Row:
     return {**asked, "rollout_index": citation.rollout_index}
 
 
-def _story(warehouse: Warehouse, asked: Row) -> Row:
+def task_story(warehouse: Warehouse, task: str) -> Row:
     """The task across runs, then its attempts in the run that was asked for, as plain values."""
+    asked = _find(warehouse, task)
     key, benchmark = (asked["run_id"], asked["task_id"]), asked["benchmark"]
     nothing = {"prompt": None, "prompt_sha": None}
     (question,) = rows(warehouse, QUESTION, *key, benchmark) or [nothing]

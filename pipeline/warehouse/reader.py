@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from pipeline.errors import InputError, UsageError, did_you_mean
+from pipeline.notebook import table
 from pipeline.settings import WAREHOUSE_NAME
 
 if TYPE_CHECKING:
@@ -26,6 +27,12 @@ QUESTIONS = (
     duckdb.StatementType.MULTI,  # pivot
 )
 EXAMPLE = 'For example: blade sql "from runs"'
+SHOWN = """
+    select
+        benchmark, run_id as run, model, n_tasks as tasks, n_scored as scored,
+        n_expected as expected, pass_at_1 as 'pass@1', mean_reward
+    from run_metrics order by benchmark, run_id
+"""
 MAKE_ONE = "Make one with: blade analyze RESULTS, or name another with --warehouse."
 # In this order: nothing can be set after the last.
 LOCKED_DOWN = {
@@ -102,6 +109,12 @@ class Warehouse:
                 raise InputError(f"{path}: cannot be written.", hint=hint) from error
             raise
         return int(n_rows)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the runs with their headline figures."""
+        result = self._connection.execute(SHOWN)
+        names = [column[0].replace("_", " ") for column in result.description or []]
+        return table(names, result.fetchall())
 
     def interrupt(self) -> None:
         """End the query that another thread is running."""
@@ -198,8 +211,9 @@ def of_this_version(path: Path) -> Iterator[None]:
         ) from error
 
 
-def warehouse_file(path: Path) -> Path:
+def warehouse_file(path: str | Path) -> Path:
     """The file itself, or that of an output folder."""
+    path = Path(path)
     return path / WAREHOUSE_NAME if path.is_dir() else path
 
 

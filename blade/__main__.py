@@ -1,0 +1,6 @@
+"""`python -m blade`: the command."""
+
+from pipeline.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""What a notebook shows of an answer: a small table in HTML, in which every text is inert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from pipeline.text import json_text, one_line
+
+LONGEST_CELL = 400
+MOST_ROWS = 200
+# Column of a comparison, and what stands above it.
+COMPARED = {
+    "candidate": "candidate",
+    "base": "base",
+    "metric": "metric",
+    "verdict": "verdict",
+    "base_value": "base value",
+    "candidate_value": "candidate value",
+    "delta": "change on common tasks",
+    "ci_new_tasks": "95% CI (new tasks)",
+    "p_holm": "p (Holm)",
+    "n_common_tasks": "common tasks",
+}
+EVENT = ("seq", "kind", "tool", "is_error", "arguments", "text")
+
+
+class Comparisons(list[dict[str, Any]]):
+    """One object per candidate and metric, as `blade compare --json` prints them."""
+
+    def _repr_html_(self) -> str:
+        return table(COMPARED.values(), [[each[name] for name in COMPARED] for each in self])
+
+
+class Rollout(dict[str, Any]):
+    """One rollout with its prompts and events, as `blade show --json` prints it."""
+
+    def _repr_html_(self) -> str:
+        told = ("reward", "is_pass", "status", "finish_reason", "n_turns", "n_tool_calls", "model")
+        facts = [(name, self[name]) for name in told if self[name] is not None]
+        said = [(name, text) for name, text in self["prompts"].items() if text]
+        events = [[event[name] for name in EVENT] for event in self["events"]]
+        title = f"<b>{cell(self['run_id'] + '/' + self['rollout_id'])}</b>"
+        return title + table((), [*facts, *said]) + table(EVENT, events)
+
+
+def table(names: Iterable[str], rows: Sequence[Iterable[Any]]) -> str:
+    """Rows as a table; of very many the first, and how many there are."""
+    head = "".join(f"<th>{cell(name)}</th>" for name in names)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{cell(value)}</td>' for value in row)}</tr>"
+        for row in rows[:MOST_ROWS]
+    )
+    rest = f"<p>the first {MOST_ROWS} of {len(rows):,} rows</p>" if len(rows) > MOST_ROWS else ""
+    top = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return f"<table>{top}<tbody>{body}</tbody></table>{rest}"
+
+
+def cell(value: Any) -> str:
+    """A value as a person reads it, cut, without anything a page or a terminal acts on."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list):
+        return ", ".join(map(cell, value[:MOST_ROWS]))
+    text = value if isinstance(value, str) else json_text(value)
+    return escape(one_line(text, LONGEST_CELL))
