@@ -9,7 +9,10 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pipeline"
-HOMES = {"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}}
+HOMES = {
+    **{"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}},
+    **{"starlette": {"view"}, "uvicorn": {"view"}},
+}
 
 
 def allowed() -> dict[str, set[str]]:

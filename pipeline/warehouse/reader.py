@@ -67,7 +67,9 @@ class Warehouse:
             self._refuse_commands(query)
             return self._connection.sql(query, params=parameters).to_arrow_table()
 
-    def execute(self, query: str, parameters: list[Any] | None = None) -> duckdb.DuckDBPyConnection:
+    def execute(
+        self, query: str, parameters: list[Any] | dict[str, Any] | None = None
+    ) -> duckdb.DuckDBPyConnection:
         """Run a query and leave its rows to be fetched, as the command line does."""
         with self.explained():
             self._refuse_commands(query)
@@ -88,6 +90,10 @@ class Warehouse:
                     f"select {', '.join(shown)} from ({text}\n)", parameters
                 )
             return result
+
+    def cursor(self) -> Warehouse:
+        """The same file for another thread, as locked down, with a query of its own to end."""
+        return Warehouse(self._connection.cursor())
 
     def interrupt(self) -> None:
         """End the query that another thread is running."""

@@ -168,6 +168,11 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
     ]
 
 
+def differences(source: Source, rollout: tuple[str, str, int]) -> list[Beside]:
+    """Both sides of what differs in one attempt."""
+    return [_beside(row) for row in rows_of(source, DIFFERENCES, [rollout])]
+
+
 def _grouped(found: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
     grouped: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
     for row in found:

@@ -1,0 +1,108 @@
+"""Runs and tasks as a matrix, and one task across runs and repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.view.labels import LabelFile
+from pipeline.view.opened import AbsentError, Opened, Row, page_no
+
+PAGE, MOST_RUNS, MOST_ATTEMPTS = 50, 12, 200
+# What a query may narrow the tasks by, and their order.
+ASKED = ("run", "bucket", "cause", "mode", "slice", "q", "sort")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Tasks by runs of one benchmark, as far as the filters let them through."""
+
+    benchmarks: list[Row]
+    benchmark: str
+    asked: dict[str, str]
+    options: Row
+    runs: list[Row]
+    n_runs: int
+    runs_page: int
+    tasks: list[Row]
+    n_tasks: int
+    page: int
+    n_pages: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task in every run of its benchmark, with each attempt."""
+
+    benchmark: str
+    task: Row
+    runs: list[Row]
+    is_cut: bool
+
+
+def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Matrix:
+    """The page of tasks that a query asks for."""
+    benchmarks = opened.keep("benchmarks", lambda: opened.rows("benchmarks"))
+    known = [row["benchmark"] for row in benchmarks]
+    benchmark = query.get("benchmark") or next(iter(known), "")
+    if known and benchmark not in known:
+        raise AbsentError(f"{benchmark}: no such benchmark.", hint="The first page lists them.")
+    options, runs = opened.keep(
+        ("options", benchmark),
+        lambda: (
+            opened.rows("options", benchmark=benchmark)[0],
+            opened.rows("runs", benchmark=benchmark),
+        ),
+    )
+    asked = {name: query.get(name, "").strip() for name in ASKED}
+    key, _, value = asked["slice"].partition("=")
+    conditions = {name: asked[name] for name in ("run", "bucket", "cause", "mode", "sort")}
+    page = page_no(query.get("page"))
+    found = opened.rows(
+        "tasks",
+        **{**conditions, "q": asked["q"].lower(), "slice_key": key, "slice_value": value},
+        **{"benchmark": benchmark, "labels": labels.causes(), "most": PAGE},
+        skipped=(page - 1) * PAGE,
+    )
+    if not found and page > 1:
+        return matrix(labels, opened, {**query, "page": "1"})
+    n_tasks = found[0]["n_found"] if found else 0
+    runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
+    shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
+    names = [row["task_id"] for row in found]
+    ids = [row["run_id"] for row in shown]
+    cells = {
+        (row["task_id"], row["run_id"]): row
+        for row in opened.rows(
+            *("cells",), benchmark=benchmark, tasks=names, runs=ids, labels=labels.causes()
+        )
+    }
+    prompts = opened.rows("prompts", benchmark=benchmark, tasks=names)
+    asks = {row["task_id"]: row["prompt"] for row in prompts}
+    tasks = [
+        {
+            "task_id": name,
+            "cells": [cells.get((name, run_id)) for run_id in ids],
+            "prompt": asks.get(name),
+        }
+        for name in names
+    ]
+    return Matrix(
+        *(benchmarks, benchmark, asked, options, shown, len(runs), runs_page),
+        *(tasks, n_tasks, page, -(-n_tasks // PAGE)),
+    )
+
+
+def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Task:
+    """One task, the attempts of each run below its outcome."""
+    benchmark, task_id = query.get("benchmark", ""), query.get("task", "")
+    key = {"benchmark": benchmark, "task": task_id}
+    found = opened.one("task", f"task {task_id} of {benchmark}", **key)
+    runs = opened.rows(
+        "cells", benchmark=benchmark, tasks=[task_id], runs=[], labels=labels.causes()
+    )
+    attempts = opened.rows("attempts", **key, most=MOST_ATTEMPTS)
+    for run in runs:
+        run["attempts"] = [each for each in attempts if each["run_id"] == run["run_id"]]
+        run["label"] = labels.of(run["run_id"], task_id)
+    return Task(benchmark, found, runs, len(attempts) == MOST_ATTEMPTS)
