@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import webbrowser
+from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from pipeline.cli.options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
 from pipeline.errors import UsageError
-from pipeline.settings import WAREHOUSE_NAME
 from pipeline.warehouse import warehouse_file
 
 EXTRA = "pip install 'blade-eval[view]'"
@@ -43,21 +45,20 @@ def view(
       blade view --labels results/labels.jsonl
     """
     try:
-        from pipeline.view.server import serve
+        from pipeline.view.server import prepared
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn", "anyio"):
             raise
         message = f"blade view needs {error.name}, which is not installed."
         raise UsageError(message, hint=f"Install it with: {EXTRA}") from error
-    found = nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME if out is None else None
-    try:
-        serve(
-            found or warehouse_file(out or DEFAULT_OUT),
-            port=port,
-            label_file=labels,
-            memory_limit=memory_limit,
-            announce=click.echo,
-            with_browser=not no_browser,
-        )
-    except KeyboardInterrupt:
-        click.echo("ended", err=True)
+    out = out or nearest_warehouse() or DEFAULT_OUT
+    explorer, server, listening = prepared(
+        warehouse_file(out), port=port, label_file=labels, memory_limit=memory_limit
+    )
+    with listening:
+        click.echo(explorer.url)
+        if not no_browser:
+            threading.Thread(target=webbrowser.open, args=(explorer.url,), daemon=True).start()
+        # Ctrl-C is how it ends.
+        with suppress(KeyboardInterrupt):
+            server.run(sockets=[listening])

@@ -3,40 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from pipeline.view.opened import AbsentError, Opened, Row, page_no
+from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
 
 PAGE = 50
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two runs: how much changed, how surely, and five ways to say why."""
-
-    pairs: list[Row]
-    base: str
-    candidate: str
-    metrics: list[Row]
-    metric: Row
-    ledgers: dict[str, list[Row]]
-    settings: list[Row]
-    flips: list[Row]
-
-
-@dataclass(frozen=True)
-class LineTasks:
-    """The tasks behind a line of a ledger, most changed first."""
-
-    asked: dict[str, str]
-    comparison: Row
-    tasks: list[Row]
-    n_tasks: int
-    page: int
-    n_pages: int
-
-
-def comparison(opened: Opened, query: Mapping[str, str]) -> Comparison | None:
+def comparison(opened: Opened, query: Mapping[str, str]) -> Page | None:
     """The pair asked for, else the first; none where the analysis compared nothing."""
     pairs = opened.keep("pairs", lambda: opened.rows("pairs"))
     if not pairs:
@@ -52,18 +25,13 @@ def comparison(opened: Opened, query: Mapping[str, str]) -> Comparison | None:
         missing = ", missing as failures" if row["policy"] == "counted_as_fail" else ""
         by = f" by {row['slice_key']}" if row["slice_key"] else ""
         ledgers.setdefault(f"{row['ledger']}{by}{missing}", []).append(row)
-    return Comparison(
-        pairs=pairs,
-        **key,
-        metrics=metrics,
-        metric=chosen,
-        ledgers=ledgers,
-        settings=opened.rows("settings", **key),
-        flips=opened.rows("flips", **key),
-    )
+    settings = opened.keep(("settings", *key.values()), lambda: opened.rows("settings", **key))
+    flips = opened.rows("flips", **key)
+    named = {"pairs": pairs, "metrics": metrics, "metric": chosen, "ledgers": ledgers}
+    return {**key, **named, "settings": settings, "flips": flips}
 
 
-def line_tasks(opened: Opened, query: Mapping[str, str]) -> LineTasks:
+def line_tasks(opened: Opened, query: Mapping[str, str]) -> Page:
     """What a line of a ledger is about."""
     key = _pair(query)
     pair = opened.rows("metrics", **key) if key else []
@@ -75,8 +43,8 @@ def line_tasks(opened: Opened, query: Mapping[str, str]) -> LineTasks:
     tasks = opened.rows("line_tasks", **key, **asked, most=PAGE, skipped=(page - 1) * PAGE)
     n_tasks = tasks[0]["n_found"] if tasks else 0
     asked["pair"] = query["pair"]
-    n_pages = -(-n_tasks // PAGE)
-    return LineTasks(asked, pair[0], tasks, n_tasks, page, n_pages)
+    named = {"asked": asked, "comparison": pair[0], "tasks": tasks, "n_tasks": n_tasks}
+    return {**named, "page": page, "n_pages": -(-n_tasks // PAGE)}
 
 
 def _pair(query: Mapping[str, str]) -> dict[str, str]:

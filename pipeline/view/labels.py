@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline import files
 from pipeline.errors import InputError, UsageError
-from pipeline.report.wording import CAUSES
+from pipeline.report import wording
 from pipeline.text import json_text, one_line
 from pipeline.view.opened import AbsentError, Opened, Row, Stamp, stamp
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pipeline.rerender import Label
 
 NAME = "labels.jsonl"
-MOST_EVIDENCE = 20
+CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
 
 
 class LabelFile:
@@ -27,15 +27,14 @@ class LabelFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._read: tuple[Stamp | None, list[Row], int] = (None, [], 0)
+        self._read: tuple[Stamp | None, list[Row]] = (None, [])
 
     def rows(self) -> list[Row]:
         """The last label of each task, in the order of the file."""
-        return self._current()[1]
-
-    def n_refused(self) -> int:
-        """Lines that are no label."""
-        return self._current()[2]
+        now = stamp(self.path)
+        if now != self._read[0]:
+            self._read = (now, _read(self.path))
+        return self._read[1]
 
     def of(self, run_id: str, task_id: str) -> Row | None:
         """The label of one task."""
@@ -46,12 +45,6 @@ class LabelFile:
         """What it says of each task, as a value for a query."""
         names = ("run_id", "task_id", "cause")
         return [{name: row[name] for name in names} for row in self.rows()]
-
-    def _current(self) -> tuple[Stamp | None, list[Row], int]:
-        now = stamp(self.path)
-        if now != self._read[0]:
-            self._read = (now, *_read(self.path))
-        return self._read
 
     def append(self, line: str, *, first: Callable[[], Iterable[str]]) -> None:
         """Add a line; a reader sees the old file or the new one. `first` begins a new file."""
@@ -91,26 +84,24 @@ def _held(path: Path) -> int:
         os.close(held)
 
 
-def _read(path: Path) -> tuple[list[Row], int]:
+def _read(path: Path) -> list[Row]:
     from pipeline.rerender import read_label
 
     try:
         lines = files.content(path).decode(errors="replace").splitlines()
     except files.UnreadableError:
-        return [], 0
+        return []
     found: dict[tuple[str, str], Row] = {}
-    n_refused = 0
     for line_no, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
             label = read_label(line)
         except (ValueError, RecursionError):
-            n_refused += 1
-            continue
+            continue  # a reject of the next analysis
         found.pop((label.run_id, label.task_id), None)
         found[label.run_id, label.task_id] = {**_row(label), "line_no": line_no}
-    return list(found.values()), n_refused
+    return list(found.values())
 
 
 def _row(label: Label) -> Row:
@@ -137,8 +128,6 @@ def line(opened: Opened, form: Mapping[str, str]) -> str:
         label = read_label(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"The label is refused: {error}.") from error
-    if len(label.evidence) > MOST_EVIDENCE:
-        raise UsageError(f"{len(label.evidence)} citations: at most {MOST_EVIDENCE}.")
     opened.one(
         *("outcome", f"{label.run_id}/{label.task_id}"), run=label.run_id, task=label.task_id
     )
@@ -157,10 +146,3 @@ def of_the_analysis(opened: Opened) -> list[str]:
         json_text({names.get(name, name): value for name, value in row.items() if value})
         for row in opened.rows("labels")
     ]
-
-
-def causes() -> dict[str, str]:
-    """What a label may say, in words."""
-    from pipeline.rerender import UNEXPLAINED
-
-    return {**CAUSES, UNEXPLAINED: "unexplained"}

@@ -13,7 +13,9 @@ from pipeline.errors import BladeError, UsageError
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse, of_this_version, open_warehouse
 
+# A row by its columns, and a page by what its template names.
 Row = dict[str, Any]
+Page = dict[str, Any]
 Made = TypeVar("Made")
 Stamp = tuple[int, ...]
 QUERIES: dict[str, str] = tomllib.loads(

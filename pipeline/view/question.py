@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -16,74 +15,67 @@ from pipeline.errors import BladeError, UsageError
 from pipeline.report.charts import svg
 from pipeline.report.wording import short
 from pipeline.text import json_text
-from pipeline.view.opened import Opened, Row
+from pipeline.view.opened import Opened, Page
 from pipeline.warehouse import Warehouse
 
+Rows = list[tuple[Any, ...]]
 SECONDS, MOST_ROWS, MOST_CHARACTERS, MOST_BARS = 20.0, 1000, 400, 40
-LONGEST_QUERY = 20_000
-EXAMPLES = (
-    "from run_metrics",
-    "select run_id, bucket, n_tasks from bucket_counts order by all",
-    "select mode, sum(n_rollouts) as n_rollouts from failure_modes group by all order by 2 desc",
-    "select run_id || '/' || rollout_id as rollout, reward, n_tool_errors from rollouts\n"
-    "order by n_tool_errors desc nulls last limit 50",
-    "select tool, count(*) as n_calls from events where kind = 'tool_call' group by all\n"
-    "order by n_calls desc",
-)
+LONGEST_QUERY, LARGEST = 20_000, 1e300
+# Rows are fetched a few at a time: texts of events may be long.
+FETCHED, MOST_HELD = 20, 32 << 20
 
 
-@dataclass(frozen=True)
-class Question:
-    """A query and what came of it."""
-
-    query: str
-    schema: list[Row]
-    names: list[str]
-    rows: list[list[tuple[str, str]]]
-    is_cut: bool
-    error: str
-    hint: str
-    chart: Markup
-    axes: tuple[str, str]
-    numbers: list[str]
-
-
-def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECONDS) -> Question:
+def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECONDS) -> Page:
     """The answer; a query that fails or takes too long says so in its place."""
     text = query.get("query", "").strip()
     schema = opened.keep("schema", lambda: opened.rows("schema"))
     names: list[str] = []
-    values: list[tuple[Any, ...]] = []
+    rows: Rows = []
+    is_cut = False
     error = hint = ""
     if len(text) > LONGEST_QUERY:
         error = f"The query has more than {LONGEST_QUERY:,} characters."
     elif text:
         try:
-            names, values = _answer(opened.warehouse, text, seconds)
+            names, rows, is_cut = _answer(opened.warehouse, text, seconds)
         except BladeError as failed:
             error, hint = str(failed), failed.hint
     ids = opened.keep("run ids", lambda: opened.rows("run_ids", benchmark=""))
     runs = {row["run_id"] for row in ids}
-    shown = values[:MOST_ROWS]
     numbers = [
         name
         for place, name in enumerate(names)
-        if any(_is_number(row[place]) for row in shown)
-        and all(row[place] is None or _is_number(row[place]) for row in shown)
+        if any(_is_number(row[place]) for row in rows)
+        and all(row[place] is None or _is_number(row[place]) for row in rows)
     ]
     axes = _axes(names, numbers, query)
-    chart = _chart(names, shown, axes) if axes[1] else Markup("")
-    cells = [[_cell(value, runs) for value in row] for row in shown]
-    is_cut = len(values) > MOST_ROWS
-    return Question(text, schema, names, cells, is_cut, error, hint, chart, axes, numbers)
+    chart = _chart(names, rows, axes) if axes[1] else Markup("")
+    cells = [[_cell(value, runs) for value in row] for row in rows]
+    return {
+        **{"query": text, "error": error, "hint": hint, "schema": schema, "names": names},
+        **{"rows": cells, "is_cut": is_cut, "chart": chart, "axes": axes, "numbers": numbers},
+    }
 
 
-def _answer(
-    warehouse: Warehouse, text: str, seconds: float
-) -> tuple[list[str], list[tuple[Any, ...]]]:
+def _answer(warehouse: Warehouse, text: str, seconds: float) -> tuple[list[str], Rows, bool]:
+    """Names, rows, and whether there are more: of many, or of long ones, the first are kept."""
+    rows: Rows = []
+    n_characters = 0
     with warehouse.explained(), _in_time(warehouse, seconds):
         result = warehouse.execute(text)
-        return [column[0] for column in result.description or []], result.fetchmany(MOST_ROWS + 1)
+        found = [column[0] for column in result.description or []]
+        # Columns may share a name: the second of them gets its place behind it.
+        names = [f"{name} ({n})" if name in found[:n] else name for n, name in enumerate(found)]
+        try:
+            while fetched := result.fetchmany(FETCHED):
+                rows += fetched
+                n_characters += sum(len(str(value)) for row in fetched for value in row)
+                if len(rows) > MOST_ROWS or n_characters > MOST_HELD:
+                    return names, rows[:MOST_ROWS], True
+        except (ValueError, OverflowError) as error:
+            message = f"A value cannot be shown ({error})."
+            raise UsageError(message, hint="Cast it to varchar.") from error
+    return names, rows, False
 
 
 @contextmanager
@@ -135,31 +127,19 @@ def _cell(value: Any, runs: set[str]) -> tuple[str, str]:
 
 def _axes(names: list[str], numbers: list[str], query: Mapping[str, str]) -> tuple[str, str]:
     """What is drawn by what: as asked, else the first number by the first other column."""
-    value = query.get("y", "")
-    by = query.get("x", "")
-    others = [name for name in names if name not in numbers]
+    by, value = query.get("x", ""), query.get("y", "")
     if by not in names:
-        by = next(iter([*others, *names]), "")
-    if value not in numbers:
-        value = next((name for name in numbers if name != by), "")
-    return by, value
+        by = next((name for name in names if name not in numbers), next(iter(names), ""))
+    return by, value if value in numbers else next((name for name in numbers if name != by), "")
 
 
-def _chart(names: list[str], rows: list[tuple[Any, ...]], axes: tuple[str, str]) -> Markup:
-    """Bars of one column by another, the first rows."""
+def _chart(names: list[str], rows: Rows, axes: tuple[str, str]) -> Markup:
+    """Bars of one column by another, of the first rows, as the report draws its own."""
     by, value = (names.index(each) for each in axes)
-    drawn = [(str(_name(row[by])), float(row[value])) for row in rows if row[value] is not None]
-    return bars(f"{axes[1]} by {axes[0]}", drawn)
-
-
-def _name(value: Any) -> Any:
-    """A value as the name of a bar."""
-    return "" if value is None else json_text(value) if isinstance(value, (dict, list)) else value
-
-
-def bars(title: str, values: Sequence[tuple[str, float]]) -> Markup:
-    """Named values as bars from 0, drawn as the report draws its own."""
-    shown = [each for each in values if abs(each[1]) < 1e300][:MOST_BARS]
+    drawn = [
+        (_cell(row[by], set())[0], float(row[value])) for row in rows if row[value] is not None
+    ]
+    shown = [each for each in drawn if abs(each[1]) < LARGEST][:MOST_BARS]
     scale = svg.scale([number for _, number in shown], svg.LEFT, svg.RIGHT) if shown else None
     if scale is None:
         return Markup("")
@@ -170,9 +150,8 @@ def bars(title: str, values: Sequence[tuple[str, float]]) -> Markup:
         text = short(f"{number:.4f}") if abs(number) < 1e6 else f"{number:.4g}"
         lines.append(svg.Line(name, [[text]], svg.bar(kind, start, end)))
     high = svg.TOP + svg.ROW * len(lines)
-    drawn = svg.axis(svg.ticks(scale.low, scale.high), scale, 22, high)
-    drawn += svg.rows(lines, [(svg.VALUE, "", "end")])
-    more = f"The first {len(shown)} of {len(values)} rows." if len(shown) < len(values) else ""
-    return Markup(
-        svg.figure(svg.figure_id("bars", {"title": title}), title, lines, drawn, high + 26, more)
-    )
+    picture = svg.axis(svg.ticks(scale.low, scale.high), scale, 22, high)
+    picture += svg.rows(lines, [(svg.VALUE, "", "end")])
+    more = f"The first {len(shown)} of {len(rows)} rows." if len(shown) < len(rows) else ""
+    title = svg.inert(f"{axes[1]} by {axes[0]}")
+    return Markup(svg.figure("chart-answer", title, lines, picture, high + 26, more))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-import webbrowser
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -14,13 +13,13 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import anyio.to_thread
-import uvicorn
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn import Config, Server
 
 from pipeline.errors import BladeError, UsageError
 from pipeline.report import templates, wording
@@ -69,30 +68,37 @@ class Explorer:
         """Where it answers, with the key."""
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
+    def is_token(self, text: str) -> bool:
+        """Compared in a time that does not tell how much of it is right."""
+        return secrets.compare_digest(text.encode("utf-8", "replace"), self.token.encode())
+
     @property
     def cookie(self) -> str:
         """Ports share their cookies: each explorer has one of its own name."""
         return f"blade_view_{self.port}"
 
 
-def serve(
+def prepared(
     warehouse: Path,
     *,
     port: int,
     label_file: Path | None = None,
     memory_limit: str | None = None,
-    announce: Callable[[str], None],
-    with_browser: bool,
-) -> None:
-    """Answer until it is interrupted; the address is announced once it can be opened."""
+) -> tuple[Explorer, Server, socket.socket]:
+    """A server that waits to be run on its socket: connections are taken from here on."""
     followed = Followed(warehouse, memory_limit=memory_limit)
-    listening = _listening(port)
-    explorer = Explorer(
-        followed,
-        labels.LabelFile(label_file or warehouse.parent / labels.NAME),
-        listening.getsockname()[1],
-    )
-    config = uvicorn.Config(
+    file = labels.LabelFile(label_file or warehouse.parent / labels.NAME)
+    listening = socket.socket()
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen(MOST_CONNECTIONS)
+    except OSError as error:
+        listening.close()
+        message = f"port {port}: cannot be listened on ({error.strerror})."
+        raise UsageError(message, hint="Take any that is free with: --port 0") from error
+    explorer = Explorer(followed, file, listening.getsockname()[1])
+    config = Config(
         Guard(app(explorer), explorer),
         log_level="warning",
         access_log=False,
@@ -103,30 +109,11 @@ def serve(
         timeout_graceful_shutdown=2,
         limit_concurrency=MOST_CONNECTIONS,
     )
-    with listening:
-        announce(explorer.url)
-        if with_browser:
-            threading.Thread(target=webbrowser.open, args=(explorer.url,), daemon=True).start()
-        uvicorn.Server(config).run(sockets=[listening])
-
-
-def _listening(port: int) -> socket.socket:
-    listening = socket.socket()
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(MOST_CONNECTIONS)
-    except OSError as error:
-        listening.close()
-        raise UsageError(
-            f"port {port}: cannot be listened on ({error.strerror}).",
-            hint="Take any that is free with: --port 0",
-        ) from error
-    return listening
+    return explorer, Server(config), listening
 
 
 class Guard:
-    """Lets through who has the token, asks this host and comes from this page; seals answers."""
+    """Lets in who has the token, asks this host and comes from these pages; seals every answer."""
 
     def __init__(self, inner: ASGIApp, explorer: Explorer) -> None:
         self.inner, self.explorer = inner, explorer
@@ -137,54 +124,40 @@ class Guard:
             return
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         request = Request(scope)
+        has_token = self.explorer.is_token(request.query_params.get("token", ""))
+        headers = HEADERS
+        if has_token:
+            # No redirect: a browser would not send a strict cookie along where another page led.
+            cookie = f"{self.explorer.cookie}={self.explorer.token}"
+            headers = {**HEADERS, "set-cookie": f"{cookie}; Path=/; HttpOnly; SameSite=Strict"}
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(
-                        (name.encode(), value.encode())
-                        for name, value in HEADERS.items()
-                        if name.encode() not in given
-                    ),
-                ]
+                sent = message["headers"]
+                given = {name for name, _ in sent}
+                wanted = [(name.encode(), value.encode()) for name, value in headers.items()]
+                message["headers"] = [*sent, *(each for each in wanted if each[0] not in given)]
             await send(message)
 
-        answer = self._refused(request) or self._admitted(request) or self.inner
+        refusal = self._refusal(request, has_token=has_token)
+        answer = PlainTextResponse(f"{refusal[1]}\n", refusal[0]) if refusal else self.inner
         await answer(scope, receive, sealed)
 
-    def _refused(self, request: Request) -> Response | None:
-        port = self.explorer.port
-        hosts = {f"{name}:{port}" for name in (HOST, "localhost")}
-        if request.headers.getlist("host")[:2] not in [[host] for host in hosts]:
-            return PlainTextResponse("This host is not served here.\n", 421)
-        origins = {f"http://{host}" for host in hosts}
-        origin = request.headers.get("origin")
-        is_writing = request.method not in ("GET", "HEAD")
-        if (origin is None and is_writing) or (origin is not None and origin not in origins):
-            return PlainTextResponse("Only pages of this explorer may ask that.\n", 403)
+    def _refusal(self, request: Request, *, has_token: bool) -> tuple[int, str] | None:
+        hosts = [f"{name}:{self.explorer.port}" for name in (HOST, "localhost")]
+        if request.headers.getlist("host") not in [[host] for host in hosts]:
+            return 421, "This host is not served here."
+        asked = request.headers
+        is_reading = request.method in ("GET", "HEAD")
+        # Forms always say where they come from; a plain address that is typed in does not.
+        origins = [*([None] if is_reading else []), *(f"http://{host}" for host in hosts)]
+        is_led = asked.get("sec-fetch-site", "none") not in ("same-origin", "none")
+        if asked.get("origin") not in origins or (is_led and not has_token):
+            return 403, "Only pages of this explorer may ask that."
+        cookie = request.cookies.get(self.explorer.cookie, "")
+        if not has_token and not self.explorer.is_token(cookie):
+            return 401, "Open the address that blade view printed: it holds the key."
         return None
-
-    def _admitted(self, request: Request) -> Response | None:
-        """Nothing for who has been let in; a cookie for who brings the token."""
-        token = request.query_params.get("token")
-        if request.method == "GET" and token and self._is_token(token):
-            left = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
-            path = request.url.path.replace("//", "/")
-            to = RedirectResponse(f"{path}?{urlencode(left)}" if left else path, 303)
-            to.set_cookie(
-                *(self.explorer.cookie, self.explorer.token), httponly=True, samesite="strict"
-            )
-            return to
-        if self._is_token(request.cookies.get(self.explorer.cookie, "")):
-            return None
-        return PlainTextResponse(
-            "Open the address that blade view printed: it holds the key.\n", 401
-        )
-
-    def _is_token(self, text: str) -> bool:
-        return secrets.compare_digest(text.encode("utf-8", "replace"), self.explorer.token.encode())
 
 
 def app(explorer: Explorer) -> Starlette:
@@ -204,7 +177,7 @@ def app(explorer: Explorer) -> Starlette:
     def asked_sql(request: Request) -> Response:
         with explorer.followed.opened() as opened:
             found = question.question(opened, request.query_params)
-        return rendered(explorer, "sql", found, status=400 if found.error else 200)
+        return rendered(explorer, "sql", found, status=400 if found["error"] else 200)
 
     async def sql(request: Request) -> Response:
         # On threads of their own, so that slow ones never stand before a page.
@@ -223,8 +196,7 @@ def app(explorer: Explorer) -> Starlette:
 
     def write_label(body: bytes) -> Response:
         form = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
-        given = form.get("token", "").encode("utf-8", "replace")
-        if not secrets.compare_digest(given, explorer.token.encode()):
+        if not explorer.is_token(form.get("token", "")):
             return PlainTextResponse("The form lacks the key of this explorer.\n", 403)
         with explorer.followed.opened() as opened:
             line = labels.line(opened, form)
@@ -252,10 +224,6 @@ def app(explorer: Explorer) -> Starlette:
         said = {"message": str(error), "hint": error.hint}
         return rendered(explorer, "message", said, status=status)
 
-    def broken(_request: Request, _error: Exception) -> Response:
-        said = {"message": "This page cannot be shown.", "hint": "The terminal says why: a bug."}
-        return rendered(explorer, "message", said, status=500)
-
     return Starlette(
         routes=[
             Route("/", page("matrix", partial(tasks.matrix, explorer.labels))),
@@ -272,7 +240,7 @@ def app(explorer: Explorer) -> Starlette:
             Route("/view.css", static(STYLES, "text/css")),
             Route("/view.js", static(SCRIPTS, "text/javascript")),
         ],
-        exception_handlers={BladeError: failed, Exception: broken},
+        exception_handlers={BladeError: failed},
     )
 
 
@@ -284,6 +252,8 @@ def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
         with explorer.followed.opened() as opened:
             found = opened.rows("run_ids", benchmark=benchmark) if benchmark else []
         runs = [row["run_id"] for row in found]
+        if benchmark and not runs:
+            raise AbsentError(f"{benchmark}: no such benchmark.")
         path = explorer.labels.path
         key = (explorer.followed.stamp, stamp(path), benchmark, is_page)
         if key not in explorer.reports:
@@ -299,7 +269,7 @@ def rendered(explorer: Explorer, template: str, page: Any, *, status: int = 200)
     text = (
         _environment()
         .get_template(f"{template}.html.j2")
-        .render(page=page, explorer=explorer, causes=labels.causes())
+        .render(page=page, explorer=explorer, causes=labels.CAUSES)
     )
     return Response(text.encode("utf-8", "replace"), status, media_type="text/html")
 
@@ -322,7 +292,7 @@ def _environment() -> Any:
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }
-    made.globals |= {"link": _link, "verdict": _verdict, "examples": question.EXAMPLES}
+    made.globals |= {"link": _link, "verdict": _verdict}
     return made
 
 

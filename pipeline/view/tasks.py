@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pipeline.view.labels import LabelFile
-from pipeline.view.opened import AbsentError, Opened, Row, page_no
+from pipeline.view.opened import AbsentError, Opened, Page, page_no
 
 PAGE, MOST_RUNS, MOST_ATTEMPTS = 50, 12, 200
 # What a query may narrow the tasks by, and their order.
 ASKED = ("run", "bucket", "cause", "mode", "slice", "q", "sort")
 
 
-@dataclass(frozen=True)
-class Matrix:
-    """Tasks by runs of one benchmark, as far as the filters let them through."""
-
-    benchmarks: list[Row]
-    benchmark: str
-    asked: dict[str, str]
-    options: Row
-    runs: list[Row]
-    n_runs: int
-    runs_page: int
-    tasks: list[Row]
-    n_tasks: int
-    page: int
-    n_pages: int
-
-
-@dataclass(frozen=True)
-class Task:
-    """A task in every run of its benchmark, with each attempt."""
-
-    benchmark: str
-    task: Row
-    runs: list[Row]
-    is_cut: bool
-
-
-def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Matrix:
+def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     """The page of tasks that a query asks for."""
     benchmarks = opened.keep("benchmarks", lambda: opened.rows("benchmarks"))
     known = [row["benchmark"] for row in benchmarks]
@@ -77,23 +49,22 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Matri
             *("cells",), benchmark=benchmark, tasks=names, runs=ids, labels=labels.causes()
         )
     }
-    prompts = opened.rows("prompts", benchmark=benchmark, tasks=names)
-    asks = {row["task_id"]: row["prompt"] for row in prompts}
+    records = [row["prompt_record"] for row in found]
+    asks = {row["record_id"]: row["prompt"] for row in opened.rows("prompts", records=records)}
     tasks = [
         {
-            "task_id": name,
-            "cells": [cells.get((name, run_id)) for run_id in ids],
-            "prompt": asks.get(name),
+            "task_id": row["task_id"],
+            "cells": [cells.get((row["task_id"], run_id)) for run_id in ids],
+            "prompt": asks.get(row["prompt_record"]),
         }
-        for name in names
+        for row in found
     ]
-    return Matrix(
-        *(benchmarks, benchmark, asked, options, shown, len(runs), runs_page),
-        *(tasks, n_tasks, page, -(-n_tasks // PAGE)),
-    )
+    told = {"benchmarks": benchmarks, "benchmark": benchmark, "asked": asked, "options": options}
+    told |= {"runs": shown, "n_runs": len(runs), "runs_page": runs_page, "tasks": tasks}
+    return {**told, "n_tasks": n_tasks, "page": page, "n_pages": -(-n_tasks // PAGE)}
 
 
-def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Task:
+def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     """One task, the attempts of each run below its outcome."""
     benchmark, task_id = query.get("benchmark", ""), query.get("task", "")
     key = {"benchmark": benchmark, "task": task_id}
@@ -105,4 +76,5 @@ def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Task:
     for run in runs:
         run["attempts"] = [each for each in attempts if each["run_id"] == run["run_id"]]
         run["label"] = labels.of(run["run_id"], task_id)
-    return Task(benchmark, found, runs, len(attempts) == MOST_ATTEMPTS)
+    is_cut = len(attempts) == MOST_ATTEMPTS
+    return {"benchmark": benchmark, "task": found, "runs": runs, "is_cut": is_cut}

@@ -6,40 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Any
 
 from pipeline.citation import SHAPE, Citation, parse
-from pipeline.report.html.evidence import Beside, Marked, differences, marked
+from pipeline.report.html.evidence import Marked, beside, marked
 from pipeline.text import json_text, one_line, parsed
 from pipeline.view.labels import LabelFile
-from pipeline.view.opened import AbsentError, Opened, Row, page_no
+from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
 
 PAGE = 200
 # A page of the longest transcript stays readable and small; the whole text is one press away.
-SHOWN_CHARACTERS, COMPARED_CHARACTERS, MOST_COMPARED, MOST_PAIRS = 3000, 4000, 6000, 400
-
-
-@dataclass(frozen=True)
-class Reader:
-    """An attempt: verdict, checks, what was expected, its events, and the label of its task."""
-
-    citation: Citation
-    rollout: Row
-    siblings: list[Row]
-    question: Row
-    checks: list[Row]
-    modes: list[Row]
-    differences: list[Beside]
-    passes: list[str]
-    events: list[Row]
-    errors: list[int]
-    hits: list[Row]
-    q: str
-    n_events: int
-    page: int
-    n_pages: int
-    label: Row | None
-    verifier: str
+SHOWN, COMPARED, MOST_COMPARED, PAIRS, LAID_OUT = 3000, 2000, 6000, 100, 100_000
 
 
 @dataclass(frozen=True)
@@ -65,92 +41,91 @@ class Pair:
     n_alike: int = 0
 
 
-@dataclass(frozen=True)
-class Diff:
-    """Two attempts, step by step."""
-
-    citations: list[Citation]
-    rollouts: list[Row]
-    pairs: list[Pair]
-    n_left_out: int
-    n_alike: int
-    n_steps: tuple[int, int]
-    is_whole: bool
-
-
 def cited(text: str) -> Citation:
     """The citation of an address."""
     found = parse(text)
-    if found is None:
+    if found is None or max(found.rollout_index, found.seq or 0) >= 1 << 62:
         raise AbsentError(f"{one_line(text)}: is not {SHAPE}, such as run_a/17:0.")
     return found
 
 
-def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Reader:
+def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     """The page of a transcript that an address asks for: by number, or where an event stands."""
     asked = cited(query.get("at", ""))
-    key = _key(asked)
-    rollout = opened.one("rollout", str(replace(asked, seq=None)), **key)
+    key, record, rollout = _found(opened, asked)
     count = opened.rows("event_count", **key)[0]
     n_pages = max(1, -(-count["last"] // PAGE))
     page = min(-(-asked.seq // PAGE) if asked.seq else page_no(query.get("page")), n_pages)
     first = (page - 1) * PAGE + 1
     q = query.get("q", "").strip()
     task = {name: key[name] for name in ("run", "task")}
+    fields = rollout["verifier"] or "{}"
     asks = opened.rows("question", **task, sha=rollout["prompt_sha"])
-    passes = (
-        [] if rollout["is_pass"] else opened.rows("passes", **key, benchmark=rollout["benchmark"])
-    )
-    has_differences = opened.rows("has_differences", **key)[0]["is_any"]
-    return Reader(
-        citation=asked,
-        rollout=rollout,
-        siblings=opened.rows("siblings", **task),
-        question=asks[0] if asks else {"prompt": "", "system_prompt": ""},
-        checks=opened.rows("checks", **key),
-        modes=opened.rows("modes", **key),
-        differences=differences(opened.warehouse, asked.rollout) if has_differences else [],
-        passes=[row["citation"] for row in passes],
-        events=opened.rows(
-            *("events",), **key, first=first, last=first + PAGE - 1, cut=SHOWN_CHARACTERS
-        ),
-        errors=count["errors"],
-        hits=opened.rows("hits", **key, q=q.lower()) if q else [],
-        q=q,
-        n_events=count["n"],
-        page=page,
-        n_pages=n_pages,
-        label=labels.of(*asked.rollout[:2]),
-        verifier=json_text(parsed(rollout.pop("verifier") or "{}"), indent=2),
-    )
+    return {
+        "citation": asked,
+        "rollout": rollout,
+        "siblings": opened.rows("siblings", **task),
+        "question": asks[0] if asks else None,
+        "checks": opened.rows("checks", **key),
+        "modes": opened.rows("modes", **key),
+        "differences": [beside(row) for row in opened.rows("differences", **key, **record)],
+        "passes": [] if rollout["is_pass"] else _passes(opened, key, rollout),
+        "events": opened.rows("events", **key, first=first, last=first + PAGE - 1, cut=SHOWN),
+        "errors": count["errors"],
+        "hits": opened.rows("hits", **key, q=q.lower()) if q else [],
+        **{"q": q, "page": page, "n_pages": n_pages},
+        "label": labels.of(*asked.rollout[:2]),
+        "verifier": json_text(parsed(fields), indent=2) if len(fields) < LAID_OUT else fields,
+    }
 
 
-def _key(asked: Citation) -> dict[str, Any]:
-    return {"run": asked.run_id, "task": asked.task_id, "index": asked.rollout_index}
+def _found(opened: Opened, asked: Citation) -> tuple[Row, Row, Row]:
+    """The attempt of a citation: its key, the row it came from, and what is recorded of it."""
+    key = {"run": asked.run_id, "task": asked.task_id, "index": asked.rollout_index}
+    found = opened.one("record", str(replace(asked, seq=None)), **key)
+    record = {"record": found["record_id"]}
+    return key, record, opened.rows("rollout", **key, **record)[0]
+
+
+def _passes(opened: Opened, key: Row, rollout: Row) -> list[str]:
+    """The closest pass of its run, the one that a comparison sets beside it, then any others."""
+    flips = opened.keep("flipped", lambda: opened.rows("flipped"))
+    failing = f"{rollout['run_id']}/{rollout['rollout_id']}"
+    named = [row["passing"] for row in flips if row["failing"] == failing and row["passing"]]
+    found = opened.rows("passes", **key, benchmark=rollout["benchmark"])
+    own = [row["citation"] for row in found if not row["place"]]
+    return list(dict.fromkeys([*own, *named, *(row["citation"] for row in found)]))
 
 
 def event(opened: Opened, query: Mapping[str, str]) -> tuple[Citation, Row]:
     """One event whole."""
     asked = cited(query.get("at", ""))
-    return asked, opened.one("event", str(asked), **_key(asked), seq=asked.seq)
+    run, task, index = asked.rollout
+    found = opened.one("event", str(asked), run=run, task=task, index=index, seq=asked.seq)
+    return asked, found
 
 
-def diff(opened: Opened, query: Mapping[str, str]) -> Diff:
+def diff(opened: Opened, query: Mapping[str, str]) -> Page:
     """Two attempts aligned by what they did: calls, unless everything is asked for."""
     sides = [replace(cited(query.get(name, "")), seq=None) for name in ("at", "with")]
-    rollouts = [opened.one("rollout", str(each), **_key(each)) for each in sides]
+    found = [_found(opened, each) for each in sides]
+    rollouts = [rollout for _, _, rollout in found]
     told = [
-        opened.rows("events", **_key(each), first=1, last=MOST_COMPARED, cut=COMPARED_CHARACTERS)
-        for each in sides
+        opened.rows("events", **key, first=1, last=MOST_COMPARED, cut=COMPARED)
+        for key, _, _ in found
     ]
     has_calls = any(row["kind"] == "tool_call" for rows in told for row in rows)
     is_whole = bool(query.get("all")) or not has_calls
     one, other = (_steps(rows, is_whole=is_whole) for rows in told)
     pairs = _aligned(one, other)
-    n_alike = sum(each.n_alike for each in pairs)
-    n_left_out = max(0, len(pairs) - MOST_PAIRS)
-    n_steps = (len(one), len(other))
-    return Diff(sides, rollouts, pairs[:MOST_PAIRS], n_left_out, n_alike, n_steps, is_whole)
+    n_pages = max(1, -(-len(pairs) // PAIRS))
+    page = min(page_no(query.get("page")), n_pages)
+    shown = pairs[(page - 1) * PAIRS : page * PAIRS]
+    return {
+        **{"citations": sides, "rollouts": rollouts, "pairs": shown, "is_whole": is_whole},
+        **{"n_alike": sum(each.n_alike for each in pairs), "n_steps": (len(one), len(other))},
+        **{"page": page, "n_pages": n_pages},
+    }
 
 
 def _steps(rows: list[Row], *, is_whole: bool) -> list[Step]:

@@ -6,6 +6,12 @@ const $$ = (selector) => [...document.querySelectorAll(selector)];
 const form = $(".label form");
 const say = (words) => { $("#status").textContent = words; };
 
+// The key has become a cookie: it need not stand in the address.
+const address = new URL(location.href);
+if (address.searchParams.has("token")) {
+  address.searchParams.delete("token");
+  history.replaceState(null, "", address);
+}
 for (const link of $$(".top nav a")) {
   if (link.pathname === location.pathname) link.setAttribute("aria-current", "page");
 }
