@@ -55,10 +55,9 @@ def view(
     explorer, server, listening = prepared(
         warehouse_file(out), port=port, label_file=labels, memory_limit=memory_limit
     )
-    with listening:
+    # Ctrl-C is how it ends.
+    with listening, suppress(KeyboardInterrupt):
         click.echo(explorer.url)
         if not no_browser:
             threading.Thread(target=webbrowser.open, args=(explorer.url,), daemon=True).start()
-        # Ctrl-C is how it ends.
-        with suppress(KeyboardInterrupt):
-            server.run(sockets=[listening])
+        server.run(sockets=[listening])
