@@ -131,7 +131,7 @@ def test_hardest_first_and_pages(small: Path) -> None:
     listed = [re.findall(r'"/task[^"]*">(\d+)</a>', page.text) for page in pages]
     expected = [str(task) for rest in (0, 1) for task in range(rest, 120, 2)]
     assert [*listed[0], *listed[1], *listed[2]] == expected
-    assert [len(each) for each in listed] == [50, 50, 20, 50], "what is beyond begins anew"
+    assert [len(each) for each in listed] == [50, 50, 20, 20], "beyond the last is the last"
     assert "page 2 of 3" in pages[1].words
 
 

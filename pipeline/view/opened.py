@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from pipeline.errors import BladeError, UsageError
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse, of_this_version, open_warehouse
@@ -21,7 +23,7 @@ Stamp = tuple[int, ...]
 QUERIES: dict[str, str] = tomllib.loads(
     Path(__file__).with_name("queries.toml").read_text(encoding="utf-8")
 )
-LARGEST_PAGE = 1_000_000
+LARGEST_PAGE, MOST_KEPT = 1_000_000, 40
 
 
 class AbsentError(UsageError):
@@ -41,6 +43,10 @@ class Opened:
         names = [column[0] for column in result.description or []]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
+    def table(self, name: str, **values: Any) -> pa.Table:
+        """The same held together: many rows, of which few are shown."""
+        return self.warehouse.arrow(QUERIES[name], values)
+
     def one(self, name: str, what: str, **values: Any) -> Row:
         """The only row; AbsentError says what is not there."""
         found = self.rows(name, **values)
@@ -50,10 +56,12 @@ class Opened:
         return found[0]
 
     def keep(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Made once for as long as the file stays the same: lists to choose from."""
+        """Made once for as long as the file stays the same; the oldest makes room."""
+        made: Made = self._kept[key] if key in self._kept else make()
         if key not in self._kept:
-            self._kept[key] = make()
-        made: Made = self._kept[key]
+            self._kept[key] = made
+            for old in list(self._kept)[:-MOST_KEPT]:
+                self._kept.pop(old, None)
         return made
 
 

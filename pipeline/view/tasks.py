@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.view.labels import LabelFile
-from pipeline.view.opened import AbsentError, Opened, Page, page_no
+from pipeline.view.opened import AbsentError, Opened, Page, page_no, stamp
 
 PAGE, MOST_RUNS, MOST_ATTEMPTS = 50, 12, 200
 # What a query may narrow the tasks by, and their order.
@@ -29,16 +29,17 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     asked = {name: query.get(name, "").strip() for name in ASKED}
     key, _, value = asked["slice"].partition("=")
     conditions = {name: asked[name] for name in ("run", "bucket", "cause", "mode", "sort")}
-    page = page_no(query.get("page"))
-    found = opened.rows(
-        "tasks",
-        **{**conditions, "q": asked["q"].lower(), "slice_key": key, "slice_value": value},
-        **{"benchmark": benchmark, "labels": labels.causes(), "most": PAGE},
-        skipped=(page - 1) * PAGE,
+    conditions |= {"q": asked["q"].lower(), "slice_key": key, "slice_value": value}
+    all_found = opened.keep(
+        ("tasks", benchmark, stamp(labels.path), *conditions.values()),
+        lambda: opened.table(
+            *("tasks",), benchmark=benchmark, labels=labels.causes(), **conditions
+        ),
     )
-    if not found and page > 1:
-        return matrix(labels, opened, {**query, "page": "1"})
-    n_tasks = found[0]["n_found"] if found else 0
+    n_tasks = len(all_found)
+    n_pages = -(-n_tasks // PAGE)
+    page = min(page_no(query.get("page")), max(1, n_pages))
+    found = all_found.slice((page - 1) * PAGE, PAGE).to_pylist()
     runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
     shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
     names = [row["task_id"] for row in found]
@@ -61,7 +62,7 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     ]
     told = {"benchmarks": benchmarks, "benchmark": benchmark, "asked": asked, "options": options}
     told |= {"runs": shown, "n_runs": len(runs), "runs_page": runs_page, "tasks": tasks}
-    return {**told, "n_tasks": n_tasks, "page": page, "n_pages": -(-n_tasks // PAGE)}
+    return {**told, "n_tasks": n_tasks, "page": page, "n_pages": n_pages}
 
 
 def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:

@@ -61,7 +61,9 @@ class Warehouse:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
-    def arrow(self, query: str, parameters: list[Any] | None = None) -> pyarrow.Table:
+    def arrow(
+        self, query: str, parameters: list[Any] | dict[str, Any] | None = None
+    ) -> pyarrow.Table:
         """The rows of a query as an Arrow table."""
         with self.explained():
             self._refuse_commands(query)
