@@ -40,6 +40,15 @@ def reader(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rea
         yield found
 
 
+def called(tool: str, number: int) -> list[dict[str, str]]:
+    """A call and its result, under an id that others have too."""
+    arguments = json.dumps({"n": number})
+    return [
+        {"type": "function_call", "name": tool, "call_id": "same", "arguments": arguments},
+        {"type": "function_call_output", "call_id": "same", "output": f"result of {tool}"},
+    ]
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The warehouse of 120 tasks, one long transcript, some checks and a label."""
@@ -55,6 +64,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "checked_rollouts.jsonl": [
             rollout(0, 0, ask="checked", reward=0.0, tests=tests),
             rollout(0, 1, ask="checked"),
+        ],
+        "odd_rollouts.jsonl": [
+            rollout(0, 0, ask="odd", reward=0.0, output=[*called("a", 1), *called("b", 2)]),
+            rollout(0, 1, ask="odd", output=[*called("z", 0), *called("a", 1), *called("b", 3)]),
         ],
         "labels.jsonl": [{"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"}],
     }
@@ -190,6 +203,15 @@ def test_two_attempts_are_aligned(reader: Reader) -> None:
     assert "<mark>permission denied for this field</mark>" in page.text
     whole = reader.get("/diff", at=FAILING, with_=f"{ASTER}/0:2", all="1")
     assert "reasoning" in whole.words and "reasoning" not in page.words
+
+
+def test_calls_are_aligned_by_their_tools(small: Path) -> None:
+    """Each with the result that follows it, though ids repeat; equal tools beside each other."""
+    with viewed(small) as reader:
+        page = reader.get("/diff", at="odd/0:0", with_="odd/0:1")
+    assert "1 step alike" in page.words and "result of z" in page.words
+    assert re.findall(r"<mark>(\d)</mark>", page.text) == ["2", "3"]
+    assert page.words.count("no such step") == 1
 
 
 def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:

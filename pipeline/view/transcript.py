@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -117,7 +117,7 @@ def diff(opened: Opened, query: Mapping[str, str]) -> Page:
     has_calls = any(row["kind"] == "tool_call" for rows in told for row in rows)
     is_whole = bool(query.get("all")) or not has_calls
     one, other = (_steps(rows, is_whole=is_whole) for rows in told)
-    pairs = _aligned(one, other)
+    pairs = list(_aligned(one, other))
     n_pages = max(1, -(-len(pairs) // PAIRS))
     page = min(page_no(query.get("page")), n_pages)
     shown = pairs[(page - 1) * PAIRS : page * PAIRS]
@@ -129,51 +129,53 @@ def diff(opened: Opened, query: Mapping[str, str]) -> Page:
 
 
 def _steps(rows: list[Row], *, is_whole: bool) -> list[Step]:
-    """Calls, each with its result, and the last words; or everything."""
-    results = {
-        row["call_id"]: row for row in rows if row["kind"] == "tool_result" and row["call_id"]
-    }
-    last = max((row["seq"] for row in rows if row["kind"] == "message"), default=None)
-    found = []
+    """Calls, each with the result that follows, and the last words; or everything."""
+    found: list[Step] = []
+    waiting: dict[str | None, int] = {}
+    spoken = [row["seq"] for row in rows if row["kind"] == "message" and row["role"] != "user"]
     for row in rows:
-        kind, body = row["kind"], row["body"]
+        kind, body, call = row["kind"], row["body"], row["call_id"]
         if kind == "tool_call":
             value = parsed(body)
-            plain = json_text(dict(sorted(value.items()))) if isinstance(value, dict) else body
-            result = results.get(row["call_id"]) or {"body": "", "seq": None, "is_error": False}
-            found.append(
-                Step(
-                    *(row["seq"], row["tool"] or "call", plain, f"{row['tool']} {plain}"),
-                    *(result["body"], result["seq"], bool(result["is_error"])),
-                )
-            )
-        elif kind == "tool_result" and row["call_id"] in results and not is_whole:
-            continue
-        elif (is_whole and kind != "tool_result") or row["seq"] == last:
+            body = json_text(dict(sorted(value.items()))) if isinstance(value, dict) else body
+            waiting[call] = len(found)
+            found.append(Step(row["seq"], row["tool"] or "call", body, f"{row['tool']} {body}"))
+        elif kind == "tool_result" and call in waiting:
+            result = {"result": body, "result_seq": row["seq"], "is_error": bool(row["is_error"])}
+            place = waiting.pop(call)
+            found[place] = replace(found[place], **result)
+        elif is_whole or row["seq"] in spoken[-1:]:
             title = " ".join(filter(None, (kind, row["role"])))
-            key = f"{kind} {' '.join(body.split())}"
-            found.append(Step(row["seq"], title, body, key))
+            found.append(Step(row["seq"], title, body, f"{kind} {' '.join(body.split())}"))
     return found
 
 
-def _aligned(one: list[Step], other: list[Step]) -> list[Pair]:
+def _aligned(one: list[Step], other: list[Step]) -> Iterator[Pair]:
     """What both do folded to one line, what differs beside each other."""
-    found = []
-    matcher = SequenceMatcher(None, [each.key for each in one], [each.key for each in other])
-    for kind, i, i_end, j, j_end in matcher.get_opcodes():
-        if kind == "equal":
-            run = 0
-            for left, right in zip(one[i:i_end], other[j:j_end], strict=True):
-                if " ".join(left.result.split()) == " ".join(right.result.split()):
-                    run += 1
-                    continue
-                found += [Pair(n_alike=run)] if run else []
-                run = 0
-                found.append(Pair(left, right, marked(left.result, right.result)))
-            found += [Pair(n_alike=run)] if run else []
+    for is_equal, ones, others in _blocks(one, other, [each.key for each in one + other]):
+        if not is_equal:
+            for is_same, left, right in _blocks(ones, others, [x.title for x in ones + others]):
+                for step, to in zip_longest(left, right):
+                    marks = marked(step.body, to.body) if is_same else None
+                    yield Pair(step, to, marks)
             continue
-        for left_, right_ in zip_longest(one[i:i_end], other[j:j_end]):
-            is_pair = left_ and right_ and left_.title == right_.title
-            marks = marked(left_.body, right_.body) if is_pair and left_ and right_ else None
-            found.append(Pair(left_, right_, marks))
-    return found
+        n_alike = 0
+        for step, to in zip(ones, others, strict=True):
+            if step.result.split() == to.result.split():
+                n_alike += 1
+                continue
+            if n_alike:
+                yield Pair(n_alike=n_alike)
+            n_alike = 0
+            yield Pair(step, to, marked(step.result, to.result))
+        if n_alike:
+            yield Pair(n_alike=n_alike)
+
+
+def _blocks(
+    one: list[Step], other: list[Step], keys: list[str]
+) -> Iterator[tuple[bool, list[Step], list[Step]]]:
+    """Stretches of both that are equal by their keys, and those between."""
+    matcher = SequenceMatcher(None, keys[: len(one)], keys[len(one) :])
+    for kind, start, end, to_start, to_end in matcher.get_opcodes():
+        yield kind == "equal", one[start:end], other[to_start:to_end]
