@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -412,8 +414,12 @@ def test_labels_of_the_analysis_are_kept(small: Path, tmp_path: Path) -> None:
     assert lines == [first, {"run": "many", "task": "2", "cause": "BI"}]
 
 
-def test_labels_appended_at_once_are_all_there(tmp_path: Path) -> None:
+def test_labels_appended_at_once_are_all_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By several writers, behind what a person wrote without an end of line; nothing is torn."""
+    # A disk takes its time.
+    monkeypatch.setattr(os, "fsync", lambda _file: time.sleep(0.001))
     path = tmp_path / "labels.jsonl"
     path.write_text('{"run": "r", "task": 0, "cause": "KG"}', encoding="utf-8")
     path.chmod(0o640)
