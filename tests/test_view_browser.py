@@ -49,7 +49,7 @@ def until(tab: Tab, script: str) -> Any:
     """The value of an expression, once there is one; pages change on the way."""
     for _ in range(100):
         try:
-            if found := tab.run(script):
+            if found := tab.run(f"document.readyState === 'complete' && ({script})"):
                 return found
         except AssertionError:
             pass  # between two pages
