@@ -474,12 +474,15 @@ def test_a_new_warehouse_is_followed(demo: Path, small: Path, tmp_path: Path) ->
 
 
 def test_a_warehouse_of_another_version_is_said(demo: Path, tmp_path: Path) -> None:
-    """What the pages ask and it does not hold is no traceback."""
-    path = tmp_path / "warehouse.duckdb"
+    """What the pages ask and it does not hold is no traceback, at the start and on the way."""
+    path, old = tmp_path / "warehouse.duckdb", tmp_path / "old.duckdb"
     shutil.copy(demo, path)
-    with duckdb.connect(str(path)) as db:
+    shutil.copy(demo, old)
+    with duckdb.connect(str(old)) as db:
         db.execute("drop table main.run_metrics")
+    assert call("view", old, "--no-browser").code == 3
     with viewed(path) as reader:
+        old.rename(path)
         answer = reader.get("/")
     assert answer.status == 400 and "Analyze the results again" in answer.words
 

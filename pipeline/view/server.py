@@ -79,15 +79,14 @@ class Explorer:
 
 
 def prepared(
-    warehouse: Path,
-    *,
-    port: int,
-    label_file: Path | None = None,
-    memory_limit: str | None = None,
+    warehouse: Path, *, port: int, label_file: Path | None = None, memory_limit: str | None = None
 ) -> tuple[Explorer, Server, socket.socket]:
     """A server that waits to be run on its socket: connections are taken from here on."""
-    followed = Followed(warehouse, memory_limit=memory_limit)
     file = labels.LabelFile(label_file or warehouse.parent / labels.NAME)
+    explorer = Explorer(Followed(warehouse, memory_limit=memory_limit), file, port)
+    # Made once ahead: the first reader need not wait, nor find a warehouse of another version.
+    with explorer.followed.opened() as opened:
+        rendered(explorer, "matrix", tasks.matrix(file, opened, {}))
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -97,7 +96,7 @@ def prepared(
         listening.close()
         message = f"port {port}: cannot be listened on ({error.strerror})."
         raise UsageError(message, hint="Take any that is free with: --port 0") from error
-    explorer = Explorer(followed, file, listening.getsockname()[1])
+    explorer.port = listening.getsockname()[1]
     config = Config(
         Guard(app(explorer), explorer),
         log_level="warning",
