@@ -13,11 +13,15 @@ from pipeline import report, warehouse
 from pipeline.artifact import Artifact, Kind, printable
 from pipeline.errors import InputError, resolved
 from pipeline.ingest import load
+from pipeline.ingest.formats.labels import Label
+from pipeline.ingest.formats.labels import read as read_label
 from pipeline.profile import Profile
 from pipeline.run import ask_again, made_relations
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
 from pipeline.warehouse import Notice, Warehouse
 from pipeline.warehouse.relations import relations
+
+__all__ = ["Label", "Rendering", "read_label", "relabel", "render"]
 
 # Files of labels are left out: those given stand for them.
 FILES = "from raw.files where kind <> 'labels' order by file_no"

@@ -9,8 +9,10 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pipeline"
-HOMES = {"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}}
-HOMES |= {"mcp": {"view"}}
+HOMES = {
+    **{"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}},
+    **{"starlette": {"view"}, "uvicorn": {"view"}, "mcp": {"view"}, "ray": {"engines"}},
+}
 
 
 def allowed() -> dict[str, set[str]]:

@@ -284,13 +284,13 @@ def test_long_differences_are_cut() -> None:
 def test_expected_stands_beside_actual() -> None:
     """Argument by argument, those of either side; what is no object stands whole."""
     values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
-    found = evidence._beside(Row("expected_calls", (), values))
+    found = evidence.beside(values)
     assert (found.title, found.heads) == ("book: made differently", ("expected", "actual"))
     assert found.lines == [
         ("a", ("", "1", ""), ("", "3", "")),
         ("b", ("", "[2]", ""), ("", "nothing", "")),
     ]
-    broken = evidence._beside(Row("expected_calls", (), {**values, "one": "{", "other": None}))
+    broken = evidence.beside({**values, "one": "{", "other": None})
     assert broken.lines == [("", ("", "{", ""), ("", "nothing", ""))]
 
 

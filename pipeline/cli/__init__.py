@@ -36,6 +36,7 @@ ANALYSIS = {
     "why": "Show why a task fails: its attempts, their evidence, its other runs.",
     "health": "Show whether the evaluation itself can be trusted.",
     "plan": "Estimate how many tasks and repeats it takes to detect a change.",
+    "view": "Read it all in the browser: tasks, transcripts, comparisons; label what you find.",
     "sql": "Ask the warehouse anything, read-only.",
     "show": "Print one rollout, event by event.",
     "mcp": "Serve the warehouse to an agent, read-only, over MCP.",

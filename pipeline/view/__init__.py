@@ -1,1 +1,1 @@
-"""The warehouse for a browser and for agents: local, read-only, every answer bounded."""
+"""What answers while it runs, over one warehouse, read-only: the explorer in a browser, and MCP."""

@@ -68,13 +68,17 @@ class Warehouse:
         assert isinstance(frame, polars.DataFrame)
         return frame
 
-    def arrow(self, query: str, parameters: list[Any] | None = None) -> pyarrow.Table:
+    def arrow(
+        self, query: str, parameters: list[Any] | dict[str, Any] | None = None
+    ) -> pyarrow.Table:
         """The rows of a query as an Arrow table."""
         with self.explained():
             self._refuse_commands(query)
             return self._connection.sql(query, params=parameters).to_arrow_table()
 
-    def execute(self, query: str, parameters: list[Any] | None = None) -> duckdb.DuckDBPyConnection:
+    def execute(
+        self, query: str, parameters: list[Any] | dict[str, Any] | None = None
+    ) -> duckdb.DuckDBPyConnection:
         """Run a query and leave its rows to be fetched, as the command line does."""
         with self.explained():
             self._refuse_commands(query)
@@ -115,6 +119,10 @@ class Warehouse:
         result = self._connection.execute(SHOWN)
         names = [column[0].replace("_", " ") for column in result.description or []]
         return table(names, result.fetchall())
+
+    def cursor(self) -> Warehouse:
+        """The same file for another thread, as locked down, with a query of its own to end."""
+        return Warehouse(self._connection.cursor())
 
     def interrupt(self) -> None:
         """End the query that another thread is running."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
@@ -159,7 +160,7 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
         Evidence(
             str(Citation(*key, None)),
             row,
-            [_beside(each) for each in differences[key]],
+            [beside(each.values) for each in differences[key]],
             events[key],
             frozenset(seqs[key]),
         )
@@ -175,8 +176,9 @@ def _grouped(found: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
     return grouped
 
 
-def _beside(row: Row) -> Beside:
-    name, status, one, other = (row.values[key] for key in ("name", "status", "one", "other"))
+def beside(row: Mapping[str, Any]) -> Beside:
+    """A row of differences as it is shown: by argument, what differs marked."""
+    name, status, one, other = (row[key] for key in ("name", "status", "one", "other"))
     if status == "contrast":
         title = f"First difference from the closest pass, {short(name)}"
         return Beside(title, ("passing", "failing"), [("", *marked(one, other))])

@@ -1,0 +1,53 @@
+"""A comparison with its ledgers, and the tasks behind one line of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
+
+PAGE = 50
+
+
+def comparison(opened: Opened, query: Mapping[str, str]) -> Page | None:
+    """The pair asked for, else the first; none where the analysis compared nothing."""
+    pairs = opened.keep("pairs", lambda: opened.rows("pairs"))
+    if not pairs:
+        return None
+    key = _pair(query) or {name: pairs[0][name] for name in ("base", "candidate")}
+    metrics = opened.rows("metrics", **key)
+    if not metrics:
+        hint = "On the terminal any two runs can be: blade compare BASE CANDIDATE"
+        raise AbsentError("These runs are not compared by this analysis.", hint=hint)
+    chosen = next((row for row in metrics if row["metric"] == query.get("metric")), metrics[0])
+    ledgers: dict[str, list[Row]] = {}
+    for row in opened.rows("ledger", **key, metric=chosen["metric"]):
+        missing = ", missing as failures" if row["policy"] == "counted_as_fail" else ""
+        by = f" by {row['slice_key']}" if row["slice_key"] else ""
+        ledgers.setdefault(f"{row['ledger']}{by}{missing}", []).append(row)
+    settings = opened.keep(("settings", *key.values()), lambda: opened.rows("settings", **key))
+    flips = opened.rows("flips", **key)
+    named = {"pairs": pairs, "metrics": metrics, "metric": chosen, "ledgers": ledgers}
+    return {**key, **named, "settings": settings, "flips": flips}
+
+
+def line_tasks(opened: Opened, query: Mapping[str, str]) -> Page:
+    """What a line of a ledger is about."""
+    key = _pair(query)
+    pair = opened.rows("metrics", **key) if key else []
+    if not pair:
+        raise AbsentError("This line is in no ledger of this analysis.")
+    names = ("metric", "policy", "ledger", "slice", "line", "effect")
+    asked = {name: query.get(name, "") for name in names}
+    page = page_no(query.get("page"))
+    tasks = opened.rows("line_tasks", **key, **asked, most=PAGE, skipped=(page - 1) * PAGE)
+    n_tasks = tasks[0]["n_found"] if tasks else 0
+    asked["pair"] = query["pair"]
+    named = {"asked": asked, "comparison": pair[0], "tasks": tasks, "n_tasks": n_tasks}
+    return {**named, "page": page, "n_pages": -(-n_tasks // PAGE)}
+
+
+def _pair(query: Mapping[str, str]) -> dict[str, str]:
+    """Both runs of an address: names of runs hold no slash."""
+    base, slash, candidate = query.get("pair", "").partition("/")
+    return {"base": base, "candidate": candidate} if slash else {}

@@ -1,0 +1,148 @@
+"""labels.jsonl as it is filled from the pages: read for display, appended whole or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline import files
+from pipeline.errors import InputError, UsageError
+from pipeline.report import wording
+from pipeline.text import json_text, one_line
+from pipeline.view.opened import AbsentError, Opened, Row, Stamp, stamp
+
+if TYPE_CHECKING:
+    from pipeline.rerender import Label
+
+NAME = "labels.jsonl"
+CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
+
+
+class LabelFile:
+    """One file of labels; what it says of a task is kept until the file changes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read: tuple[Stamp | None, list[Row]] = (None, [])
+
+    def rows(self) -> list[Row]:
+        """The last label of each task, in the order of the file."""
+        now = stamp(self.path)
+        if now != self._read[0]:
+            self._read = (now, _read(self.path))
+        return self._read[1]
+
+    def of(self, run_id: str, task_id: str) -> Row | None:
+        """The label of one task."""
+        key = (run_id, task_id)
+        return next((row for row in self.rows() if (row["run_id"], row["task_id"]) == key), None)
+
+    def causes(self) -> list[Row]:
+        """What it says of each task, as a value for a query."""
+        names = ("run_id", "task_id", "cause")
+        return [{name: row[name] for name in names} for row in self.rows()]
+
+    def append(self, line: str, *, first: Callable[[], Iterable[str]]) -> None:
+        """Add a line; a reader sees the old file or the new one. `first` begins a new file."""
+        try:
+            path = self.path.resolve()
+            held = _held(path)
+            try:
+                old = path.read_bytes()
+                if not old:
+                    old = "".join(f"{each}\n" for each in first()).encode()
+                elif not old.endswith(b"\n"):
+                    old += b"\n"
+                beside = path.with_name(f".{path.name}.writing")
+                with beside.open("wb") as file:
+                    os.fchmod(file.fileno(), os.fstat(held).st_mode & 0o777)
+                    file.write(old + f"{line}\n".encode())
+                    file.flush()
+                    os.fsync(file.fileno())
+                beside.replace(path)
+            finally:
+                os.close(held)
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: cannot be written ({files.reason_of(error)}).",
+                hint="Name a file that can be, with: blade view --labels FILE",
+            ) from error
+
+
+def _held(path: Path) -> int:
+    """The file, locked: the one that is there now, not one that was just replaced."""
+    while True:
+        held = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.fstat(held).st_ino == path.stat().st_ino:
+                return held
+        os.close(held)
+
+
+def _read(path: Path) -> list[Row]:
+    from pipeline.rerender import read_label
+
+    try:
+        lines = files.content(path).decode(errors="replace").splitlines()
+    except files.UnreadableError:
+        return []
+    found: dict[tuple[str, str], Row] = {}
+    for line_no, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            label = read_label(line)
+        except (ValueError, RecursionError):
+            continue  # a reject of the next analysis
+        found.pop((label.run_id, label.task_id), None)
+        found[label.run_id, label.task_id] = {**_row(label), "line_no": line_no}
+    return list(found.values())
+
+
+def _row(label: Label) -> Row:
+    return {**vars(label), "evidence": [str(each) for each in label.evidence]}
+
+
+def line(opened: Opened, form: Mapping[str, str]) -> str:
+    """The line that a form asks for; refused with the reason where an analysis would refuse it."""
+    from pipeline.rerender import read_label
+
+    cause = "+".join(each for each in (form.get("cause", ""), form.get("second", "")) if each)
+    row: dict[str, Any] = {
+        "run": form.get("run", ""),
+        "task": form.get("task", ""),
+        "cause": cause,
+        "intervention": form.get("intervention") or None,
+        "note": form.get("note", "").replace("\r\n", "\n").strip() or None,
+        "by": form.get("by", "").strip() or None,
+        "evidence": list(dict.fromkeys(form.get("evidence", "").split("\n"))),
+    }
+    row["evidence"] = [each.strip() for each in row["evidence"] if each.strip()]
+    text = json_text({name: value for name, value in row.items() if value})
+    try:
+        label = read_label(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"The label is refused: {error}.") from error
+    opened.one(
+        *("outcome", f"{label.run_id}/{label.task_id}"), run=label.run_id, task=label.task_id
+    )
+    for cited in label.evidence:
+        run, task, index = cited.rollout
+        (found,) = opened.rows("exists", run=run, task=task, index=index, seq=cited.seq)
+        if not all(found.values()):
+            raise AbsentError(f"evidence {one_line(str(cited))}: no such rollout or event.")
+    return text
+
+
+def of_the_analysis(opened: Opened) -> list[str]:
+    """The labels that the analysis read, as lines: a new file begins with them."""
+    names = {"run_id": "run", "task_id": "task", "said_by": "by"}
+    return [
+        json_text({names.get(name, name): value for name, value in row.items() if value})
+        for row in opened.rows("labels")
+    ]

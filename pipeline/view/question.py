@@ -1,0 +1,157 @@
+"""Any question in SQL, within a time and a number of rows; its rows as a table and as a chart."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any
+
+from markupsafe import Markup
+
+from pipeline.citation import parse
+from pipeline.errors import BladeError, UsageError
+from pipeline.report.charts import svg
+from pipeline.report.wording import short
+from pipeline.text import json_text
+from pipeline.view.opened import Opened, Page
+from pipeline.warehouse import Warehouse
+
+Rows = list[tuple[Any, ...]]
+SECONDS, MOST_ROWS, MOST_CHARACTERS, MOST_BARS = 20.0, 1000, 400, 40
+LONGEST_QUERY, LARGEST = 20_000, 1e300
+# Rows are fetched a few at a time: texts of events may be long.
+FETCHED, MOST_HELD = 20, 32 << 20
+
+
+def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECONDS) -> Page:
+    """The answer; a query that fails or takes too long says so in its place."""
+    text = query.get("query", "").strip()
+    schema = opened.keep("schema", lambda: opened.rows("schema"))
+    names: list[str] = []
+    rows: Rows = []
+    is_cut = False
+    error = hint = ""
+    if len(text) > LONGEST_QUERY:
+        error = f"The query has more than {LONGEST_QUERY:,} characters."
+    elif text:
+        try:
+            names, rows, is_cut = _answer(opened.warehouse, text, seconds)
+        except BladeError as failed:
+            error, hint = str(failed), failed.hint
+    ids = opened.keep("run ids", lambda: opened.rows("run_ids", benchmark=""))
+    runs = {row["run_id"] for row in ids}
+    numbers = [
+        name
+        for place, name in enumerate(names)
+        if any(_is_number(row[place]) for row in rows)
+        and all(row[place] is None or _is_number(row[place]) for row in rows)
+    ]
+    axes = _axes(names, numbers, query)
+    chart = _chart(names, rows, axes) if axes[1] else Markup("")
+    cells = [[_cell(value, runs) for value in row] for row in rows]
+    return {
+        **{"query": text, "error": error, "hint": hint, "schema": schema, "names": names},
+        **{"rows": cells, "is_cut": is_cut, "chart": chart, "axes": axes, "numbers": numbers},
+    }
+
+
+def _answer(warehouse: Warehouse, text: str, seconds: float) -> tuple[list[str], Rows, bool]:
+    """Names, rows, and whether there are more: of many, or of long ones, the first are kept."""
+    rows: Rows = []
+    n_characters = 0
+    with warehouse.explained(), _in_time(warehouse, seconds):
+        result = warehouse.execute(text)
+        found = [column[0] for column in result.description or []]
+        # Columns may share a name: the second of them gets its place behind it.
+        names = [f"{name} ({n})" if name in found[:n] else name for n, name in enumerate(found)]
+        try:
+            while fetched := result.fetchmany(FETCHED):
+                rows += fetched
+                n_characters += sum(len(str(value)) for row in fetched for value in row)
+                if len(rows) > MOST_ROWS or n_characters > MOST_HELD:
+                    return names, rows[:MOST_ROWS], True
+        except (ValueError, OverflowError) as error:
+            message = f"A value cannot be shown ({error})."
+            raise UsageError(message, hint="Cast it to varchar.") from error
+    return names, rows, False
+
+
+@contextmanager
+def _in_time(warehouse: Warehouse, seconds: float) -> Iterator[None]:
+    """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
+    is_done, is_late = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        if is_done.wait(seconds):
+            return
+        is_late.set()
+        while not is_done.wait(0.05):
+            warehouse.interrupt()
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    except Exception as error:
+        if is_late.is_set():
+            raise UsageError(
+                f"The query took longer than {seconds:g} s and was ended.",
+                hint="Ask for less, or give it more time with: blade sql --timeout SECONDS",
+            ) from error
+        raise
+    finally:
+        is_done.set()
+        watching.join()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+
+
+def _cell(value: Any, runs: set[str]) -> tuple[str, str]:
+    """A value as text, and the attempt it cites, if it is a citation."""
+    if value is None:
+        return "", ""
+    if isinstance(value, float):
+        return f"{value:.6g}", ""
+    if isinstance(value, (dict, list)):
+        value = json_text(value)
+    text = str(value)
+    cited = parse(text) if len(text) < MOST_CHARACTERS else None
+    target = str(cited) if cited and cited.run_id in runs else ""
+    more = f"… ({len(text):,} characters)" if len(text) > MOST_CHARACTERS else ""
+    return text[:MOST_CHARACTERS] + more, target
+
+
+def _axes(names: list[str], numbers: list[str], query: Mapping[str, str]) -> tuple[str, str]:
+    """What is drawn by what: as asked, else the first number by the first other column."""
+    by, value = query.get("x", ""), query.get("y", "")
+    if by not in names:
+        by = next((name for name in names if name not in numbers), next(iter(names), ""))
+    return by, value if value in numbers else next((name for name in numbers if name != by), "")
+
+
+def _chart(names: list[str], rows: Rows, axes: tuple[str, str]) -> Markup:
+    """Bars of one column by another, of the first rows, as the report draws its own."""
+    by, value = (names.index(each) for each in axes)
+    drawn = [
+        (_cell(row[by], set())[0], float(row[value])) for row in rows if row[value] is not None
+    ]
+    shown = [each for each in drawn if abs(each[1]) < LARGEST][:MOST_BARS]
+    scale = svg.scale([number for _, number in shown], svg.LEFT, svg.RIGHT) if shown else None
+    if scale is None:
+        return Markup("")
+    lines = []
+    for name, number in shown:
+        start, end = sorted((scale.at(0.0), scale.at(number)))
+        kind = "reached" if number >= 0 else "loss"
+        text = short(f"{number:.4f}") if abs(number) < 1e6 else f"{number:.4g}"
+        lines.append(svg.Line(name, [[text]], svg.bar(kind, start, end)))
+    high = svg.TOP + svg.ROW * len(lines)
+    picture = svg.axis(svg.ticks(scale.low, scale.high), scale, 22, high)
+    picture += svg.rows(lines, [(svg.VALUE, "", "end")])
+    more = f"The first {len(shown)} of {len(rows)} rows." if len(shown) < len(rows) else ""
+    title = svg.inert(f"{axes[1]} by {axes[0]}")
+    return Markup(svg.figure("chart-answer", title, lines, picture, high + 26, more))

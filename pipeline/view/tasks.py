@@ -1,0 +1,81 @@
+"""Runs and tasks as a matrix, and one task across runs and repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.view.labels import LabelFile
+from pipeline.view.opened import AbsentError, Opened, Page, page_no, stamp
+
+PAGE, MOST_RUNS, MOST_ATTEMPTS = 50, 12, 200
+# What a query may narrow the tasks by, and their order.
+ASKED = ("run", "bucket", "cause", "mode", "slice", "q", "sort")
+
+
+def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
+    """The page of tasks that a query asks for."""
+    benchmarks = opened.keep("benchmarks", lambda: opened.rows("benchmarks"))
+    known = [row["benchmark"] for row in benchmarks]
+    benchmark = query.get("benchmark") or next(iter(known), "")
+    if known and benchmark not in known:
+        raise AbsentError(f"{benchmark}: no such benchmark.", hint="The first page lists them.")
+    options, runs = opened.keep(
+        ("options", benchmark),
+        lambda: (
+            opened.rows("options", benchmark=benchmark)[0],
+            opened.rows("runs", benchmark=benchmark),
+        ),
+    )
+    asked = {name: query.get(name, "").strip() for name in ASKED}
+    key, _, value = asked["slice"].partition("=")
+    conditions = {name: asked[name] for name in ("run", "bucket", "cause", "mode", "sort")}
+    conditions |= {"q": asked["q"].lower(), "slice_key": key, "slice_value": value}
+    all_found = opened.keep(
+        ("tasks", benchmark, stamp(labels.path), *conditions.values()),
+        lambda: opened.table(
+            *("tasks",), benchmark=benchmark, labels=labels.causes(), **conditions
+        ),
+    )
+    n_tasks = len(all_found)
+    n_pages = -(-n_tasks // PAGE)
+    page = min(page_no(query.get("page")), max(1, n_pages))
+    found = all_found.slice((page - 1) * PAGE, PAGE).to_pylist()
+    runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
+    shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
+    names = [row["task_id"] for row in found]
+    ids = [row["run_id"] for row in shown]
+    cells = {
+        (row["task_id"], row["run_id"]): row
+        for row in opened.rows(
+            *("cells",), benchmark=benchmark, tasks=names, runs=ids, labels=labels.causes()
+        )
+    }
+    records = [row["prompt_record"] for row in found]
+    asks = {row["record_id"]: row["prompt"] for row in opened.rows("prompts", records=records)}
+    tasks = [
+        {
+            "task_id": row["task_id"],
+            "cells": [cells.get((row["task_id"], run_id)) for run_id in ids],
+            "prompt": asks.get(row["prompt_record"]),
+        }
+        for row in found
+    ]
+    told = {"benchmarks": benchmarks, "benchmark": benchmark, "asked": asked, "options": options}
+    told |= {"runs": shown, "n_runs": len(runs), "runs_page": runs_page, "tasks": tasks}
+    return {**told, "n_tasks": n_tasks, "page": page, "n_pages": n_pages}
+
+
+def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
+    """One task, the attempts of each run below its outcome."""
+    benchmark, task_id = query.get("benchmark", ""), query.get("task", "")
+    key = {"benchmark": benchmark, "task": task_id}
+    found = opened.one("task", f"task {task_id} of {benchmark}", **key)
+    runs = opened.rows(
+        "cells", benchmark=benchmark, tasks=[task_id], runs=[], labels=labels.causes()
+    )
+    attempts = opened.rows("attempts", **key, most=MOST_ATTEMPTS)
+    for run in runs:
+        run["attempts"] = [each for each in attempts if each["run_id"] == run["run_id"]]
+        run["label"] = labels.of(run["run_id"], task_id)
+    is_cut = len(attempts) == MOST_ATTEMPTS
+    return {"benchmark": benchmark, "task": found, "runs": runs, "is_cut": is_cut}

@@ -1,0 +1,569 @@
+"""blade view: what its pages hold, who is answered, and what is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote
+
+import duckdb
+import pytest
+
+import pipeline
+from pipeline.ingest.formats import labels as label_format
+from pipeline.text import ACTIVE
+from pipeline.view import labels, question
+from pipeline.view.opened import Followed
+from tests import hostile
+from tests.conftest import ROOT
+from tests.results import BLADE, analyzed, call, rollout
+from tests.viewed import Reader, viewed
+
+ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
+FAILING = f"{ASTER}/0:0"
+PAIR = f"{ASTER}/{BIRCH}"
+
+
+@pytest.fixture(scope="module")
+def reader(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    """The demo, with a file of labels that is not there yet."""
+    with viewed(demo, tmp_path_factory.mktemp("labels") / "labels.jsonl") as found:
+        yield found
+
+
+def called(tool: str, number: int) -> list[dict[str, str]]:
+    """A call and its result, under an id that others have too."""
+    arguments = json.dumps({"n": number})
+    return [
+        {"type": "function_call", "name": tool, "call_id": "same", "arguments": arguments},
+        {"type": "function_call_output", "call_id": "same", "output": f"result of {tool}"},
+    ]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse of 120 tasks, one long transcript, some checks and a label."""
+    tests = [{"name": "test_a", "passed": True}, {"name": "test_b", "passed": False}]
+    items = [
+        {"type": "message", "role": "assistant", "content": f"word{number} " + "x" * 4000}
+        for number in range(1, 451)
+    ]
+    rows = [rollout(task, 0, reward=float(task % 2), ask=f"many {task}") for task in range(120)]
+    files = {
+        "many_rollouts.jsonl": rows,
+        "long_rollouts.jsonl": [rollout(0, 0, ask="long", reward=0.0, output=items)],
+        "checked_rollouts.jsonl": [
+            rollout(0, 0, ask="checked", reward=0.0, tests=tests),
+            rollout(0, 1, ask="checked"),
+        ],
+        "odd_rollouts.jsonl": [
+            rollout(0, 0, ask="odd", reward=0.0, output=[*called("a", 1), *called("b", 2)]),
+            rollout(0, 1, ask="odd", output=[*called("z", 0), *called("a", 1), *called("b", 3)]),
+        ],
+        "labels.jsonl": [{"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"}],
+    }
+    return analyzed(tmp_path_factory.mktemp("small"), files).path
+
+
+@pytest.fixture
+def own(demo: Path, tmp_path: Path) -> Iterator[Reader]:
+    """The demo, with labels of this test alone."""
+    with viewed(demo, tmp_path / "labels.jsonl") as found:
+        yield found
+
+
+def form(**fields: str) -> dict[str, str]:
+    """A label of the first task."""
+    return {"run": ASTER, "task": "0", "cause": "BI", **fields}
+
+
+def tasks(reader: Reader, **query: str) -> list[str]:
+    """The tasks of a matrix, in its order."""
+    page = reader.get("/", benchmark="office_desk", **query)
+    assert page.status == 200
+    return re.findall(r'<th scope="row"><a href="/task[^"]*">([^<]*)</a>', page.text)
+
+
+def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
+    """Each task once, with passes of scored attempts in each run."""
+    found = tasks(reader, sort="task")
+    assert found == [str(number) for number in range(22)]
+    page = reader.get("/", benchmark="office_desk")
+    assert {ASTER, BIRCH} <= set(page.words.split())
+    row = page.words[page.words.index("Uma up to and including") - 120 :]
+    assert "sometimes 1/4 BI always 4/4" in row
+    with pipeline.open_warehouse(demo) as opened:
+        query = f"select pass_at_1 from run_metrics where run_id = '{ASTER}'"
+        ((rate,),) = opened.execute(query).fetchall()
+    assert f"{100 * rate:.1f}%" in page.words
+
+
+def test_the_matrix_filters(reader: Reader, demo: Path) -> None:
+    """By run, bucket, cause, failure, slice and words: as SQL says, conditions on one cell."""
+    cells = "from task_outcomes left join root_causes using (run_id, task_id)"
+    cases: list[tuple[dict[str, str], str]] = [
+        ({"bucket": "never"}, "bucket = 'never'"),
+        ({"bucket": "never", "run": ASTER}, f"bucket = 'never' and run_id = '{ASTER}'"),
+        ({"cause": "TI", "run": BIRCH}, f"cause = 'TI' and run_id = '{BIRCH}'"),
+        ({"bucket": "always", "cause": "BI"}, "bucket = 'always' and cause = 'BI'"),
+        (
+            {"mode": "REFUSAL"},
+            "(run_id, task_id) in (select (run_id, task_id) from rollout_modes"
+            " where is_primary and mode = 'REFUSAL')",
+        ),
+        (
+            {"slice": "category=crm", "q": "CRM"},
+            "task_id in (select task_id from tasks where benchmark = 'office_desk'"
+            " and slices['category'] = 'crm' and prompt ilike '%crm%')",
+        ),
+    ]
+    with pipeline.open_warehouse(demo) as opened:
+        for asked, condition in cases:
+            rows = opened.execute(
+                f"select distinct task_id {cells} where benchmark = 'office_desk'"
+                f" and {condition.replace('bucket =', 'task_outcomes.bucket =')}"
+                " order by try_cast(task_id as int)"
+            ).fetchall()
+            assert tasks(reader, sort="task", **asked) == [name for (name,) in rows], asked
+    assert tasks(reader, q="no such words") == []
+
+
+def test_hardest_first_and_pages(small: Path) -> None:
+    """120 tasks are three pages, each task on one of them, those that never pass first."""
+    with viewed(small) as reader:
+        pages = [reader.get("/", benchmark="many", page=number) for number in "1234"]
+    listed = [re.findall(r'"/task[^"]*">(\d+)</a>', page.text) for page in pages]
+    expected = [str(task) for rest in (0, 1) for task in range(rest, 120, 2)]
+    assert [*listed[0], *listed[1], *listed[2]] == expected
+    assert [len(each) for each in listed] == [50, 50, 20, 20], "beyond the last is the last"
+    assert "page 2 of 3" in pages[1].words
+
+
+def test_a_task_shows_its_attempts(reader: Reader) -> None:
+    """Every attempt of every run with its verdict; a task that was only expected too."""
+    page = reader.get("/task", benchmark="office_desk", task="0")
+    attempts = [link for link in page.links if re.search(r"at=[^&]*%3A\d$", link)]
+    assert len(set(attempts)) == 8
+    assert "Remove all meetings with Uma" in page.words and "THRASH" in page.words
+    missing = reader.get("/task", benchmark="office_desk", task="13")
+    assert missing.status == 200 and "missing" in missing.words
+
+
+def test_a_transcript_says_first_why_it_failed(reader: Reader) -> None:
+    """Modes, expected beside actual and the closest pass come before the events."""
+    page = reader.get("/rollout", at=FAILING)
+    places = [
+        page.text.index(each)
+        for each in ("THRASH", "calendar_delete: never made", 'id="transcript"', 'id="e1"')
+    ]
+    assert places == sorted(places)
+    assert f"/diff?at={FAILING.replace('/', '%2F').replace(':', '%3A')}" in "".join(
+        link.partition("&")[0] for link in page.links if "0%3A2" in link and "/diff" in link
+    )
+    assert page.text.count('<details class="event') == 14 + 2
+    errors = re.findall(r'data-error="(\d+)"', page.text)
+    assert errors == ["7", "9", "11", "13"]
+    found = reader.get("/rollout", at=FAILING, q="LOCKED BY")
+    assert "4 events with" in found.words
+
+
+def test_failed_checks_come_first(small: Path) -> None:
+    """What the verifier checked and found wanting stands above everything else."""
+    with viewed(small) as reader:
+        words = reader.get("/rollout", at="checked/0:0").words
+    assert words.index("Failed checks") < words.index("test_b") < words.index("test_a")
+
+
+def test_long_transcripts_are_paged(small: Path) -> None:
+    """Of 450 events each is on its page; an address of an event opens the page it stands on."""
+    with viewed(small) as reader:
+        first = reader.get("/rollout", at="long/0:0")
+        cited = reader.get("/rollout", at="long/0:0#437", q="word437")
+        whole = reader.get("/event", at="long/0:0#437")
+    assert re.findall(r'id="e(\d+)"', first.text) == [str(seq) for seq in range(1, 201)]
+    assert re.findall(r'id="e(\d+)"', cited.text) == [str(seq) for seq in range(401, 451)]
+    assert "1 event with" in cited.words and "x" * 4000 not in cited.text
+    assert "all 4,008 characters" in cited.words and "x" * 4000 in whole.text
+
+
+def test_two_attempts_are_aligned(reader: Reader) -> None:
+    """Equal steps are one line; what differs stands beside each other, marked."""
+    page = reader.get("/diff", at=FAILING, with_=f"{ASTER}/0:2")
+    assert "2 steps alike" in page.words
+    assert "<mark>record is locked by another session</mark>" in page.text
+    assert "<mark>permission denied for this field</mark>" in page.text
+    whole = reader.get("/diff", at=FAILING, with_=f"{ASTER}/0:2", all="1")
+    assert "reasoning" in whole.words and "reasoning" not in page.words
+
+
+def test_calls_are_aligned_by_their_tools(small: Path) -> None:
+    """Each with the result that follows it, though ids repeat; equal tools beside each other."""
+    with viewed(small) as reader:
+        page = reader.get("/diff", at="odd/0:0", with_="odd/0:1")
+    assert "1 step alike" in page.words and "result of z" in page.words
+    assert re.findall(r"<mark>(\d)</mark>", page.text) == ["2", "3"]
+    assert page.words.count("no such step") == 1
+
+
+def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
+    """As many tasks as the ledger counts, of every line that counts some."""
+    page = reader.get("/compare", pair=PAIR, metric="pass_at_1")
+    with pipeline.open_warehouse(demo) as opened:
+        counts = opened.execute(
+            "select policy, ledger, slice_key, line, effect, n_tasks from ledger"
+            f" where base || '/' || candidate = '{PAIR}' and metric = 'pass_at_1'"
+        ).fetchall()
+    links = [link for link in page.links if link.startswith("/compare/tasks?")]
+    assert len(links) == len(counts) > 50
+    for policy, ledger, slice_key, line, effect, n_tasks in counts:
+        asked = {"policy": policy, "ledger": ledger, "slice": slice_key, "line": line}
+        opened_line = reader.get(
+            "/compare/tasks", pair=PAIR, metric="pass_at_1", effect=effect, **asked
+        )
+        if n_tasks is not None:
+            assert f" {n_tasks} task" in opened_line.words, asked
+
+
+def test_sql_is_answered_within_limits(reader: Reader) -> None:
+    """A table, a chart of its numbers and links of its citations; errors say what is wrong."""
+    query = "select rollout_id, reward from rollouts order by run_id, task_id limit 3"
+    page = reader.get("/sql", query=query)
+    assert page.status == 200 and "<svg viewBox" in page.text and "3 rows." in page.words
+    cited = reader.get("/sql", query=f"select '{FAILING}#3' as place")
+    assert any(link.endswith("%3A0%233#e3") for link in cited.links)
+    assert "1,000 rows, and more" in reader.get("/sql", query="from range(1000000000)").words
+    same = reader.get("/sql", query="select 'x' as a, 1 as a")
+    assert same.status == 200 and "a (1)" in same.words
+    wrong = reader.get("/sql", query="from rolouts")
+    assert wrong.status == 400 and "Did you mean rollouts?" in wrong.words
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from read_csv('/etc/passwd')",
+        "attach '/tmp/x.duckdb'",
+        "copy runs to '/tmp/x.csv'",
+        "create table x as from runs",
+        "set threads = 1",
+        "install httpfs",
+        "select 1; select 2",
+    ],
+)
+def test_sql_reads_nothing_else_and_writes_nothing(reader: Reader, query: str) -> None:
+    """A question may ask the warehouse and do nothing more."""
+    assert reader.get("/sql", query=query).status == 400
+
+
+def test_slow_sql_is_ended(demo: Path) -> None:
+    """In time, and the connection answers the next question."""
+    with Followed(demo).opened() as opened:
+        late = question.question(
+            opened, {"query": "select count(*) from range(10000000000)"}, seconds=0.3
+        )
+        assert "took longer than 0.3 s and was ended" in late["error"]
+        assert question.question(opened, {"query": "select 7 as n"})["rows"] == [[("7", "")]]
+
+
+def test_long_rows_are_not_held(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where rows are long, fewer of them are fetched, and that is said."""
+    monkeypatch.setattr(question, "MOST_HELD", 1000)
+    with Followed(demo).opened() as opened:
+        query = {"query": "select repeat('x', 100) from range(100)"}
+        found = question.question(opened, query)
+    assert len(found["rows"]) == 20 and found["is_cut"]
+
+
+def test_only_who_has_the_key_is_answered(reader: Reader) -> None:
+    """The token in the address becomes a strict cookie; neither is in the pages' reach."""
+    path = "/rollout"
+    for headers in ({"Cookie": ""}, {"Cookie": f"{reader.explorer.cookie}=x"}):
+        refused = reader.get(path, headers=headers, at=FAILING)
+        assert refused.status == 401 and "office_desk" not in refused.text
+    assert reader.get("/", headers={"Cookie": ""}, token="x").status == 401
+    admitted = reader.get("/", headers={"Cookie": ""}, token=reader.explorer.token)
+    assert admitted.status == 200
+    cookie = admitted.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+    assert reader.explorer.url.endswith(f"/?token={reader.explorer.token}")
+
+
+def test_other_hosts_and_pages_are_refused(reader: Reader) -> None:
+    """By Host against rebinding, by Origin and the browser's own word against other pages."""
+    port = reader.explorer.port
+    assert reader.get("/", headers={"Host": f"localhost:{port}"}).status == 200
+    for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port}.x"):
+        assert reader.get("/", headers={"Host": host}).status == 421
+    assert reader.get("/", headers={"Origin": "http://evil.example"}).status == 403
+    assert reader.get("/", headers={"Origin": f"http://127.0.0.1:{port + 1}"}).status == 403
+    assert reader.get("/sql", headers={"Sec-Fetch-Site": "same-site"}).status == 403
+    assert reader.get("/", headers={"Sec-Fetch-Site": "same-origin"}).status == 200
+
+
+def test_it_listens_on_loopback_only(reader: Reader) -> None:
+    """No other address of the machine is bound."""
+    found = Path("/proc/net/tcp").read_text(encoding="ascii")
+    bound = re.findall(rf"\d+: ([0-9A-F]+):{reader.explorer.port:04X} 00000000:0000 0A", found)
+    assert bound == ["0100007F"]
+
+
+def test_answers_are_sealed(reader: Reader) -> None:
+    """Each forbids scripts and styles of others, frames and caches; refusals too."""
+    for page in (reader.get("/"), reader.get("/nothing"), reader.get("/", headers={"Cookie": ""})):
+        policy = page.headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert page.headers["x-content-type-options"] == "nosniff"
+        assert page.headers["cache-control"] == "no-store"
+    report = reader.get("/report", benchmark="quick_math")
+    assert "default-src 'none'" in report.text
+    assert "frame-ancestors 'none'" in report.headers["content-security-policy"]
+
+
+def test_what_is_not_there_is_said(reader: Reader) -> None:
+    """A page with the reason, never a traceback."""
+    for path, query in (
+        ("/rollout", {"at": "x/1:1"}),
+        ("/rollout", {"at": "nonsense"}),
+        ("/rollout", {"at": f"{ASTER}/0:{'9' * 50}"}),
+        ("/rollout", {"at": f"{ASTER}/0:0#{'9' * 50}"}),
+        ("/task", {"benchmark": "office_desk", "task": "<b>"}),
+        ("/", {"benchmark": "x"}),
+        ("/event", {"at": f"{FAILING}#99"}),
+        ("/diff", {"at": FAILING, "with_": "x/1:1"}),
+        ("/compare", {"pair": "a/b"}),
+        ("/compare/tasks", {"pair": "a/b", "ledger": "slices", "line": "x"}),
+        ("/report", {"benchmark": "x"}),
+    ):
+        answer = reader.get(path, **query)
+        assert answer.status == 404 and "<h1>" in answer.text, (path, query)
+    for page in ("0", "-1", "x", "9" * 30):
+        assert reader.get("/rollout", at=FAILING, page=page).status == 200
+
+
+def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
+    """One line as an analysis reads it; pages, filters and the report go by it at once."""
+    at = f"{ASTER}/9:0"
+    first = form(
+        **{"task": "9", "cause": "IR", "by": "me", "evidence": f"{at}#2\r\n{ASTER}/9:1\r\n"},
+        note="locked record,\r\nnever released",
+        back=f"/rollout?at={quote(at)}",
+    )
+    sent = own.post(first)
+    assert sent.status == 200 and "infrastructure (IR) by me: locked record" in sent.words
+    (line,) = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").splitlines()
+    said = label_format.read(line)
+    assert (said.cause, said.note, said.said_by) == ("IR", "locked record,\nnever released", "me")
+    assert [str(each) for each in said.evidence] == [f"{at}#2", f"{ASTER}/9:1"]
+    assert "9" in tasks(own, run=ASTER, cause="IR")
+    assert "9" not in tasks(own, run=ASTER, cause="KG")
+    assert "infrastructure (IR)" in own.get("/labels").words
+    report = own.get("/report", benchmark="office_desk", format="md")
+    assert "never released" in report.text and report.headers["content-disposition"]
+    again = own.post({**first, "cause": "KG", "second": "BI", "back": "//evil.example"})
+    assert "knowledge gap (KG) and behaviour (BI)" in again.words, "the list of labels"
+    assert len((tmp_path / "labels.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_a_label_that_an_analysis_would_refuse_is_refused(own: Reader, tmp_path: Path) -> None:
+    """With the reason, and nothing is written."""
+    for wrong, reason in (
+        (form(cause=""), "cause"),
+        (form(cause="XX"), "unknown cause"),
+        (form(cause="BI", second="BI"), "unknown cause"),
+        (form(intervention="luck"), "unknown intervention"),
+        (form(evidence="nonsense"), "is not RUN/TASK:ROLLOUT"),
+        (form(evidence=f"{FAILING}#99"), "no such rollout or event"),
+        (form(evidence=f"{ASTER}/0:77"), "no such rollout or event"),
+        (form(task="99"), "not in this warehouse"),
+        (form(run="x"), "not in this warehouse"),
+    ):
+        answer = own.post(wrong)
+        assert answer.status in (400, 404) and reason in answer.words, wrong
+    assert own.post(form(note="x" * 200_000)).status == 413
+    assert not (tmp_path / "labels.jsonl").exists()
+
+
+def test_a_label_needs_key_and_origin(own: Reader, tmp_path: Path) -> None:
+    """A form of another page, or without the token, writes nothing."""
+    for headers in ({}, {"Origin": "null"}, {"Origin": "http://evil.example"}):
+        assert own.post(form(), headers=headers).status == 403
+    assert own.post({**form(), "token": "x"}).status == 403
+    assert own.post(form(), headers={"Origin": own.base, "Cookie": ""}).status == 401
+    assert own.get("/label").status == 405
+    assert not (tmp_path / "labels.jsonl").exists()
+
+
+def test_labels_of_the_analysis_are_kept(small: Path, tmp_path: Path) -> None:
+    """A new file begins with what the analysis read: it stands for all labels of it."""
+    path = tmp_path / "labels.jsonl"
+    with viewed(small, path) as reader:
+        reader.post({"run": "many", "task": "2", "cause": "BI"})
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    first = {"run": "many", "task": "4", "cause": "KG", "note": "n", "by": "b"}
+    assert lines == [first, {"run": "many", "task": "2", "cause": "BI"}]
+
+
+def test_labels_appended_at_once_are_all_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By several writers, behind what a person wrote without an end of line; nothing is torn."""
+    # A disk takes its time.
+    monkeypatch.setattr(os, "fsync", lambda _file: time.sleep(0.001))
+    path = tmp_path / "labels.jsonl"
+    path.write_text('{"run": "r", "task": 0, "cause": "KG"}', encoding="utf-8")
+    path.chmod(0o640)
+    torn = []
+
+    def write(writer: int) -> None:
+        file = labels.LabelFile(path)
+        for number in range(20):
+            line = json.dumps({"run": "r", "task": f"{writer}-{number}", "cause": "BI"})
+            file.append(line, first=lambda: [])
+            torn.extend(each for each in path.read_text().splitlines() if each[-1:] != "}")
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    assert torn == [] and len(labels.LabelFile(path).rows()) == 81
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in tmp_path.iterdir()] == ["labels.jsonl"]
+
+
+def test_a_file_that_cannot_be_written_is_said(demo: Path, tmp_path: Path) -> None:
+    """With what to do about it; the page is still there."""
+    with viewed(demo, tmp_path / "none" / "labels.jsonl") as reader:
+        answer = reader.post(form())
+        assert answer.status == 400 and "--labels FILE" in answer.words
+        assert reader.get("/").status == 200
+
+
+def test_forms_offer_what_labels_may_say() -> None:
+    """The causes and interventions are those that an analysis reads."""
+    assert tuple(labels.CAUSES) == (*label_format.CAUSES, label_format.UNEXPLAINED)
+    parts = (ROOT / "report_templates" / "view" / "parts.html.j2").read_text(encoding="utf-8")
+    assert all(f'"{each}"' in parts for each in label_format.INTERVENTIONS)
+
+
+def test_a_new_warehouse_is_followed(demo: Path, small: Path, tmp_path: Path) -> None:
+    """Replaced by a rename it is read at once; while it is gone or broken the old one answers."""
+    path = tmp_path / "warehouse.duckdb"
+    shutil.copy(demo, path)
+    with viewed(path) as reader:
+        assert "office_desk" in reader.get("/").words
+        path.rename(tmp_path / "aside")
+        assert "office_desk" in reader.get("/").words
+        path.write_bytes(b"not a warehouse")
+        assert "office_desk" in reader.get("/").words
+        shutil.copy(small, tmp_path / "next")
+        (tmp_path / "next").rename(path)
+        page = reader.get("/")
+    assert "checked" in page.words and "office_desk" not in page.words
+
+
+def test_a_warehouse_of_another_version_is_said(demo: Path, tmp_path: Path) -> None:
+    """What the pages ask and it does not hold is no traceback, at the start and on the way."""
+    path, old = tmp_path / "warehouse.duckdb", tmp_path / "old.duckdb"
+    shutil.copy(demo, path)
+    shutil.copy(demo, old)
+    with duckdb.connect(str(old)) as db:
+        db.execute("drop table main.run_metrics")
+    assert call("view", old, "--no-browser").code == 3
+    with viewed(path) as reader:
+        old.rename(path)
+        answer = reader.get("/")
+    assert answer.status == 400 and "Analyze the results again" in answer.words
+
+
+def test_the_command_prints_its_address(demo: Path) -> None:
+    """On stdout, with the key; Ctrl-C ends it with 0 and without a word of alarm."""
+    process = subprocess.Popen(
+        [BLADE, "view", demo.parent, "--no-browser"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}\n", url)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (0, "")
+
+
+def test_wrong_calls_are_said(demo: Path, tmp_path: Path, reader: Reader) -> None:
+    """A port that is taken is 2, no warehouse 3."""
+    taken = call("view", demo, "--no-browser", "--port", str(reader.explorer.port))
+    assert taken.code == 2 and "--port 0" in taken.stderr
+    assert call("view", tmp_path, "--no-browser").code == 3
+
+
+def test_without_its_libraries_it_says_what_to_install(
+    demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 2 and the command that installs them; other commands need none of them."""
+    for name in [each for each in sys.modules if each.startswith("pipeline.view.server")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    said = call("view", demo, "--no-browser")
+    assert said.code == 2 and "pip install 'blade-eval[view]'" in said.stderr
+
+
+class Markup(HTMLParser):
+    """What a browser would act on."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.addresses: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note tag, attributes and where they lead."""
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        leading = ("href", "src", "action")
+        self.addresses |= {value or "" for name, value in attrs if name in leading}
+
+
+@pytest.mark.slow
+def test_hostile_texts_are_inert(tmp_path: Path) -> None:
+    """No page has a tag, attribute or address that a rollout brought along."""
+    found = analyzed(tmp_path, hostile.files())
+    event = quote(f"{hostile.RUN}/{hostile.task_id(0)}:0#2")
+    todo = ["/", "/compare", "/labels", "/sql?query=from+rollouts", f"/event?at={event}"]
+    seen, kinds = set[str](), Counter[str]()
+    with viewed(found.path, tmp_path / "labels.jsonl") as reader:
+        while todo:
+            path = todo.pop(0).partition("#")[0]
+            kind = path.partition("?")[0]
+            if path in seen or kinds[kind] == 5 or kind in ("/report", "/view.css", "/view.js"):
+                continue
+            seen.add(path)
+            kinds[kind] += 1
+            page = reader.get(path)
+            assert page.status == 200, path
+            assert not ACTIVE.search(page.text)
+            markup = Markup(page.text)
+            assert not markup.tags & {"img", "iframe", "object", "embed", "base", "use", "style"}
+            assert not any(name.startswith("on") or name == "style" for name in markup.attributes)
+            assert page.text.count("<script") == 1
+            assert all(each.startswith(("/", "#", "data:,")) for each in markup.addresses)
+            todo += [each for each in page.links if each.startswith("/")]
+    assert set(kinds) == {
+        *("/", "/task", "/rollout", "/event", "/diff"),
+        *("/compare", "/compare/tasks", "/sql", "/labels"),
+    }
