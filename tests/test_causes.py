@@ -292,6 +292,7 @@ def test_odd_rows(tmp_path: Path) -> None:
     assert results.column(split) == ["split--x", "split--y"]
 
 
+@pytest.mark.slow
 def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
     """Names and messages of any length leave notes and dives short."""
     named = calls(HOSTILE, "Error: " + HOSTILE, **{HOSTILE: HOSTILE})

@@ -213,6 +213,7 @@ def signed_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("signed_example"), files, needs=needs).path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "answer"), queries("docs/metrics.md"))
 def test_metrics_answers(
     command: str,
@@ -231,6 +232,7 @@ def test_metrics_answers(
     assert answered(command, warehouse) == answer.splitlines()
 
 
+@pytest.mark.slow
 def test_plan_sample(many_example: Path) -> None:
     """What docs/metrics.md shows of a plan is what the command prints."""
     ((command, answer),) = re.findall(r"```\n(\$ blade plan .*)\n((?:.*\n)*?)```", METRICS)

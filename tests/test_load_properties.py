@@ -290,6 +290,7 @@ def test_order_of_rows_and_files_does_not_matter(written: Files, random: Any):
     order_does_not_matter(written, lambda lines: random.sample(lines, len(lines)))
 
 
+@pytest.mark.slow
 def test_rows_with_an_unusable_index_are_numbered_by_what_they_say():
     """A repeat number given as text is no number: its rows are ranked by content as well."""
     rows = [

@@ -104,6 +104,7 @@ def test_the_best(found: Results) -> None:
     assert dive(found, 2, columns) == ("code_a/2:2", 0.0, None, None)
 
 
+@pytest.mark.slow
 def test_the_first_wrong_step(tmp_path: Path) -> None:
     """A change that is not as expected, else a failed check by name, else the last error."""
     booked = [{"name": "book", "kwargs": {"to": "SEA", "seat": 4}}]

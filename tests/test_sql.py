@@ -155,6 +155,7 @@ def test_needs_hold(tmp_path: Path, demo: Path) -> None:
                     assert rows == [], f"{path}: {relation.name}"
 
 
+@pytest.mark.slow
 def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None:
     """What is made empty from remembered columns looks like what the query would have made."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": [{"reward": 1.0, "response": "x"}]})
