@@ -227,3 +227,14 @@ def test_several_candidates() -> None:
 def test_reasons(criterion: Criterion, change: Measured, told: list[str]) -> None:
     """Reasons give the numbers, with as many digits as keep them on their side."""
     assert decided(criterion, change)["metrics"][0]["reasons"] == told
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "expected"), [(20, PASS), (19, INCONCLUSIVE), (None, INCONCLUSIVE)]
+)
+def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
+    """A change over too few tasks settles nothing."""
+    found = decided(Criterion("pass_at_1"), replace(HOLDS, n_tasks=n_tasks), min_common_tasks=20)
+    assert found["verdict"] is expected
+    told = " ".join(found["metrics"][0]["reasons"])
+    assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)

@@ -176,6 +176,9 @@ def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> 
     ("content", "message"),
     [
         ("\npass_threshold = 'high'", 'pass_threshold is "high", expected a number.'),
+        ("pass_threshold = true", "pass_threshold is true, expected a number."),
+        ("expected.repeats = true",
+         "expected.repeats is true, expected an integer from 1 to 100000."),
         ("pass_threshold = -inf", "pass_threshold is -inf, expected a finite number."),
         ("benchmark = 3", "benchmark is 3, expected a name."),
         ("benchmark = ' '", 'benchmark is " ", expected a name.'),

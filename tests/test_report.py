@@ -332,13 +332,6 @@ def test_the_sidecar_of_the_corpus_keeps_to_its_schema(corpus: Path) -> None:
     assert {each["n_common_tasks"] for each in whole["comparisons"]} >= {1, 5}
 
 
-def test_rewards_that_are_passes_are_told_once(demo: Path) -> None:
-    """By pass@1 alone: a mean reward that differs in its last bit says nothing more."""
-    with pipeline.open_warehouse(demo) as warehouse:
-        found = report.comparisons(warehouse)
-    assert [[change.metric for change in each.told] for each in found] == [["pass_at_1"]] * 2
-
-
 def test_the_sidecar_is_the_relations(demo: Path) -> None:
     """Its figures are those of run_metrics, pass_curve and bucket_counts, to twelve digits."""
     results = Results(demo.parent)
@@ -378,13 +371,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
     assert whole == (demo.parent / "metrics.json").read_text(encoding="utf-8")
 
 
-def test_metrics_of_no_such_run(demo: Path) -> None:
-    """Exit code 2, and the runs there are."""
-    said = call("metrics", "nobody", "--warehouse", demo)
-    assert (said.code, said.stdout) == (2, "")
-    assert "nobody: no such run" in said.stderr and "quick_math_birch-70b" in said.stderr
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "sentences"),
     [
@@ -454,12 +441,6 @@ def test_a_template_cannot_print_what_it_was_not_given() -> None:
 
 
 @pytest.mark.slow
-def test_analysis_from_python_writes_the_same(demo: Path, tmp_path: Path) -> None:
-    """`pipeline.analyze` writes what the command does."""
-    out = pipeline.analyze(ROOT / "data_samples" / "demo", out=tmp_path / "out").out
-    assert (out / "report.md").read_bytes() == (demo.parent / "report.md").read_bytes()
-
-
 def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     """Nobody leads where all have one score, and two of three may share the first place."""
 
