@@ -87,27 +87,6 @@ def test_the_page_again(demo: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == demo.with_name("report.html").read_bytes()
 
 
-def test_some_runs(collected: report.Content) -> None:
-    """Only these, what is said across them, their comparison, files and notices."""
-    office = collected.only([BIRCH, ASTER])
-    assert [run.run_id for run in office.runs] == [ASTER, BIRCH]
-    assert [(each.base, each.candidate) for each in office.comparisons] == [(ASTER, BIRCH)]
-    assert {row.benchmark for row in office.totals} == {"office_desk"}
-    assert {row.path.split("_rollouts")[0] for row in office.inputs} == {
-        *(ASTER, BIRCH),
-        f"{BIRCH}_config.yaml",
-    }
-    assert {(row.benchmark, row.run_id) for row in office.files} == {("office_desk", "")}
-    assert {row.run_id for row in office.buckets} == {ASTER, BIRCH}
-    assert [notice.subject for notice in office.notices] == [f"{ASTER}_rollouts.jsonl", ASTER]
-    mixed = collected.only([ASTER, "quick_math_aster-8b"])
-    assert (mixed.comparisons, mixed.totals) == ([], [])
-    assert {row.base for row in mixed.findings if row.kind == "change"} == set()
-    # Of several benchmarks there is no part of the files: all that was read is told.
-    assert mixed.files == collected.files
-    assert collected.only(["quick_math_aster-8b"]).notices == []
-
-
 def test_some_runs_are_told_of_truly(collected: report.Content) -> None:
     """Of several benchmarks an overview of them; of other runs nothing."""
     page = report.document(collected.only([ASTER, "quick_math_birch-70b"])).text
