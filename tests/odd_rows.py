@@ -100,6 +100,3 @@ def _item(rng: Random) -> Any:
         content = rng.choice(TEXTS)
         return {"type": "message", "role": rng.choice(("assistant", "user")), "content": content}
     return rng.choice(({"type": "reasoning", "summary": []}, {"type": "new_kind"}, "bare text"))
-
-
-CHANGES = ("book", "cancel")

@@ -179,18 +179,6 @@ def test_curve_goes_through_its_values() -> None:
     assert ends == pytest.approx(expected, abs=0.0005)
 
 
-def test_curves_left_out_are_counted() -> None:
-    """Of 400 runs six are drawn, and runs without repeats have no curve."""
-    many = [run(f"r{n}", estimates=bands(f"r{n}", [0.1, 0.2])) for n in range(400)]
-    single = run("single", estimates=bands("single", [0.5]))
-    drawn = draw("pass_curve", OF_BENCHMARK, content([*many, single]))
-    assert drawn.count('class="line run-') == 12
-    assert "The first 6 of 400 runs." in drawn and "a pass threshold: 1." in drawn
-    assert draw("pass_curve", OF_BENCHMARK, content([single])) == ""
-    long = content([run("a", estimates=bands("a", [k / 512 for k in range(1, 513)]))])
-    assert len(across(draw("pass_curve", OF_BENCHMARK, long))) == 17
-
-
 def test_scores_are_dots_with_whiskers() -> None:
     """One row per run: its dot, its interval and both as figures; n/a where there is none."""
     runs = [run("a", pass_at_1=0.4), run("b", pass_at_1=0.6), run("c", pass_at_1=None)]

@@ -17,7 +17,6 @@ from tests import results
 from tests.lean import CHECKED, LOADED, only
 from tests.results import Content, Results, Row, asked, failure, lines, rollout, write
 
-analyzed = partial(results.analyzed, needs=LOADED)
 measured = partial(results.analyzed, needs=(*LOADED, "run_metrics"))
 
 ROWS = [rollout(0, 0), rollout(1, 0)]
