@@ -136,7 +136,6 @@ def test_needs_hold(tmp_path: Path, demo: Path) -> None:
     """A relation has no row where what it needs has none, also where its query is planned."""
     row = {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}
     folders = {
-        "passed": [row],
         "failed": [{**row, "reward": 0.0}],
         "unscored": [{**row, "reward": None}],
     }

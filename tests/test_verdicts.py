@@ -13,7 +13,7 @@ import pytest
 from pipeline.report.wording import points
 from pipeline.run import COMPARED
 from tests.lean import LOADED
-from tests.results import Results, Row, analyzed, asked, call, rollout
+from tests.results import Results, Row, analyzed, asked, call, rollout, write
 from tests.uncertainty_reference import clustered_variance, degrees
 
 COMPARISON = [name.removeprefix("main.") for name in COMPARED]
@@ -173,14 +173,13 @@ def test_a_regression_is_never_left_out(tmp_path: Path) -> None:
         "x_base_rollouts.jsonl": base,
         "x_g_rollouts.jsonl": run_of([[0.0]] * 25 + [[1.0]] * 15),
     }
-    (tmp_path / "blade.toml").write_text('baseline = "x_base"\n')
-    found = analyzed(tmp_path, files, profile=tmp_path / "blade.toml")
-    told = call("analyze", tmp_path / "results", "--baseline", "x_base", "--out", tmp_path / "two")
+    results, out = write(tmp_path / "results", files), tmp_path / "out"
+    told = call("analyze", results, "--baseline", "x_base", "--out", out)
     assert "x_g vs x_base" in told.stdout.split("wrote")[0]
-    report = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    report = (out / "report.md").read_text(encoding="utf-8")
     summary = report.split("## Artifact Inventory")[0]
     assert summary.index("`x_g` vs `x_base`") < summary.index("`x_a` vs `x_base`")
-    page = call("compare", "x_base", "--warehouse", found.path).stdout
+    page = call("compare", "x_base", "--warehouse", out).stdout
     assert page.index("REGRESSED") < page.index("INCONCLUSIVE")
 
 
