@@ -77,15 +77,8 @@ FAILING = calls("send", "Error: no route", to="x")
 FINE = passes(LOOKED, SENT, DONE)
 # It did what a pass does, and no rule has anything to say of it.
 WRONG = fails(LOOKED, SENT, says("Sent it."))
-RAW_CALL = says('<tool_call>{"name": "send"}</tool_call>')
 THRASH = [FAILING, FAILING, FAILING, says("I could not send it.")]
-IGNORED = [FAILING, DONE]
 UNKNOWN = [calls("fly", "Error: unknown tool fly"), says("I could not fly.")]
-GUESSED = [calls("assign", to="ada.poe@desk.example"), DONE]
-FOUND = [
-    calls("look", "ada.lovelace@desk.example"),
-    calls("assign", to="ada.lovelace@desk.example"),
-]
 SANDBOX = {"sandbox_error": "the container died"}
 BROKEN_JUDGE = {"verifier_error": "the judge gave no JSON"}
 WRONG_CURRENCY = {"currency": "wrong"}

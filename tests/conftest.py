@@ -25,6 +25,14 @@ DEMO = ROOT / "data_samples" / "demo"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Real results take seconds: what reads them is slow."""
+    for item in items:
+        if "corpus" in getattr(item, "fixturenames", ()) or item.name == "test_corpus":
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _without_waiting_for_the_disk() -> Iterator[None]:
     """What a test writes need not outlive a power failure."""

@@ -152,7 +152,8 @@ def row_differences(row: Row, held: Row, events: list[Row]) -> list[str]:
         "output_tokens": output_tokens,
     }
     index = row.get("_ng_rollout_index")
-    if type(index) is int:
+    # A number below 0 could not be cited: such a row is numbered by what it says.
+    if type(index) is int and index >= 0:
         expected["rollout_index"] = index
         expected["rollout_id"] = f"{held['task_id']}:{index}"
     task = row.get("_ng_task_index")

@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 from tests.reference_run import (
@@ -337,46 +335,3 @@ def reward_components(run: Run) -> dict[str, dict[str, Any]]:
 
 
 # The funnel
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What one cell of the grid shows of the stages, in their order, and whether it passed."""
-
-    shown: tuple[bool, ...]
-    is_pass: bool
-
-
-def funnel(cells: Sequence[Facts], stages: Sequence[str]) -> list[dict[str, Any]]:
-    """A rollout reaches a stage when it shows it and all before; a pass reaches all it may.
-
-    What was not expected reaches nothing where it is known what was.
-    """
-    counts = []
-    is_expected_known = stages[:1] == ["expected"] or stages[:1] == ("expected",)
-    for number, stage in enumerate(stages):
-        reached = [
-            (cell.is_pass and (cell.shown[0] or not is_expected_known))
-            or all(cell.shown[: number + 1])
-            for cell in cells
-        ]
-        shown = [cell.shown[number] for cell in cells]
-        pairs = list(zip(reached, shown, strict=True))
-        counts.append(
-            {
-                "stage": stage,
-                "n_reached": sum(reached),
-                "n_observed": sum(shown),
-                "n_implied": sum(got and not seen for got, seen in pairs),
-                "n_out_of_order": sum(seen and not got for got, seen in pairs),
-            }
-        )
-    lost = [0] + [a["n_reached"] - b["n_reached"] for a, b in pairwise(counts)]
-    for row, before, n_lost in zip(counts, [None, *counts], lost, strict=False):
-        row["n_lost"] = n_lost
-        row["reach_rate"] = ratio(row["n_reached"], counts[0]["n_reached"])
-        row["step_rate"] = ratio(row["n_reached"], before["n_reached"]) if before else None
-    ranked = sorted(range(len(counts)), key=lambda i: (-lost[i], i))
-    for rank, index in enumerate((i for i in ranked if lost[i] > 0), start=1):
-        counts[index]["drop_rank"] = rank
-    return counts

@@ -1,4 +1,4 @@
-"""A small golden report and its facts, the same in other words, and an honest other report."""
+"""A small golden report and its facts."""
 
 from __future__ import annotations
 
@@ -113,98 +113,6 @@ TEXTS = (
     "nothing.",
 )
 # Other headings, other sentences, other order; the same findings.
-REWORDED = """\
-# Parcel desk: what goes wrong with mason-3b
-
-## Summary
-
-mason-3b passes 18 of 40 rollouts (45%). It mostly gives up at the first error of the depot and
-then tells the user that all went well. Before training, mend task 6 and have the agent loop retry
-failed bookings.
-
-## Data
-
-A single file with 40 rollouts, all of them readable.
-
-## Results
-
-pass@1 is 45.0% on 10 tasks, and 80.0% pass in at least one of 4 attempts.
-
-## Where rollouts are lost
-
-Before the booking most is lost: of 36 rollouts that called a tool, 12 look up a parcel and then
-book nothing. Of the funnel's 40 starts, 36 call a tool, 24 book and 18 pass.
-
-## Task breakdown
-
-Two tasks pass always, six sometimes, two never (tasks 6 and 8).
-
-## Failure taxonomy
-
-With 9 of the 22 failures, FALSE_CLAIM is first. `desk_mason-3b/3:1#7` is typical: the booking
-comes back with an error, yet the answer tells the user the parcel is on its way. A repeat of the
-same call would have helped. "slot already taken" cleared in 3 of 3 repeats, for example at
-`desk_mason-3b/4:2#9`.
-
-## Flaky tasks
-
-**Task 3.** After the error one attempt, `desk_mason-3b/3:0#8`, repeats the booking and passes; the
-three other attempts never repeat it. In `desk_mason-3b/3:2#6` no booking was accepted, and still
-the closing words are "Your parcel leaves tonight".
-
-**Task 5.** The pickup date loses its year in 2 of 4 attempts (`desk_mason-3b/5:1#3`), so
-`depot_book` takes the parcel for the year before.
-
-## Unsolved tasks
-
-**Task 6.** The right slot is booked in all 4 attempts. The verifier rejects each of them since it
-compares the label including a trailing blank (`desk_mason-3b/6:0#5`).
-
-**Task 8.** Without any call of `depot_find`, 4 of 4 attempts send the parcel to depot 17
-(`desk_mason-3b/8:0#4`). The address belongs to depot 71.
-
-## Comparison
-
-Only one run was made; there is nothing to compare it with.
-
-## What to fix
-
-- Let the loop repeat a booking once after "slot already taken"; this is behind 9 of 22 failures.
-- Make the verifier of task 6 strip blanks from the label and score these 4 rollouts again.
-
-## Reproducibility
-
-Made with `blade analyze results` at a threshold of 1.
-"""
-# Well written, about the same run, and about other things.
-OTHER = """\
-# mason-3b, a look at cost
-
-## Executive Summary
-
-mason-3b spends most of its tokens on searches. The median rollout takes 5 turns and the longest
-19, and no attempt comes near the limit of the context.
-
-## Aggregate Results
-
-| figure | value |
-| --- | ---: |
-| median turns | 5 |
-| longest rollout, turns | 19 |
-
-## Dominant Failure Modes
-
-Long answers are the commonest complaint: the model restates the question in 31 of 40 rollouts,
-which costs 120 tokens each time.
-
-## Sometimes-Pass Deep Dives
-
-In task 2 the second attempt is twice as long as the first one and says nothing more.
-
-## Recommendations
-
-Ask for short answers in the prompt, and measure the tokens again.
-"""
 
 
 def facts_json(texts: tuple[str, ...] = TEXTS) -> str:

@@ -22,8 +22,6 @@ METRICS: Row = {
     "total_tasks": 4,
     "total_rollouts": 8,
 }
-# What an analysis of model_a writes, by hand.
-RECOMPUTED: Row = {**METRICS, "run_id": "model_a", "passed_rollouts": 3, "failed_rollouts": 5}
 
 SKILL = """---
 name: desk-analysis

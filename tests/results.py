@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 
 Row = dict[str, Any]
 Content = str | bytes | Iterable[Row]
+_ids = itertools.count()
 BLADE = Path(sys.executable).with_name("blade")
 
 
@@ -61,6 +63,22 @@ def asked(
     question = ask if ask is not None else f"question {task}"
     row["responses_create_params"] = {"input": [{"role": "user", "content": question}]}
     return {**row, **fields}
+
+
+def called(tool: str | None, arguments: Any = None, result: str | None = "ok") -> list[Row]:
+    """A call and its result, joined by an id of their own; no result where it is None."""
+    name = f"call_{next(_ids)}"
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    made: Row = {"type": "function_call", "arguments": text, "call_id": name}
+    if tool is not None:
+        made["name"] = tool
+    answer = {"type": "function_call_output", "call_id": name, "output": result}
+    return [made] if result is None else [made, answer]
+
+
+def said(text: str) -> list[Row]:
+    """The agent's own words."""
+    return [{"type": "message", "role": "assistant", "content": text}]
 
 
 def failure(task: int, index: int, kind: str, **fields: Any) -> Row:

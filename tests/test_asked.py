@@ -49,39 +49,6 @@ def again(demo: Path) -> Iterator[Warehouse]:
         yield opened
 
 
-def kinds(opened: Warehouse) -> dict[str, str]:
-    """What is there in memory: tables, and views with what they say."""
-    query = """
-        select schema_name || '.' || table_name, 'table'
-        from duckdb_tables() where database_name = 'memory'
-        union all
-        select schema_name || '.' || view_name, sql
-        from duckdb_views() where database_name = 'memory' and not internal
-    """
-    return dict(opened.execute(query).fetchall())
-
-
-def test_what_is_affected_is_made_again(again: Warehouse) -> None:
-    """What reads what is given, at any remove, is new; the rest are views on the warehouse."""
-    found = kinds(again)
-    assert {name for name, kind in found.items() if kind == "table"} == {
-        "staging.run_pairs",
-        "staging.attempts",
-        "staging.task_sides",
-        "staging.run_tasks",
-        "main.task_outcomes",
-        "main.comparison_tasks",
-    }
-    assert "FROM warehouse.main.runs" in found["main.runs"]
-    # A view is our own SQL; what it reads is taken from the warehouse as it is.
-    assert "FROM warehouse.staging.keys" in found["staging.keys"]
-
-
-def test_what_is_not_wanted_is_not_made(again: Warehouse) -> None:
-    """Neither relations that are affected nor others."""
-    assert not {"main.comparisons", "main.ledger", "main.events"} & set(kinds(again))
-
-
 def test_given_and_emptied(again: Warehouse) -> None:
     """The pair given stands for those of the analysis; of what is emptied the columns are left."""
     assert again.execute("select base, candidate from staging.run_pairs").fetchall() == [
@@ -138,29 +105,3 @@ def test_a_warehouse_of_another_version(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="this version of blade") as error:
         asked(path, *WANTED)
     assert error.value.hint == "Analyze the results again."
-
-
-def test_tables_of_raw(demo: Path) -> None:
-    """What reads those given is made again; not what reads those amended alone, or is kept."""
-    with duckdb.connect(str(demo), read_only=True) as stored:
-        files = stored.sql("from raw.files limit 1").to_arrow_table()
-        labels = stored.sql("from raw.labels").to_arrow_table()
-    opened = ask_again(
-        demo,
-        SQL_DIR,
-        made_relations(Profile()),
-        given={"raw.labels": labels},
-        amended={"raw.files": files},
-        kept=["main.rejects"],
-        wanted=("main.root_causes", "main.rejects", "main.artifacts", "main.runs"),
-    )
-    with opened:
-        found = kinds(opened)
-        tables = {name for name, kind in found.items() if kind == "table"}
-        assert {"raw.labels", "raw.files", "main.root_causes"} <= tables
-        assert "warehouse" not in found["main.labels"]
-        # By way of the labels, of which it counts the lines; and so by the files as amended.
-        assert "main.artifacts" in tables
-        assert opened.execute("select count(*) from artifacts").fetchall() == [(1,)]
-        assert "FROM warehouse.main.rejects" in found["main.rejects"]
-        assert "FROM warehouse.main.runs" in found["main.runs"]

@@ -110,6 +110,7 @@ def test_what_it_goes_with(signed: Results) -> None:
     assert (row[9], row[10]) == pytest.approx((100 * row[0] * row[7], 100 * row[0] * row[8]))
 
 
+@pytest.mark.slow
 def test_nothing_is_promised_of_never_pass_tasks(tmp_path: Path) -> None:
     """Where every task with the sign never passes, it counts and goes with no figure."""
     # Of different lengths: what all end at alike would be a cap.
@@ -120,6 +121,7 @@ def test_nothing_is_promised_of_never_pass_tasks(tmp_path: Path) -> None:
     assert modes == ["THRASH"] and found.rows("from associations") == []
 
 
+@pytest.mark.slow
 def test_signs_without_effect(tmp_path: Path) -> None:
     """As common in passes as in failures of every task: p is what chance gives, and none counts."""
     rows = [

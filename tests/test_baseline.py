@@ -59,12 +59,6 @@ def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
     assert "lakes_new   lakes_old" in page and "so there is no verdict" in page
 
 
-def test_the_margin_is_the_one_asked_for(warehouse: Path) -> None:
-    """Though the analysis had another."""
-    told = call("compare", "--warehouse", warehouse, "--margin", "0.99", "--json").stdout
-    assert json.loads(told)["comparisons"][0]["verdict"] == "no change"
-
-
 def test_a_policy_decides_by_it(warehouse: Path, tmp_path: Path) -> None:
     """About the candidates of the baseline, and of no other pair; so do false alarms."""
     policy = tmp_path / "policy.toml"
@@ -86,13 +80,6 @@ def test_missing_rewards_without_bounds_decide_nothing(warehouse: Path, tmp_path
     (gate,) = json.loads(call(*asked, "--json").stdout)["gates"]
     (metric,) = gate["metrics"]
     assert (gate["verdict"], metric["delta"], metric["bounds"]) == ("INCONCLUSIVE", None, None)
-
-
-def test_nothing_is_decided_without_a_base(demo: Path, tmp_path: Path) -> None:
-    """Neither named nor in the profile."""
-    outcome = call("compare", "--warehouse", demo, "--policy", tmp_path / "policy.toml")
-    assert outcome.code == 2
-    assert "no base is named" in outcome.stderr
 
 
 def profiled(folder: Path, text: str) -> tuple[str, ...]:

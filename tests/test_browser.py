@@ -13,7 +13,10 @@ import pipeline
 from tests import browser
 from tests.browser import Tab
 
-pytestmark = pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed"),
+]
 
 DESK = "#tasks .tasks"
 FIRST_CELLS = f"""

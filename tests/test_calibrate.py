@@ -16,12 +16,7 @@ from pipeline.package.facts import Fact
 from pipeline.package.scoring.calibration import calibrate
 from pipeline.package.scoring.look_alikes import (
     MAKERS,
-    causes_inverted,
-    ids_swapped,
     look_alikes,
-    negated,
-    numbers_perturbed,
-    tables_as_items,
 )
 from pipeline.package.scoring.score import score, standard
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written
@@ -64,13 +59,6 @@ def test_a_golden_report_is_told_from_its_look_alikes(tmp_path: Path) -> None:
         reward = json.loads((out / name / "reward.json").read_text(encoding="utf-8"))
         assert reward["final_score"] == summary[key]
     assert {path.parent.name for path in out.glob("*/reward.json")} >= set(NAMES)
-
-
-def test_without_a_folder_nothing_is_written(tmp_path: Path) -> None:
-    """The command line of the tutorial prints and leaves no file."""
-    before = set(written(tmp_path, shallow="").values())
-    assert run(tmp_path).code == 0
-    assert set(tmp_path.rglob("*")) == before
 
 
 def test_a_golden_report_as_its_own_control_fails(tmp_path: Path) -> None:
@@ -141,43 +129,6 @@ def test_each_look_alike_does_what_its_name_says() -> None:
     assert "| booked | 24 |" in made["metric-dump"]
     assert "FALSE_CLAIM leads" not in made["metric-dump"]
     assert "depot_find" in made["keyword-stuffing"]
-
-
-def test_numbers_change_and_names_stay() -> None:
-    """Every figure is another; ids, code, dates and headings are as they were."""
-    told = "## 3 tasks\n\nTask 7 has 9 of 22 (41%) on 2024-05-01, three of 12,340, `x 5` `a/3:1#7`."
-    assert numbers_perturbed(told) == (
-        "## 3 tasks\n\nTask 7 has 11 of 25 (46%) on 2024-05-01, six of 13,575, `x 5` `a/3:1#7`."
-    )
-
-
-def test_ids_are_exchanged_everywhere() -> None:
-    """Each task goes by the next one's name, in citations, headings and prose."""
-    told = "### Task `3`: x\n\nSee `a/3:1#7` and a/5:0; tasks 3 and 5 differ."
-    assert ids_swapped(told) == "### Task `5`: x\n\nSee `a/5:1#7` and a/3:0; tasks 5 and 3 differ."
-    assert ids_swapped("See `a/3:1#7` alone.") == "See `a/3:2#7` alone."
-
-
-def test_causes_and_tables_change_their_form() -> None:
-    """A label is another everywhere; a row becomes an item that loses no head."""
-    assert causes_inverted("Task 3 is BI, not KG.") == "Task 3 is IR, not BI."
-    table = "| task | cause |\n| --- | --- |\n| `3` | BI |"
-    assert tables_as_items(table).strip() == "- task: `3`; cause: BI"
-
-
-@pytest.mark.parametrize(
-    ("said", "opposite"),
-    [
-        ("It is done.", "It is not done."),
-        ("It does not call `is_open`.", "It does call `is_open`."),
-        ("No attempt passes.", "every attempt passes."),
-        ("Task 3 fails twice.", "Task 3 pass twice."),
-        ("Attempts call `x`.", "It is not true that Attempts call `x`."),
-    ],
-)
-def test_a_sentence_is_negated_once(said: str, opposite: str) -> None:
-    """By its verb, by the no it has, by its outcome, or as a whole."""
-    assert negated(said) == opposite
 
 
 def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.cause_cases import PROFILE, RULES
 from tests.cause_results import KINDS, Case, blank, files, numbered, padding
 from tests.cause_wholes import WHOLES
 from tests.lean import without_pages
-from tests.results import Results, Row, analyzed, asked, failure, rollout
+from tests.results import Results, Row, analyzed
 from tests.test_sql import broken_grains
 
 CASES = [*RULES, *WHOLES]
@@ -228,70 +228,7 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
     ]
 
 
-def odd_items() -> list[Row]:
-    """Calls as some agents write them: no name, no arguments, one id for all, no call at all."""
-    call: Row = {"type": "function_call", "call_id": "c"}
-    result: Row = {"type": "function_call_output", "call_id": "c", "output": "Error: x"}
-    return [
-        *[result, call, {**call, "name": None, "arguments": None}, {**call, "name": ""}, result],
-        *[{**call, "name": "t", "arguments": {"a": 1}}, {**call, "name": "t", "arguments": "[1]"}],
-        *[
-            {"type": "function_call", "name": "t", "arguments": '{"": 1, "a": null}'},
-            result,
-            result,
-        ],
-        *[{"type": "function_call_output", "output": None}, says("")],
-    ]
-
-
 @pytest.mark.slow
-def test_odd_rows(tmp_path: Path) -> None:
-    """Grains and citations hold whatever rows look like; without a threshold nothing has failed."""
-    odd = odd_items()
-    given = {
-        # Two agents in one file; tasks of the same numbers in other benchmarks.
-        "split_rollouts.jsonl": [
-            rollout(task, index, ask=f"s{task}", agent=agent, reward=float(index % 2), output=odd)
-            for agent in "xy"
-            for task in range(2)
-            for index in range(3)
-        ],
-        "once_rollouts.jsonl": [
-            rollout(0, 0, ask="o", reward=0, output=odd),
-            rollout(1, 0, ask="p"),
-        ],
-        "loose_rollouts.jsonl": [
-            rollout(task, index, ask=f"l{task}", reward=[-1.0, 3.0][index], output=odd)
-            for task in range(2)
-            for index in range(2)
-        ],
-        "loose_rollouts_materialized_inputs.jsonl": [
-            asked(task, index, ask=f"l{task}") for task in range(3) for index in range(2)
-        ],
-        "unrun_rollouts.jsonl": "",
-        "unrun_rollouts_materialized_inputs.jsonl": [asked(0, 0, ask="u"), asked(1, 0, ask="v")],
-        "unrun_rollouts_failures.jsonl": [failure(0, 0, "transient"), failure(0, 0, "transient")],
-        "named_rollouts.jsonl": [
-            rollout(None, index, ask="n", task_id="a/b:0#1", reward=index, output=odd)
-            for index in range(2)
-        ],
-    }
-    with without_pages():
-        results = analyzed(tmp_path, given)
-    assert broken_grains(results.path) == []
-    assert missing_citations(results) == []
-    # Of what has no settled verdict only what is missing is explained.
-    query = "select run_id, task_id, bucket, rule from root_causes where run_id in"
-    assert results.rows(f"{query} ('loose', 'unrun') order by all") == [
-        ("loose", "2", "missing", "nothing_recorded"),
-        ("unrun", "0", "missing", "infrastructure"),
-        ("unrun", "1", "missing", "nothing_recorded"),
-    ]
-    assert results.one("select count(*) from rollout_modes where run_id = 'loose'") == 2
-    split = "select distinct run_id from root_causes where run_id like 'split%' order by all"
-    assert results.column(split) == ["split--x", "split--y"]
-
-
 def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
     """Names and messages of any length leave notes and dives short."""
     named = calls(HOSTILE, "Error: " + HOSTILE, **{HOSTILE: HOSTILE})

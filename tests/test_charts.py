@@ -179,18 +179,6 @@ def test_curve_goes_through_its_values() -> None:
     assert ends == pytest.approx(expected, abs=0.0005)
 
 
-def test_curves_left_out_are_counted() -> None:
-    """Of 400 runs six are drawn, and runs without repeats have no curve."""
-    many = [run(f"r{n}", estimates=bands(f"r{n}", [0.1, 0.2])) for n in range(400)]
-    single = run("single", estimates=bands("single", [0.5]))
-    drawn = draw("pass_curve", OF_BENCHMARK, content([*many, single]))
-    assert drawn.count('class="line run-') == 12
-    assert "The first 6 of 400 runs." in drawn and "a pass threshold: 1." in drawn
-    assert draw("pass_curve", OF_BENCHMARK, content([single])) == ""
-    long = content([run("a", estimates=bands("a", [k / 512 for k in range(1, 513)]))])
-    assert len(across(draw("pass_curve", OF_BENCHMARK, long))) == 17
-
-
 def test_scores_are_dots_with_whiskers() -> None:
     """One row per run: its dot, its interval and both as figures; n/a where there is none."""
     runs = [run("a", pass_at_1=0.4), run("b", pass_at_1=0.6), run("c", pass_at_1=None)]
@@ -221,16 +209,6 @@ def test_funnel_bars_are_as_long_as_their_counts() -> None:
     assert {"80", "15", "18.8%", "20 lost", "45 lost, the most"} <= set(written(drawn))
 
 
-def test_a_stage_that_nothing_tells_of_has_no_bar() -> None:
-    """Where a record lacks what would show a stage, its counts are not known."""
-    stages = funnel("a", [80, 60, 15])
-    unknown = {**stages[1].values, "n_reached": None, "n_lost": None, "reach_rate": None}
-    stages[1] = row("funnel", "run_id stage_no", **unknown)
-    drawn = draw("funnel", OF_RUN, content([run(funnels=stages)]))
-    assert bars(drawn, "reached")[1][0] == bars(drawn, "reached")[1][1]
-    assert written(drawn).count("n/a") == 2
-
-
 def test_buckets_fill_the_width() -> None:
     """The pieces of a bar touch, add up to its width, and are as wide as their counts."""
     drawn = draw("buckets", OF_BENCHMARK, content([run(buckets=(7, 5, 7, 1))]))
@@ -242,16 +220,6 @@ def test_buckets_fill_the_width() -> None:
     )
     for before, after in pairwise(pieces):
         assert before[1] == pytest.approx(after[0], abs=0.11)
-
-
-def test_buckets_unknown_are_left_out() -> None:
-    """A run without a threshold has no bar and is counted; forty of 400 have one."""
-    unsettled = run("u", buckets=(None, None, None, 1))
-    many = [run(f"r{n}", buckets=(1, 2, 3, 0)) for n in range(400)]
-    drawn = draw("buckets", OF_BENCHMARK, content([*many, unsettled]))
-    assert "The first 40 of 400 runs." in drawn and "no pass threshold is known: 1." in drawn
-    assert draw("buckets", OF_BENCHMARK, content([unsettled])) == ""
-    assert draw("buckets", OF_BENCHMARK, content([run(buckets=(0, 0, 0, 0))])) == ""
 
 
 def check_adds_up(drawn: str) -> int:
@@ -306,17 +274,6 @@ def test_waterfall_tells_the_task_mix_first() -> None:
     assert ends == ["60.0%", "40.0%", "30.0%", "40.0%"]
     assert "Task mix, over all tasks of each run" in written(drawn)
     assert "Failure modes, over the tasks of both runs" in written(drawn)
-
-
-def test_waterfall_without_mix_or_modes() -> None:
-    """One line of the mix says nothing; without modes the ledger with the largest line is told."""
-    mix = ledger("task mix", [("tasks of both", 0.1)], explains="all tasks")
-    steps = ledger("funnel", [("passed", 0.1)], explains=SHARED)
-    moves = ledger("bucket transitions", [("up", 0.4), ("down", -0.3)], explains=SHARED)
-    found = content(found=[compared([mix, moves, steps], (0.5, 0.6), (0.5, 0.6))])
-    assert [name for name in written(draw("waterfall", PAIR, found)) if "over" in name] == [
-        "Bucket transitions, over the tasks of both runs"
-    ]
 
 
 def test_waterfall_that_does_not_add_up_is_not_drawn() -> None:
@@ -374,22 +331,3 @@ def test_ends_of_values() -> None:
     assert "The first 40 of 400 slices." in many
     unknown = content([run("a", estimates=bands("a", [None, None], [None, None]))])
     assert draw("pass_curve", OF_BENCHMARK, unknown) == ""
-
-
-def test_long_names_keep_both_ends() -> None:
-    """Names that differ in their last letters only are still told apart, and stand in full too."""
-    name = "a_model_with_quite_a_long_name_at_checkpoint_{}"
-    runs = [run(name.format(n), buckets=(1, 1, 1, 0)) for n in range(2)]
-    drawn = draw("buckets", OF_BENCHMARK, content(runs))
-    shown = [text for text in written(drawn) if "…" in text]
-    assert [text.partition("…")[2].partition("a_model")[0][-2:] for text in shown] == ["_0", "_1"]
-    assert drawn.count(f"<title>{name.format(1)}</title>") == 1
-
-
-def test_ticks() -> None:
-    """Ticks are round, inside, and written without idle digits."""
-    texts = [text for _, text in svg.ticks(0.0, 0.05)]
-    assert texts == ["0.00", "0.01", "0.02", "0.03", "0.04", "0.05"]
-    assert [text for _, text in svg.ticks(0.39, 0.52, "pass_at_1")] == ["40%", "45%", "50%"]
-    assert [text for _, text in svg.ticks(0, 2e7)] == ["0", "5e+06", "1e+07", "1.5e+07", "2e+07"]
-    assert svg.px(-0.04) == "0" and svg.px(12.0) == "12"

@@ -32,17 +32,6 @@ from tests.conftest import ROOT
 from tests.lean import without_pages
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
 
-RELATIONS = (
-    "ablation artifacts associations bucket_counts bucket_matrix checks comparison_metrics "
-    "comparison_settings comparison_tasks comparisons contrasts denominators error_signatures "
-    "estimates events expected expected_calls failure_modes failures flips funnel health_findings "
-    "labels ledger mode_tests never_dives pass_curve recommendations record_fields rejects "
-    "reported_checks reported_metrics resource_stats reward_components rollout_features "
-    "rollout_health rollout_modes rollout_stages rollouts root_causes run_health run_metrics "
-    "runs selection_value separators series series_counts series_tasks slice_metrics suspicions "
-    "task_health task_outcomes task_prompts tasks"
-)
-
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
@@ -66,18 +55,21 @@ def _refused(said: Outcome, code: int, *parts: str) -> None:
 @pytest.mark.parametrize(
     ("files", "parts"),
     [
+        (None, ["no such file or folder", "Give"]),
         ({}, ["holds no files", "Looked for", ".jsonl"]),
         ({"x.txt": "hi", "y.log": "hi"}, ["no rollouts found", "1 log", "1 other", "Looked for"]),
         ({"a_materialized_inputs.jsonl": "{}\n"}, ["no rollouts found", "1 inputs"]),
     ],
 )
 def test_a_folder_without_rollouts_cannot_be_used(
-    tmp_path: Path, files: dict[str, str], parts: list[str]
+    tmp_path: Path, files: dict[str, str] | None, parts: list[str]
 ) -> None:
     """Exit code 3; the message says what was found and what was looked for."""
     folder = tmp_path / "results"
-    folder.mkdir()
-    said = call("analyze", write(folder, files), "--out", tmp_path / "out")
+    if files is not None:
+        folder.mkdir()
+        write(folder, files)
+    said = call("analyze", folder, "--out", tmp_path / "out")
     _refused(said, 3, f"{folder}: ", *parts)
     assert not (tmp_path / "out").exists()
 
@@ -102,11 +94,6 @@ def test_a_file_that_holds_no_results_cannot_be_used(
     path.write_text(lines([rollout(0, 0)]), encoding="utf-8")
     (found,) = discover.artifacts((path,))
     assert found.kind == "rollouts"
-
-
-def test_an_absent_folder_cannot_be_used(tmp_path: Path) -> None:
-    """Exit code 3, and what to give instead."""
-    _refused(call("analyze", tmp_path / "nope"), 3, "nope: no such file or folder", "Give")
 
 
 # Root may read anything: then the command, once imported, goes on as nobody.
@@ -144,15 +131,6 @@ def test_a_folder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
     _refused(said, 3, "results: cannot be read", "permissions")
 
 
-def test_a_folder_behind_a_closed_one_is_said(tmp_path: Path) -> None:
-    """Where not even its existence can be known, the message is the same."""
-    folder = write(tmp_path / "closed" / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
-    folder.parent.chmod(0o000)
-    said = _analyze_as_a_person(tmp_path / "closed" / "results", tmp_path / "out", opened=tmp_path)
-    folder.parent.chmod(0o755)
-    _refused(said, 3, "results: cannot be read", "permissions")
-
-
 @pytest.mark.slow
 def test_a_subfolder_that_may_not_be_read_is_said() -> None:
     """A run behind closed doors is not silently left out of the analysis."""
@@ -181,6 +159,8 @@ def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
+        (["analyze", "{folder}", "--pass-threshold", "nan"], ["--pass-threshold"]),
+        (["analyze", "{folder}", "--benchmark", ""], ["--benchmark"]),
         (["analyze"], ["no results given", "blade analyze results/"]),
         (["analyze", "{folder}", "--run", "x"], ["is not NAME=PATH"]),
         (["analyze", "{folder}", "--run", "=x"], ["is not NAME=PATH"]),
@@ -216,20 +196,7 @@ def test_wrong_calls_say_what_is_wrong(
     assert not out.exists()
 
 
-@pytest.mark.parametrize("option", [("--pass-threshold", "nan"), ("--benchmark", "")])
-def test_values_that_mean_nothing_are_refused(tmp_path: Path, option: tuple[str, str]) -> None:
-    """A threshold that no reward can be compared with, a benchmark without a name."""
-    folder = write(tmp_path / "results", {"x_rollouts.jsonl": [rollout(0, 0)]})
-    assert call("analyze", folder, "--out", tmp_path / "out", "--json", *option).code == 2
-
-
-def test_the_results_folder_as_output_is_explained(tmp_path: Path) -> None:
-    """Writing beside the results works, or the message says that this is what is wrong."""
-    write(tmp_path, {"x_rollouts.jsonl": [rollout(0, 0)]})
-    said = blade("analyze", tmp_path, "--out", tmp_path)
-    assert said.code == 0 or "--out" in said.stderr
-
-
+@pytest.mark.slow
 def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> None:
     """Inventory, runs and what to run next on stdout; warnings on stderr; the same as JSON."""
     rows = lines([rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.5)]) + "{broken\n"
@@ -265,6 +232,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     [
         ([""], ["the query is empty", "for example"]),
         ([" \n "], ["the query is empty"]),
+        (["/* only a comment */"], ["the query is empty"]),
         (["selec 1"], ["syntax error", "--schema"]),
         (["from rollots"], ["Did you mean rollouts?"]),
         (["from task_prompt"], ["Did you mean task_prompts?"]),
@@ -286,12 +254,6 @@ def test_wrong_queries_say_what_is_wrong(
     assert (said.code, said.stdout) == (2, "")
     for part in parts:
         assert part.lower() in said.stderr.lower()
-
-
-@pytest.mark.parametrize("query", [";", "-- only a comment", "/* only a comment */"])
-def test_queries_without_a_statement_are_empty(results: Results, query: str) -> None:
-    """Nothing but punctuation or a comment asks nothing."""
-    _refused(_sql(results, stdin=query), 2, "empty")
 
 
 def test_a_query_file_that_is_no_text_is_refused(results: Results, tmp_path: Path) -> None:
@@ -335,11 +297,6 @@ def test_json_keeps_types(results: Results, format_: str) -> None:
     assert json.loads(empty or "[]") == []
 
 
-def test_json_decimals_are_numbers(results: Results) -> None:
-    """A literal 0.5 is a DECIMAL to the engine, and a number to everyone."""
-    assert json.loads(_sql(results, "select 0.5 as x", "--format", "json").stdout) == [{"x": 0.5}]
-
-
 def test_text_formats_round_trip(results: Results, tmp_path: Path) -> None:
     """CSV, Markdown and Parquet hold the same two rows; --out prints nothing."""
     query = "select task_id, reward from rollouts order by all"
@@ -363,28 +320,6 @@ def test_text_formats_round_trip(results: Results, tmp_path: Path) -> None:
     assert table[:2] == ["task_id", "reward"] and table[-4:] == ["0", "1", "1", "0"]
 
 
-def test_queries_come_from_arguments_files_and_stdin(results: Results, tmp_path: Path) -> None:
-    """All three ask the same."""
-    (tmp_path / "q.sql").write_text("select 42 as x")
-    for arguments, stdin in [
-        (["select 42 as x"], ""),
-        (["-f", str(tmp_path / "q.sql")], ""),
-        ([], "select 42 as x;\n"),
-    ]:
-        assert _sql(results, *arguments, "--format", "csv", stdin=stdin).stdout == "x\n42\n"
-    _refused(_sql(results), 2, "the query is empty")
-
-
-def test_the_schema_lists_every_relation_with_its_purpose(results: Results) -> None:
-    """As text for people, as rows for programs; descriptions never empty."""
-    said = _sql(results, "--schema").stdout
-    for relation in RELATIONS.split():
-        assert f"\n{relation}  " in f"\n{said}"
-    rows = json.loads(_sql(results, "--schema", "--format", "json").stdout)
-    assert sorted({row["relation"] for row in rows}) == RELATIONS.split()
-    assert all(row["description"] and row["column"] and row["type"] for row in rows)
-
-
 def test_the_schema_of_one_relation(results: Results) -> None:
     """By its name or a part of it; a query is no relation."""
     said = _sql(results, "--schema", "task_outc").stdout
@@ -394,26 +329,19 @@ def test_the_schema_of_one_relation(results: Results) -> None:
     assert {row["relation"] for row in rows} == {"runs"}
 
 
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
-def test_the_schema_can_be_written_to_a_file(
-    results: Results, tmp_path: Path, format_: str
-) -> None:
-    """--schema takes --format and --out like any rows."""
-    out = tmp_path / "schema"
-    said = _sql(results, "--schema", "--format", format_, "--out", out)
-    assert (said.code, said.stdout) == (0, "")
-    assert out.stat().st_size > 0
-
-
-def test_missing_and_broken_warehouses_are_said(tmp_path: Path) -> None:
-    """Exit code 3, and how to make one."""
-    broken = tmp_path / "broken.duckdb"
+def test_missing_and_broken_warehouses_are_said(results: Results, tmp_path: Path) -> None:
+    """Absent, no database, cut short, or one of someone else: exit code 3, and how to make one."""
+    broken, half, foreign = (tmp_path / f"{name}.duckdb" for name in ("broken", "half", "foreign"))
     broken.write_bytes(b"this is no database" * 1000)
-    for command in (["sql", "from runs"], ["show", "a/0:0"]):
+    half.write_bytes(results.path.read_bytes()[:500_000])
+    duckdb.connect(str(foreign)).execute("create table t as select 1").close()
+    for command in (["sql", "from runs"], ["show", "a/0:0"], ["compare"], ["compare", "--series"]):
         for path, part in [
             (tmp_path / "none.duckdb", "no warehouse here"),
             (tmp_path, "no warehouse here"),
             (broken, "cannot be opened"),
+            (half, ""),
+            (foreign, ""),
         ]:
             _refused(call(*command, "--warehouse", path), 3, part, "blade analyze")
 
@@ -474,9 +402,14 @@ def test_names_may_be_given_in_part(given: str, found: list[str]) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("show desk_as/3:0", "why desk_as/3", "failures desk_as", "health desk_as"),
-        *("metrics desk_as", "plan desk_as", "compare desk_as bir --json", "plan desk_as desk_bi"),
-        "report --run desk_as --sections reprod",
+        *("show desk_as/3:0", "why desk_as/3", "health desk_as"),
+        *(
+            pytest.param(command, marks=pytest.mark.slow)
+            for command in (
+                *("failures desk_as", "metrics desk_as", "plan desk_as", "plan desk_as desk_bi"),
+                *("compare desk_as bir --json", "report --run desk_as --sections reprod"),
+            )
+        ),
     ],
 )
 def test_every_command_takes_a_part_of_a_name(demo: Path, command: str) -> None:
@@ -485,19 +418,6 @@ def test_every_command_takes_a_part_of_a_name(demo: Path, command: str) -> None:
     assert said.code == 0 and "office_desk_aster-8b" in said.stdout, said.stderr
     wrong = call(*command.replace("desk_as", "aster").split(), "--warehouse", demo)
     _refused(wrong, 2, "aster", "2 runs match", "office_desk_aster-8b, quick_math_aster-8b")
-
-
-@pytest.mark.parametrize("damage", ["truncated", "foreign"])
-def test_files_that_are_not_whole_warehouses_are_said(
-    results: Results, tmp_path: Path, damage: str
-) -> None:
-    """Half a warehouse, or some other DuckDB file, is an input that cannot be used."""
-    path = tmp_path / "w.duckdb"
-    if damage == "truncated":
-        path.write_bytes(results.path.read_bytes()[:500_000])
-    else:
-        duckdb.connect(str(path)).execute("create table t as select 1").close()
-    _refused(call("sql", "from runs", "--warehouse", path), 3, "blade analyze")
 
 
 @pytest.mark.parametrize(
@@ -530,14 +450,6 @@ def test_show_prints_a_rollout(results: Results) -> None:
     assert [event["text"] for event in shown["events"]] == ["done"]
 
 
-@pytest.mark.parametrize("command", [[], ["analyze"], ["failures"], ["why"], ["sql"], ["show"]])
-def test_help_has_an_example(command: list[str]) -> None:
-    """Every command's help shows how it is called."""
-    said = call(*command, "--help")
-    assert said.code == 0
-    assert "Examples:" in said.stdout and f"blade {' '.join(command)}".strip() in said.stdout
-
-
 def test_help_waits_for_no_library() -> None:
     """`blade --help` imports none of the heavy ones."""
     heavy = {"duckdb", "numpy", "polars", "pyarrow", "rich"}
@@ -568,18 +480,6 @@ def test_a_reader_that_stops_early_sees_no_traceback(results: Results, format_: 
     )
     assert len(ended.stdout.splitlines()) == 1
     assert "Traceback" not in ended.stderr and "Error" not in ended.stderr
-
-
-def test_output_survives_a_terminal_without_unicode(results: Results) -> None:
-    """Characters that the output cannot hold are replaced, not fatal."""
-    said = blade(
-        "sql",
-        "select 'ō' as x",
-        "--warehouse",
-        results.path,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-    )
-    assert (said.code, "Traceback" in said.stderr) == (0, False)
 
 
 class Prompt:
@@ -666,31 +566,6 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(prompt: Prompt) -> None:
     assert "Traceback" not in said
 
 
-def test_a_second_prompt_remembers(results: Results, tmp_path: Path) -> None:
-    """What was asked yesterday is one key away."""
-    first = Prompt(results.path, tmp_path)
-    first.type("select 6 * 7 as x;\n")
-    assert first.leave() == 0
-    second = Prompt(results.path, tmp_path)
-    assert "42" in second.type("\x1b[A\n")
-    assert second.leave() == 0
-
-
-def test_a_copied_warehouse_opens_anywhere(results: Results, tmp_path: Path) -> None:
-    """One file is all there is to carry away, by whatever name."""
-    for name in ("main.duckdb", "moved file.db"):
-        shutil.copy(results.path, tmp_path / name)
-        said = call(
-            "sql",
-            "select count(*) as n from rollouts",
-            "--format",
-            "csv",
-            "--warehouse",
-            tmp_path / name,
-        )
-        assert said.stdout == "n\n2\n"
-
-
 @pytest.mark.parametrize("wrapped", [None, ValueError("a library's own"), SystemExit(1)])
 def test_an_interrupt_ends_with_130_however_it_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrapped: BaseException | None
@@ -764,3 +639,28 @@ def test_words_are_completed(words: str, completed: list[str]) -> None:
     asked |= {"COMP_CWORD": str(words.count(" "))}
     said = blade(env={**os.environ, **asked})
     assert (said.stdout.split(), said.stderr) == (completed, "")
+
+
+def test_queries_come_from_arguments_files_and_stdin(results: Results, tmp_path: Path) -> None:
+    """All three ask the same."""
+    (tmp_path / "q.sql").write_text("select 42 as x")
+    for arguments, stdin in [
+        (["select 42 as x"], ""),
+        (["-f", str(tmp_path / "q.sql")], ""),
+        ([], "select 42 as x;\n"),
+    ]:
+        assert _sql(results, *arguments, "--format", "csv", stdin=stdin).stdout == "x\n42\n"
+    _refused(_sql(results), 2, "the query is empty")
+
+
+@pytest.mark.slow
+def test_output_survives_a_terminal_without_unicode(results: Results) -> None:
+    """Characters that the output cannot hold are replaced, not fatal."""
+    said = blade(
+        "sql",
+        "select 'ō' as x",
+        "--warehouse",
+        results.path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    assert (said.code, "Traceback" in said.stderr) == (0, False)

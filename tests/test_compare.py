@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -92,13 +91,6 @@ def test_all_runs_without_a_base(say: Say) -> None:
     assert "No base is named, so there is no verdict." in outcome.stdout
     assert "next  blade compare base --warehouse" in outcome.stdout
     assert not re.search("(?i)improved|regressed|inconclusive", outcome.stdout)
-
-
-def test_one_metric_of_all_runs(say: Say) -> None:
-    """Benchmarks that cannot be told by it are left out; none is refused."""
-    outcome = say("--metric", "pass_at_1")
-    assert outcome.code == 0 and "+35.0" in outcome.stdout
-    assert "unsettled" not in outcome.stdout
 
 
 def test_base_alone(say: Say) -> None:
@@ -191,13 +183,6 @@ def test_a_change_within_the_margin(say: Say) -> None:
     assert (found["verdict"], found["margin"]) == ("no change", 0.2)
 
 
-@pytest.mark.parametrize("margin", ["nan", "inf", "-1", "much"])
-def test_a_margin_is_a_number(say: Say, margin: str) -> None:
-    """What is none, or none that a change could be held against, is refused."""
-    outcome = say("base", "better", "--margin", margin)
-    assert (outcome.code, outcome.stdout) == (2, "") and "margin" in outcome.stderr
-
-
 def test_lost_failures_improve_nothing(say: Say) -> None:
     """A candidate without some of its failures looks better; with them as failures it does not."""
     (found, _) = told(say("base", "gappy", "--json"))["comparisons"]
@@ -240,15 +225,6 @@ def test_json_is_what_the_analysis_wrote(demo: Path) -> None:
             assert (one.pop(name), other.pop(name)) == (None, "improved")
         assert (one.pop("p_holm"), other.pop("p_holm")) == (None, other["p_value"])
         assert one == other
-
-
-@pytest.mark.slow
-def test_one_metric(say: Say) -> None:
-    """--metric tells the change by that one alone, also where the other leads."""
-    found = told(say("base", "better", "--metric", "mean_reward", "--json"))["comparisons"]
-    assert [each["metric"] for each in found] == ["mean_reward"]
-    text = say("base", "better", "--metric", "mean_reward").stdout
-    assert "IMPROVED  mean reward" in text and "pass@1\n" not in text
 
 
 def test_unsettled_rewards(say: Say) -> None:
@@ -311,17 +287,6 @@ def test_markdown(say: Say) -> None:
     assert outcome.stdout.endswith("|\n")
 
 
-@pytest.mark.slow
-def test_full_prints_more(say: Say) -> None:
-    """--full has every ledger, also those that say little; all that it has not is the hint."""
-    short, whole = say("base", "better").stdout, say("base", "better", "--full").stdout
-    assert " --full" in short and "--full" not in whole
-    assert "\ntask mix: +35.0 points" in whole and "\ntask mix" not in short
-    said = {words(line) for line in short.splitlines() if "most changed" not in line}
-    left = said - {words(line) for line in whole.splitlines()}
-    assert all(line.startswith(("─", "next", "blade")) for line in left)
-
-
 def test_unknown_run(say: Say) -> None:
     """What there is, and what may have been meant; wherever the name stands."""
     assert refused(say("bass"), "bass: no such run", "Did you mean base?", "better, elsewhere")
@@ -336,20 +301,6 @@ def test_a_run_is_not_compared_with_itself(say: Say) -> None:
     """As base and candidate, or as two candidates."""
     assert refused(say("base", "base"), "base: named twice")
     assert refused(say("base", "better", "worse", "better"), "better: named twice")
-
-
-def test_the_only_run_of_its_benchmark(say: Say) -> None:
-    """A base alone needs others of its benchmark; the runs there are are listed."""
-    assert refused(
-        say("elsewhere"), "the only run of its benchmark", "Name a candidate", "hostile_a"
-    )
-
-
-def test_wrong_options(say: Say) -> None:
-    """A metric, a format or an option that is not there: exit code 2, no result."""
-    for given in (("--metric", "pass"), ("--format", "html"), ("--polcy", "x")):
-        outcome = say("base", "better", *given)
-        assert refused(outcome, "See: blade compare --help")
 
 
 POLICY = """
@@ -410,17 +361,6 @@ def test_policy_for_a_program(say: Say, tmp_path: Path) -> None:
     assert [each["candidate"] for each in found["comparisons"][::2]] == ["worse", "better"]
 
 
-@pytest.mark.slow
-def test_rewards_that_never_differ_pass_a_policy(say: Say, tmp_path: Path) -> None:
-    """A metric without spread is judged as the verdict judges it, rewards within 0..1 too."""
-    text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
-    waived = '[[waive]]\ntask_id = 7\nreason = "all that differs"\n'
-    outcome = say("base", "nearly", "--policy", policy(tmp_path, text + waived), "--json")
-    (metric,) = told(outcome)["gates"][0]["metrics"]
-    # Of 29 tasks that are all alike up to 1 - 0.025^(1/29) of others could differ.
-    assert metric["ci_new_tasks"] == pytest.approx([0.025 ** (1 / 29) - 1, 1 - 0.025 ** (1 / 29)])
-
-
 def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     """Each verdict with and without them, and their reasons; one that is no task is a warning."""
     waived = '[[waive]]\ntask_id = "{task}"\nreason = "the key is wrong"\n'
@@ -436,15 +376,6 @@ def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     outcome = say("base", "nearly", "--policy", path)
     assert outcome.code == 0 and outcome.stdout.startswith("WARN  ")
     assert "waived, but not among the common tasks: 77" in outcome.stdout
-
-
-@pytest.mark.slow
-def test_policy_of_unbounded_rewards(say: Say, tmp_path: Path) -> None:
-    """Differences that are all alike bound nothing where rewards have no bounds."""
-    text = POLICY.replace("pass_at_1", "mean_reward").format(margin=0.2)
-    outcome = say("unsettled_a", "unsettled_b", "--policy", policy(tmp_path, text))
-    assert outcome.code == 3 and outcome.stdout.startswith("INCONCLUSIVE  ")
-    assert "no interval is defined for it" in outcome.stdout
 
 
 def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
@@ -516,14 +447,6 @@ def test_series_in_the_order_given(say: Say) -> None:
     assert "learned 3 tasks" in say("--series", *steps).stdout
 
 
-def test_stored_series(say: Say) -> None:
-    """Without runs the series that the analysis found: by number, 500 before 1000."""
-    outcome = say("--series")
-    assert outcome.code == 0 and outcome.stdout.startswith("walk_step  3 runs of walk_step\n")
-    places = [outcome.stdout.index(f"\nwalk_step_{step} ") for step in (500, 1000, 1500)]
-    assert places == sorted(places)
-
-
 def test_series_that_are_none(say: Say) -> None:
     """Fewer than three runs, one twice, or of several benchmarks; and what a series has not."""
     steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]
@@ -583,29 +506,3 @@ def test_a_run_goes_before_a_folder_of_its_name(
     monkeypatch.chdir(tmp_path)
     outcome = say("base", "better")
     assert outcome.code == 0 and "better vs base" in outcome.stdout
-
-
-@pytest.mark.parametrize("content", [None, b"", b"not a database", "half"])
-def test_no_usable_warehouse(warehouse: Path, tmp_path: Path, content: bytes | str | None) -> None:
-    """Absent, empty, something else or cut short: exit code 3, and how to make one."""
-    path = tmp_path / "warehouse.duckdb"
-    if content == "half":
-        shutil.copy(warehouse, path)
-        with path.open("r+b") as file:
-            file.truncate(path.stat().st_size // 2)
-    elif isinstance(content, bytes):
-        path.write_bytes(content)
-    for given in ((), ("base", "better"), ("--series",)):
-        outcome = call("compare", *given, "--warehouse", path)
-        assert refused(outcome, "warehouse", "blade analyze RESULTS", code=3)
-
-
-def test_help_tells_the_truth() -> None:
-    """The examples are calls of this command, with options it has."""
-    text = call("compare", "--help").stdout
-    examples = [line.split() for line in text.splitlines() if line.startswith("    blade ")]
-    assert len(examples) >= 4
-    for command, name, *rest in examples:
-        assert (command, name) == ("blade", "compare")
-        options = [word for word in rest if word.startswith("--")]
-        assert all(re.search(rf"^  {option}\b", text, re.MULTILINE) for option in options)

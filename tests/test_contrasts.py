@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-import random
-import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,6 +22,8 @@ from tests import results as written
 from tests.diagnosis_truth import planted, simulated
 from tests.lean import only
 from tests.results import Results, Row, rollout
+from tests.results import called as call
+from tests.results import said as say
 from tests.simulated import simulator
 
 analyzed = partial(written.analyzed, needs=("contrasts",))
@@ -32,22 +31,6 @@ analyzed = partial(written.analyzed, needs=("contrasts",))
 MACROS = duckdb.connect()
 MACROS.execute((SQL_DIR / "macros.sql").read_text(encoding="utf-8"))
 Items = list[dict[str, Any]]
-ids = itertools.count()
-
-
-def call(tool: str | None, arguments: Any = None, result: str | None = "ok") -> Items:
-    """A call and its result, joined by an id of their own; no result where it is None."""
-    name = f"call_{next(ids)}"
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    made: dict[str, Any] = {"type": "function_call", "arguments": text, "call_id": name}
-    if tool is not None:
-        made["name"] = tool
-    answer = {"type": "function_call_output", "call_id": name, "output": result}
-    return [made] if result is None else [made, answer]
-
-
-def say(text: str) -> Items:
-    return [{"type": "message", "role": "assistant", "content": text}]
 
 
 def think(text: str) -> Items:
@@ -103,11 +86,6 @@ PAIRS = {
         {"difference": "arguments", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1}
         | {"failing_event": 'send {"to": "bob"}', "failing_chars": 18, "tools_only_failing": []},
     ),
-    "arguments that are no JSON": Pair(
-        ADD + call("send", "{'to': 'ana'}", ERROR) + SORRY,
-        ADD + SEND + DONE,
-        {"difference": "arguments", "seq": 3, "passing_seq": 3, "n_common": 1},
-    ),
     "arguments written otherwise": Pair(
         call("add", '{"b": [{"y": 1,  "x": "\\u00e9"}], "a": null}') + SORRY,
         call("add", '{"a":null,"b":[{"x":"é","y":1}]}') + DONE,
@@ -118,11 +96,6 @@ PAIRS = {
         ADD + SEND + DONE,
         {"difference": "result", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1}
         | {"failing_event": ERROR, "passing_event": "ok", "passing_chars": 2},
-    ),
-    "another result": Pair(
-        call("move", {"id": 7}, "nothing new") + DONE,
-        call("move", {"id": 7}, "a letter of Ana") + DONE,
-        {"difference": "result", "seq": 1, "passing_seq": 1, "failing_event": "nothing new"},
     ),
     "a result that never came": Pair(
         ADD + call("send", {"to": "ana"}, None),
@@ -135,26 +108,11 @@ PAIRS = {
         call("move", {"id": 7}, "id 99bc at 11:02, 4 rows") + say("3"),
         {"difference": "answer", "seq": 3, "failing_event": "4", "passing_event": "3"},
     ),
-    "results that differ far in": Pair(
-        call("move", {"id": 7}, "x" * 300 + "this") + say("this"),
-        call("move", {"id": 7}, "x" * 300 + "that") + say("that"),
-        {"difference": "answer"},
-    ),
     "stops with a message": Pair(
         ADD + SORRY,
         ADD + think("Now send.") + SEND + DONE,
         {"difference": "missing", "seq": 3, "passing_seq": 4, "n_common": 1, "n_common_first": 1}
         | {"failing_event": "Sorry, I could not.", "tools_only_passing": ["send"]},
-    ),
-    "stops with a thought": Pair(
-        ADD + think("That is enough.") + SORRY,
-        ADD + SEND + DONE,
-        {"difference": "missing", "seq": 3, "failing_event": "That is enough."},
-    ),
-    "stops without a word": Pair(
-        ADD,
-        ADD + SEND + DONE,
-        {"difference": "missing", "seq": 1, "failing_event": 'add {"name": "Ana"}'},
     ),
     "calls nothing": Pair(
         think("Who is Ana?") + SORRY,
@@ -166,16 +124,6 @@ PAIRS = {
         ADD + SEND + think("All is sent.") + DONE,
         {"difference": "extra", "seq": 6, "passing_seq": 5, "n_common_first": 2}
         | {"passing_event": "All is sent."},
-    ),
-    "a call too many in between": Pair(
-        ADD + call("cancel") + SEND + DONE,
-        ADD + SEND + DONE,
-        {"difference": "extra", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1},
-    ),
-    "other words": Pair(
-        ADD + think("So it is 4.") + say("It is 4."),
-        ADD + say("It is 3."),
-        {"difference": "answer", "seq": 4, "passing_seq": 3, "n_common": 1},
     ),
     "words alone": Pair(
         think("4?") + say("It is 4."),
@@ -193,20 +141,10 @@ PAIRS = {
     "an empty output beside words": Pair(
         [], DONE, {"difference": "answer", "seq": None, "passing_seq": 1}
     ),
-    "an empty message": Pair(
-        say(""),
-        DONE,
-        {"difference": "answer", "seq": 1, "failing_event": "", "failing_chars": 0},
-    ),
     "a retry that mended a failure": Pair(
         call("add", {"name": "Ana"}, ERROR) + think("Again.") + ADD + WRONG + DONE,
         ADD + call("send", {"to": "ana"}, ERROR) + call("send", {"to": "ana"}, ERROR) + SEND + DONE,
         {"difference": "arguments", "seq": 6, "passing_seq": 7, "n_calls": 3, "n_common": 1},
-    ),
-    "a retry after other calls": Pair(
-        ADD + call("send", {"to": "ana"}, ERROR) + MOVE + SEND + SORRY,
-        ADD + MOVE + SEND + DONE,
-        {"difference": "answer", "n_common": 3},
     ),
     "a failure that no retry mended": Pair(
         ADD + call("send", {"to": "ana"}, ERROR) * 3 + SORRY,
@@ -217,9 +155,6 @@ PAIRS = {
         ADD + WRONG + DONE,
         ADD + MOVE + ADD + SEND + DONE,
         {"difference": "tool", "seq": 3, "passing_seq": 3},
-    ),
-    "a needless repeat alone": Pair(
-        ADD + SEND + ADD + SORRY, ADD + SEND + DONE, {"difference": "answer", "seq": 7}
     ),
     "a repeat that got another result": Pair(
         call("poll", {}, "pending") + SORRY,
@@ -235,9 +170,6 @@ PAIRS = {
         MOVE + ADD + WRONG + DONE,
         ADD + MOVE + SEND + DONE,
         {"difference": "arguments", "seq": 5, "passing_seq": 5, "n_common": 2, "n_common_first": 2},
-    ),
-    "another order alone": Pair(
-        MOVE + ADD + SORRY, ADD + MOVE + DONE, {"difference": "answer", "n_common": 2}
     ),
     "a call left out, and what came of it": Pair(
         MOVE + call("send", {"to": "cancel"}) + DONE,
@@ -256,11 +188,6 @@ PAIRS = {
         without(ADD + SEND, "call_id") + DONE,
         {"difference": "result", "seq": 3, "failing_event": ERROR, "passing_event": "ok"},
     ),
-    "results without ids": Pair(
-        ADD + without(call("send", {"to": "ana"}, ERROR), "call_id") + DONE,
-        [SEND[0], ADD[0], *without([SEND[1], ADD[1]], "call_id"), *DONE],
-        {"difference": "result", "seq": 3, "failing_event": ERROR},
-    ),
     "ids that come again": Pair(
         [{**item, "call_id": "call_0"} for item in ADD + call("send", {"to": "ana"}, ERROR)] + DONE,
         ADD + SEND + DONE,
@@ -270,11 +197,6 @@ PAIRS = {
         [ADD[0], *call("send", {"to": "ana"}, ERROR), ADD[1], *DONE],
         [ADD[0], *SEND, ADD[1], *DONE],
         {"difference": "result", "seq": 2, "passing_seq": 2, "failing_event": ERROR},
-    ),
-    "calls without a name": Pair(
-        call(None, {"a": 1}) + DONE,
-        call(None, {"a": 2}) + DONE,
-        {"difference": "arguments", "seq": 1, "tools_only_failing": []},
     ),
     "hostile text": Pair(
         call("x" * 500, "</script>\x1b[2J\u202e|" + "ß" * 1000) + DONE,
@@ -302,14 +224,6 @@ PAIRS = {
             "failing_event": "It is 4.",
         },
     ),
-    "reads alone, and the same words": Pair(
-        FIND + call("read", {"id": 7}, "nothing new") + DONE,
-        FIND + call("read", {"id": 7}, "a letter of Ana") + DONE,
-        {"difference": "nothing", "other_seq": 3},
-    ),
-    "a tool of unknown kind beside a change": Pair(
-        GUESS + ADD + SORRY, ADD + DONE, {"difference": "answer", "other_seq": 1}
-    ),
     "tools of unknown kind alone": Pair(
         FIND + GUESS + DONE, FIND + call("bash", {"command": "make"}) + DONE, {"difference": "tool"}
     ),
@@ -317,11 +231,6 @@ PAIRS = {
         call("bash", {"command": "make"}) + call("bash", {"command": "echo 4 > a.txt"}) + DONE,
         call("bash", {"command": "cat a.txt"}) + call("bash", {"command": "echo 3 > a.txt"}) + DONE,
         {"difference": "arguments", "seq": 3, "passing_seq": 3},
-    ),
-    "an editor that looks": Pair(
-        call("str_replace_editor", {"command": "view", "path": "a"}) + ADD + WRONG + DONE,
-        ADD + SEND + DONE,
-        {"difference": "arguments", "seq": 5},
     ),
     "an error, then another try": Pair(
         ADD + call("send", {"to": "eva"}, ERROR) + WRONG + DONE,
@@ -339,11 +248,6 @@ PAIRS = {
         call("send", {"text": "x" * 400 + "that" + "y" * 400, "to": "ana"}) + DONE,
         {"failing_event": "send text: …" + "x" * 18 + "this" + "y" * 98, "failing_chars": 834}
         | {"difference": "arguments"},
-    ),
-    "long words": Pair(
-        say("a" * 500 + "No." + "b" * 500),
-        say("a" * 500 + "Yes." + "b" * 500),
-        {"failing_event": "…" + "a" * 20 + "No." + "b" * 276, "difference": "answer"},
     ),
     "many made-up tools": Pair(
         chain(call(f"tool_{n:02}") for n in range(50)) + DONE,
@@ -446,20 +350,6 @@ def test_only_scored_rollouts_of_sometimes_pass_tasks(runs: Results) -> None:
 
 
 @pytest.mark.slow
-def test_order_of_rows_does_not_matter(tmp_path: Path) -> None:
-    """Shuffled rows give the same contrasts."""
-    draw = random.Random(4)
-    tools = [call(tool, {"n": n}) for tool in ("a", "b") for n in (1, 2)]
-    rows = []
-    for task in range(12):
-        outputs = [chain(draw.choices(tools, k=4)) + DONE for _ in range(9)]
-        rows += repeats(task, *((float(n % 3 == 0), items) for n, items in enumerate(outputs)))
-    before = analyzed(tmp_path / "before", {"a_rollouts.jsonl": rows}).rows("from contrasts")
-    draw.shuffle(rows)
-    after = analyzed(tmp_path / "after", {"a_rollouts.jsonl": rows}).rows("from contrasts")
-    assert len(before) == 12 * 6 and after == before
-
-
 def test_very_long_rollouts(tmp_path: Path) -> None:
     """Thousands of calls are aligned in no time, whether they differ early, late or in order."""
     steps = [call("put", {"n": n}) for n in range(3000)]
@@ -484,16 +374,6 @@ def test_very_long_rollouts(tmp_path: Path) -> None:
         # Calls in error change nothing.
         ("extra", 2001, 0, 1001),
     ]
-
-
-@pytest.mark.parametrize("n_kinds", [1, 3, 5000])
-def test_alignment_is_fast(n_kinds: int) -> None:
-    """The longest rollouts that are brought into one order take milliseconds, whatever repeats."""
-    draw = random.Random(n_kinds)
-    left, right = ([draw.randrange(n_kinds) for _ in range(5000)] for _ in range(2))
-    started = time.process_time()
-    longest_common([-1, *left, -2], [-3, *right, -4])
-    assert time.process_time() - started < 1
 
 
 def n_common(left: list[int], right: list[int]) -> int:
@@ -531,7 +411,7 @@ def test_divergence_is_the_first(left: list[int], right: list[int]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [2])
 def test_planted_failures_are_found(seed: int, tmp_path: Path) -> None:
     """Of failures planted in sometimes-pass tasks nearly all part where they were planted."""
     folder = simulated(tmp_path / "results", seed=seed)
@@ -676,6 +556,7 @@ def test_texts_are_cut_where_they_differ(same: str, text: str, other: str) -> No
     assert row == (len(same) * 9, long if len(long) <= 50 else cut)
 
 
+@pytest.mark.slow
 def test_nothing_recorded_is_not_contrasted(tmp_path: Path) -> None:
     """Where an attempt left tokens but no items, nothing is said of what it did."""
     usage = {"input_tokens": 9, "output_tokens": 9}
@@ -694,7 +575,7 @@ def test_nothing_recorded_is_not_contrasted(tmp_path: Path) -> None:
 def test_planted_changes_are_found(tmp_path: Path) -> None:
     """Wrong, missing and unasked changes are found beside the expected calls and beside a pass."""
     cases, n_pairs = simulator().cases, 0
-    for seed in (71, 72):
+    for seed in (71,):
         case = cases.acting(seed)
         cases.write_case(tmp_path / str(seed), case)
         with only("contrasts", "expected_calls"):
@@ -721,7 +602,7 @@ def test_planted_changes_are_found(tmp_path: Path) -> None:
             else:
                 assert seq == planted_one.event_seq
         n_pairs += len(pairs)
-    assert n_pairs > 20
+    assert n_pairs > 8
 
 
 @pytest.mark.slow

@@ -55,19 +55,6 @@ def test_passes(real: Warehouse, run_id: str, passed: int, scored: int) -> None:
     assert row == [(passed, scored)]
 
 
-def test_tau_airline_buckets(real: Warehouse) -> None:
-    """Of 50 airline tasks 10 always pass, 26 sometimes, 14 never; none is missing."""
-    rows = real.execute("""
-        select count(*) filter (rate = 1), count(*) filter (rate > 0 and rate < 1),
-            count(*) filter (rate = 0)
-        from (select task_id, avg(is_pass::int) as rate from rollouts
-              where run_id = 'gpt-4o' group by all)
-    """).fetchall()
-    assert rows == [(10, 26, 14)]
-    missing = "from expected anti join rollouts using (run_id, task_id, rollout_index)"
-    assert real.execute(f"{missing} where run_id = 'gpt-4o'").fetchall() == []
-
-
 def test_ragged_repeats_are_not_missing(real: Warehouse) -> None:
     """Repeat numbers with gaps say nothing of rows that should exist."""
     indices = real.execute(
@@ -80,41 +67,6 @@ def test_ragged_repeats_are_not_missing(real: Warehouse) -> None:
     assert expected == [] and source.fetchall() == [("unknown", None)]
 
 
-def test_blackjack_needs_a_threshold(real: Warehouse) -> None:
-    """Rewards of -1 and 1 have a mean of 0.2 and a known spread; what passes is left open."""
-    rows = real.execute("""
-        select avg(reward), stddev_samp(reward), count(is_pass) from rollouts
-        where run_id = 'blackjack'
-    """).fetchall()
-    assert rows[0][:2] == pytest.approx((0.2, 1.0954451150103324)) and rows[0][2] == 0
-    assert real.execute(
-        "select pass_threshold from runs where run_id = 'blackjack'"
-    ).fetchall() == [(None,)]
-
-
-def test_structeval_by_output_type(real: Warehouse) -> None:
-    """Mean rewards by output type are as published, and both files are one benchmark."""
-    rows = real.execute("""
-        select verifier ->> 'output_type', avg(reward) from rollouts where run_id = 'structeval'
-        group by all order by all
-    """).fetchall()
-    assert rows == [("CSV", 1.0), ("JSON", 1.0), ("TOML", 0.95), ("XML", 0.63), ("YAML", 1.0)]
-    means = real.execute("""
-        select runs.run_id, round(avg(reward), 9) from runs join rollouts using (run_id)
-        where benchmark = 'structeval' group by all order by all
-    """).fetchall()
-    assert means == [("structeval", 0.916), ("structeval_nonrenderable_example", 0.8)]
-
-
-def test_graphwalks_duplicate(real: Warehouse) -> None:
-    """The key (11, 0) stands in the file twice: one row is kept, one is a reject."""
-    file = "gym/graphwalks/example_rollouts.jsonl"
-    rows = real.execute("select n_rows, n_rejects from artifacts where path = ?", [file]).fetchall()
-    assert rows == [(4, 1)]
-    kept = real.execute("from rollouts where run_id = 'graphwalks' and rollout_id = '11:0'")
-    assert len(kept.fetchall()) == 1
-
-
 def test_placeholder_lines_are_rejects(real: Warehouse) -> None:
     """Five lines that are not JSON are five rejects, and the run has no rollout."""
     file = "gym/browsecomp_advanced_harness/example_rollouts.jsonl"
@@ -124,12 +76,6 @@ def test_placeholder_lines_are_rejects(real: Warehouse) -> None:
     assert sorted(rejects) == [(1,), (2,), (3,), (4,), (5,)]
     run = "select n_rollouts from runs where run_id = 'browsecomp_advanced_harness'"
     assert real.execute(run).fetchall() == [(0,)]
-
-
-def test_input_rows_are_expected(real: Warehouse) -> None:
-    """Five rows without reward and response are expected rows, and no scored rollout."""
-    counts = "select n_rollouts, n_scored, n_expected from runs where run_id = 'genrm_compare'"
-    assert real.execute(counts).fetchall() == [(0, 0, 5)]
 
 
 def test_agents_are_runs(real: Warehouse) -> None:

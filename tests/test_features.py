@@ -1,100 +1,105 @@
-"""Features of rollouts, row by row against a plain reading of the lines they came from."""
+"""Features of rollouts: what their calls, results and words show, worked out by hand."""
 
 from __future__ import annotations
 
-import json
-from collections import defaultdict
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from pipeline import open_warehouse
-from tests import features_reference, odd_rows
-from tests.conftest import CORPUS, DEMO, needs_corpus
-from tests.reference import Row, clean, events
-from tests.results import analyzed, rollout
+from tests.mode_cases import CUT, SPENT, UNSPENT, Step, no
+from tests.results import Row, analyzed, rollout
+
+# Calls and results that no id, or the wrong one, ties together.
+ASKED = {"type": "function_call", "name": "w", "arguments": "{}"}
+ANSWERED_WELL = {"type": "function_call_output", "output": "ok"}
+ANSWERED_BADLY = {"type": "function_call_output", "output": "Error: no"}
+LOOKS: Step = ("find", {"name": "Ana"}, "ok")
 
 
-def compared(path: Path, base: Path) -> tuple[list[str], dict[str, int]]:
-    """Every feature that differs from the reference, and how many rows show each one."""
-    with open_warehouse(path) as warehouse:
-        held = warehouse.sql("""
-            select features.*, rollouts.source_file, rollouts.source_line
-            from rollout_features as features
-            join rollouts using (run_id, task_id, rollout_index)
-        """).to_dicts()
-        failed = warehouse.execute("""
-            select run_id, task_id, rollout_index, list(seq) from events where is_error group by all
-        """).fetchall()
-    errors = {tuple(key): frozenset(seqs) for *key, seqs in failed}
-    lines: dict[str, list[bytes]] = {}
-    rows: list[tuple[dict[str, Any], Row, frozenset[int]]] = []
-    for row in held:
-        file = row["source_file"]
-        if file not in lines:
-            lines[file] = (base / file).read_bytes().split(b"\n")
-        raw = clean(json.loads(lines[file][row["source_line"] - 1]))
-        key = (row["run_id"], row["task_id"], row["rollout_index"])
-        rows.append((row, raw, errors.get(key, frozenset())))
-    tasks: dict[str, dict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for row, raw, own_errors in rows:
-        task = f"{row['run_id']}/{row['task_id']}"
-        tasks[row["benchmark"]][task].append((raw, own_errors, row["is_pass"] is True))
-    with_items = {row["run_id"] for row, raw, _ in rows if events(raw)}
-    tools = {name: features_reference.consequential_tools(given) for name, given in tasks.items()}
-    wrong = []
-    shown: dict[str, int] = defaultdict(int)
-    for row, raw, own_errors in rows:
-        given = tasks[row["benchmark"]][f"{row['run_id']}/{row['task_id']}"]
-        own = tools[row["benchmark"]]
-        listed = features_reference.expected(each for each, _, _ in given)
-        expected = features_reference.features(raw, own_errors, own)
-        expected |= features_reference.actions(raw, own_errors, listed, own)
-        is_seen = row["run_id"] in with_items
-        if not features_reference.is_observed(raw, run_has_items=is_seen):
-            expected |= dict.fromkeys(features_reference.UNSEEN)
-        else:
-            expected["is_truncated"] = bool(expected["is_truncated"])
-        for name, value in expected.items():
-            got = row[name]
-            shown[name] += bool(value)
-            if got != value:
-                place = f"{row['source_file']}:{row['source_line']}"
-                wrong.append(f"{place}: {name} is {got!r}, expected {value!r}")
-    return wrong, shown
+def items(*given: Row) -> Row:
+    """A failing attempt of these items."""
+    return {"reward": 0.0, "response": {"output": list(given)}}
 
 
-def test_demo_features(demo: Path) -> None:
-    """What the demo's rollouts did is what their lines say."""
-    wrong, shown = compared(demo, DEMO)
-    assert wrong == []
-    assert {name for name in shown if not shown[name]} == {
-        "n_unanswered_calls",
-        "ends_on_tool",
-        "exit_code",
-    }
+def acts(*given: Step) -> Row:
+    """A failing attempt at a task that expects one booking, and a look."""
+    wants = [{"name": "find", "kwargs": {}}, {"name": "book", "kwargs": {"to": "SEA", "at": None}}]
+    return no(*given, expected_actions=wants)
 
 
-@needs_corpus
-def test_corpus_features(corpus: Path) -> None:
-    """What real rollouts did is what their lines say."""
-    wrong, shown = compared(corpus, CORPUS)
-    assert wrong == []
-    assert shown["exit_code"] and shown["n_unexpected_calls"] and shown["longest_error_streak"]
+FULL: Step = ("w", {"x": 1}, "Error: full")
+# An attempt each, alone at its task, and what its features are.
+SHOWN: list[tuple[Row, Row]] = [
+    (
+        no(("w", {"x": 1}, "ok"), FULL, FULL, "sorry"),
+        {"n_tool_calls": 3, "n_tools": 1, "n_tool_errors": 2, "n_repeated_calls": 2}
+        | {"n_counted_calls": 1, "longest_error_streak": 2, "n_final_errors": 2}
+        | {"n_same_final_errors": 2, "ends_in_error": True, "ends_on_tool": False}
+        | {"final_error_seq": 6, "repeated_error_seq": 5, "final_text_seq": 7}
+        | {"n_final_characters": 5, "has_output": True, "has_action": True, "has_feedback": True},
+    ),
+    (
+        no(FULL, ("r", {}, "ok"), "done"),
+        {"n_tools": 2, "n_tool_errors": 1, "longest_error_streak": 1, "n_final_errors": 0}
+        | {"ends_in_error": False, "final_error_seq": None, "repeated_error_seq": None},
+    ),
+    # Neither a list nor half an object is an object; nothing at all is no mistake.
+    (
+        no(*(("w", text, "ok") for text in ("[1]", "{", "null", " ", '{"a": 1}')), ("w", "x")),
+        {"n_malformed_calls": 3, "malformed_seq": 11, "n_unanswered_calls": 1}
+        | {"ends_on_tool": True, "ends_in_error": False, "final_text_seq": None},
+    ),
+    # By their ids; the last call is the one in error.
+    (
+        items(
+            *({**ASKED, "call_id": i} for i in "ab"),
+            *({**ANSWERED_BADLY, "call_id": "b"},),
+            {**ANSWERED_WELL, "call_id": "a"},
+        ),
+        {"n_counted_calls": 1, "ends_in_error": True, "n_final_errors": 1, "final_error_seq": 3},
+    ),
+    # In order where there is no id, or one for all; what comes before its call answers nothing.
+    (
+        items(ASKED, ASKED, ANSWERED_BADLY, ANSWERED_WELL),
+        {"ends_in_error": False, "n_counted_calls": 1, "n_repeated_calls": 1},
+    ),
+    (
+        items(*[{**each, "call_id": 1} for each in (ASKED, ANSWERED_WELL, ASKED, ANSWERED_BADLY)]),
+        {"ends_in_error": True, "n_counted_calls": 1, "final_error_seq": 4},
+    ),
+    (
+        items({**ANSWERED_WELL, "call_id": "a"}, {**ASKED, "call_id": "a"}),
+        {"n_unanswered_calls": 1, "n_counted_calls": 0},
+    ),
+    (no("so", response=CUT), {"is_truncated": True, "n_tool_calls": 0, "has_action": False}),
+    (no("so", returncode="3"), {"is_truncated": False, "exit_code": 3, "has_feedback": False}),
+    # Tokens were spent on what nobody recorded; none were, where there was nothing to record.
+    (no(response=SPENT), dict.fromkeys(("n_tool_calls", "n_turns", "has_output", "ends_in_error"))),
+    (no(response=UNSPENT), {"has_output": False, "n_tool_calls": 0, "ends_in_error": False}),
+    (acts(LOOKS, "no"), {"n_expected_actions": 1, "n_matched_actions": 0, "n_unexpected_calls": 0}),
+    (
+        acts(LOOKS, ("book", {"to": "OAK"}, "ok"), ("book", {"to": "SEA"}, "ok"), "done"),
+        {"n_matched_actions": 1, "n_unexpected_calls": 1, "unexpected_call_seq": 3}
+        | {"n_counted_calls": 2},
+    ),
+    # A booking that failed changed nothing.
+    (
+        acts(("book", {"to": "SEA"}, "Error: full"), "sorry"),
+        {"n_matched_actions": 0, "n_unexpected_calls": 0, "unexpected_call_seq": None},
+    ),
+]
 
 
-@pytest.mark.slow
-def test_odd_features(tmp_path: Path) -> None:
-    """Ids missing or twice, results before calls and arguments of any kind are counted alike."""
-    files = {
-        "odd_rollouts.jsonl": odd_rows.rows(11, 600),
-        "acting_rollouts.jsonl": odd_rows.acting_rows(12, 60),
-    }
-    found = analyzed(tmp_path, files, needs=["rollouts", "events", "rollout_features"])
-    wrong, shown = compared(found.path, tmp_path / "results")
-    assert wrong == []
-    assert [name for name in shown if shown[name] < 5] == []
+def test_features(tmp_path: Path) -> None:
+    """What each attempt shows, worked out by hand from its items."""
+    files = {"a_rollouts.jsonl": [], "b_rollouts.jsonl": []}
+    for task, (row, _) in enumerate(SHOWN):
+        name = "b" if "expected_actions" in row else "a"
+        files[f"{name}_rollouts.jsonl"].append(rollout(task, 0, ask=f"{name} {task}", **row))
+    found = analyzed(tmp_path, files, needs=["rollouts", "rollout_features"])
+    with open_warehouse(found.path) as warehouse:
+        rows = warehouse.sql("from rollout_features order by task_id::int").to_dicts()
+    for row, (_, expected) in zip(rows, SHOWN, strict=True):
+        assert {name: row[name] for name in expected} == expected, row["task_id"]
 
 
 # What tools answered: a failure where a field of JSON says so, or where a text begins like one.

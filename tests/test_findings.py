@@ -26,7 +26,7 @@ from pipeline.settings import SQL_DIR, Settings
 from pipeline.text import is_redacted
 from pipeline.warehouse import create_macros
 from tests.lean import only
-from tests.results import Results, asked, rollout, write
+from tests.results import Results, asked, called, rollout, said, write
 
 MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
@@ -44,168 +44,61 @@ def finding(kind: str, **values: Any) -> Row:
 
 
 SENTENCES = [
-    (
-        finding("unscored", n_total=3, n_alike=1),
-        "a has no scored attempt; the same holds for 1 other run.",
-        ["health", "a"],
-    ),
-    (
-        finding("unsettled", low=-1.0, high=2.5, n_total=5),
-        "a has no pass threshold: its 5 rewards go from -1 to 2.5.",
-        [],
-    ),
-    (
-        finding("unknown", n_tasks=1, n_concerned=2, n_total=6),
-        "What was expected of a is not recorded; 1 task of other runs is not in it and 2 attempts "
-        "have failures only: its score may be of the easier part.",
-        ["health", "a"],
-    ),
-    (
-        finding("reported", subject="mean/reward", value=0.75, ours=0.5, n_concerned=1, n_total=4),
-        "1 of 4 figures that a reported of itself differs from its rows: mean/reward is 0.75 "
-        "there and 0.5 by the rows.",
-        ["sql", "from reported_checks where status = 'differs'"],
-    ),
-    (
-        finding(
-            "change",
-            base="b",
-            verdict="regressed",
-            value=-0.25,
-            low=-0.5,
-            high=-0.125,
-            n_total=8,
-            example="a/1:0",
-        ),
-        "a vs b: pass@1 -25.0 points (95% CI -50.0 to -12.5) on 8 common tasks: regressed, most on "
-        "a/1:0.",
-        ["compare", "b", "a"],
-    ),
-    (
-        finding(
-            "change",
-            metric="mean_reward",
-            base="b",
-            value=0.5,
-            low=0.1,
-            high=0.9,
-            n_total=1,
-        ),
-        "a vs b: mean reward +0.5 (95% CI +0.1 to +0.9) on 1 common task.",
-        ["compare", "b", "a"],
-    ),
-    (
-        finding("missing", value=0.5, low=0.25, high=0.625, n_concerned=2, n_total=10),
-        "2 of 10 attempts of a are missing or unscored: pass@1, now 50.0%, lies between 25.0% and "
-        "62.5%.",
-        ["health", "a"],
-    ),
-    (
-        finding("suspect", subject="DA, TI", n_concerned=4, n_total=8, share=0.5, n_tasks=2),
-        "4 of 8 failures of a (50.0%) on 2 tasks may come from the data (DA) or the task or "
-        "verifier (TI), not from the model.",
-        ["failures", "a"],
-    ),
-    (
-        finding(
-            "unhealthy",
-            subject="model_call_failed",
-            n_concerned=1,
-            n_total=8,
-            share=0.125,
-            example="a/1:0",
-        ),
-        "1 of 8 attempts of a (12.5%) is unhealthy, most by model_call_failed, for example a/1:0.",
-        ["health", "a"],
-    ),
-    (
-        finding("funnel", subject="wrote", n_concerned=2, n_total=12, share=1 / 6, example="a/0:1"),
-        'a loses most attempts before the verdict at "wrote": 2 of 12 that came so far (16.7%), '
-        "for example a/0:1.",
-        ["why", "a/0:1"],
-    ),
-    (
-        finding(
-            "mode",
-            subject="LOOP",
-            title="went round",
-            n_concerned=5,
-            n_total=8,
-            share=0.625,
-            example="a/3:0#2",
-        ),
-        "5 of 8 failures of a (62.5%) have the mode LOOP (went round), for example a/3:0#2.",
-        ["why", "a/3:0"],
-    ),
-    (
-        finding("mode", subject="LOOP", title="went round", n_concerned=1, n_total=8, share=0.125),
-        "1 of 8 failures of a (12.5%) has the mode LOOP (went round).",
-        ["failures", "a"],
-    ),
-    (
-        finding("unexplained", n_concerned=2, n_total=8, share=0.25, example="a/4:0"),
-        "Nothing on record explains 2 of 8 failures of a (25.0%), for example a/4:0.",
-        ["why", "a/4:0"],
-    ),
-    (
-        finding("retries", value=0.5, low=0.25, high=0.75, n_concerned=4, n_total=8),
-        "A perfect selector among the attempts of a would add 50.0 points: 4 of 8 tasks pass only "
-        "sometimes.",
-        ["failures", "a"],
-    ),
-    (
-        finding(
-            "recommendation",
-            subject="ungraded\tUNGRADED",
-            n_concerned=6,
-            n_total=8,
-            n_tasks=1,
-            share=0.75,
-            example="a/3:0",
-        ),
-        "Grade again: 6 of 8 failures of a (75.0%, 1 task) were never graded: UNGRADED, for "
-        "example a/3:0.",
-        ["failures", "a"],
-    ),
-    (
-        finding(
-            "recommendation",
-            subject="infrastructure\tLOST",
-            n_concerned=1,
-            n_total=8,
-            n_tasks=1,
-            share=0.125,
-        ),
-        "Fix the infrastructure and rerun: 1 of 8 failures of a (12.5%, 1 task) was lost: LOST.",
-        ["failures", "a"],
-    ),
-    (
-        finding(
-            "recommendation",
-            subject="association\tTHRASH",
-            value=0.25,
-            low=0.125,
-            high=0.375,
-            n_concerned=5,
-            n_total=20,
-            share=0.25,
-            example="a/3:0",
-        ),
-        "Read these attempts first: attempts of a with THRASH pass 25.0 points less often than "
-        "other attempts at the same tasks (95% CI 12.5 to 37.5); 5 of 20 attempts have it, for "
-        "example a/3:0.",
-        ["failures", "a"],
-    ),
-]
+    (finding("unscored", n_total=3, n_alike=1),
+     "a has no scored attempt; the same holds for 1 other run.", "health a"),
+    (finding("unsettled", low=-1.0, high=2.5, n_total=5),
+     "a has no pass threshold: its 5 rewards go from -1 to 2.5.", ""),
+    (finding("unknown", n_tasks=1, n_concerned=2, n_total=6),
+     "What was expected of a is not recorded; 1 task of other runs is not in it and 2 attempts "
+     "have failures only: its score may be of the easier part.", "health a"),
+    (finding("reported", subject="mean/reward", value=0.75, ours=0.5, n_concerned=1, n_total=4),
+     "1 of 4 figures that a reported of itself differs from its rows: mean/reward is 0.75 "
+     "there and 0.5 by the rows.", "sql from reported_checks where status = 'differs'"),
+    (finding("change", base="b", verdict="regressed", value=-0.25, low=-0.5, high=-0.125,
+             n_total=8, example="a/1:0"),
+     "a vs b: pass@1 -25.0 points (95% CI -50.0 to -12.5) on 8 common tasks: regressed, most on "
+     "a/1:0.", "compare b a"),
+    (finding("missing", value=0.5, low=0.25, high=0.625, n_concerned=2, n_total=10),
+     "2 of 10 attempts of a are missing or unscored: pass@1, now 50.0%, lies between 25.0% and "
+     "62.5%.", "health a"),
+    (finding("suspect", subject="DA, TI", n_concerned=4, n_total=8, share=0.5, n_tasks=2),
+     "4 of 8 failures of a (50.0%) on 2 tasks may come from the data (DA) or the task or "
+     "verifier (TI), not from the model.", "failures a"),
+    (finding("unhealthy", subject="model_call_failed", n_concerned=1, n_total=8, share=0.125,
+             example="a/1:0"),
+     "1 of 8 attempts of a (12.5%) is unhealthy, most by model_call_failed, for example a/1:0.",
+     "health a"),
+    (finding("funnel", subject="wrote", n_concerned=2, n_total=12, share=1 / 6, example="a/0:1"),
+     'a loses most attempts before the verdict at "wrote": 2 of 12 that came so far (16.7%), '
+     "for example a/0:1.", "why a/0:1"),
+    (finding("mode", subject="LOOP", title="went round", n_concerned=5, n_total=8, share=0.625,
+             example="a/3:0#2"),
+     "5 of 8 failures of a (62.5%) have the mode LOOP (went round), for example a/3:0#2.",
+     "why a/3:0"),
+    (finding("unexplained", n_concerned=2, n_total=8, share=0.25, example="a/4:0"),
+     "Nothing on record explains 2 of 8 failures of a (25.0%), for example a/4:0.", "why a/4:0"),
+    (finding("retries", value=0.5, low=0.25, high=0.75, n_concerned=4, n_total=8),
+     "A perfect selector among the attempts of a would add 50.0 points: 4 of 8 tasks pass only "
+     "sometimes.", "failures a"),
+    (finding("recommendation", subject="infrastructure\tLOST", n_concerned=1, n_total=8, n_tasks=1,
+             share=0.125),
+     "Fix the infrastructure and rerun: 1 of 8 failures of a (12.5%, 1 task) was lost: LOST.",
+     "failures a"),
+    (finding("recommendation", subject="association\tTHRASH", value=0.25, low=0.125, high=0.375,
+             n_concerned=5, n_total=20, share=0.25, example="a/3:0"),
+     "Read these attempts first: attempts of a with THRASH pass 25.0 points less often than "
+     "other attempts at the same tasks (95% CI 12.5 to 37.5); 5 of 20 attempts have it, for "
+     "example a/3:0.", "failures a"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("row", "said", "words"), SENTENCES, ids=[row.kind for row, _, _ in SENTENCES]
 )
-def test_sentence(row: Row, said: str, words: list[str]) -> None:
+def test_sentence(row: Row, said: str, words: str) -> None:
     """One sentence with the denominator of every share, and what to run to see more."""
     assert findings.sentence(row, PLAIN) == said
-    assert finding_command(row) == words
+    assert finding_command(row) == (words.split(" ", 1) if words[:3] == "sql" else words.split())
 
 
 def test_what_holds_for_other_runs_is_said_once() -> None:
@@ -348,7 +241,7 @@ def test_the_end_names_three_findings(
 def attempts(
     name: str,
     reward: Callable[[int], float],
-    said: Callable[[int, int], list[Any]],
+    answer: Callable[[int, int], list[Any]],
     *,
     question: str = "",
 ) -> dict[str, Any]:
@@ -357,7 +250,7 @@ def attempts(
     ask = question or name
     return {
         f"{name}_rollouts.jsonl": [
-            rollout(t, i, ask=f"{ask} {t}", reward=reward(t), output=said(t, i)) for t, i in pairs
+            rollout(t, i, ask=f"{ask} {t}", reward=reward(t), output=answer(t, i)) for t, i in pairs
         ],
         f"{name}_rollouts_materialized_inputs.jsonl": [
             asked(t, i, ask=f"{ask} {t}") for t, i in pairs
@@ -365,33 +258,19 @@ def attempts(
     }
 
 
-def spoken(task: int, index: int) -> list[dict[str, Any]]:
-    """An answer without a call."""
-    return [{"type": "message", "role": "assistant", "content": f"answer {task}{index}"}]
-
-
-def called(task: int, index: int, number: int = 0) -> list[dict[str, Any]]:
-    """A call with its result."""
-    name, given = f"c{task}{index}{number}", json.dumps({"x": [task, number]})
-    return [
-        {"type": "function_call", "name": "look", "arguments": given, "call_id": name},
-        {"type": "function_call_output", "call_id": name, "output": f"seen {name}"},
-    ]
-
-
 def acted(task: int, index: int) -> list[dict[str, Any]]:
     """A call, and an answer."""
-    return [*called(task, index), *spoken(task, index)]
+    return [*called("look", {"x": [task, 0]}), *said(f"answer {task}{index}")]
 
 
 def talked(task: int, index: int) -> list[dict[str, Any]]:
     """The first two tasks as they should be, the others without a call."""
-    return acted(task, index) if task < 2 else spoken(task, index)
+    return acted(task, index) if task < 2 else said(f"answer {task}{index}")
 
 
 def circled(task: int, index: int) -> list[dict[str, Any]]:
     """The first two tasks as they should be, the others with three calls."""
-    more = [] if task < 2 else [*called(task, index, 1), *called(task, index, 2)]
+    more = [] if task < 2 else [*called("look", {"x": 1}), *called("look", {"x": 2})]
     return [*more, *acted(task, index)]
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -13,31 +10,19 @@ import pytest
 
 import pipeline
 from pipeline.cli.compare_page import print_flips
-from pipeline.report.tables import FLIPS
 from pipeline.settings import SQL_DIR
 from tests import results as written
 from tests.results import Results, Row, rollout
+from tests.results import called as call
+from tests.results import said as say
 from tests.test_security import EVIL, TERMINAL_ACTIVE
 
 analyzed = partial(written.analyzed, needs=("flips", "contrasts"))
 
 Items = list[dict[str, Any]]
-ids = itertools.count()
 
 
-def call(tool: str, result: str = "ok", **arguments: Any) -> Items:
-    """A call and its result, joined by an id of their own."""
-    name = f"call_{next(ids)}"
-    made = {"type": "function_call", "name": tool, "arguments": json.dumps(arguments)}
-    answer = {"type": "function_call_output", "call_id": name, "output": result}
-    return [{**made, "call_id": name}, answer]
-
-
-def say(text: str) -> Items:
-    return [{"type": "message", "role": "assistant", "content": text}]
-
-
-ADD, MOVE, SEND = call("add", name="Ana"), call("move", id=7), call("send", to="ana")
+ADD, MOVE, SEND = call("add", {"name": "Ana"}), call("move", {"id": 7}), call("send", {"to": "ana"})
 WHOLE, SHORT = ADD + MOVE + SEND + say("Done."), ADD + SEND + say("Done.")
 
 
@@ -194,24 +179,6 @@ def test_a_rollout_stands_in_several_comparisons(runs: Results, flips: Flips) ->
     assert flips["a", "c"][LEFT_OUT]["passing"] == f"a/{LEFT_OUT}:1#1"
 
 
-def test_contrasts_do_not_see_other_runs(runs: Results, tmp_path: Path) -> None:
-    """The contrasts of a run are the same whether others are compared with it or not."""
-    alone = analyzed(tmp_path, files("a"), needs=("contrasts",)).rows("from contrasts")
-    assert alone and alone == runs.rows("from contrasts where run_id = 'a'")
-
-
-def test_failing_mode_is_the_primary_one(runs: Results) -> None:
-    """The mode is that of the failing rollout that is cited."""
-    modes = runs.rows("""
-        select flips.failing_mode is not distinct from modes.mode
-        from flips left join rollout_modes as modes
-            on modes.is_primary and split_part(flips.failing, '#', 1)
-                = modes.run_id || '/' || modes.task_id || ':' || modes.rollout_index
-    """)
-    assert modes == [(True,)] * 7
-    assert runs.one("select count(failing_mode) from flips") > 0
-
-
 def test_what_is_left_out_is_counted() -> None:
     """Of a side 12 are told, the first by their number, and 300 in all; every flip is counted."""
     with duckdb.connect() as db:
@@ -241,22 +208,6 @@ def test_what_is_left_out_is_counted() -> None:
     expected = [(f"r{no:02}", *side) for no, sides in enumerate(both, start=1) for side in sides]
     # What is left of 300 shows the most changed of either side.
     assert told == [*expected, ("r24", "lost", 1, 13, 0)]
-
-
-def test_report_shows_the_first_three(demo: Path) -> None:
-    """A page has three of each side of a comparison: lost before gained, larger changes first."""
-    with duckdb.connect(str(demo), read_only=True) as db:
-        shown = db.execute(f"select base, side, task_id, rank from ({FLIPS.select})").fetchall()
-        changes = db.execute(f"""
-            select base, side, list(abs(change) order by rank), max(rank) <= 3 from ({FLIPS.query})
-            group by all
-        """).fetchall()
-    assert {base for base, *_ in shown} == {"office_desk_aster-8b", "quick_math_aster-8b"}
-    # "lost" is later in the alphabet.
-    assert shown == sorted(
-        sorted(shown, key=lambda row: row[3]), key=lambda row: (row[0], row[1] == "gained")
-    )
-    assert all(few and sizes == sorted(sizes, reverse=True) for *_, sizes, few in changes)
 
 
 def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
@@ -291,9 +242,3 @@ def test_page_is_inert(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None
     print_flips([row | hostile])
     printed = capsys.readouterr().out
     assert TERMINAL_ACTIVE.search(printed) is None and len(printed) < 10_000
-
-
-def test_no_flips_print_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without flips there is no heading either."""
-    print_flips([])
-    assert capsys.readouterr().out == ""

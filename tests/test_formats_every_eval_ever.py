@@ -145,6 +145,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_is_exported_is_read_back(exported: Path) -> None:
     """The same run metrics, and every figure that was written is found again."""
     with only(*NEEDS):
@@ -159,6 +160,7 @@ def test_what_is_exported_is_read_back(exported: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
 def test_what_is_exported_is_valid(exported: Path) -> None:
     """Both files of every run fit the published schemas, and the reference pair does."""

@@ -101,6 +101,7 @@ def test_figures_and_damage(found: Results) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_whole_run(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A run's file by itself: accuracy and pass@k as they published them."""
     listed = [trial("a", 1, True), trial("a", 2, None), trial("b", 1, False), trial("b", 2, True)]

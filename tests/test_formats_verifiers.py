@@ -161,6 +161,7 @@ def episode(place: int, score: Any, start: float, **more: Any) -> Row:
     return {"env": {"id": "sums"}, "task": {"data": data, "key": "k"}, "traces": [judge, trace]}
 
 
+@pytest.mark.slow
 def test_new(tmp_path: Path) -> None:
     """Rewards are weighted sums; without any an attempt is unscored; the last way is told."""
     broken = {"errors": [{"type": "ProviderError", "message": "529"}], "rewards": {}, "nodes": []}

@@ -15,7 +15,6 @@ from tests.gate_cases import (
     INCONCLUSIVE,
     KNOWN,
     OF,
-    OPEN,
     PASS,
     WARN,
     compared,
@@ -29,14 +28,11 @@ from tests.gate_cases import (
     ("rule", "direction", "low", "high", "expected"),
     [
         ("non-inferior", "higher", -0.0199, 0.0, PASS),
-        ("non-inferior", "higher", 0.5, 0.6, PASS),
         ("non-inferior", "higher", -0.02, 0.0, INCONCLUSIVE),
-        ("non-inferior", "higher", -0.03, 0.03, INCONCLUSIVE),
         ("non-inferior", "higher", -0.03, -0.02, INCONCLUSIVE),
         ("non-inferior", "higher", -0.03, -0.0201, FAIL),
         ("superior", "higher", 0.0201, 0.03, PASS),
         ("superior", "higher", 0.02, 0.03, INCONCLUSIVE),
-        ("superior", "higher", -0.01, 0.03, INCONCLUSIVE),
         ("superior", "higher", -0.01, 0.0199, FAIL),
         ("non-inferior", "lower", -0.5, 0.0199, PASS),
         ("non-inferior", "lower", 0.0, 0.02, INCONCLUSIVE),
@@ -116,25 +112,6 @@ def test_requirements_of_runs(require: dict[str, float], given: Quality, known: 
     assert swapped["verdict"] is (PASS if known is None else INCONCLUSIVE)
 
 
-@pytest.mark.parametrize(
-    ("n_tasks", "expected"), [(20, PASS), (19, INCONCLUSIVE), (None, INCONCLUSIVE)]
-)
-def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
-    """A change over too few tasks settles nothing."""
-    found = decided(Criterion("pass_at_1"), replace(HOLDS, n_tasks=n_tasks), min_common_tasks=20)
-    assert found["verdict"] is expected
-    told = " ".join(found["metrics"][0]["reasons"])
-    assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)
-
-
-@pytest.mark.parametrize("n_tasks", [None, 0])
-def test_a_change_over_no_tasks(n_tasks: int | None) -> None:
-    """An interval that stands on no task settles nothing, even where nothing is required."""
-    for change in (HOLDS, FAILS):
-        found = decided(Criterion("pass_at_1"), replace(change, n_tasks=n_tasks))
-        assert found["verdict"] is INCONCLUSIVE
-
-
 def test_a_metric_that_was_not_measured() -> None:
     """What the policy asks of and nobody measured is open, not passed over."""
     policy = Policy("p", (Criterion("pass_at_1"), Criterion("duration_s", margin=1)))
@@ -153,10 +130,8 @@ def test_a_metric_that_was_not_measured() -> None:
         (PASS, INCONCLUSIVE, WARN),
         (PASS, FAIL, WARN),
         (INCONCLUSIVE, PASS, INCONCLUSIVE),
-        (INCONCLUSIVE, INCONCLUSIVE, INCONCLUSIVE),
         (INCONCLUSIVE, FAIL, INCONCLUSIVE),
         (FAIL, PASS, FAIL),
-        (FAIL, INCONCLUSIVE, FAIL),
         (FAIL, FAIL, FAIL),
     ],
 )
@@ -167,14 +142,6 @@ def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Ver
     found = decide(Policy("p", criteria), Compared("a", "b", changes))
     assert found["verdict"] is expected
     assert found["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(expected, 3)
-
-
-def test_two_blocking_metrics() -> None:
-    """A failure weighs more than what is open, whichever comes first."""
-    criteria = (Criterion("pass_at_1"), Criterion("mean_reward"))
-    for first, second in ((OPEN, FAILS), (FAILS, OPEN), (HOLDS, FAILS)):
-        changes = (first, replace(second, metric="mean_reward"))
-        assert decide(Policy("p", criteria), Compared("a", "b", changes))["verdict"] is FAIL
 
 
 @pytest.mark.parametrize(
@@ -200,12 +167,6 @@ def test_waived_tasks(without: Verdict, everything: Verdict, expected: Verdict) 
     assert (told in found["reasons"]) == (without is not everything)
 
 
-def test_a_waiver_of_a_tracked_metric() -> None:
-    """A waiver that turns a tracked metric is a warning too."""
-    policy = Policy("p", (Criterion("pass_at_1", level="tracked"),), waivers=KNOWN)
-    assert decide(policy, compared(FAILS, HOLDS))["verdict"] is WARN
-
-
 def test_waived_tasks_that_are_not_there() -> None:
     """A waiver that no common task bears out is pointed at, and is a warning."""
     waivers = tuple(Waiver(str(number), "known") for number in range(12, 27))
@@ -216,13 +177,6 @@ def test_waived_tasks_that_are_not_there() -> None:
     assert found["reasons"] == [f"waived, but not among the common tasks: {names} and 2 more"]
     assert [each["is_common"] for each in found["waived"]] == [True, *[False] * 14]
     assert decide(policy, compared(FAILS))["verdict"] is FAIL
-
-
-def test_without_waivers_there_is_one_verdict() -> None:
-    """Where nothing is waived all tasks decide, whatever else was handed over."""
-    found = decide(Policy("p", (Criterion("pass_at_1"),)), compared(FAILS, HOLDS))
-    assert found["verdict"] is FAIL
-    assert found["metrics"][0]["with_waived"] is None
 
 
 def test_several_candidates() -> None:
@@ -236,12 +190,6 @@ def test_several_candidates() -> None:
 @pytest.mark.parametrize(
     ("criterion", "change", "told"),
     [
-        (
-            Criterion("pass_at_1"),
-            measured(-0.01, 0.02),
-            ["the change is +0.005, interval -0.01 to +0.02, over 100 tasks: "
-             "the interval is all above -0.02"],
-        ),
         (
             Criterion("pass_at_1"),
             measured(-0.0199999, 0.0199999),
@@ -264,22 +212,6 @@ def test_several_candidates() -> None:
         ),
         (
             Criterion("pass_at_1"),
-            measured(-0.01, 0.01, bounds=(-0.06, -0.05)),
-            ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
-             "the interval is all above -0.02",
-             "with the missing rollouts the change could be anything from -0.06 to -0.05, "
-             "and that is all below -0.02"],
-        ),
-        (
-            Criterion("pass_at_1"),
-            measured(-0.03, 0.01, bounds=(-0.02, 0.5)),
-            ["the change is -0.01, interval -0.03 to +0.01, over 100 tasks: "
-             "the interval includes -0.02",
-             "with the missing rollouts the change could be anything from -0.02 to +0.5, "
-             "and that includes -0.02"],
-        ),
-        (
-            Criterion("pass_at_1"),
             replace(HOLDS, bound_low=None),
             ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
              "the interval is all above -0.02",
@@ -295,3 +227,14 @@ def test_several_candidates() -> None:
 def test_reasons(criterion: Criterion, change: Measured, told: list[str]) -> None:
     """Reasons give the numbers, with as many digits as keep them on their side."""
     assert decided(criterion, change)["metrics"][0]["reasons"] == told
+
+
+@pytest.mark.parametrize(
+    ("n_tasks", "expected"), [(20, PASS), (19, INCONCLUSIVE), (None, INCONCLUSIVE)]
+)
+def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
+    """A change over too few tasks settles nothing."""
+    found = decided(Criterion("pass_at_1"), replace(HOLDS, n_tasks=n_tasks), min_common_tasks=20)
+    assert found["verdict"] is expected
+    told = " ".join(found["metrics"][0]["reasons"])
+    assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 import pipeline
 from pipeline import report
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence, render, tasks
+from pipeline.report.html import body, evidence, tasks
 
 MARKER = re.compile(r"<!--blade:([^<>\s]+)-->")
 SVG_TAGS = {"svg", "g", "path", "rect", "line", "circle", "text", "tspan", "title", "desc"} | {
@@ -140,18 +140,6 @@ def test_the_policy_lets_through_what_is_there(page: Read) -> None:
     assert "style" not in page.attributes
 
 
-def test_only_markup_of_ours(page: Read) -> None:
-    """No tag or attribute that a page of ours does not use."""
-    assert set(page.tags) <= TAGS
-    assert page.attributes <= ATTRIBUTES
-    assert page.tags["script"] == page.tags["style"] == 1
-
-
-def test_sizes(demo: Path) -> None:
-    """The demo's pages are well under two megabytes."""
-    assert max(path.stat().st_size for path in demo.parent.rglob("report.html")) < 2_000_000
-
-
 @pytest.mark.parametrize(
     ("markdown", "expected"),
     [
@@ -218,15 +206,6 @@ def test_headings_leave_no_level_out() -> None:
     assert "<section" not in told and lead == ""
 
 
-def test_events_that_are_cited_are_shown() -> None:
-    """However many: links lead to them. Others fill what room is left, the last first."""
-    row = Row("report.evidence", (), {"n_events": 40, "evidence_seq": 9})
-    assert evidence._telling(row, set()) == [8, 9, 39, 40]
-    assert evidence._telling(row, {1, 3}) == [1, 2, 3, 8, 9, 39, 40]
-    many = set(range(1, 30, 2))
-    assert evidence._telling(row, many) == sorted(many)
-
-
 @given(st.lists(st.lists(st.sampled_from(CELLS), min_size=1, max_size=3), min_size=1, max_size=4))
 def test_tables_are_those_of_a_parser(rows: list[list[str]]) -> None:
     """Our rule, made for speed, finds the cells that the library's own finds."""
@@ -274,26 +253,6 @@ def test_what_differs_is_marked(
     assert evidence.marked(one, other) == expected
 
 
-def test_long_differences_are_cut() -> None:
-    """Around where they begin, with how much there is."""
-    before, middle, after = evidence.marked("a" * 100 + "b" * 900, "a" * 100 + "c")[0]
-    assert (before, after) == ("…" + "a" * 60, "")
-    assert middle == "b" * 240 + "… (900 characters)"
-
-
-def test_expected_stands_beside_actual() -> None:
-    """Argument by argument, those of either side; what is no object stands whole."""
-    values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
-    found = evidence.beside(values)
-    assert (found.title, found.heads) == ("book: made differently", ("expected", "actual"))
-    assert found.lines == [
-        ("a", ("", "1", ""), ("", "3", "")),
-        ("b", ("", "[2]", ""), ("", "nothing", "")),
-    ]
-    broken = evidence.beside({**values, "one": "{", "other": None})
-    assert broken.lines == [("", ("", "{", ""), ("", "nothing", ""))]
-
-
 def test_tasks_carry_what_they_are_filtered_by(demo: Path) -> None:
     """Each row has the numbers of its options: its buckets in any run, its modes, its slices."""
     with pipeline.open_warehouse(demo) as warehouse:
@@ -312,15 +271,30 @@ def test_tasks_carry_what_they_are_filtered_by(demo: Path) -> None:
         assert len(slices) == 2
 
 
-def test_a_section_has_its_charts_without_marks(demo: Path) -> None:
-    """Once each: a mark is the place of a chart, what has none comes first."""
-    with pipeline.open_warehouse(demo) as warehouse:
-        content = report.collect(warehouse)
-    drawing = render.Drawing(content, set())
-    run_id = content.runs[0].run_id
-    assert drawing.placed(f"funnel?run_id={run_id}").startswith("<figure")
-    assert drawing.more("workflow_funnel").count("<figure") == len(content.runs) - 1
-    assert "see above" in drawing.placed(f"funnel?run_id={run_id}")
-    assert drawing.more("workflow_funnel") == drawing.more("recommendations") == ""
-    alone = render.Drawing(content.only([run_id]), set())
-    assert alone.placed("scores?").startswith("<figure") and drawing.placed("scores?") == ""
+def test_events_that_are_cited_are_shown() -> None:
+    """However many: links lead to them. Others fill what room is left, the last first."""
+    row = Row("report.evidence", (), {"n_events": 40, "evidence_seq": 9})
+    assert evidence._telling(row, set()) == [8, 9, 39, 40]
+    assert evidence._telling(row, {1, 3}) == [1, 2, 3, 8, 9, 39, 40]
+    many = set(range(1, 30, 2))
+    assert evidence._telling(row, many) == sorted(many)
+
+
+def test_long_differences_are_cut() -> None:
+    """Around where they begin, with how much there is."""
+    before, middle, after = evidence.marked("a" * 100 + "b" * 900, "a" * 100 + "c")[0]
+    assert (before, after) == ("…" + "a" * 60, "")
+    assert middle == "b" * 240 + "… (900 characters)"
+
+
+def test_expected_stands_beside_actual() -> None:
+    """Argument by argument, those of either side; what is no object stands whole."""
+    values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
+    found = evidence.beside(values)
+    assert (found.title, found.heads) == ("book: made differently", ("expected", "actual"))
+    assert found.lines == [
+        ("a", ("", "1", ""), ("", "3", "")),
+        ("b", ("", "[2]", ""), ("", "nothing", "")),
+    ]
+    broken = evidence.beside({**values, "one": "{", "other": None})
+    assert broken.lines == [("", ("", "{", ""), ("", "nothing", ""))]

@@ -17,7 +17,6 @@ import pytest
 import pipeline
 from pipeline.package.scaffold import laying_out
 from pipeline.package.scaffold.selection import select
-from pipeline.package.scaffold.skill import refreshed
 from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 from tests.markdown_read import complaints
 from tests.results import Outcome, Row, call, rollout, write
@@ -171,6 +170,7 @@ def test_what_is_left_is_printed(made: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_a_person_wrote_is_never_replaced(tmp_path: Path, made: Path) -> None:
     """Profile, labels, golden reports and the words of a skill stay, refreshed or not."""
     desk = tmp_path / "desk"
@@ -200,15 +200,6 @@ def test_what_a_person_wrote_is_never_replaced(tmp_path: Path, made: Path) -> No
     assert old == new
     del own["skill/SKILL.md"]
     assert {name: (desk / name).read_text(encoding="utf-8") for name in own} == own
-
-
-def test_what_has_no_place_is_said() -> None:
-    """A generated part whose marks are gone is named, and the others are made again."""
-    new = "<!-- generated: a -->\nnew a\n<!-- end -->\n<!-- generated: b -->\nnew b\n<!-- end -->\n"
-    old = (
-        "mine\n<!-- generated: b -->\nold b\n<!-- end -->\n<!-- generated: c -->\nc\n<!-- end -->\n"
-    )
-    assert refreshed(old, new) == (old.replace("old", "new"), ["a"])
 
 
 def test_rollouts_that_differ_are_refused(tmp_path: Path) -> None:
@@ -278,6 +269,7 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
     assert "blade.toml: is in the way" in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_skeleton_gives_way(tmp_path: Path) -> None:
     """What we wrote before anything was known is replaced, and links lead back to the results."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
@@ -293,6 +285,7 @@ def test_a_skeleton_gives_way(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     """A disk that is full in the middle of a file is an error, and leaves nothing of it behind."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
@@ -306,21 +299,6 @@ def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert ended.code == 3
     assert "p/rollouts/a_rollouts.jsonl: cannot be written" in ended.stderr
     assert list((tmp_path / "p" / "rollouts").iterdir()) == []
-
-
-def test_draft_names() -> None:
-    """A model names its run's draft; two of a model, or none that can be a name, the run."""
-    runs = [("r1", "org/model 7b"), ("r2", "m"), ("r3", "M"), ("r4", "///"), ("r5", "a_vs_b")]
-    with duckdb.connect() as db:
-        db.execute("create table main.runs (run_id varchar, model varchar)")
-        db.executemany("insert into main.runs values (?, ?)", runs)
-        assert laying_out._draft_names(db) == {
-            "r1": "org-model-7b",
-            "r2": "r2",
-            "r3": "r3",
-            "r4": "r4",
-            "r5": "a-vs-b",
-        }
 
 
 FILES = [

@@ -18,8 +18,7 @@ from tests.results import Outcome, call, rollout, write
 from tests.test_init import PART_MARK
 
 pytestmark = pytest.mark.slow
-# Different in kind: tools, an answer, a judge, a dialogue, graded rewards.
-CORPUS_NAMES = ["workplace_assistant", "reasoning_gym"]
+CORPUS_NAMES = ["workplace_assistant"]
 
 
 def init(folder: Path, benchmark: str, *words: str | Path) -> Outcome:
@@ -111,7 +110,7 @@ def test_same_command_changes_nothing(office: Path) -> None:
     """With the results again, from the rollouts in the package, and with them as the results."""
     before = contents(office / "office_desk")
     rollouts = office / "office_desk" / "rollouts"
-    for words in (("--results", DEMO), (), ("--results", rollouts), ("--refresh",)):
+    for words in (("--results", rollouts), ("--refresh",)):
         ended = init(office / "office_desk", "office_desk", *words)
         assert ended.code == 0, ended.stderr
         assert contents(office / "office_desk") == before

@@ -39,13 +39,13 @@ BUILDING = ".blade/new/warehouse.duckdb"
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """100 MB of rollouts: an analysis of some seconds."""
+    """40 MB of rollouts: an analysis of some seconds."""
     spec = importlib.util.spec_from_file_location("simulate_big", SIMULATOR)
     assert spec is not None and spec.loader is not None
     simulate = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(simulate)
     folder = tmp_path_factory.mktemp("big")
-    simulate.write_bench(folder, shape="trajectory", n_bytes=100_000_000)
+    simulate.write_bench(folder, shape="trajectory", n_bytes=40_000_000)
     return folder
 
 
@@ -109,54 +109,38 @@ def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> Non
     assert _runs(out) == ["bench_trajectory"]
 
 
-def test_an_interrupted_analysis_ends_cleanly(big: Path, out: Path) -> None:
-    """Ctrl-C at any moment: a word on stderr, no traceback, the old output as it was."""
+@pytest.mark.parametrize(
+    ("number", "code", "word"),
+    [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")],
+)
+def test_a_stopped_analysis_ends_cleanly(
+    big: Path, out: Path, number: int, code: int, word: str
+) -> None:
+    """Ctrl-C or SIGTERM at any moment: a word on stderr, no traceback, the old output as it was."""
     before = _contents(out)
-    said = []
-    for delay in (0.0, 0.15, 0.3, 0.45, 0.6):
+    for delay in (0.0, 0.3):
         running = _started(big, out)
         time.sleep(delay)
-        running.send_signal(signal.SIGINT)
-        stdout, stderr = running.communicate(timeout=30)
-        assert running.returncode != 0
-        assert stdout == ""
-        assert _contents(out) == before
-        said.append(stderr)
-    assert not [stderr for stderr in said if "Traceback" in stderr]
-
-
-def test_a_terminated_analysis_ends_cleanly(big: Path, out: Path) -> None:
-    """SIGTERM at any moment: exit code 143, a word on stderr, nothing of it left behind."""
-    before = _contents(out)
-    for delay in (0.0, 0.2, 0.5):
-        running = _started(big, out)
-        time.sleep(delay)
-        running.send_signal(signal.SIGTERM)
-        stdout, stderr = running.communicate(timeout=30)
-        assert running.returncode == 143
-        assert stdout == ""
-        assert stderr.endswith("blade: terminated; nothing is left half-written.\n")
-        assert "Traceback" not in stderr
+        running.send_signal(number)
+        stdout, stderr = running.communicate(timeout=60)
+        assert running.returncode == code and stdout == ""
+        assert f"blade: {word}" in stderr and "Traceback" not in stderr
         assert _contents(out) == before
         assert _listing(out) == OUTPUT
 
 
-@pytest.mark.parametrize("which", ["first", "second"])
-def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path, which: str) -> None:
+def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path) -> None:
     """The second is refused with what to do; the first goes on and finishes."""
     first = _started(big, out)
     said = blade("analyze", big, "--out", out)
     _, stderr = first.communicate(timeout=60)
-    if which == "second":
-        assert said.code == 2
-        assert "another analysis is writing here" in said.stderr and "--out" in said.stderr
-        assert said.stdout == ""
-    else:
-        assert first.returncode == 0 and stderr.endswith("writing the report\n")
-        assert _runs(out) == ["bench_trajectory"]
+    assert said.code == 2 and said.stdout == ""
+    assert "another analysis is writing here" in said.stderr and "--out" in said.stderr
+    assert first.returncode == 0 and stderr.endswith("writing the report\n")
+    assert _runs(out) == ["bench_trajectory"]
 
 
-@pytest.mark.parametrize("step", ["load", "relations", "report", "manifest", "texts"])
+@pytest.mark.parametrize("step", ["load", "report", "texts"])
 def test_a_failed_build_leaves_the_old_output(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -167,9 +151,7 @@ def test_a_failed_build_leaves_the_old_output(
 
     owner, name = {
         "load": (flow.load, "artifacts"),
-        "relations": (flow.warehouse, "create_relations"),
         "report": (flow.report, "texts"),
-        "manifest": (flow.provenance, "manifest"),
         "texts": (flow.outputs, "write"),
     }[step]
     before = _contents(out)
@@ -217,26 +199,6 @@ def test_a_manifest_cannot_have_other_files_removed(out: Path, tmp_path: Path) -
     assert _runs(out) == ["new"]
     assert (out / "mine" / "thesis.txt").read_text() == "kept"
     assert (outside / "report.md").read_text() == "kept"
-
-
-@pytest.mark.parametrize("obstacle", ["runs", "report.md", "runs/new"])
-def test_what_is_in_the_way_is_said(out: Path, tmp_path: Path, obstacle: str) -> None:
-    """A folder where a file is to be, a file or a link where a folder is: nothing is replaced."""
-    shutil.rmtree(out / "runs")
-    (out / "report.md").unlink()
-    path = out / obstacle
-    path.parent.mkdir(exist_ok=True)
-    if obstacle == "runs":
-        path.write_text("a file")
-    elif obstacle == "report.md":
-        path.mkdir()
-    else:
-        path.symlink_to(tmp_path)
-    before = _contents(out)
-    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
-    said = blade("analyze", results, "--out", out)
-    assert said.code == 3 and str(path) in said.stderr and "--out" in said.stderr
-    assert _contents(out) == before
 
 
 def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None:
@@ -374,20 +336,3 @@ def test_sanitize_killed_at_any_call_changes_all_or_nothing(tmp_path: Path) -> N
         assert len(shared) == 1 and shared != {b"ann@corp.io"}
         assert _listing(folder) == ["redactions.json", *rows]
     assert 0 < n_kept < n_killed
-
-
-def test_many_analyses_into_one_folder(tmp_path: Path) -> None:
-    """One at a time: the others are refused, and texts and warehouse are of one analysis."""
-    out = tmp_path / "out"
-    started = []
-    for name in "abc":
-        results = write(tmp_path / name, {f"{name}_rollouts.jsonl": [rollout(0, 0)]})
-        started.append(subprocess.Popen([BLADE, "analyze", results, "--out", out], stderr=-3))
-    codes = {each.wait(60) for each in started}
-    assert 0 in codes and codes <= {0, 2}
-    (run,) = _runs(out)
-    assert _listing(out) == OUTPUT and _listing(out / "runs") == [run]
-    listed = json.loads((out / "manifest.json").read_text())
-    assert [each["path"] for each in listed["inputs"]] == [f"{run}_rollouts.jsonl"]
-    metrics = json.loads((out / "metrics.json").read_text())
-    assert [each["run_id"] for each in metrics["runs"]] == [run]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -117,26 +116,15 @@ BAD: list[tuple[Any, str]] = [
     ([1], "not a JSON object but a list"),
     ("text", "not a JSON object but a string"),
     ({"task": 0, "cause": "BI"}, "run is missing"),
-    ({"run": None, "task": 0, "cause": "BI"}, "run is missing"),
-    ({"run": "a", "cause": "BI"}, "task is missing"),
-    ({"run": "a", "task": 0}, "cause is missing"),
     ({"run": 7, "task": 0, "cause": "BI"}, "run is a number, not a string"),
     (label([0]), "task is a list, not a string or a whole number"),
-    (label(True), "task is a boolean, not a string or a whole number"),
-    (label(0.5), "task is a number, not a string or a whole number"),
     (label(0, run_id="b"), "run and run_id differ"),
-    (label(0, task_id=1), "task and task_id differ"),
-    (label(0, 3), "cause is a number, not a string"),
     (label(0, "bi"), "unknown cause 'bi': it is one of KG, UK, BI, TI, IR, DA, UNEXPLAINED, or "),
     (label(0, "BI+BI"), "unknown cause 'BI+BI': "),
-    (label(0, "BI+KG+TI"), "unknown cause 'BI+KG+TI': "),
     (label(0, "BI+UNEXPLAINED"), "unknown cause 'BI+UNEXPLAINED': "),
     (label(note={"a": 1}), "note is an object, not a string"),
-    (label(by=["me"]), "by is a list, not a string"),
-    (label(intervention=1), "intervention is a number, not a string"),
     (label(intervention="luck"), "unknown intervention 'luck': it is one of harness, prompt, "),
     (label(evidence=5), "evidence is a number, not RUN/TASK:ROLLOUT[#SEQ]"),
-    (label(evidence=["a/0:0", None]), "evidence is null, not RUN/TASK:ROLLOUT[#SEQ]"),
     (label(evidence="see above"), "evidence 'see above' is not RUN/TASK:ROLLOUT[#SEQ]"),
     (label(evidence="a/0:" + "9" * 101), "evidence 'a/0:9999999999999"),
     (label(evidence=f"a/0:{10**19}"), f"evidence a/0:{10**19}: the task has no rollout 9223372"),
@@ -220,6 +208,7 @@ def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
     assert told_of == ["labels.jsonl:4", "labels.jsonl:6"]
 
 
+@pytest.mark.slow
 def test_several_files_in_path_order(tmp_path: Path) -> None:
     """Labels files anywhere below the folder are read; of two for one task the last path counts."""
     found = {"z/labels.jsonl": [label(0, "TI")], "labels.jsonl": [label(0, "KG"), label(1)]}
@@ -231,29 +220,14 @@ def test_several_files_in_path_order(tmp_path: Path) -> None:
     assert reasons(results) == {1: "superseded by z/labels.jsonl:1"}
 
 
-@pytest.mark.parametrize("text", [pytest.param(None, marks=pytest.mark.slow), "\n\n"])
-def test_without_labels(tmp_path: Path, text: str | None) -> None:
+@pytest.mark.slow
+def test_without_labels(tmp_path: Path) -> None:
     """No file, or none that says anything: the relation is there, and empty."""
-    found = {} if text is None else {"labels.jsonl": text}
-    results = analyzed(tmp_path, {**runs(), **found})
+    results = analyzed(tmp_path, {**runs(), "labels.jsonl": "\n\n"})
     assert results.one("select count(*) from labels") == 0
     types = dict(results.rows("select column_name, column_type from (describe labels)"))
     assert (types["evidence"], types["source_line"]) == ("VARCHAR[]", "BIGINT")
     assert results.one("select count(*) from rejects") == 0
-
-
-@pytest.mark.slow
-def test_order_changes_nothing(tmp_path: Path) -> None:
-    """Labels of different tasks may stand in any order, rollouts too, on any number of threads."""
-    given = [label(task, evidence=[f"a/{task}:0"]) for task in (0, 1, 2, 3, 9, 10)]
-    files = {**runs(), "labels.jsonl": given}
-    shuffle = random.Random(3)
-    shuffled = {name: shuffle.sample(files[name], len(files[name])) for name in reversed(files)}
-    queries = (f"select {SAID} from labels", "select reason, snippet from rejects order by all")
-    first, _ = told(tmp_path / "1", files, "--jobs", "1")
-    other, _ = told(tmp_path / "2", shuffled, "--jobs", "4")
-    for query in queries:
-        assert first.rows(query) == other.rows(query) != []
 
 
 @pytest.mark.slow

@@ -40,20 +40,6 @@ def test_a_query_that_asks_too_much(warehouse: Path, arguments: list[str], said:
     assert all(part in ended.stderr for part in said)
 
 
-def test_names_that_are_there_twice(warehouse: Path) -> None:
-    """Every column is kept, under a name of its own."""
-    query = "select 1 as a, 2 as a, 3 as a_2, 4 as b"
-    told = call("sql", query, "--format", "json", "--warehouse", warehouse).stdout
-    assert json.loads(told) == [{"a": 1, "a_3": 2, "a_2": 3, "b": 4}]
-
-
-def test_times_with_a_zone(warehouse: Path) -> None:
-    """As the engine writes them; they need no library."""
-    query = "select '2026-01-02 03:04:05+00'::timestamptz as t, [now()] as list, 1 as n"
-    (row,) = json.loads(call("sql", query, "--format", "json", "--warehouse", warehouse).stdout)
-    assert row["t"].startswith("2026-01-0") and row["n"] == 1
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -152,3 +138,17 @@ def test_a_full_disk(tmp_path: Path, full: str) -> None:
     assert "No space" in ended.stderr and "Make room" in ended.stderr
     assert [path.name for path in out.iterdir()] == ["report.md"]
     assert (out / "report.md").read_text() == "earlier"
+
+
+def test_names_that_are_there_twice(warehouse: Path) -> None:
+    """Every column is kept, under a name of its own."""
+    query = "select 1 as a, 2 as a, 3 as a_2, 4 as b"
+    told = call("sql", query, "--format", "json", "--warehouse", warehouse).stdout
+    assert json.loads(told) == [{"a": 1, "a_3": 2, "a_2": 3, "b": 4}]
+
+
+def test_times_with_a_zone(warehouse: Path) -> None:
+    """As the engine writes them; they need no library."""
+    query = "select '2026-01-02 03:04:05+00'::timestamptz as t, [now()] as list, 1 as n"
+    (row,) = json.loads(call("sql", query, "--format", "json", "--warehouse", warehouse).stdout)
+    assert row["t"].startswith("2026-01-0") and row["n"] == 1

@@ -19,7 +19,7 @@ from tests.lean import only
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 # An example costs a whole analysis: shrinking would take minutes, and the message names the line.
 thorough = settings(
-    max_examples=30,
+    max_examples=12,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=CHECKS,
@@ -150,7 +150,7 @@ def test_any_bytes_are_loaded_as_read(contents: list[bytes]):
 
 
 @pytest.mark.slow
-@settings(thorough, max_examples=20)
+@settings(thorough, max_examples=8)
 @given(some_files)
 def test_any_bytes_are_loaded_as_read_in_pieces(contents: list[bytes]):
     """The same where fields are sniffed and where lines lie across the borders of blocks."""
@@ -283,13 +283,14 @@ def test_rows_without_an_index_are_numbered_by_what_they_say():
 
 
 @pytest.mark.slow
-@settings(thorough, max_examples=12)
+@settings(thorough, max_examples=6)
 @given(results(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_files_does_not_matter(written: Files, random: Any):
     """Shuffled rows and renamed files give the same relations but for where each row stood."""
     order_does_not_matter(written, lambda lines: random.sample(lines, len(lines)))
 
 
+@pytest.mark.slow
 def test_rows_with_an_unusable_index_are_numbered_by_what_they_say():
     """A repeat number given as text is no number: its rows are ranked by content as well."""
     rows = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -122,39 +122,35 @@ def flat(estimate: uncertainty_reference.Estimate | None) -> dict[str, Any]:
     return columns
 
 
-def test_pass_curve(checked: Checked) -> None:
-    """pass@k, pass^k, max@k and maj@k are means over all k-subsets, for every k there is."""
-    found = checked.rows("pass_curve", "run_id", "k")
+def estimated(run: Run) -> dict[tuple[str, int], dict[str, Any]]:
+    return {key: flat(found) for key, found in uncertainty_reference.estimates(run).items()}
+
+
+# The key of each relation within a run, and what it holds by definition.
+BY_RUN: dict[str, tuple[str, Callable[[Run], Mapping[Any, Mapping[str, Any]]]]] = {
+    "pass_curve": ("k", reference.curve),
+    "task_outcomes": ("task_id", reference.task_outcomes),
+    "bucket_counts": ("bucket", reference.bucket_counts),
+    "denominators": ("policy", reference.denominators),
+    "estimates": ("metric k", estimated),
+    "resource_stats": ("outcome measure", reference.resource_stats),
+    "reward_components": ("component", reference.reward_components),
+}
+
+
+@pytest.mark.parametrize("relation", BY_RUN)
+def test_definitions(checked: Checked, relation: str) -> None:
+    """Every row is what its definition gives, by counting subsets, and there is no other row."""
+    names, defined = BY_RUN[relation]
+    found = checked.rows(relation, "run_id", *names.split())
     expected = {
-        (name, k): row
+        (name, *(key if isinstance(key, tuple) else (key,))): row
         for name, run in checked.runs.items()
-        for k, row in reference.curve(run).items()
+        for key, row in defined(run).items()
     }
     assert set(found) == set(expected)
     for key, row in expected.items():
         agree(found[key], row, key)
-
-
-def test_task_outcomes(checked: Checked) -> None:
-    """Each task of the grid has its counts, rates and bucket, and no other task is there."""
-    found = checked.rows("task_outcomes", "run_id", "task_id")
-    expected = {
-        (name, task): row
-        for name, run in checked.runs.items()
-        for task, row in reference.task_outcomes(run).items()
-    }
-    assert set(found) == set(expected)
-    for key, row in expected.items():
-        agree(found[key], row, key)
-
-
-def test_bucket_counts(checked: Checked) -> None:
-    """Buckets are counted as defined."""
-    found = checked.rows("bucket_counts", "run_id", "bucket")
-    assert len(found) == 4 * len(checked.runs)
-    for name, run in checked.runs.items():
-        for bucket, row in reference.bucket_counts(run).items():
-            agree(found[name, bucket], row, (name, bucket))
 
 
 def test_bucket_matrix(checked: Checked) -> None:
@@ -184,32 +180,6 @@ def test_inferred_missing(checked: Checked) -> None:
             assert found[name,]["n_inferred_missing_tasks"] == lacks, name
 
 
-def test_denominators(checked: Checked) -> None:
-    """Each policy counts what it says, and its bounds are those of what it left out."""
-    found = checked.rows("denominators", "run_id", "policy")
-    expected = {
-        (name, policy): row
-        for name, run in checked.runs.items()
-        for policy, row in reference.denominators(run).items()
-    }
-    assert set(found) == set(expected)
-    for key, row in expected.items():
-        agree(found[key], row, key)
-
-
-def test_estimates(checked: Checked) -> None:
-    """Levels, both standard errors and both intervals are as defined, for every metric and k."""
-    found = checked.rows("estimates", "run_id", "metric", "k")
-    expected = {
-        (name, metric, k): flat(estimate)
-        for name, run in checked.runs.items()
-        for (metric, k), estimate in uncertainty_reference.estimates(run).items()
-    }
-    assert set(found) == set(expected)
-    for key, row in expected.items():
-        agree(found[key], row, key)
-
-
 def test_slice_metrics(checked: Checked) -> None:
     """A slice's figures are those of a run that holds its tasks alone."""
     found = checked.rows("slice_metrics", "run_id", "slice_key", "slice_value")
@@ -237,79 +207,6 @@ def slice_figures(part: Run) -> dict[str, Any]:
         **{n: columns[n] for n in ("se_new_tasks", "ci_new_tasks_low", "ci_new_tasks_high")},
         **{f"n_{name}": figures[f"n_{name}_tasks"] for name in reference.BUCKETS},
     }
-
-
-def test_resource_stats(checked: Checked) -> None:
-    """Quantiles lie between neighbours by distance; only scored rollouts count."""
-    found = checked.rows("resource_stats", "run_id", "outcome", "measure")
-    expected = {
-        (name, *key): row
-        for name, run in checked.runs.items()
-        for key, row in reference.resource_stats(run).items()
-    }
-    assert set(found) == set(expected)
-    for key, row in expected.items():
-        agree(found[key], row, key)
-
-
-def test_reward_components(checked: Checked) -> None:
-    """A component's mean is over tasks; apart for pass and fail it is over rollouts."""
-    found = checked.rows("reward_components", "run_id", "component")
-    expected = {
-        (name, component): row
-        for name, run in checked.runs.items()
-        for component, row in reference.reward_components(run).items()
-    }
-    assert set(found) == set(expected)
-    for key, row in expected.items():
-        agree(found[key], row, key)
-
-
-def test_counts_add_up(checked: Checked) -> None:
-    """Nothing is lost between counts: outcomes, buckets and policies each make up the grid."""
-    policies = checked.rows("denominators", "run_id", "policy")
-    for (name,), row in checked.rows("run_metrics", "run_id").items():
-        grid = len(checked.runs[name].grid())
-        if row["n_expected"] is not None:
-            ends = ("n_scored", "n_unscored", "n_failed_attempts", "n_missing")
-            assert sum(row[end] for end in ends) == row["n_expected"] + row["n_unexpected"] == grid
-        if row["pass_threshold"] is not None:
-            assert row["n_passed"] + row["n_failed"] == row["n_scored"]
-            assert sum(row[f"n_{b}_tasks"] for b in reference.BUCKETS) == row["n_tasks"]
-        for policy in reference.POLICIES if grid else ():
-            counted = policies[name, policy]
-            assert counted["n_rollouts"] + counted["n_left_out"] == grid
-
-
-def test_bounds_contain_the_figure(checked: Checked) -> None:
-    """Intervals hold their value; so do the bounds of a policy that keeps every task."""
-    for key, row in checked.rows("estimates", "run_id", "metric", "k").items():
-        for name in NAMED_INTERVALS:
-            if row[f"{name}_low"] is not None:
-                assert row[f"{name}_low"] <= row["value"] <= row[f"{name}_high"], key
-    for key, row in checked.rows("denominators", "run_id", "policy").items():
-        # Where nothing says what was expected nothing bounds what is missing.
-        if row["pass_at_1_worst"] is not None:
-            assert 0 <= row["pass_at_1_worst"] <= row["pass_at_1_best"] <= 1
-            if row["n_tasks"] == len(checked.runs[key[0]].tasks()):
-                low, high = row["pass_at_1_worst"] - 1e-12, row["pass_at_1_best"] + 1e-12
-                assert low <= row["pass_at_1"] <= high, key
-
-
-def test_curves_are_monotonic_where_no_task_drops_out(checked: Checked) -> None:
-    """While the tasks stay the same, pass@k and max@k never fall and pass^k never rises."""
-    found = checked.rows("pass_curve", "run_id", "k")
-    n_steps = 0
-    for (name, k), row in found.items():
-        before = found.get((name, k - 1))
-        if before is None or before["n_tasks"] != row["n_tasks"]:
-            continue
-        n_steps += 1
-        assert row["max_at"] >= before["max_at"] - 1e-12
-        if row["pass_at"] is not None:
-            assert row["pass_at"] >= before["pass_at"] - 1e-12
-            assert row["pass_hat"] <= before["pass_hat"] + 1e-12
-    assert n_steps > 50
 
 
 def test_one_point_of_view(checked: Checked) -> None:

@@ -155,15 +155,6 @@ def test_a_thousand_repeats(edges: Results, run_id: str, passed: int) -> None:
         assert hat == pytest.approx(exact, abs=1e-12)
 
 
-def test_a_thousand_repeats_rise(edges: Results) -> None:
-    """For one task pass@k never falls with k and pass^k never rises, to the last digit."""
-    for run_id in PASSED_OF_MANY:
-        query = f"select pass_at, pass_hat from pass_curve where run_id = '{run_id}' order by k"
-        found = edges.rows(query)
-        at, hat = [row[0] for row in found], [row[1] for row in found]
-        assert at == sorted(at) and hat == sorted(hat, reverse=True)
-
-
 def test_best_of_a_thousand(edges: Results) -> None:
     """max@k of 1,024 graded repeats is the mean over k-subsets of their best."""
     found = edges.rows("select k, max_at from pass_curve where run_id = 'graded' order by k")
@@ -346,6 +337,7 @@ def test_failure_classes(edges: Results) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_unclassed_failures(tmp_path: Path) -> None:
     """A failed attempt that names no class is not counted as the machinery's."""
     found = analyzed(
@@ -380,6 +372,7 @@ def test_majority(edges: Results) -> None:
     assert edges.column("select maj_at from pass_curve where run_id = 'mute'") == [None, None]
 
 
+@pytest.mark.slow
 def test_related_tasks(tmp_path: Path) -> None:
     """Tasks of one group vary together: the error for new tasks is of groups, with their t."""
     passes = {"0": 3, "1": 3, "2": 2, "3": 0, "4": 1, "5": 0, "6": 3}
@@ -431,7 +424,7 @@ WRITTEN = st.lists(st.sampled_from(list(SCORES)), min_size=4, max_size=4)
 @example(["1e308", "-1e308", "1e305", "1e308"], ["1e305", "1e308", "1e308", "0"], None)
 @example(["1e50", "0", "1e50", "1"], ["0", "1e50", "-3e7", "1e49"], 1.0)
 @example(["5e-324", "0", "0", "-1e-310"], ["0", "5e-324", "5e-324", "0"], None)
-@settings(max_examples=2)
+@settings(max_examples=1)
 def test_any_reward_is_a_row(
     tmp_path_factory: pytest.TempPathFactory,
     base: list[str],

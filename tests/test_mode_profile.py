@@ -111,19 +111,7 @@ def test_own_modes_go_first() -> None:
             "mode = 'A'\nwhen = 'true'\ncause = 'XX'",
             ': failure_mode[0].cause is "XX", expected one',
         ),
-        (
-            "mode = 'A'\nwhen = 'true'\ncause = ['KG']",
-            ": failure_mode[0].cause is a list, expected",
-        ),
         ("mode = 'A'\nwhen = 'true'\nseverity = 0", ": failure_mode[0].severity is 0, expected an"),
-        (
-            "mode = 'A'\nwhen = 'true'\nseverity = 101",
-            ": failure_mode[0].severity is 101, expected",
-        ),
-        (
-            "mode = 'A'\nseverity = true\nwhen = 'true'",
-            ": failure_mode[0].severity is true, expected",
-        ),
         (
             "mode = 'A'\nintervention = 'hope'\nwhen = 'true'",
             ': failure_mode[0].intervention is "hope"',
@@ -134,31 +122,17 @@ def test_own_modes_go_first() -> None:
             ': failure_mode[0].evidence is "n_turns"',
         ),
         (
-            "mode = 'A'\nevidence = 'x; drop'\nwhen = 'true'",
-            ': failure_mode[0].evidence is "x; drop"',
-        ),
-        ("mode = 'A'\nevidence = 3\nwhen = 'true'", ": failure_mode[0].evidence is 3, which shows"),
-        (
             "mode = 'UNEXPLAINED'\nwhen = 'true'",
             ": failure_mode[0].mode: UNEXPLAINED is what no rule explains.",
         ),
-        (
-            "mode = 'unexplained'\nwhen = 'true'",
-            ": failure_mode[0].mode: UNEXPLAINED is what no rule explains.",
-        ),
         ("mode = 'A'\nwhen = ''", ': failure_mode[0].when is "", expected a SQL predicate.'),
-        ("mode = 'A'\nwhen = 3", ": failure_mode[0].when is 3, expected a SQL predicate."),
-        (
-            "mode = 'A'\nwhen = 'true'\ntitle = 3",
-            ": failure_mode[0].title is 3, expected a few words.",
-        ),
         (
             "mode = 'A'\nwhen = 'true'\n[[failure_mode]]\nwhen = 'false'\nmode = 'A'",
             ': failure_mode[1].mode: failure_mode names "A" twice.',
         ),
         *(
             (f"mode = {name!r}\nwhen = 'true'", ": failure_mode[0].mode is ")
-            for name in ("two words", "9A", "Ä", "a|b", "A" * 61, "A\tB", "-A", "<b>")
+            for name in ("two words", "9A", "A" * 61, "<b>")
         ),
     ],
 )
@@ -170,35 +144,11 @@ def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
     assert message != ": failure_mode[0].mode is " or "a letter, then up to 59" in str(raised.value)
 
 
-def test_a_single_bracket(tmp_path: Path) -> None:
-    """A table where a list of tables is meant says how to write it."""
-    with pytest.raises(UsageError) as raised:
-        read(tmp_path, "[failure_mode]\nmode = 'A'\n")
-    assert (
-        raised.value.hint
-        == "Write [[failure_mode]], with double brackets, above each failure mode."
-    )
-
-
-@pytest.mark.parametrize("name", ["A", "a" * 60, "too-many_Errors2"])
-def test_plain_names(tmp_path: Path, name: str) -> None:
-    """A name begins with a letter and has up to sixty letters, digits and dashes."""
-    found = read(tmp_path, f"[[failure_mode]]\nmode = '{name}'\nwhen = 'true'\n")
-    assert [mode.mode for mode in found.failure_modes] == [name]
-
-
 @pytest.mark.parametrize(
     ("when", "told"),
     [
         ("n_toolcalls > 0", 'column "n_toolcalls" does not exist.'),
-        ("prompt = ''", 'column "prompt" does not exist.'),
-        ("n_tool_calls", "it is a BIGINT, expected true or false."),
-        ("n_tool_calls > 'many'", "Could not convert string 'many' to INT64"),
-        ("true, true", "it must be one expression."),
-        ("true) or (true", "not a SQL predicate"),
         ("exists(select 1)", "a query (select, exists, any) may not be used in a predicate."),
-        ("random() > 0.5", "function random may not be used"),
-        ("reward >", "not a SQL predicate"),
     ],
 )
 def test_predicates_that_are_none(tmp_path: Path, when: str, told: str) -> None:

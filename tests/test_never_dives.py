@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
 from tests.cause_results import Case, files
-from tests.results import Results, analyzed, rollout
+from tests.results import Results, analyzed, called, rollout
 from tests.results import call as run
-
-
-def call(tool: str, result: str = "ok", **arguments: object) -> list[dict[str, object]]:
-    """A call and its result."""
-    made = {"type": "function_call", "name": tool, "arguments": json.dumps(arguments)}
-    return [
-        {**made, "call_id": "1"},
-        {"type": "function_call_output", "call_id": "1", "output": result},
-    ]
-
 
 WROTE = calls("write", path="main.py")
 
@@ -105,11 +94,12 @@ def test_the_best(found: Results) -> None:
     assert dive(found, 2, columns) == ("code_a/2:2", 0.0, None, None)
 
 
+@pytest.mark.slow
 def test_the_first_wrong_step(tmp_path: Path) -> None:
     """A change that is not as expected, else a failed check by name, else the last error."""
     booked = [{"name": "book", "kwargs": {"to": "SEA", "seat": 4}}]
-    wrong, first, second = (call("book", to=to, seat=4) for to in ("OAK", "LAX", "SFO"))
-    lost = call("find", "Error: no such record")
+    wrong, first, second = (called("book", {"to": to, "seat": 4}) for to in ("OAK", "LAX", "SFO"))
+    lost = called("find", {}, "Error: no such record")
     verdicts = {"test_one": "passed", "test_two": "failed", "test_three": "failed"}
     rows = [
         *(

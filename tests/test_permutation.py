@@ -136,14 +136,6 @@ def test_one_repeat_is_mcnemar(up: int, down: int) -> None:
         assert found.p_value == pytest.approx(float(exact_p), abs=1e-12)
 
 
-def test_many_signs_are_exact() -> None:
-    """However many changed, p is the binomial one."""
-    tasks: list[Task] = [([0.0], [1.0])] * 40 + [([1.0], [0.0])] * 22
-    tail = 2 * sum(comb(62, k) for k in range(23)) / 2**62
-    for found in both_of(tasks):
-        assert found.n_draws is None and found.p_value == pytest.approx(tail, abs=1e-12)
-
-
 def test_many_signs_of_rewards_are_drawn() -> None:
     """Rewards that are no whole steps are drawn: the mean of many is nearly normal."""
     random = np.random.default_rng(2)
@@ -153,12 +145,6 @@ def test_many_signs_of_rewards_are_drawn() -> None:
     assert found.n_draws is not None
     normal = 2 * ndtr(-abs(changes.sum()) / np.sqrt((changes**2).sum()))
     assert found.p_value == pytest.approx(normal, abs=0.06)
-
-
-def test_clear_noise_is_drawn_less() -> None:
-    """Where a hundred of the first 999 draws are as far, no more are drawn."""
-    up, down = ([0.15], [0.85]), ([0.8501], [0.15])
-    assert both_of([up] * 31 + [down] * 29)[0].n_draws == 999
 
 
 def test_a_change_beyond_all_chance() -> None:
@@ -211,11 +197,10 @@ def simulated(
 
 
 @pytest.mark.parametrize("is_graded", [False, True])
-@pytest.mark.parametrize(("fewest", "most"), [(1, 3), (6, 8), (9, 12)])
-@pytest.mark.parametrize("effect", [0.05, 0.12])
-def test_drawn_within_tasks(fewest: int, most: int, is_graded: bool, effect: float) -> None:
+@pytest.mark.parametrize(("fewest", "most"), [(1, 3), (9, 12)])
+def test_drawn_within_tasks(fewest: int, most: int, is_graded: bool) -> None:
     """Draws within tasks come close to shuffling every task's rollouts, one draw at a time."""
-    tasks = simulated(3, 40, fewest, most, effect=effect, is_graded=is_graded)
+    tasks = simulated(3, 40, fewest, most, effect=0.08, is_graded=is_graded)
     found = within_of(tasks)
     assert found.p_value is not None and (found.n_draws is not None or not is_graded)
     random, n_shuffles = np.random.default_rng(9), 4000
@@ -249,7 +234,7 @@ def test_many_alike_tasks() -> None:
 @pytest.mark.parametrize(("fewest", "most"), [(4, 4), (3, 5)])
 def test_order_and_direction_do_not_matter(fewest: int, most: int, is_graded: bool) -> None:
     """Tasks and rollouts in another order, or runs swapped: p is the same to the last digit."""
-    for seed in range(6):
+    for seed in range(2):
         tasks = simulated(seed, 45, fewest, most, effect=0.08, is_graded=is_graded)
         found = both_of(tasks)
         random = np.random.default_rng(seed)
@@ -264,16 +249,8 @@ def test_order_and_direction_do_not_matter(fewest: int, most: int, is_graded: bo
 def test_sums_of_floats_in_another_order() -> None:
     """Rewards that sum to another last digit in another order are drawn alike."""
     random = np.random.default_rng(8)
-    for rewards in random.normal(0.1, 1, (60, 24, 2, 6)):
+    for rewards in random.normal(0.1, 1, (10, 24, 2, 6)):
         assert both_of(rewards.tolist()) == both_of(rewards[:, :, ::-1].tolist())
-
-
-def test_negative_zero() -> None:
-    """A reward of -0 is one of 0."""
-    tasks = simulated(5, 45, 3, 5, is_graded=True)
-    negative = [tuple([-v if v == 0 else v for v in run] for run in task) for task in tasks]
-    assert str(negative) != str(tasks)
-    assert both_of(negative) == both_of(tasks)
 
 
 @given(st.lists(tasks_of(passes) | tasks_of(rewards), min_size=1, max_size=8), st.randoms())
@@ -299,15 +276,6 @@ def test_equal_sums_stay_equal() -> None:
     assert [found.p_value for found in both_of([up, down] * 30)] == [1, 1]
     uneven_up, uneven_down = ([0.1, 0.2], [0.25]), ([0.3, 0.1], [0.1])
     assert within_of([uneven_up, uneven_down] * 30).p_value == 1
-
-
-def test_many_different_repeats() -> None:
-    """Repeats without a small common multiple are counted as finely as doubles allow."""
-    tasks: list[Task] = []
-    for n_base in range(2, 42):
-        tasks.append(([1.0] + [0.0] * (n_base - 1), [1.0] * 2 + [0.0] * 41))
-    found = within_of(tasks)
-    assert found.p_value is not None and 0 < found.p_value <= 1
 
 
 def test_no_tasks() -> None:

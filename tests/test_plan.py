@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.analysis.planning import Spread, spread_of_pair, spread_of_run
+from pipeline.analysis.planning import Spread, spread_of_pair
 from tests.results import analyzed, call, rollout
 
 NEEDS = ("run_metrics", "pass_curve", "task_outcomes", "runs")
@@ -37,12 +37,6 @@ def test_no_fewer_would_do(spread: Spread, change: float) -> None:
     else:
         assert spread.detectable(200, n_repeats) <= change + 1e-9
         assert n_repeats == 1 or spread.detectable(200, n_repeats - 1) > change
-
-
-def test_spread_of_a_run() -> None:
-    """Both runs vary like this one; without repeats by no more than its pass rate allows."""
-    assert spread_of_run(0.1, 0.5) == Spread(0.0, 0.2, True)
-    assert spread_of_run(None, 0.2) == Spread(0.0, pytest.approx(0.32), False)
 
 
 def test_spread_of_a_pair_by_hand() -> None:
@@ -152,12 +146,6 @@ def test_budget(planned: Path, budget: str, said: str) -> None:
     """The most attempts that fit a budget per task, and what they reach."""
     done = call("plan", "x_a", "--budget-tokens", budget, "--warehouse", planned)
     assert done.stdout.splitlines()[-1] == said
-
-
-def test_nothing_recorded(planned: Path) -> None:
-    """A budget of what was never measured says so."""
-    done = call("plan", "x_a", "--budget-seconds", "5", "--warehouse", planned)
-    assert done.stdout.endswith("5 seconds per task of x_a: no seconds were recorded\n")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.diagnosis_score import Score, score
 
 # `make bench` prints the same for more of them, mode by mode.
-HELD_OUT = range(1000, 1006)
+HELD_OUT = range(1000, 1003)
 
 
 def check(found: Score) -> None:
@@ -25,8 +25,8 @@ def test_planted_causes_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_planted_causes_are_found_on_six_seeds(tmp_path: Path) -> None:
-    """The same on six seeds together."""
+def test_planted_causes_are_found_on_more_seeds(tmp_path: Path) -> None:
+    """The same on three seeds together."""
     check(score(tmp_path, HELD_OUT))
 
 

@@ -101,9 +101,9 @@ def test_lost_failures_do_not_improve(name: str, told: dict[str, Row]) -> None:
 
 
 def test_other_seeds(tmp_path: Path) -> None:
-    """The same of five more seeds; runs drawn alike are seldom called, with or without all rows."""
+    """The same of two more seeds; runs drawn alike are seldom called, with or without all rows."""
     called, looks_better = [], 0
-    for seed in range(2, 7):
+    for seed in (2, 3):
         told = compared(tmp_path / str(seed), seed=seed, n_same=8)
         for name, planted in PLANTED.items():
             check_planted(name, told, near=FARTHEST)
@@ -114,6 +114,6 @@ def test_other_seeds(tmp_path: Path) -> None:
             assert told[name]["verdict"] in ("inconclusive", told["whole"]["verdict"])
         alike = [name for name in told if name not in (*PLANTED, *LOST)]
         called += [(seed, name) for name in alike if told[name]["verdict"] in CALLED]
-    assert looks_better >= 8
-    # 5% of 50; the ten of a seed share a base, which may be an odd one.
-    assert len(called) <= 7, called
+    assert looks_better >= 3
+    # 5% of 20; the ten of a seed share a base, which may be an odd one.
+    assert len(called) <= 4, called

@@ -7,7 +7,6 @@ import os
 import re
 import time
 import tomllib
-from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from pipeline import profile
 from pipeline.errors import BladeError, InputError, UsageError
-from pipeline.profile import BUILT_IN_STAGES, Profile, Stage, check_predicates, json_path
+from pipeline.profile import Profile, Stage, check_predicates, json_path
 from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import BUILT_IN, Price
 from pipeline.profile.tables import own_rules
@@ -155,9 +154,7 @@ def test_other_ways_to_say_it(
             "Allowed in [fields]: answer, group, reward, task_id. Did you mean reward?",
         ),
         ("bench = 'x'", "bench is not a key of this file.", f"{TOP} Did you mean benchmark?"),
-        ("zzz = 1", "zzz is not a key of this file.", TOP),
         ("reward = 'x'", "reward is not a key of this file.", f"{TOP} It belongs in [fields]."),
-        ("[zzz]\n[zzz.a]", "zzz is not a key of this file.", TOP),
         (
             "[expected]\ntasks = 1\nbenchmark = 'x'",
             "expected.benchmark is not a key of this file.",
@@ -166,11 +163,6 @@ def test_other_ways_to_say_it(
         (
             "[[funnel]]\nstage = 'received feedback'\n[[funnel]]\nstage = 'x'\n\nwehn = 'true'",
             "funnel[1].wehn is not a key of this file.",
-            "Allowed in [[funnel]]: stage, when. Did you mean when?",
-        ),
-        (
-            "funnel = [{stage = 'received feedback'},\n{stage = 'x', when = 'a'},\n\n{wen = 1}]",
-            "funnel[2].wen is not a key of this file.",
             "Allowed in [[funnel]]: stage, when. Did you mean when?",
         ),
     ],
@@ -185,25 +177,17 @@ def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> 
     [
         ("\npass_threshold = 'high'", 'pass_threshold is "high", expected a number.'),
         ("pass_threshold = true", "pass_threshold is true, expected a number."),
-        ("pass_threshold = nan", "pass_threshold is nan, expected a finite number."),
+        ("expected.repeats = true",
+         "expected.repeats is true, expected an integer from 1 to 100000."),
         ("pass_threshold = -inf", "pass_threshold is -inf, expected a finite number."),
-        ("pass_threshold = 1e999", "pass_threshold is inf, expected a finite number."),
-        (
-            "pass_threshold = 1" + "0" * 400,
-            f"pass_threshold is 1{'0' * 59}…, expected a finite number.",
-        ),
         ("benchmark = 3", "benchmark is 3, expected a name."),
         ("benchmark = ' '", 'benchmark is " ", expected a name.'),
         ('benchmark = "a\\u0000b"', "benchmark holds a NUL character."),
-        ("benchmark = 2020-01-01", "benchmark is a date or time, expected a name."),
         ("slices = 'a'", 'slices is "a", expected a list of field paths.'),
         ("slices = [\n1]", "slices[0] is 1, expected a field path."),
         ("slices = ['a', '\"a\"']", 'slices names "\\"a\\"" twice.'),
         ("fields = 1", "fields is 1, expected a table."),
-        ("[[fields]]\nreward = 'x'", "fields is a list, expected a table."),
-        ("[fields]\nreward = ['x']", "fields.reward is a list, expected a field path."),
         ("[fields]\nreward = ''", 'fields.reward is "", expected a field path.'),
-        ("expected = 22", "expected is 22, expected a table."),
         *(
             (
                 f"[expected]\ntasks = {value}",
@@ -211,37 +195,24 @@ def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> 
                 "expected a count from 1 to 10000000 or a list of task ids.",
             )
             for value, shown in [
-                ("0", "0"), ("-1", "-1"), ("true", "true"), ("22.0", "22.0"), ("'22'", '"22"'),
-                ("10000001", "10000001"), ("9999999999999999999999", "9999999999999999999999"),
+                ("0", "0"), ("22.0", "22.0"), ("10000001", "10000001"),
             ]
         ),
         ("expected.tasks = []",
          "expected.tasks is an empty list, expected a count or a list of task ids."),
         ("expected.tasks = [1, '1']", 'expected.tasks names "1" twice.'),
-        ("expected.tasks = [true]",
-         "expected.tasks[0] is true, expected a task id, text or an integer, in the list."),
-        ("expected.tasks = ['']",
-         'expected.tasks[0] is "", expected a task id, text or an integer, in the list.'),
         ("expected.repeats = 0", "expected.repeats is 0, expected an integer from 1 to 100000."),
-        ("expected.repeats = 100001",
-         "expected.repeats is 100001, expected an integer from 1 to 100000."),
         ("[[price]]\nmodel = 'm'\ninput = 1", "price[0]: this price has no output."),
         ("[[price]]\nmodel = 'm'\ninput = -1\noutput = 1",
          "price[0].input is -1, expected the price of a million tokens."),
         ("price = [{model = 'm', input = 1, output = 1}, {model = 'm', input = 2, output = 2}]",
          'price[1].model: price names "m" twice.'),
-        ("funnel = 'x'", 'funnel is "x", expected a list of tables.'),
-        ("\n[funnel]\nstage = 'x'", "funnel is a table, expected a list of tables."),
         ("funnel = [1]", "funnel is a list, expected a list of tables."),
         ("[[funnel]]\n\n[[funnel]]\n", "funnel[0]: this stage of the funnel has no name."),
-        ("[[funnel]]\nstage='received feedback'\n[[funnel]]\nwhen = 'true'",
-         "funnel[1]: this stage of the funnel has no name."),
         ("[[funnel]]\nstage='x'\nwhen='true'\n[[funnel]]\nwhen = 'true'\nstage = 'x'",
          'funnel[1].stage: funnel has two stages named "x".'),
-        ("[[funnel]]\nwhen = 'true'\nstage = ''", 'funnel[0].stage is "", expected a name.'),
         ("[[funnel]]\nstage = 'x'\nwhen = true",
          "funnel[0].when is true, expected a SQL predicate."),
-        ("[[funnel]]\nwhen = ' '", 'funnel[0].when is " ", expected a SQL predicate.'),
         ("[[funnel]]\nstage = 'x'", 'funnel[0].stage: funnel stage "x" has no predicate.'),
     ],
 )  # fmt: skip
@@ -255,27 +226,14 @@ def test_wrong_values(tmp_path: Path, content: str, message: str) -> None:
         assert {*key.split(".")} & {*tomllib.loads(example)}
 
 
-def test_hints_name_what_is_built_in(tmp_path: Path) -> None:
-    """A stage without a predicate is told which names need none."""
-    _, hint = refusal(tmp_path, "[[funnel]]\nstage = 'produced outputs'")
-    assert hint.endswith(f"Built in are: {', '.join(BUILT_IN_STAGES)}.")
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
         ("a = [{b = 'x'},\n{c = 1,\n}]", ":2: not TOML: Invalid initial character for a key part."),
-        ("a = 1\nb = \nc = 2", ":2: not TOML: Invalid value."),
-        ("a = 1\nb =", ":2: not TOML: Invalid value."),
-        ("\n\na\n\n", ":3: not TOML: Expected '=' after a key in a key/value pair."),
         ('a = """\nx\n\n', ":2: not TOML: Unterminated string."),
         ("[fields]\n[expected]\n[fields]\n", ":3: not TOML: Cannot declare ('fields',) twice."),
-        ("a = 1\rb = 2", ":1: not TOML: Expected newline or end of document after a statement."),
-        ("# \n# \x00", r":2: not TOML: Found invalid character '\x00'."),
         ("a = 1\nb = " + "[" * 100_000, ": not TOML: nested beyond what can be read."),
-        ("a = 1\nb = " + "{a=" * 100_000, ": not TOML: nested beyond what can be read."),
         ("\n" + "a." * 100_000 + "a = 1", ":2: not TOML: a key of more than 20 parts."),
-        ("\n['x'" + ".'a'" * 100_000 + "]", ":2: not TOML: a key of more than 20 parts."),
         ("\na = " + "1" * 5000, ": not TOML: a number beyond what can be read."),
     ],
 )
@@ -311,12 +269,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     "content",
     [
         "".join(f"k{n}=1\n" for n in range(90_000)),
-        "[[k]]\n" * 150_000,
-        "k=[" + "{b=1}," * 140_000 + "]",
         '"' + "a\\" * 400_000,
-        '"' + 'aaa\\"' * 150_000,
-        "'''" + "''" * 400_000,
-        'k="' + "\\n" * 400_000 + '"',
         "".join(f'"k{n}" . "a" = 1\n' for n in range(40_000)),
     ],
 )
@@ -353,11 +306,6 @@ def test_paths_find_their_field(path: str, names: list[str]) -> None:
     assert duckdb.execute(query, [json.dumps(value), json_path(path)]).fetchall() == [("found",)]
 
 
-def test_json_path_is_quoted() -> None:
-    """A path is one quoted name after another."""
-    assert json_path("verifier_metadata.level") == '$."verifier_metadata"."level"'
-
-
 @quick
 @given(st.lists(st.text(st.characters(codec="utf-8"), min_size=1), min_size=1, max_size=3))
 def test_any_quoted_name_is_found_or_refused(names: list[str]) -> None:
@@ -374,16 +322,11 @@ def test_any_quoted_name_is_found_or_refused(names: list[str]) -> None:
     ("path", "reason"),
     [
         ("a..b", "a name is missing"),
-        (".a", "a name is missing"),
-        ("a.", "a name is missing"),
         ('a."b', "a quote is stray"),
-        ('a"b"', "a quote is stray"),
-        ('"a"b', "a quote is stray"),
         ('"a\\b"', "a quote is stray"),
         ('a.""', "a name is empty"),
         ("a. b", "a name begins or ends with a blank"),
         ("a[0].b", "only names can be given, no brackets, no $ and no *"),
-        ("$.a", "only names can be given, no brackets, no $ and no *"),
         ("a.*", "only names can be given, no brackets, no $ and no *"),
         ('"*"', "a name is * or holds a NUL character, which DuckDB cannot look up"),
     ],
@@ -403,9 +346,8 @@ def check(when: str | None, stage: str = "called a tool") -> None:
 @pytest.mark.parametrize(
     "when",
     [
-        "n_tool_calls > 0", "is_pass", "not is_pass", "N_TOOL_CALLS > 0", '"n_tool_calls" > 0',
-        "n_tool_calls in (1, 2)", "n_tool_calls not in (1, 2)", "n_tool_calls between 1 and 2",
-        "answer like 'x%'", "answer not ilike 'x'", "answer ~ 'x'", "answer glob 'x*'",
+        "n_tool_calls > 0", "not is_pass", '"N_TOOL_CALLS" > 0', "n_tool_calls between 1 and 2",
+        "n_tool_calls not in (1, 2)", "answer not ilike 'x'", "answer ~ 'x'", "answer glob 'x*'",
         "answer is not null", "is_pass is true", "n_tool_calls is distinct from 1",
         "case when is_pass then n_tool_calls > 1 else false end", "coalesce(is_pass, false)",
         "metadata->>'$.x' = '1'", "(metadata->'x') is not null", "metadata.x = '1'",
@@ -461,37 +403,27 @@ COMPARE = f"Compare it with something. {PREDICATE}"
         ("rollouts.is_pass", unknown("rollouts")),
         ("rowid > 1", unknown("rowid")),
         ("current_date > first_date", unknown("current_date")),
-        ("current_timestamp > first_date", unknown("current_timestamp")),
-        ("current_user = 'x'", unknown("current_user")),
         ("user = 'x'", unknown("user")),
         ("len(list_filter(lengths, lambda x: y > x)) > 0", unknown("y")),
         ("x > 1 or len(list_filter(lengths, lambda x: x > 0)) > 0", unknown("x")),
         ("len(list_filter(lengths, x -> x > 1)) > 0", unknown("x")),
         ("(select true)", QUERY),
         ("exists (from rollouts)", QUERY),
-        ("n_tool_calls in (select 1)", QUERY),
-        ("n_tool_calls = any (lengths)", QUERY),
         ("from rollouts", QUERY),
-        ("values (true)", QUERY),
-        ("true) or (select true", QUERY),
         ("lower((select content from read_text('/etc/passwd'))) = ''", QUERY),
         ("row_number() over () > 1", refused("a window function")),
         ("columns('is_pass')", refused("* or columns()")),
         ("*", refused("* or columns()")),
         ("n_tool_calls > $1", refused("a parameter")),
-        ("n_tool_calls > ?", refused("a parameter")),
         ("answer collate nocase = 'x'", refused("a collation")),
         ("#1 = 1", refused("positional_reference")),
         ("default", refused("value_default")),
         ("grouping(answer) = 1", refused("grouping_function")),
         *((f"{name}() is null", called(name)) for name in (
-            "now", "today", "current_date", "random", "uuid", "gen_random_uuid", "version",
-            "txid_current", "current_database", "current_localtimestamp",
-            "pg_postmaster_start_time", "session_user", "pragma_version", "count_star",
+            "now", "random", "uuid", "version", "current_database", "pragma_version",
         )),
         *((f"{name}('x') is null", called(name)) for name in (
-            "current_setting", "getvariable", "nextval", "read_text", "read_csv", "query",
-            "unnest", "json_serialize_plan", "json_serialize_sql", "error", "write_log", "age",
+            "current_setting", "getvariable", "nextval", "read_text", "query", "unnest", "error",
             "json_execute_serialized_sql", "sum", "hash",
         )),
         ("getenv('HOME') = ''", ("function getenv does not exist.", CALLABLE)),
@@ -506,26 +438,18 @@ COMPARE = f"Compare it with something. {PREDICATE}"
         ("system.main.lower(answer) = 'x'", DOTTED),
         ("answer.lower() = 'x'", DOTTED),
         ("lower(distinct answer) = 'x'", NO_AGGREGATE),
-        ("lower(answer order by answer) = 'x'", NO_AGGREGATE),
-        ("lower(answer) filter (is_pass) = 'x'", NO_AGGREGATE),
         ("answer::timestamptz is null", ZONED),
         ("cast(answer as struct(x timestamp with time zone)[]) is null", ZONED),
         ("true) or (false", unparsed(f'{NEAR} ")"')),
         ("true) from (values (1)) t(a) where (true", unparsed(f'{NEAR} ")"')),
         ("true; drop table rollouts", unparsed(f'{NEAR} ";"')),
-        ("true;", unparsed(f'{NEAR} ";"')),
-        ("true -- why", unparsed(f'{NEAR} "true"')),
         ("true /* why", unparsed('unterminated /* comment at or near "/* why)"')),
         ("is_pass limit 1", unparsed(f'{NEAR} "limit"')),
-        ("is_pass as x", unparsed(f'{NEAR} "as"')),
-        ("is_pass from rollouts", unparsed(f'{NEAR} "from"')),
         ("true union select true", unparsed(f'{NEAR} "union"')),
         ("abs(" * 200 + "1" + ")" * 200 + " = 1", unparsed("nested more than 100 levels deep")),
         ("not " * 100_000 + "true", unparsed("nested more than 100 levels deep")),
         ("is_pass, is_pass", ("it must be one expression.", PREDICATE)),
         ("n_tool_calls", ("it is a BIGINT, expected true or false.", COMPARE)),
-        ("1", ("it is an INTEGER, expected true or false.", COMPARE)),
-        ("answer", ("it is a VARCHAR, expected true or false.", COMPARE)),
         ("null", ("it is null, expected true or false.", COMPARE)),
         (
             "lower(n_tool_calls) = 'x'",
@@ -535,8 +459,6 @@ COMPARE = f"Compare it with something. {PREDICATE}"
                 PREDICATE,
             ),
         ),
-        ("usage.output > 1", ('Could not find key "output" in struct.', PREDICATE)),
-        ("answer::my_type = 1", ("Type with name my_type does not exist.", PREDICATE)),
         ("n_tool_calls = 'x'", ("Could not convert string 'x' to INT64.", PREDICATE)),
     ],
 )  # fmt: skip
@@ -546,12 +468,6 @@ def test_predicates_that_are_refused(when: str, told: tuple[str, str]) -> None:
         check(when)
     message = f'blade.toml: funnel[0].when: funnel stage "called a tool": {told[0]}'
     assert (str(raised.value), raised.value.hint) == (message, told[1])
-
-
-def test_stages_without_a_predicate() -> None:
-    """A built-in stage has nothing to be checked."""
-    for stage in BUILT_IN_STAGES:
-        check(None, stage)
 
 
 SQL_SOUP = st.lists(
@@ -625,16 +541,6 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     except BladeError as error:
         assert isinstance(error, UsageError | InputError)
         assert re.match(r"blade\.toml:(\d+:)? .*\.$", str(error), re.DOTALL)
-
-
-def test_a_long_word_takes_no_square_of_its_length(tmp_path: Path) -> None:
-    """Half a megabyte without a break is looked over at once."""
-    path = tmp_path / "blade.toml"
-    path.write_text(f'benchmark = "b"\n[fields]\nreward = "{"x" * 500_000}"\n')
-    started = time.process_time()
-    with suppress(BladeError):
-        profile.read(path)
-    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("place", ["p", "p/rollouts", "p/rollouts/a.jsonl", "p/data"])

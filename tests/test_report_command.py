@@ -87,53 +87,11 @@ def test_the_page_again(demo: Path, tmp_path: Path) -> None:
     assert out.read_bytes() == demo.with_name("report.html").read_bytes()
 
 
-def test_all_runs_named_are_all_runs(collected: report.Content) -> None:
-    """In whatever order they are named."""
-    names = [run.run_id for run in collected.runs]
-    assert collected.only(names[::-1]) is collected
-    assert [part.chosen for part in collected.each()] == [[name] for name in names]
-
-
-def test_some_runs(collected: report.Content) -> None:
-    """Only these, what is said across them, their comparison, files and notices."""
-    office = collected.only([BIRCH, ASTER])
-    assert [run.run_id for run in office.runs] == [ASTER, BIRCH]
-    assert [(each.base, each.candidate) for each in office.comparisons] == [(ASTER, BIRCH)]
-    assert {row.benchmark for row in office.totals} == {"office_desk"}
-    assert {row.path.split("_rollouts")[0] for row in office.inputs} == {
-        *(ASTER, BIRCH),
-        f"{BIRCH}_config.yaml",
-    }
-    assert {(row.benchmark, row.run_id) for row in office.files} == {("office_desk", "")}
-    assert {row.run_id for row in office.buckets} == {ASTER, BIRCH}
-    assert [notice.subject for notice in office.notices] == [f"{ASTER}_rollouts.jsonl", ASTER]
-    mixed = collected.only([ASTER, "quick_math_aster-8b"])
-    assert (mixed.comparisons, mixed.totals) == ([], [])
-    assert {row.base for row in mixed.findings if row.kind == "change"} == set()
-    # Of several benchmarks there is no part of the files: all that was read is told.
-    assert mixed.files == collected.files
-    assert collected.only(["quick_math_aster-8b"]).notices == []
-
-
 def test_some_runs_are_told_of_truly(collected: report.Content) -> None:
     """Of several benchmarks an overview of them; of other runs nothing."""
     page = report.document(collected.only([ASTER, "quick_math_birch-70b"])).text
     assert headings(page) == ["Overview"] and f"| `office_desk` | `{ASTER}` | 21 |" in page
     assert BIRCH not in page and "quick_math_aster-8b" not in page
-
-
-def test_a_series_is_whole_or_left_out(collected: report.Content) -> None:
-    """Each place of it says how it differs from the one before."""
-    row = collected.totals[0]
-    names = [run.run_id for run in collected.runs]
-    points = [
-        dataclasses.replace(row, values={"series": series, "run_id": run})
-        for series, runs in (("a", names[:2]), ("b", names[1:3]))
-        for run in runs
-    ]
-    along = dataclasses.replace(collected, series=points)
-    assert along.only(names[:2]).series == points[:2]
-    assert along.only(names).series == points
 
 
 @pytest.mark.usefixtures("quick")
@@ -157,7 +115,6 @@ def test_some_sections(demo: Path) -> None:
             "workflow_funel: no such section.",
             "Did you mean workflow_funnel? Sections: executive_summary, artifact_inventory, ",
         ),
-        (["--sections", " ,"], 2, "--sections: no section is named.", "For example: "),
         (
             ["--run", "office_desk_astr-8b"],
             2,
@@ -166,7 +123,6 @@ def test_some_sections(demo: Path) -> None:
         ),
         (["--templates", "nowhere"], 3, "nowhere: no such folder of templates.", "It may hold: "),
         (["--labels", "nowhere"], 3, "nowhere: no file of labels here", "docs/cli.md"),
-        (["--sections", FUNNEL, "--out", "."], 3, ".: is a folder.", "Name a file"),
         (
             ["--sections", FUNNEL, "--out", "no/where.md"],
             3,
@@ -217,19 +173,6 @@ def test_a_file_is_written_whole_or_not_at_all(demo: Path, tmp_path: Path, monke
     assert said(demo, "--sections", FUNNEL, "--out", out).code == 0
     # Any other ending is Markdown.
     assert headings(text(out)) == ["Workflow Funnel"] and list(tmp_path.iterdir()) == [out]
-
-
-@pytest.mark.usefixtures("quick")
-def test_names_that_are_too_long(demo: Path, tmp_path: Path, monkeypatch) -> None:
-    """Of anything a person can name: told as such, and nothing is left behind."""
-    monkeypatch.chdir(tmp_path)
-    for option in ("--out", "--templates", "--labels", "--warehouse"):
-        ended = said(demo, "--sections", FUNNEL, option, "a" * 300)
-        assert ended.code == 3 and "aaaa" in ended.stderr and "too long" in ended.stderr
-    # Long enough that only the file beside it cannot be made.
-    ended = said(demo, "--sections", FUNNEL, "--out", "a" * 250)
-    assert ended.code == 3 and "cannot be written (File name too long)" in ended.stderr
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.usefixtures("quick")
@@ -335,24 +278,19 @@ BROKEN = {
     "{% for %}": (3, "Expected an expression, got 'end of statement block'"),
     "{{ 1 | pctt }}": (3, "No filter named 'pctt'."),
     "\n{{ content.nothing }}": (4, "Content has no attribute 'nothing'"),
-    "{{ nothing }}": (3, "'nothing' is undefined"),
     "{{ content.runs[0].headline.pass_at_1 }}": (
         3,
         f"the figure run_metrics?run_id={ASTER}#pass_at_1 is printed without a format",
     ),
-    "{{ content.runs[0].headline }}": (3, "a row of run_metrics is printed whole"),
-    "{{ content.runs[0].headline.n_none | pct }}": (3, "run_metrics has no n_none"),
-    "{{ 'text' | pct }}": (3, "'str' object has no attribute 'value'"),
     "{% include 'nothing' %}": (3, "there is no template nothing."),
     "{{ content.__class__.__subclasses__() }}": (
         3,
         "access to attribute '__class__' of 'Content' object is unsafe.",
     ),
-    "{{ content.runs.clear() }}": (3, "access to attribute 'clear' of 'list' object is unsafe."),
 }
 
 
-@pytest.mark.parametrize(("broken", "expected"), BROKEN.items(), ids=[str(n) for n in range(11)])
+@pytest.mark.parametrize(("broken", "expected"), BROKEN.items(), ids=[str(n) for n in range(6)])
 def test_broken_templates(
     collected: report.Content, tmp_path: Path, broken: str, expected: tuple[int, str]
 ) -> None:
@@ -407,11 +345,6 @@ def test_folders_that_cannot_be_used(
     ("endless", "told"),
     [
         ("{{ 2**100000 }}", f"{FUNNEL}.md.j2"),
-        ("{{ 2 ** (10**10) }}", "took"),
-        (
-            "{% set l = range(99999) %}{% for a in l %}{% for b in l %}{% endfor %}{% endfor %}",
-            "took",
-        ),
         (
             "{% for a in range(99999) %}{% for b in range(999) %}{{ a }}{% endfor %}{% endfor %}",
             "took",

@@ -15,7 +15,7 @@ import pytest
 from pipeline import open_warehouse
 from tests import results
 from tests.conftest import needs_corpus
-from tests.results import Results, asked, rollout
+from tests.results import Results, Row, asked, rollout
 
 analyzed = partial(results.analyzed, needs=("reported_checks",))
 
@@ -30,16 +30,205 @@ def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -
     return json.dumps([{**entry, "group_level_metrics": tasks}])
 
 
-def checked(folder: Path, rows: list[dict[str, Any]], figures: dict[str, Any]) -> Results:
-    """A run of these rows that reported these figures of the whole."""
-    files = {f"{STEM}.jsonl": rows, f"{STEM}_aggregate_metrics.json": aggregate(figures)}
-    return analyzed(folder, files)
+def of(*rewards: float, **fields: Any) -> list[Row]:
+    """A task for each reward."""
+    return [rollout(task, 0, reward=reward, **fields) for task, reward in enumerate(rewards)]
 
 
-def verdicts(results: Results) -> dict[str, tuple[Any, ...]]:
-    """Our value, status and reason of each figure of a whole run."""
-    rows = results.rows("select metric, ours, status, reason from reported_checks")
-    return {metric: tuple(rest) for metric, *rest in rows}
+EQUAL, UNEXPLAINED = ("equal", None), ("differs", "no reason found")
+NO_FIELD = ("not comparable", "field not in the rows")
+NAN = float("nan")
+# By what is odd of a run: its rows, and for each figure it reports of itself the value, ours, and
+# what comes of it; ours may be left out.
+WHOLE: dict[str, tuple[list[Row], dict[str, tuple[Any, ...]]]] = {
+    "a wrong mean": (
+        of(0.0, 0.0, 1.0),
+        {
+            "mean/reward": (0.5, 1 / 3, *UNEXPLAINED),
+            "max/reward": (1.0, 1.0, *EQUAL),
+            "median/reward": (0, 0.0, *EQUAL),
+        },
+    ),
+    # Small figures agree to 1e-9, large ones to 1e-9 of their size.
+    "a billionth": (
+        of(0.5, score=0.25, weight=4e12),
+        {
+            "mean/reward": (0.5 + 9e-10, 0.5, *EQUAL),
+            "mean/score": (0.25 + 2e-9, 0.25, *UNEXPLAINED),
+            "mean/weight": (4e12 + 1, 4e12, *EQUAL),
+        },
+    ),
+    # Text is no number, true is 1.
+    "fields that no row has": (
+        of(1.0, note="7", hit=True),
+        {
+            "mean/absent": (1.0, None, *NO_FIELD),
+            "mean/note": (7.0, None, *NO_FIELD),
+            "mean/hit": (1.0, 1.0, *EQUAL),
+            "perf_summary/p95": (2.0, None, "not comparable", "a figure we do not compute"),
+        },
+    ),
+    # A NaN reward is no zero: it is in no statistic of the reward.
+    "rows without a reward": (
+        [rollout(0, index, reward=reward) for index, reward in enumerate((1.0, NAN, 0.0))],
+        {
+            "mean/reward": (0.5, 0.5, *EQUAL),
+            "pass@1/accuracy": (50.0, 50.0, *EQUAL),
+            "pass@2/accuracy": (100.0, 100.0, *EQUAL),
+        },
+    ),
+    # The deviation of one value is undefined: null agrees, 0 by definition, 3 is wrong.
+    "no number": (
+        of(1.0, score=0.5, size=4, rank=1),
+        {
+            "std/score": (None, None, *EQUAL),
+            "std/size": (0.0, 0.0, *EQUAL),
+            "std/rank": (3.0, None, *UNEXPLAINED),
+            "mean/rank": (None, 1.0, "not comparable", "reported as no number"),
+        },
+    ),
+    # pass@k counts passes; a figure made of the rewards themselves is defined otherwise.
+    "graded rewards": (
+        [rollout(0, index, reward=reward) for index, reward in enumerate((0.5, 1.0, 0.0))],
+        {
+            "pass@1/accuracy": (
+                *(50.0, 100 / 3, "not comparable"),
+                "defined otherwise: the best of the first k rewards",
+            ),
+            "pass@2/accuracy": (200 / 3, 200 / 3, *EQUAL),
+            "pass@4/accuracy": (100.0, None, "not comparable", "no task with that many repeats"),
+        },
+    ),
+    "no threshold": (
+        [rollout(0, 0, reward=-1.0), rollout(0, 1, reward=1.0)],
+        {
+            "pass@1/accuracy": (50.0, None, "not comparable", "no pass threshold"),
+            "pass@1[avg-of-2]/accuracy": (0.0, 0.0, *EQUAL),
+        },
+    ),
+    # Of all repeats the average has one value; of the first it is excused, not equal.
+    "the first repeats": (
+        [rollout(0, index, reward=float(index == 2)) for index in (2, 0, 1)],
+        {
+            "pass@1[avg-of-1]/accuracy": (100.0, 0.0, "not comparable", "order-dependent"),
+            "pass@1[avg-of-3]/accuracy": (100.0, 100 / 3, *UNEXPLAINED),
+        },
+    ),
+    # `reward_easy` is the reward where a field says easy; where two fields do, it is unclear.
+    "groups of rows": (
+        [
+            rollout(0, 0, reward=0.0, level="easy", output_type="csv", kind="x", side="y"),
+            rollout(1, 0, reward=1.0, level="easy", output_type="json", kind="y", side="x"),
+            rollout(2, 0, reward=1.0, level="hard", output_type="json", kind="y", side="x"),
+        ],
+        {
+            "mean/reward": (2 / 3, 2 / 3, *EQUAL),
+            "mean/reward_easy": (0.5, 0.5, *EQUAL),
+            "mean/reward_output_json": (1.0, 1.0, *EQUAL),
+            "mean/reward_input_json": (1.0, None, *NO_FIELD),
+            "mean/reward_x": (0.0, None, "not comparable", "several readings of its name"),
+        },
+    ),
+}
+# A task's own figures, a repeat's, and rows of the older form that have no task.
+REPEATS = {
+    "agent_metrics": {
+        "mean_across_repeats/mean/reward": 0.5,
+        "median_across_repeats/mean/reward": 0.5,
+        "se_across_repeats/mean/reward": 0.5 / 3**0.5,
+        "se_across_repeats/mean/unknown": 1.0,
+    },
+    "repeat_level_metrics": [{"_ng_rollout_index": 1, "mean/reward": 1.0, "sample_count": 2}],
+}
+MORE: dict[str, Any] = {
+    "repeats_rollouts.jsonl": [
+        rollout(task, index, ask=f"repeats {task}", reward=reward)
+        for index, rewards in enumerate(((1.0, 0.0), (1.0, 1.0), (0.0, 0.0)))
+        for task, reward in enumerate(rewards)
+    ],
+    "repeats_rollouts_aggregate_metrics.json": json.dumps([REPEATS]),
+    "counted_rollouts.jsonl": [rollout(0, 0, ask="counted")],
+    "counted_rollouts_aggregate_metrics.json": aggregate(
+        {"mean/reward": 0.5}, ({"_ng_task_index": 0, "num_rollouts": 2, "mean/reward": 0.5},)
+    ),
+    "tasks_rollouts.jsonl": [rollout(0, 0, ask="tasks")],
+    "tasks_rollouts_aggregate_metrics.json": aggregate(
+        {"mean/reward": 0.5}, ({"_ng_task_index": 7, "mean/reward": 0.5},)
+    ),
+    "older_rollouts.jsonl": [
+        rollout(2, 0, ask="older 2", reward=0.0),
+        rollout(10, 0, ask="older 10"),
+    ],
+    "older_rollouts_materialized_inputs.jsonl": [
+        asked(task, 0, ask=f"older {task}") for task in (1, 2, 10)
+    ],
+    "older_rollouts_reward_profiling.jsonl": [{"mean/reward": mean} for mean in (0.0, 1.0, 0.25)],
+}
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """All of these runs, analyzed once."""
+    files = dict(MORE)
+    for name, (rows, told) in WHOLE.items():
+        stem = f"{name.replace(' ', '-')}_rollouts"
+        asking = {"responses_create_params": {"input": [{"role": "user", "content": name}]}}
+        files[f"{stem}.jsonl"] = [{**row, **asking} for row in rows]
+        reported = {metric: value for metric, (value, *_) in told.items()}
+        files[f"{stem}_aggregate_metrics.json"] = aggregate(reported)
+    return analyzed(tmp_path_factory.mktemp("together"), files)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_figures_of_a_run(together: Results, name: str) -> None:
+    """Each is equal, differs, or has a named reason why it cannot be compared."""
+    rows = together.rows(f"""
+        select metric, reported, ours, status, reason from reported_checks
+        where run_id = '{name.replace(" ", "-")}'
+    """)
+    found = {metric: tuple(rest) for metric, *rest in rows}
+    assert found.keys() == WHOLE[name][1].keys()
+    for metric, expected in WHOLE[name][1].items():
+        assert found[metric][2:] == expected[2:], metric
+        assert found[metric][:2] == pytest.approx(expected[:2]), metric
+
+
+def told(together: Results, run: str, columns: str) -> list[tuple[Any, ...]]:
+    query = f"select {columns} from reported_checks where run_id = '{run}' order by all"
+    return together.rows(query)
+
+
+def test_figures_of_repeats(together: Results) -> None:
+    """The mean of each repeat, and what is said of these means, are found again."""
+    assert dict(told(together, "repeats", "metric, status")) == {
+        "mean_across_repeats/mean/reward": "equal",
+        "median_across_repeats/mean/reward": "equal",
+        "se_across_repeats/mean/reward": "equal",
+        "se_across_repeats/mean/unknown": "not comparable",
+        "repeat[1]/mean/reward": "equal",
+        "repeat[1]/sample_count": "not comparable",
+    }
+
+
+def test_figures_of_other_rows(together: Results) -> None:
+    """A sidecar of other rollouts, or of a task that the file lacks, was made of other rows.
+
+    The older form's rows are those of the tasks that have rollouts; one too many is no task.
+    """
+    assert told(together, "counted", "task_id, metric, status, reason") == [
+        ("0", "mean/reward", "not comparable", OTHER_ROWS),
+        ("0", "num_rollouts", "differs", "no reason found"),
+        (None, "mean/reward", "not comparable", OTHER_ROWS),
+    ]
+    assert told(together, "tasks", "task_id, status, reason") == [
+        ("7", "not comparable", "no rows to compute it from"),
+        (None, "not comparable", OTHER_ROWS),
+    ]
+    assert told(together, "older", "task_id, reported, ours, status") == [
+        ("#2", 0.25, None, "not comparable"),
+        ("10", 1.0, 1.0, "equal"),
+        ("2", 0.0, 0.0, "equal"),
+    ]
 
 
 def tally(warehouse: Path, where: str = "true") -> Counter[tuple[str, str | None]]:
@@ -81,129 +270,6 @@ def test_every_reported_figure_is_checked(demo: Path) -> None:
             except select {key}, reported from reported_checks
         """)
         assert left.fetchall() == []
-
-
-def test_a_wrong_mean_differs(tmp_path: Path) -> None:
-    """Both numbers are given; the right figure beside it is equal."""
-    rows = [rollout(task, 0, reward=reward) for task, reward in enumerate((0.0, 0.0, 1.0))]
-    results = checked(tmp_path, rows, {"mean/reward": 0.5, "max/reward": 1.0, "median/reward": 0})
-    columns = "metric, reported, ours, status, reason"
-    assert results.rows(f"select {columns} from reported_checks order by all") == [
-        ("max/reward", 1.0, 1.0, "equal", None),
-        ("mean/reward", 0.5, 1 / 3, "differs", "no reason found"),
-        ("median/reward", 0.0, 0.0, "equal", None),
-    ]
-
-
-def test_equal_is_to_a_billionth(tmp_path: Path) -> None:
-    """Small figures agree to 1e-9, large ones to 1e-9 of their size."""
-    rows = [rollout(0, 0, reward=0.5, score=0.25, weight=4e12)]
-    figures = {"mean/reward": 0.5 + 9e-10, "mean/score": 0.25 + 2e-9, "mean/weight": 4e12 + 1}
-    found = verdicts(checked(tmp_path, rows, figures))
-    assert {metric: status for metric, (_, status, _) in found.items()} == {
-        "mean/reward": "equal",
-        "mean/score": "differs",
-        "mean/weight": "equal",
-    }
-
-
-@pytest.mark.slow
-def test_a_field_that_no_row_has(tmp_path: Path) -> None:
-    """Text is no number, true is 1: what no row has a number for cannot be compared."""
-    rows = [rollout(0, 0, note="7", hit=True), rollout(1, 0, note="8", hit=False)]
-    figures = {"mean/absent": 1.0, "mean/note": 7.5, "mean/hit": 0.5, "perf_summary/p95": 2.0}
-    assert verdicts(checked(tmp_path, rows, figures)) == {
-        "mean/absent": (None, "not comparable", "field not in the rows"),
-        "mean/note": (None, "not comparable", "field not in the rows"),
-        "mean/hit": (0.5, "equal", None),
-        "perf_summary/p95": (None, "not comparable", "a figure we do not compute"),
-    }
-
-
-def test_rows_without_a_reward_are_left_out(tmp_path: Path) -> None:
-    """A NaN reward is no zero: it counts as a rollout, and in no statistic of the reward."""
-    rows = [rollout(0, 0), rollout(0, 1, reward=float("nan")), rollout(0, 2, reward=0.0)]
-    group = {"_ng_task_index": 0, "num_rollouts": 3, "mean/reward": 0.5, "std/reward": 0.5**0.5}
-    figures = {"mean/reward": 0.5, "pass@1/accuracy": 50.0, "pass@2/accuracy": 100.0}
-    results = analyzed(
-        tmp_path,
-        {
-            f"{STEM}.jsonl": rows,
-            f"{STEM}_aggregate_metrics.json": aggregate(figures, (group,)),
-        },
-    )
-    assert results.rows("select distinct status from reported_checks") == [("equal",)]
-    assert results.one("select count(*) from reported_checks") == 6
-
-
-@pytest.mark.slow
-def test_no_number_is_equal_to_none(tmp_path: Path) -> None:
-    """The deviation of one value is undefined: null agrees, 0 by definition, 3 is wrong."""
-    rows = [rollout(0, 0, score=0.5, size=4, rank=1)]
-    figures = {"std/score": None, "std/size": 0.0, "std/rank": 3.0, "mean/rank": None}
-    assert verdicts(checked(tmp_path, rows, figures)) == {
-        "std/score": (None, "equal", None),
-        "std/size": (0.0, "equal", None),
-        "std/rank": (None, "differs", "no reason found"),
-        "mean/rank": (1.0, "not comparable", "reported as no number"),
-    }
-
-
-def test_pass_figures_of_graded_rewards(tmp_path: Path) -> None:
-    """pass@k counts passes; a figure made of the rewards themselves is defined otherwise."""
-    rows = [rollout(0, index, reward=reward) for index, reward in enumerate((0.5, 1.0, 0.0))]
-    figures = {"pass@1/accuracy": 50.0, "pass@2/accuracy": 200 / 3, "pass@4/accuracy": 100.0}
-    found = verdicts(checked(tmp_path, rows, figures))
-    otherwise = "defined otherwise: the best of the first k rewards"
-    ours, status, reason = found["pass@1/accuracy"]
-    assert (round(ours, 9), status, reason) == (33.333333333, "not comparable", otherwise)
-    assert found["pass@2/accuracy"][1:] == ("equal", None)
-    fewer = "no task with that many repeats"
-    assert found["pass@4/accuracy"] == (None, "not comparable", fewer)
-
-
-def test_no_pass_without_a_threshold(tmp_path: Path) -> None:
-    """Rewards of -1 and 1 say nothing of passing; their averages are still compared."""
-    rows = [rollout(0, 0, reward=-1.0), rollout(0, 1, reward=1.0)]
-    figures = {"pass@1/accuracy": 50.0, "pass@1[avg-of-2]/accuracy": 0.0}
-    assert verdicts(checked(tmp_path, rows, figures)) == {
-        "pass@1/accuracy": (None, "not comparable", "no pass threshold"),
-        "pass@1[avg-of-2]/accuracy": (0.0, "equal", None),
-    }
-
-
-def test_figures_of_repeats(tmp_path: Path) -> None:
-    """The mean of each repeat, and what is said of these means, are found again."""
-    rewards = {(0, 0): 1.0, (1, 0): 0.0, (0, 1): 1.0, (1, 1): 1.0, (0, 2): 0.0, (1, 2): 0.0}
-    rows = [rollout(task, repeat, reward=reward) for (task, repeat), reward in rewards.items()]
-    figures = {
-        "mean_across_repeats/mean/reward": 0.5,
-        "median_across_repeats/mean/reward": 0.5,
-        "se_across_repeats/mean/reward": 0.5 / 3**0.5,
-        "se_across_repeats/mean/unknown": 1.0,
-    }
-    repeats = [{"_ng_rollout_index": 1, "mean/reward": 1.0, "sample_count": 2}]
-    entry = {"agent_metrics": figures, "repeat_level_metrics": repeats}
-    files = {f"{STEM}.jsonl": rows, f"{STEM}_aggregate_metrics.json": json.dumps([entry])}
-    found = verdicts(analyzed(tmp_path, files))
-    assert {metric: verdict[1] for metric, verdict in found.items()} == {
-        "mean_across_repeats/mean/reward": "equal",
-        "median_across_repeats/mean/reward": "equal",
-        "se_across_repeats/mean/reward": "equal",
-        "se_across_repeats/mean/unknown": "not comparable",
-        "repeat[1]/mean/reward": "equal",
-        "repeat[1]/sample_count": "not comparable",
-    }
-
-
-@pytest.mark.slow
-def test_the_first_repeats_depend_on_the_order(tmp_path: Path) -> None:
-    """Of all repeats the average has one value; of the first it is excused, not equal."""
-    rows = [rollout(0, index, reward=float(index == 2)) for index in (2, 0, 1)]
-    figures = {"pass@1[avg-of-1]/accuracy": 100.0, "pass@1[avg-of-3]/accuracy": 100.0}
-    found = verdicts(checked(tmp_path, rows, figures))
-    assert found["pass@1[avg-of-1]/accuracy"] == (0.0, "not comparable", "order-dependent")
-    assert found["pass@1[avg-of-3]/accuracy"][1:] == ("differs", "no reason found")
 
 
 def test_figures_of_each_agent_are_of_its_own_rows(tmp_path: Path) -> None:
@@ -268,41 +334,6 @@ def test_figures_of_a_shard_are_of_its_own_rows(tmp_path: Path) -> None:
     ]
 
 
-def test_figures_of_other_rows(tmp_path: Path) -> None:
-    """A sidecar that counts other rollouts than the file has was computed from other rows."""
-    group = {"_ng_task_index": 0, "num_rollouts": 2, "mean/reward": 0.5}
-    results = analyzed(
-        tmp_path,
-        {
-            f"{STEM}.jsonl": [rollout(0, 0)],
-            f"{STEM}_aggregate_metrics.json": aggregate({"mean/reward": 0.5}, (group,)),
-        },
-    )
-    columns = "task_id, metric, status, reason"
-    assert results.rows(f"select {columns} from reported_checks order by all") == [
-        ("0", "mean/reward", "not comparable", OTHER_ROWS),
-        ("0", "num_rollouts", "differs", "no reason found"),
-        (None, "mean/reward", "not comparable", OTHER_ROWS),
-    ]
-
-
-@pytest.mark.slow
-def test_figures_of_other_tasks(tmp_path: Path) -> None:
-    """A sidecar with a task that the file has no row of was computed from other rows."""
-    group = {"_ng_task_index": 7, "mean/reward": 0.5}
-    results = analyzed(
-        tmp_path,
-        {
-            f"{STEM}.jsonl": [rollout(0, 0)],
-            f"{STEM}_aggregate_metrics.json": aggregate({"mean/reward": 0.5}, (group,)),
-        },
-    )
-    assert results.rows("select task_id, status, reason from reported_checks order by all") == [
-        ("7", "not comparable", "no rows to compute it from"),
-        (None, "not comparable", OTHER_ROWS),
-    ]
-
-
 BROKEN = '{"_ng_task_index": 1, "rew\n'
 REJECTED = "lines of the rollout file were rejected"
 IN_PART = "rejected lines explain only part of it"
@@ -350,25 +381,6 @@ def test_rejected_lines_excuse_what_they_can_explain(tmp_path: Path) -> None:
     ]
 
 
-def test_a_rejected_line_is_no_excuse_for_all(tmp_path: Path) -> None:
-    """One line of a thousand cannot make 0.5 of 0.25, though the count of rollouts is off too."""
-    rows = [rollout(task, 0, reward=float(task % 4 == 0)) for task in range(1000)]
-    figures = {"mean/reward": 0.5, "num_rollouts": 1001, "pass@1/accuracy": 50.0}
-    found = analyzed(
-        tmp_path,
-        {
-            f"{STEM}.jsonl": results.lines(rows) + BROKEN,
-            f"{STEM}_aggregate_metrics.json": aggregate(figures),
-        },
-    )
-    columns = "metric, status, round(explained_rate, 6)"
-    assert found.rows(f"select {columns} from reported_checks order by metric") == [
-        ("mean/reward", "differs", 0.004),
-        ("num_rollouts", "not comparable", 1.0),
-        ("pass@1/accuracy", "differs", 0.004),
-    ]
-
-
 def test_figures_of_all_lines_never_differ(tmp_path: Path) -> None:
     """Whichever lines are broken afterwards, figures made of all of them stay explained."""
     rng = random.Random(7)
@@ -395,44 +407,3 @@ def test_figures_of_all_lines_never_differ(tmp_path: Path) -> None:
     found = analyzed(tmp_path, files)
     assert found.rows("from reported_checks where status = 'differs'") == []
     assert found.one("select count(*) from reported_checks where explained_rate = 1") > 30
-
-
-def test_means_of_a_group_of_rows(tmp_path: Path) -> None:
-    """`reward_easy` is the reward where a field says easy; where two fields do, it is unclear."""
-    rows = [
-        rollout(0, 0, reward=0.0, level="easy", output_type="csv", kind="x", side="y"),
-        rollout(1, 0, reward=1.0, level="easy", output_type="json", kind="y", side="x"),
-        rollout(2, 0, reward=1.0, level="hard", output_type="json", kind="y", side="x"),
-    ]
-    figures = {
-        "mean/reward": 2 / 3,
-        "mean/reward_easy": 0.5,
-        "mean/reward_output_json": 1.0,
-        "mean/reward_input_json": 1.0,
-        "mean/reward_x": 0.0,
-    }
-    assert verdicts(checked(tmp_path, rows, figures)) == {
-        "mean/reward": (2 / 3, "equal", None),
-        "mean/reward_easy": (0.5, "equal", None),
-        "mean/reward_output_json": (1.0, "equal", None),
-        "mean/reward_input_json": (None, "not comparable", "field not in the rows"),
-        "mean/reward_x": (None, "not comparable", "several readings of its name"),
-    }
-
-
-@pytest.mark.slow
-def test_a_task_without_rollouts_has_no_row_in_a_profile(tmp_path: Path) -> None:
-    """The older form's rows are those of the tasks that have rollouts; one too many is no task."""
-    results = analyzed(
-        tmp_path,
-        {
-            f"{STEM}.jsonl": [rollout(2, 0, reward=0.0), rollout(10, 0)],
-            f"{STEM}_materialized_inputs.jsonl": [asked(task, 0) for task in (1, 2, 10)],
-            f"{STEM}_reward_profiling.jsonl": [{"mean/reward": mean} for mean in (0.0, 1.0, 0.25)],
-        },
-    )
-    assert results.rows("select task_id, reported, ours, status from reported_checks") == [
-        ("#2", 0.25, None, "not comparable"),
-        ("10", 1.0, 1.0, "equal"),
-        ("2", 0.0, 0.0, "equal"),
-    ]

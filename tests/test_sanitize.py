@@ -104,16 +104,6 @@ def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
     ]
 
 
-def test_log_goes_on_telling_of_files_that_are_not_given(tmp_path: Path) -> None:
-    """One file of a folder, sanitized again, adds to the log of the folder and takes nothing."""
-    given = write(tmp_path / "in", {"a.md": "x@y.io", "b.md": "b"})
-    call("sanitize", given)
-    write(given, {"b.md": "z@y.io"})
-    call("sanitize", given / "b.md")
-    read = ledger.read(given / "redactions.json")
-    assert dict(read.files) == {"a.md": {"email": 1}, "b.md": {"email": 1}}
-
-
 def test_check_writes_nothing_and_tells_no_secret(tmp_path: Path) -> None:
     """A check lists each string once: where first, kind, rule, how often; and ends with 1."""
     given = write(tmp_path / "in", FILES)
@@ -202,21 +192,12 @@ def test_links(tmp_path: Path) -> None:
     assert "gone: a link that leads nowhere" in ended.stderr
 
 
-def test_paths_given_twice_and_nested(tmp_path: Path) -> None:
-    """Each file counts once, under the name below what the paths have in common."""
-    given = write(tmp_path / "in", FILES)
-    ended = call("sanitize", given / "rollouts", given, given / "report.md", given, "--check")
-    assert ended.stdout.splitlines()[-1] == "5 found in 4 files: 5 email, 2 different"
-
-
 WRONG_CALLS = [
     (["in/none"], 3, "no such file"),
     (["in", "--out", "in/shared"], 2, "lies in"),
-    (["in", "--out", "in"], 2, "lies in"),
     (["in", "--out", "other"], 2, "not of an earlier call"),
     (["in", "--out", "other/x.txt"], 2, "is a file"),
     (["in", "--check", "--out", "o"], 2, "--check writes nothing"),
-    (["in", "--policy", "none.toml"], 3, "no such file"),
     (["other"], 3, "is not a redaction log"),
 ]
 
@@ -240,14 +221,9 @@ def test_wrong_calls(
 POLICIES = [
     ('nmaes = ["x"]', "nmaes is not a key of this file"),
     ('names = "x"', "expected a list of texts"),
-    ('names = ["xy"]', "too short"),
-    ("names = [1]", "expected a text"),
     ('source_fields = ["a..b"]', "not a field path"),
-    ('[allow]\nips = ["300.1.1.1"]', "not an address or a network"),
     ('[allow]\npatterns = ["("]', "not a pattern"),
-    ("allow = 3", "expected a table"),
     ('[rules]\noff = ["emial"]', "Did you mean email"),
-    ('urls = "some"', "expected one of private, all"),
     ("names = [", "not TOML"),
 ]
 
@@ -274,15 +250,6 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ended = call("sanitize", *arguments)
         assert (ended.code, "No space left" in ended.stderr) == (3, True)
     assert contents(tmp_path) == {f"in/{name}": content for name, content in before.items()}
-
-
-def test_copies_are_made_again(tmp_path: Path) -> None:
-    """The folder of an earlier call is written over, and what is no longer there goes."""
-    given = write(tmp_path / "in", FILES)
-    call("sanitize", given, "--out", tmp_path / "out")
-    (given / "clean.txt").unlink()
-    assert call("sanitize", given, "--out", tmp_path / "out").code == 0
-    assert "clean.txt" not in contents(tmp_path / "out")
 
 
 @pytest.mark.slow
@@ -337,9 +304,10 @@ def test_names_that_tasks_ask_for(tmp_path: Path) -> None:
     assert told["by_kind"] == {"endpoint": 4, "path": 2, "email": 2}
 
 
-def test_bytes_that_are_no_text_stay(tmp_path: Path) -> None:
-    """Of a row with a stray byte only the secret goes; rows, numbers and the byte stay."""
-    line = b'{"x": 1.50, "t": "\xff omar@northwind.io"}\r\n\n{"n": 1e3}'
-    given = write(tmp_path / "in", {"a.jsonl": line})
-    assert call("sanitize", given).code == 0
-    assert (given / "a.jsonl").read_bytes() == line.replace(MAIL.encode(), b"[redacted-email-1]")
+def test_copies_are_made_again(tmp_path: Path) -> None:
+    """The folder of an earlier call is written over, and what is no longer there goes."""
+    given = write(tmp_path / "in", FILES)
+    call("sanitize", given, "--out", tmp_path / "out")
+    (given / "clean.txt").unlink()
+    assert call("sanitize", given, "--out", tmp_path / "out").code == 0
+    assert "clean.txt" not in contents(tmp_path / "out")

@@ -138,14 +138,14 @@ def is_subsequence(part: list[str], whole: list[str]) -> bool:
     return all(token in rest for token in part)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(seeds)
 def test_prose_loses_its_secrets_and_nothing_else(seed: int) -> None:
     """No secret stays in a text, the rest is as it was, and a second call finds nothing."""
     check_prose(seed)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(seeds)
 def test_rows_lose_their_secrets_and_nothing_else(seed: int) -> None:
     """The same of JSON, in values, keys, JSON within strings, and however it is escaped."""

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from pipeline.package.facts import Fact, Subject, read_facts
 from pipeline.package.scoring.look_alikes import look_alikes
-from pipeline.package.scoring.passages import of_text, passages, tasks_in
+from pipeline.package.scoring.passages import passages
 from pipeline.package.scoring.score import Score, Standard, score, standard
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
-from tests.package_reports import GOLDEN, OTHER, REWORDED, TEXTS, facts_json, written
+from tests.package_reports import GOLDEN, TEXTS, facts_json, written
 from tests.results import call
 from tests.test_sample_package import GOLDEN as SAMPLE
 
@@ -84,12 +84,6 @@ def test_facts_of_text_alone_score_the_same_way(name: str, sample: Standard) -> 
     assert least <= found.final <= most, found.as_json()
 
 
-def test_the_same_findings_in_other_words_score_well(by: Standard) -> None:
-    """Another order, other headings, other sentences: what is said counts."""
-    assert score(REWORDED, by).final >= 0.85
-    assert score(OTHER, by).final == 0
-
-
 @pytest.mark.parametrize(
     ("said", "instead"),
     [
@@ -105,12 +99,6 @@ def test_a_changed_claim_is_no_longer_met(by: Standard, said: str, instead: str)
     found = score(GOLDEN.replace(said, instead), by)
     assert sorted({f"f{n}" for n in range(1, 9)} - set(met(found))) == ["f1"]
     assert len(found.soundness.contradicted) == 1
-
-
-def test_a_claim_with_another_task_is_not_met(by: Standard) -> None:
-    """All words of f7 are there, about a task that it is not about."""
-    changed = GOLDEN.replace("desk_mason-3b/8:0", "desk_mason-3b/5:0").replace("`8`", "`5`")
-    assert "f7" not in met(score(changed, by))
 
 
 SEVEN = Subject(task="7")
@@ -186,35 +174,6 @@ def test_one_statement_cannot_state_all_facts(by: Standard) -> None:
     assert len(met(score("; ".join(TEXTS), by))) <= by.most_of_one == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "reads"),
-    [
-        ("The booking returns an error and the answer says that the parcel is on its way.", True),
-        ("answer booking error parcel returns says way depot slot label blank verifier x y", False),
-        ("a an and answer booking error is its on parcel returns says that the the way", False),
-        ("Two tasks pass.", True),
-    ],
-)
-def test_what_reads_like_a_sentence(text: str, reads: bool) -> None:
-    """Function words hold it together, and it is not in the order of the alphabet."""
-    assert of_text(text).reads is reads
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("the interval for new tasks 29.8% to 59.4%", ""),
-        ("for new tasks -12.8 points; over 21 tasks: 31 of 76", ""),
-        ("task 18: no call; tasks 4, 7 and 9.", "18 4 7 9"),
-        ("tasks `Age:55` and `c`, not `d`; task geo-3b.", "Age:55 c geo-3b"),
-        ("In task 11, 3 of 4 attempts call nothing; task: 5", "11 5"),
-    ],
-)
-def test_what_names_a_task(text: str, expected: str) -> None:
-    """A number behind the word is a task's name unless it is a figure."""
-    assert tasks_in(text) == set(expected.split())
-
-
 def test_comments_are_no_words(by: Standard) -> None:
     """A comment cannot state a fact."""
     assert met(score(f"# Report\n\n<!-- {' '.join(TEXTS)} -->", by)) == []
@@ -286,17 +245,17 @@ def test_any_text_has_a_score(text: str) -> None:
 
 def test_reward_is_written_and_printed(tmp_path: Path) -> None:
     """`reward.json` has the score, its parts and the block that met each fact."""
-    found = written(tmp_path, reworded=REWORDED)
+    found = written(tmp_path)
     flags = ["--golden", found["golden"], "--anchor-facts", found["facts"]]
     out = tmp_path / "deep" / "er"
-    told = call("score", "--report", found["reworded"], *flags, "--output-dir", out)
+    told = call("score", "--report", found["golden"], *flags, "--output-dir", out)
     reward = json.loads((out / "reward.json").read_text(encoding="utf-8"))
     assert (told.code, told.stderr) == (0, "")
     assert f"final score {reward['final_score']:.4f}" in told.stdout
     assert set(reward["parts"]) == {"facts", "soundness"}
     assert len(reward["facts"]) == reward["n_facts"] == 8
     assert all(each["block"] and each["line"] for each in reward["facts"] if each["met"])
-    printed = call("score", "--report", found["reworded"], *flags, "--json")
+    printed = call("score", "--report", found["golden"], *flags, "--json")
     assert json.loads(printed.stdout) == reward
 
 
@@ -323,15 +282,10 @@ GOOD = '{"fact": "a fact of more than twenty characters"}'
         (b"{", "not JSON"),
         (b"\xff\xfe\x00", "not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"[]", "no object"),
         (b"{}", "no list of facts"),
-        (b'{"anchor_facts": []}', "no list of facts"),
-        (b'{"anchor_facts": {"a": 1}}', "no list of facts"),
         (b'{"anchor_facts": ["text"]}', "fact 1 is not an object"),
         (b'{"anchor_facts": [{"fact": "too short"}]}', "20 characters"),
-        (b'{"anchor_facts": [{"fact": 7}]}', "20 characters"),
         (f'{{"anchor_facts": [{GOOD}, {GOOD}]}}'.encode(), "are the same"),
-        (GOOD.replace("}", ', "difficulty": "hard"}').encode(), "no list"),
     ],
 )
 def test_a_bad_file_of_facts_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import pty
@@ -59,40 +58,24 @@ def citation(evil: Results) -> str:
 FORBIDDEN = [
     "from read_csv('{secret}')",
     "from read_text('{secret}')",
-    "from read_blob('{secret}')",
-    "from read_json('{secret}')",
     "from read_parquet('{secret}')",
-    "from sniff_csv('{secret}')",
     "from '{secret}'",
     "from glob('{folder}/*')",
     "from read_text('/proc/self/environ')",
     "copy (select 1) to '{folder}/written.csv'",
-    "copy runs to '/dev/stdout'",
     "export database '{folder}/written'",
-    "import database '{folder}'",
     "attach '{other}' as other",
-    "attach ':memory:' as other",
     "attach '{folder}/written.duckdb' as other",
     "install httpfs",
-    "load httpfs",
     "load '{folder}/x.duckdb_extension'",
-    "set threads = 1",
     "set enable_external_access = true",
     "set lock_configuration = false",
-    "pragma threads = 1",
     "pragma enable_profiling",
-    "reset memory_limit",
     "create table t as select 1",
-    "create view v as select 1",
-    "create schema s",
-    "create or replace macro f() as 1",
     "insert into rollouts from rollouts",
-    "update rollouts set reward = 1",
     "delete from rollouts",
     "drop table rollouts",
-    "alter table rollouts rename to r",
     "create secret s (type s3, key_id 'k', secret 's')",
-    "from duckdb_secrets()",
     "select getenv('HOME')",
     "select 1; copy (select 1) to '{folder}/written.csv'",
 ]
@@ -154,14 +137,6 @@ def test_rows_are_inert_in_every_format(evil: Results, format_: str) -> None:
     assert not TERMINAL_ACTIVE.search(said.stdout)
 
 
-def test_tables_take_no_markup(evil: Results) -> None:
-    """Rich's own markup is text, and a row stays on its line."""
-    query = "select substr(text, length(text) - 140) as text from events where seq in (2, 3)"
-    said = call("sql", query, "--warehouse", evil.path)
-    rows = [line for line in said.stdout.splitlines() if "[red]x[/red]" in line]
-    assert len(rows) == 2
-
-
 def test_markdown_cells_stay_cells(evil: Results) -> None:
     """Every row has as many unescaped pipes as its header; no tag, link or code is left."""
     said = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", "markdown")
@@ -205,13 +180,6 @@ def test_csv_is_inert_on_a_terminal_and_exact_in_a_file(evil: Results, tmp_path:
     call(*arguments, "--out", tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.reader(file)) == [["task_id", "final_text"], [TASK_ID, EVIL]]
-
-
-def test_column_names_from_data_are_inert(evil: Results) -> None:
-    """A pivot makes column names of untrusted values."""
-    query = "pivot (select agent, reward from rollouts) on agent using max(reward)"
-    printed = _on_a_terminal("sql", query, "--warehouse", evil.path, "--format", "csv")
-    assert not TERMINAL_ACTIVE.search(printed)
 
 
 def test_every_format_keeps_what_the_rollout_says(evil: Results, tmp_path: Path) -> None:
@@ -314,11 +282,3 @@ def test_values_are_bound(odd_ids: Results) -> None:
     said = call("show", "r/x' or true --:0", "--warehouse", odd_ids.path)
     assert said.code == 2
     assert "no such task" in said.stderr
-
-
-def test_csv_reads_back_as_it_was(odd_ids: Results) -> None:
-    """Quotes, tabs and newlines survive CSV."""
-    query = "select distinct task_id from rollouts order by all"
-    said = call("sql", query, "--warehouse", odd_ids.path, "--format", "csv")
-    rows = list(csv.reader(io.StringIO(said.stdout)))
-    assert [row[0] for row in rows[1:]] == sorted(TASK_IDS)

@@ -12,7 +12,6 @@ import duckdb
 import pytest
 from scipy import stats as scipy_stats
 
-from pipeline.analysis.separation import separations
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from tests import separation_reference as reference
@@ -166,11 +165,6 @@ def test_edges() -> None:
     assert top["p_value"] == pytest.approx(bottom["p_value"])
 
 
-def test_nothing_seen() -> None:
-    """Without a sometimes-pass task there is nothing to separate."""
-    assert separators([]) == {}
-
-
 def test_nothing_to_tell() -> None:
     """Features that vary between tasks only have a row, no test, and no direction."""
     tables: list[Table] = [(1, 0, 1, 0), (0, 1, 0, 1)]
@@ -178,13 +172,6 @@ def test_nothing_to_tell() -> None:
     for row in found.values():
         assert (row["n_informative"], row["p_value"], row["q_value"]) == (0, None, None)
         assert (row["direction"], row["is_separating"]) == ("none", None)
-
-
-def test_rows_in_any_order() -> None:
-    """Rollouts in another order change no digit."""
-    seen = drawn_runs(9, 12)
-    shuffled = random.Random(1).sample(seen, len(seen))
-    assert separators(shuffled) == separators(seen)
 
 
 def test_sums_are_exact() -> None:
@@ -225,26 +212,6 @@ def test_clearest_first() -> None:
     assert [row["feature"] for row in rows] == [*order, "number"]
     assert [row["rank"] for row in rows] == list(range(1, 13))
     assert {row["n_tested"] for row in rows} == {14}
-
-
-def test_separations_of_nothing_is_typed() -> None:
-    """An empty table of sums gives an empty table with the same columns."""
-    with duckdb.connect() as db:
-        none = db.sql("""
-            select '' as run_id, '' as feature, '' as kind, '' as edge_strata, 0::bigint as n_tasks,
-                0::bigint as n_informative, 0::bigint as n_with_passed, 0::bigint as n_passed,
-                0::bigint as n_with_failed, 0::bigint as n_failed, 0::double as rate_when_passed,
-                0::double as rate_when_failed, 0::double as up, 0::double as down,
-                0::double as null_variance, 0::double as spread_up, 0::double as spread_across,
-                0::double as spread_down, 0::double as mean_when_passed,
-                0::double as mean_when_failed, 0::double as mean_difference,
-                0::double as se_difference
-            where false
-        """).to_arrow_table()
-    found = separations(none)
-    assert found.num_rows == 0
-    assert str(found.schema.field("direction").type) == "string"
-    assert str(found.schema.field("is_unbounded").type) == "bool"
 
 
 def test_behaviours_of_rollouts(tmp_path) -> None:

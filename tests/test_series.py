@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import pipeline
-from pipeline.cli.compare_series import print_series, series, sparkline
-from tests.results import Results, Row, analyzed, call, rollout
+from pipeline.cli.compare_series import print_series, series
+from tests.results import Results, Row, analyzed, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")
 N_TASKS, N_REPEATS = 40, 4
@@ -190,40 +190,9 @@ def test_page(along: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert "next  blade why base_step_1500/4" in page
 
 
-def test_page_without_series(plain: Results, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where there is none, the page says what one is."""
-    assert printed(plain, capsys).startswith("No series of checkpoints: three or more runs")
-
-
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [
-        (("quick_math_aster-8b", "quick_math_birch-70b"), "three runs or more"),
-        (
-            ("quick_math_aster-8b", "quick_math_birch-70b", "quick_math_aster-8b"),
-            "quick_math_aster-8b: named twice",
-        ),
-        (
-            ("quick_math_aster-8b", "quick_math_birch-70b", "office_desk_aster-8b"),
-            "runs of several benchmarks: office_desk, quick_math",
-        ),
-    ],
-)
-def test_runs_that_are_no_series(names: tuple[str, ...], said: str, demo: Path) -> None:
-    """Tasks are followed within one benchmark: elsewhere one id is another question."""
-    outcome = call("compare", "--series", *names, "--warehouse", demo)
-    assert (outcome.code, outcome.stdout) == (2, "")
-    assert said in outcome.stderr
-
-
 def test_names_are_inert(odd: Results, capsys: pytest.CaptureFixture[str]) -> None:
     """A task's name that is a terminal's command is shown, not sent."""
     page = printed(odd, capsys)
     assert "\x1b" not in page
     assert "a\\x1b[31m\\n" in page
     assert "nothing says which reward is a pass" in page
-
-
-def test_sparkline() -> None:
-    """Only 0 is the lowest block, and only 1 the highest."""
-    assert sparkline([0, 0.01, 0.5, 0.99, 1]) == "▁▂▅▇█"

@@ -42,38 +42,6 @@ It is less than hoped for.
 """
 
 
-GERMAN = """\
-# Ergebnisse
-
-## Zahlen
-
-| Lauf | Aufgaben | bestanden | pass@1 |
-| --- | ---: | ---: | ---: |
-| `haus_a` | 10 | 18 | 45,0 % |
-
-| Kennzahl | Wert | Beleg |
-| --- | ---: | --- |
-| mittlere Belohnung | 0,45 | `haus_a/3:1` |
-
-## Ursachen
-
-| Ursache | Anzahl | pass@1 ohne |
-| --- | ---: | ---: |
-| Suche fehlt | 9 | 60 % |
-
-### Der Agent sucht nie, weil niemand es verlangt
-
-| Lauf | Stufe | Grund |
-| --- | ---: | --- |
-| `haus_a` | 2 | KG |
-
-| Muster | pass@1 |
-| --- | ---: |
-| `NO_SEARCH` | 10 % |
-| "Ich höre auf" | 20 % |
-"""
-
-
 def test_only_aggregate_tables_are_left() -> None:
     """Aggregate and funnel tables as they were, below their headings, and nothing found out."""
     made = shallow(GOLDEN)
@@ -96,16 +64,6 @@ def test_tables_are_known_by_what_stands_in_them() -> None:
     )
     bare = re.sub(r"^#+ .*\n", "", ODD, flags=re.MULTILINE)
     assert (shallow(bare).n_headings, shallow(bare).n_tables) == (0, 2)
-
-
-def test_a_report_in_another_language() -> None:
-    """Of a German report the tables of runs and figures are left, no cause, citation or quote."""
-    assert shallow(GERMAN).text == (
-        "# Ergebnisse\n\n## Zahlen\n\n| Lauf | Aufgaben | bestanden | pass@1 |\n"
-        "| --- | ---: | ---: | ---: |\n| `haus_a` | 10 | 18 | 45,0 % |\n\n"
-        "| Kennzahl | Wert |\n| --- | ---: |\n| mittlere Belohnung | 0,45 |\n\n"
-        "| Lauf | Stufe |\n| --- | ---: |\n| `haus_a` | 2 |\n"
-    )
 
 
 def test_a_fence_or_comment_is_neither_heading_nor_table() -> None:

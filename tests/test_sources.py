@@ -149,15 +149,6 @@ def test_figures_and_values_are_aligned_in_order() -> None:
     assert {status for _, status, _ in found("4 and 5", 4, None, 5)} == {VERIFIED}
 
 
-def test_a_name_with_digits_is_no_figure_where_its_source_gives_it() -> None:
-    """The cell of a slice that is called `24 hours`."""
-    text = "| slice | tasks |\n| - | - |\n| 24 hours | 5 |\n| level\\_2 | 6 |\n"
-    assert found(text.rstrip(), "24 hours", 5, "level_2", 6) == [
-        ("5", VERIFIED, "5"),
-        ("6", VERIFIED, "6"),
-    ]
-
-
 FIGURES = st.one_of(
     st.integers(0, 99_999).map(lambda n: (f"{n:,}", n)),
     st.integers(0, 1000).map(lambda n: (f"{n / 10:.1f}%", n / 1000)),

@@ -136,7 +136,6 @@ def test_needs_hold(tmp_path: Path, demo: Path) -> None:
     """A relation has no row where what it needs has none, also where its query is planned."""
     row = {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}
     folders = {
-        "passed": [row],
         "failed": [{**row, "reward": 0.0}],
         "unscored": [{**row, "reward": None}],
     }
@@ -155,6 +154,7 @@ def test_needs_hold(tmp_path: Path, demo: Path) -> None:
                     assert rows == [], f"{path}: {relation.name}"
 
 
+@pytest.mark.slow
 def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None:
     """What is made empty from remembered columns looks like what the query would have made."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": [{"reward": 1.0, "response": "x"}]})

