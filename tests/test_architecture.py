@@ -19,8 +19,12 @@ def allowed() -> dict[str, set[str]]:
     """The table: module to the modules of ours it may import."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     table = text.partition("## Who may import whom")[2].partition("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", table, re.MULTILINE)
-    return {name: set(re.findall(r"\w+", imports)) for name, imports in rows}
+    rows = re.findall(r"^\| (`[^|]+`) \|(.*)\|$", table, re.MULTILINE)
+    return {
+        name: set(re.findall(r"\w+", imports))
+        for names, imports in rows
+        for name in re.findall(r"\w+", names)
+    }
 
 
 def imports(path: Path) -> set[str]:
