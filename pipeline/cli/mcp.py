@@ -37,7 +37,7 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
     \b
     Examples:
       blade mcp --warehouse blade_out
-      claude mcp add blade -- blade mcp --warehouse /results/blade_out
+      blade mcp --warehouse compared --timeout 30
     """
     try:
         from pipeline.view.mcp import serve
