@@ -27,10 +27,10 @@ analyze: $(READY) ## analyze RESULTS (a folder or file) into OUT
 	$(BIN)/blade analyze "$(RESULTS)" --out "$(OUT)"
 
 test: $(READY) ## run the tests, without the slow ones
-	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-all: $(READY) ## run every test, the slow ones too
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .

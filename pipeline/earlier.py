@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -70,7 +71,7 @@ def origin(found: list[Artifact], chosen: Profile, settings: Settings) -> Origin
         settings.is_growing,
         named,
     ]
-    stamps = {artifact.name: _stamp(artifact.path) for artifact in found}
+    stamps = {artifact.name: _stamp(artifact) for artifact in found}
     return Origin(_key(reader), _key(said), stamps, taken_ns)
 
 
@@ -145,12 +146,15 @@ def _time(path: Path) -> int:
         return -1
 
 
-def _stamp(path: Path) -> Stamp:
-    """Of what cannot be read, one that is never old."""
+def _stamp(artifact: Artifact) -> Stamp:
+    """Of what is not opened, or cannot be, what its place tells; where nothing can, never old."""
+    path, begins = artifact.path, ""
     try:
-        told = path.stat()
-        with path.open("rb") as file:
-            begins = hashlib.sha256(file.read(BEGINNING_BYTES)).hexdigest()
+        told = path.lstat() if artifact.skipped else path.stat()
+        # A pipe may never answer, and a link may lead out of the results.
+        if not artifact.skipped and stat.S_ISREG(told.st_mode):
+            with path.open("rb") as file:
+                begins = hashlib.sha256(file.read(BEGINNING_BYTES)).hexdigest()
     except OSError:
         return Stamp(-1, "", time.time_ns())
     return Stamp(told.st_size, begins, max(told.st_mtime_ns, told.st_ctime_ns))

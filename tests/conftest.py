@@ -25,9 +25,15 @@ DEMO = ROOT / "data_samples" / "demo"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
 
 
+# Few tests that take long: begun last, they would keep one worker waiting for the other.
+LONGEST = ("fresh_clone", "installed", "agent_skill", "engines", "init_whole", "planted_pairs")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Real results take seconds: what reads them is slow."""
+    """Real results take seconds: what reads them is slow. The longest files come first."""
+    first = [f"test_{name}" for name in LONGEST]
+    items.sort(key=lambda item: item.path.stem not in first)
     for item in items:
         if "corpus" in getattr(item, "fixturenames", ()) or item.name == "test_corpus":
             item.add_marker(pytest.mark.slow)

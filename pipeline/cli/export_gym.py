@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -21,6 +21,7 @@ from pipeline.cli.lookup import Row, rows
 from pipeline.text import json_text
 from pipeline.warehouse import Warehouse
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 AT_ONCE = 50
 # One attempt per row: what was asked, and all that followed.
 ATTEMPTS = """
@@ -292,7 +293,7 @@ def _comparison(warehouse: Warehouse, base: str, candidate: str, timestamp: int)
 
     return {
         "schema_version": "1",
-        "generated_at": datetime.fromtimestamp(timestamp, UTC).isoformat(),
+        "generated_at": (EPOCH + timedelta(seconds=timestamp)).isoformat(),
         "nemo_gym_version": "unknown",
         "command": "blade export --format gym",
         "baseline": file(left, "baseline"),
