@@ -106,6 +106,8 @@ class Left:
             (self.reader, self.choices) == (now.reader, now.choices)
             and self.stamps.keys() == now.stamps.keys()
             and self.unchanged(now) == now.stamps.keys()
+            # Left by one that was killed, for the next to tidy up.
+            and not (self.out / outputs.ROOM).exists()
             and all(_time(self.out / name) == self.taken_ns for name in names)
         )
 

@@ -149,6 +149,9 @@ def test_nothing_changed_nothing_is_made(tmp_path: Path) -> None:
     said, n_read = told(Settings((results,), out))
     assert said[-1].startswith("nothing has changed") and n_read == 0
     assert {path: path.stat().st_ino for path in out.rglob("*")} == before
+    (out / ".blade").mkdir()
+    said, _ = told(Settings((results,), out))
+    assert "removed what a killed analysis left: .blade" in said
     (out / "manifest.json").write_text("{}")
     for how in ({}, {"is_kept": False}, {"benchmark": "other"}, {"is_rehashed": True}):
         said, _ = told(Settings((results,), out, **how))

@@ -130,6 +130,7 @@ def _named(
 )
 @click.option(
     "--jobs",
+    "--threads",
     "threads",
     type=click.IntRange(1, MOST_JOBS),
     help="How much is done at once.  [default: one per core; one for small results]",
