@@ -202,9 +202,13 @@ def _files(
     seen: set[Path] = set()
     unreadable: list[OSError] = []
     for folder, subfolders, names in os.walk(path, followlinks=True, onerror=unreadable.append):
-        here = folders[folder] = Path(folder).resolve()
+        above, _, name = folder.rpartition(os.sep)
+        # Following the whole way to each of thousands of folders takes longer than listing them.
+        is_below = above in folders and not Path(folder).is_symlink()
+        here = folders[folder] = folders[above] / name if is_below else Path(folder).resolve()
+        is_output = MANIFEST_NAME in names and _is_our_output(here)
         # A link may lead back up; our own output would make a second analysis differ.
-        if here in seen or here == skipped or _is_our_output(here):
+        if here in seen or here == skipped or is_output:
             subfolders.clear()
             continue
         seen.add(here)
