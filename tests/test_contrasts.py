@@ -276,7 +276,7 @@ def contrasts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_pair(name: str, contrasts: dict[str, Row]) -> None:
-    """The contrast of a pair says where the failing side parts from the passing one, and how."""
+    """The contrast of a pair says where the failing side diverges from the passing one, and how."""
     expected = PAIRS[name].expected
     assert {column: contrasts[name][column] for column in expected} == expected
 

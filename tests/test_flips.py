@@ -1,4 +1,4 @@
-"""Tasks that flip between two runs: which they are, and where a failure parts from a pass."""
+"""Tasks that flip between two runs: which they are, and where a failure diverges from a pass."""
 
 from __future__ import annotations
 

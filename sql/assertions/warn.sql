@@ -46,8 +46,7 @@ warn_failures_unexpected as (
 grouped_tasks as (
     select
         benchmark, run_id,
-        slices.name,
-        slices.value,
+        slices.name, slices.value,
         count(*) as n_tasks,
         steady_sum(coalesce(pass_rate, mean_reward)) as total,
         steady_sum(coalesce(pass_rate, mean_reward) ** 2) as square_total
@@ -178,9 +177,7 @@ warn_unscored as (
 ),
 refused as (
     select
-        rejects.source_file,
-        rejects.source_line,
-        rejects.reason,
+        rejects.source_file, rejects.source_line, rejects.reason,
         row_number() over (partition by rejects.source_file order by rejects.source_line) as number
     from main.rejects
     inner join main.artifacts on artifacts.path = rejects.source_file

@@ -3,8 +3,7 @@
 -- kind: table
 -- needs: staging.run_pairs
 select
-    tasks.base,
-    tasks.candidate,
+    tasks.base, tasks.candidate,
     coalesce(bases.task_group, candidates.task_group, tasks.task_id) as task_group,
     tasks.base_n_scored as n_base,
     tasks.candidate_n_scored as n_candidate,

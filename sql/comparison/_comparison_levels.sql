@@ -77,9 +77,7 @@ levels as materialized (
 groups as (
     select
         base, candidate, metric,
-        n_common_tasks,
-        n_paired_tasks,
-        n_possible_tasks,
+        n_common_tasks, n_paired_tasks, n_possible_tasks,
         count(*) filter (where is_common) as n_common,
         count(*) filter (where is_paired) as n_paired,
         count(*) as n_possible,
@@ -93,13 +91,7 @@ groups as (
     inner join levels using (base, candidate, metric)
     where is_possible
     group by
-        base,
-        candidate,
-        metric,
-        task_group,
-        n_common_tasks,
-        n_paired_tasks,
-        n_possible_tasks
+        base, candidate, metric, task_group, n_common_tasks, n_paired_tasks, n_possible_tasks
 ),
 spreads as (
     select

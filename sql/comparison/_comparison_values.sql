@@ -3,18 +3,11 @@
 -- kind: table
 -- needs: staging.run_pairs
 select
-    tasks.base,
-    tasks.candidate,
+    tasks.base, tasks.candidate,
     unnest(['pass_at_1', 'mean_reward']) as metric,
-    tasks.task_id,
-    tasks.pairing,
-    tasks.is_paired,
-    tasks.is_common,
+    tasks.task_id, tasks.pairing, tasks.is_paired, tasks.is_common,
     coalesce(bases.task_group, candidates.task_group, tasks.task_id) as task_group,
-    tasks.base_n_scored,
-    tasks.candidate_n_scored,
-    tasks.base_bucket,
-    tasks.candidate_bucket,
+    tasks.base_n_scored, tasks.candidate_n_scored, tasks.base_bucket, tasks.candidate_bucket,
     bases.is_graded or candidates.is_graded as is_graded,
     unnest([tasks.base_pass_rate, tasks.base_mean_reward]) as base_value,
     unnest([tasks.candidate_pass_rate, tasks.candidate_mean_reward]) as candidate_value,

@@ -6,10 +6,7 @@ with
 -- Stages of both runs. What was scored was recorded, and whether it was expected is no step.
 stages as (
     select
-        pairs.base,
-        pairs.candidate,
-        bases.stage_no,
-        bases.stage,
+        pairs.base, pairs.candidate, bases.stage_no, bases.stage,
         row_number() over (partition by pairs.base, pairs.candidate order by bases.stage_no)
             as step_no
     from staging.run_pairs as pairs
@@ -40,8 +37,7 @@ sides as (
 task_facts as (
     select
         run_id, task_id,
-        facts.facts,
-        facts.is_pass,
+        facts.facts, facts.is_pass,
         count(*) as n_rollouts,
         sorted_sum(attempts.reward) as total_reward
     from staging.stage_facts as facts
@@ -54,9 +50,7 @@ task_facts as (
 weighed as (
     select
         base, candidate,
-        is_base,
-        facts.facts,
-        facts.is_pass,
+        is_base, facts.facts, facts.is_pass,
         steady_sum(facts.n_rollouts / nullif(sides.n_scored, 0)) as weight,
         steady_sum(facts.total_reward / nullif(sides.n_scored, 0)) as reward
     from sides
@@ -89,8 +83,7 @@ steps as (
 )
 select
     base, candidate,
-    step_no,
-    steps.stage,
+    step_no, steps.stage,
     coalesce(steady_sum(case when ended.is_base then ended.weight end), 0) as base_weight,
     coalesce(steady_sum(case when ended.is_base then ended.reward end), 0) as base_reward,
     coalesce(steady_sum(case when not ended.is_base then ended.weight end), 0) as candidate_weight,

@@ -7,10 +7,7 @@ with
 task_values as materialized (
     select
         task_values.*,
-        levels.n_base_tasks,
-        levels.n_candidate_tasks,
-        levels.n_common_tasks,
-        levels.base_common,
+        levels.n_base_tasks, levels.n_candidate_tasks, levels.n_common_tasks, levels.base_common,
         levels.candidate_common
     from staging.comparison_values as task_values
     inner join staging.comparison_levels as levels using (base, candidate, metric)
@@ -20,8 +17,7 @@ task_values as materialized (
 -- missing rows. A pass may still have less than the full reward.
 losses as (
     select
-        attempts.run_id,
-        attempts.task_id,
+        attempts.run_id, attempts.task_id,
         coalesce(modes.mode, 'passed') as mode,
         [
             count(*) filter (where is_scored and not coalesce(is_pass, false))
@@ -56,8 +52,7 @@ sides as (
 mode_changes as (
     select
         base, candidate, task_id,
-        is_common,
-        mode,
+        is_common, mode,
         unnest(['pass_at_1', 'mean_reward', 'pass_at_1', 'mean_reward']) as metric,
         unnest(['dropped', 'dropped', 'counted_as_fail', 'counted_as_fail']) as policy,
         unnest(coalesce(any_value(amounts) filter (where is_base), [0, 0, 0, 0])) as base_loss,
@@ -104,8 +99,7 @@ moves as (
         'failure modes' as ledger,
         mode as line,
         difference(coalesce(base_loss, 0), coalesce(candidate_loss, 0)) as change,
-        base_loss,
-        candidate_loss,
+        base_loss, candidate_loss,
         case policy when 'dropped' then levels.n_common_tasks else levels.n_paired_tasks end
             as n_units
     from mode_changes
@@ -124,8 +118,7 @@ summed as (
         case when metric = 'pass_at_1' then steady_sum(base_loss) / n_units end as base_rate,
         case when metric = 'pass_at_1' then steady_sum(candidate_loss) / n_units end as candidate_rate,
         count(*) filter (where change <> 0 or ledger <> 'failure modes') as n_tasks,
-        n_units,
-        example_side,
+        n_units, example_side,
         largest_by(task_id, change) as example_task
     from moves
     where line is not null
@@ -152,8 +145,7 @@ sliced as (
         steady_sum(change) / nullif(n_common, 0) as mean_change,
         steady_sum(change * change) as sum_of_squares,
         largest_by(task_values.task_id, change) as example_task,
-        n_base_tasks,
-        n_candidate_tasks
+        n_base_tasks, n_candidate_tasks
     from task_values
     inner join staging.run_pairs as pairs using (base, candidate)
     inner join keys using (benchmark)
@@ -179,8 +171,7 @@ slices as (
     select
         base, candidate, metric,
         'slices' as ledger,
-        slice_key,
-        line,
+        slice_key, line,
         unnest(['rate', 'mix']) as effect,
         unnest([
             (base_share + candidate_share) / 2 * (candidate_rate - base_rate),

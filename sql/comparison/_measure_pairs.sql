@@ -28,9 +28,7 @@ tasks as (
 ),
 measured as (
     select
-        tasks.base,
-        tasks.candidate,
-        tasks.task_id,
+        tasks.base, tasks.candidate, tasks.task_id,
         unnest([
             'input_tokens', 'output_tokens', 'n_turns', 'n_tool_calls', 'n_tool_errors',
             'duration_s'

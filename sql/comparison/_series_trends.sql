@@ -3,9 +3,7 @@
 -- kind: table
 -- needs: staging.series_runs
 select
-    series,
-    benchmark,
-    task_id,
+    series, benchmark, task_id,
     list(pass_rate order by place) as rates,
     list(n_scored order by place) as n_scored,
     list(n_passed order by place) as n_passed,

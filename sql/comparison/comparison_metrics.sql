@@ -16,8 +16,7 @@ with runs as (
 ),
 whole as (
     select
-        pairs.base,
-        pairs.candidate,
+        pairs.base, pairs.candidate,
         unnest([
             'coverage', 'failed_attempt_rate', 'missing_rate', 'unscored_rate', 'clean_rate'
         ]) as metric,

@@ -60,9 +60,7 @@ settings as (
     ) as entries
 )
 select
-    pairs.base,
-    pairs.candidate,
-    settings.setting,
+    pairs.base, pairs.candidate, settings.setting,
     max(settings.value) filter (settings.run_id = pairs.base) as base_value,
     max(settings.value) filter (settings.run_id = pairs.candidate) as candidate_value,
     cast(null as bigint) as n_tasks
@@ -75,8 +73,7 @@ having
     or (settings.setting = 'model' and base_value is null)
 union all
 select
-    tasks.base,
-    tasks.candidate,
+    tasks.base, tasks.candidate,
     if(tasks.is_paired, 'system prompt', 'questions') as setting,
     min(left(bases.system_prompt, 200)) filter (tasks.is_paired) as base_value,
     min(left(candidates.system_prompt, 200)) filter (tasks.is_paired) as candidate_value,

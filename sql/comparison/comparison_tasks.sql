@@ -47,10 +47,7 @@ judged as (
 )
 select
     base, candidate, task_id,
-    pairs.benchmark,
-    pairing,
-    is_paired,
-    is_common,
+    pairs.benchmark, pairing, is_paired, is_common,
     columns('base_.*'),
     columns('candidate_.*'),
     -- Divided once, so that equal changes are equal.

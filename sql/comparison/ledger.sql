@@ -17,8 +17,7 @@ lines as (
             when 'shared tasks' then comparisons.delta
             else comparisons.delta_counted_as_fail
         end as total,
-        comparisons.ci_new_tasks_low,
-        comparisons.ci_new_tasks_high,
+        comparisons.ci_new_tasks_low, comparisons.ci_new_tasks_high,
         case metric when 'pass_at_1' then 1000 else 10000 end as scale,
         case example_side when 'base' then base else candidate end as example_run
     from staging.ledger_lines as lines
@@ -42,8 +41,7 @@ numbered as (
             order by
                 line <> 'tasks of both' or ledger <> 'task mix',
                 abs(amount) desc,
-                line,
-                effect
+                line, effect
         ) as line_no,
         floor(amount * scale) as whole,
         amount * scale - floor(amount * scale) as remainder,
@@ -86,13 +84,9 @@ mode_places as (
 )
 select
     base, candidate, metric, policy, ledger, slice_key,
-    line_no,
-    line,
-    effect,
-    rounded.amount,
+    line_no, line, effect, rounded.amount,
     (whole + case when is_raised then 1 else 0 end) / scale as shown,
-    base_rate,
-    candidate_rate,
+    base_rate, candidate_rate,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_low else ci_low end as ci_low,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_high else ci_high end
         as ci_high,
@@ -100,11 +94,9 @@ select
     noise.n_tasks as n_tasks_by_noise,
     -- What noise moves is known of passes, not of rewards.
     case when metric = 'pass_at_1' then noise.amount end as amount_by_noise,
-    explains,
-    total,
+    explains, total,
     total_whole / scale as total_shown,
-    is_reversal,
-    example_task,
+    is_reversal, example_task,
     example_run || '/' || example_task || ':' || case
         when ledger = 'failure modes' then places.rollout_index
         when (rounded.amount < 0) = (example_run = candidate) then sides.worst_index

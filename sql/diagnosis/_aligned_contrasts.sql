@@ -11,8 +11,7 @@ with words as (
 -- Which tools change something: those that a task expects to, else by their names.
 tools as (
     select
-        run_id,
-        tool,
+        run_id, tool,
         if(changing.tool is not null, 'write', tool_kind(tool, reads, writes)) as kind
     from (
         select distinct run_id, benchmark, tool
@@ -31,9 +30,7 @@ tools as (
 -- A call may look though its tool could change something, or change something through a shell.
 unread as materialized (
     select distinct
-        record_id,
-        seq,
-        tools.kind,
+        record_id, seq, tools.kind,
         looks_like_edit(arguments) as is_edit,
         regexp_extract(
             left(arguments, 2000), '"(?:command|cmd|action|operation)"\s*:\s*"(\w+)', 1
@@ -46,9 +43,7 @@ unread as materialized (
 ),
 kinds as (
     select
-        record_id,
-        seq,
-        case
+        record_id, seq, case
             when not is_edit and looks.command is not null then 'read'
             when is_edit or kind = 'write' then 'write'
         end as kind
@@ -62,14 +57,9 @@ kinds as (
 ),
 calls as (
     select
-        task_no,
-        record_id,
-        seq,
-        tool,
-        is_pass,
+        task_no, record_id, seq, tool, is_pass,
         call_key as call,
-        result_seq,
-        is_error,
+        result_seq, is_error,
         result_seq is not null and not is_error as has_succeeded,
         -- Made more than once in all repeats: only then is there anything to compare it with.
         count(*) over (partition by task_no, call_key) > 1 as is_comparable,
@@ -108,12 +98,7 @@ judged as (
 -- The calls that tell rollouts apart: without failures that a retry fixed, and needless repeats.
 steps as (
     select
-        task_no,
-        record_id,
-        seq,
-        tool,
-        call,
-        result_seq,
+        task_no, record_id, seq, tool, call, result_seq,
         -- A call in error changes nothing; but that a pass succeeds with it, or with its tool where
         -- this rollout never does, is a difference.
         is_act and (
@@ -141,15 +126,8 @@ steps as (
 select
     rollouts.task_no,
     rollouts.flip_no is not null as is_flip,
-    rollouts.record_id,
-    rollouts.rollout_index,
-    rollouts.is_pass,
-    steps.seq,
-    steps.result_seq,
-    steps.tool,
-    steps.is_consequential,
-    steps.call,
-    steps.step
+    rollouts.record_id, rollouts.rollout_index, rollouts.is_pass, steps.seq, steps.result_seq,
+    steps.tool, steps.is_consequential, steps.call, steps.step
 from staging.contrast_rollouts as rollouts
 left join steps using (task_no, record_id)
 where rollouts.is_acting

@@ -108,15 +108,12 @@ mixed as (
 used as materialized (
     select
         record_id, benchmark, task_id,
-        is_pass,
-        tool,
-        argument,
+        is_pass, tool, argument,
         min(seq) as seq
     from (
         select
             rollouts.*,
-            tool,
-            seq,
+            tool, seq,
             unnest(list_append(argument_names, '')) as argument
         from staging.calls
         inner join rollouts using (record_id)
@@ -137,9 +134,7 @@ habits as (
 -- Calls, and arguments of calls, that a failing rollout leaves out though every pass has them.
 missing as (
     select
-        failing.record_id,
-        habits.tool,
-        habits.argument,
+        failing.record_id, habits.tool, habits.argument,
         tools.seq as tool_seq
     from (from rollouts where is_failure) as failing
     inner join habits using (benchmark, task_id)
@@ -216,9 +211,7 @@ unseen as (
 -- Nearly one that was read: a slip of the pen, not another name.
 slips as (
     select distinct
-        unseen.record_id,
-        unseen.seq,
-        unseen.name
+        unseen.record_id, unseen.seq, unseen.name
     from unseen
     inner join seen using (record_id)
     where

@@ -37,8 +37,7 @@ numbered as (
 ),
 answers as (
     select
-        calls.record_id,
-        calls.seq,
+        calls.record_id, calls.seq,
         results.seq as result_seq,
         coalesce(results.is_error, false) as is_error
     from numbered as calls
@@ -105,8 +104,7 @@ calls as (
 )
 select
     calls.*,
-    answers.result_seq,
-    answers.is_error,
+    answers.result_seq, answers.is_error,
     left(messages.message, 300) as message,
     error_signature(messages.message) as signature,
     is_unknown_tool(messages.message, calls.tool) as is_unknown_tool

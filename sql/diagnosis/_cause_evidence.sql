@@ -119,8 +119,7 @@ facts as (
 attempts as (
     select
         features.*,
-        modes.mode,
-        modes.cause,
+        modes.mode, modes.cause,
         modes.evidence_seq as seq,
         modes.snippet,
         spoken.rule as spoken_rule,
@@ -195,8 +194,7 @@ failing as (
 passing as (
     select
         passes.*,
-        mode,
-        is_profile
+        mode, is_profile
     from passes
     inner join staging.rule_matches using (run_id, task_id, rollout_index)
     inner join raw.failure_rules using (rule_no)
@@ -232,8 +230,7 @@ from failing
 union all by name
 select
     run_id, task_id, rollout_index, benchmark,
-    rule,
-    mode,
+    rule, mode,
     true as is_pass
 from (
     select run_id, task_id, rollout_index, benchmark, spoken.rule, '' as mode

@@ -8,8 +8,7 @@ with evidence as materialized (
 matched as (
     select
         run_id, task_id,
-        rule,
-        mode,
+        rule, mode,
         count(rollout_index) as n_with,
         count(*) filter (where is_scored) as n_scored_with,
         bool_or(rollout_index is null) as has_fact,
@@ -36,8 +35,7 @@ matched as (
 passes as (
     select
         benchmark, task_id,
-        rule,
-        mode,
+        rule, mode,
         count(*) as n_passing_with
     from evidence
     where is_pass
@@ -46,18 +44,15 @@ passes as (
 weighed as (
     select
         run_id, task_id,
-        rules.rule_no,
-        rule,
+        rules.rule_no, rule,
         coalesce(rules.cause, modes.cause, recorded.cause) as cause,
         coalesce(rules.intervention, modes.intervention) as intervention,
         coalesce(rules.note, modes.title) || coalesce(': ' || detail, '') as note,
-        n_with,
-        n_scored_with,
+        n_with, n_scored_with,
         n_attempts - n_passed as n_failing,
         n_passed + n_passed_elsewhere as n_passes,
         coalesce(n_passing_with, 0) as n_passing_with,
-        is_proven,
-        has_fact,
+        is_proven, has_fact,
         least(
             highest,
             if(modes.is_words, 1, 3),

@@ -7,8 +7,7 @@ with matches as (
     union all by name
     -- Where no repeat calls a tool there is nothing to align, and the first of them stand for all.
     select
-        failing.task_no,
-        failing.record_id,
+        failing.task_no, failing.record_id,
         passing.record_id as passing_record_id,
         failing.is_first as is_closest,
         0 as n_common,
@@ -24,10 +23,7 @@ with matches as (
 pairs as (
     select
         matches.* exclude (seq, passing_seq),
-        failing.flip_no,
-        failing.run_id,
-        failing.task_id,
-        failing.rollout_index,
+        failing.flip_no, failing.run_id, failing.task_id, failing.rollout_index,
         passing.run_id as passing_run_id,
         passing.rollout_index as passing_index,
         failing.n_calls,

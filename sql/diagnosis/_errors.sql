@@ -1,15 +1,11 @@
 -- Every error message of a run, from its tools, its verifier and its failed attempts.
 -- grain: run_id, task_id, rollout_index, source, place
 select
-    keys.run_id,
-    keys.task_id,
-    keys.rollout_index,
+    keys.run_id, keys.task_id, keys.rollout_index,
     'tool' as source,
     result_seq as place,
     run_id || '/' || task_id || ':' || rollout_index || '#' || result_seq as citation,
-    tool,
-    message,
-    signature
+    tool, message, signature
 from staging.calls
 inner join staging.rollout_keys as keys using (record_id)
 where is_error

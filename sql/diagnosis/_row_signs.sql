@@ -5,10 +5,7 @@ with
 -- The row's own fields that rules read, in the order in which one goes before another.
 fields as (
     select
-        record_id,
-        words.role,
-        words.place,
-        entries.value,
+        record_id, words.role, words.place, entries.value,
         entries.value = 'true' as is_true,
         -- Not empty, and no word for "nothing happened".
         regexp_matches(entries.value, '\S')
@@ -55,11 +52,7 @@ said as (
 ),
 read as (
     select
-        record_id,
-        is_pass,
-        answer,
-        final_text,
-        verifier,
+        record_id, is_pass, answer, final_text, verifier,
         cast(rollouts.last_message_seq as bigint) as final_text_seq,
         -- The error of the model's call is an object or a text.
         case
@@ -97,10 +90,7 @@ read as (
     left join said using (record_id)
 )
 select
-    record_id,
-    verifier_text,
-    verifier_error,
-    sandbox_error,
+    record_id, verifier_text, verifier_error, sandbox_error,
     left(model_error, 400) as model_error,
     -- Of a pass the text tells why it passed.
     error_signature(

@@ -15,8 +15,7 @@ with words as materialized (
 -- stands among the checks. Patterns that are made up are asked of each word once.
 fields as materialized (
     select
-        field,
-        value,
+        field, value,
         -- A true says what its field is called.
         lower(regexp_replace(if(value = 'true', field, value), '[_.-]+', ' ', 'g')) as said,
         length(said) <= 60 and regexp_matches(said, terminal)
@@ -43,13 +42,7 @@ signs as (
     select
         run_id, task_id, rollout_index,
         rules.mode as sign,
-        rules.source,
-        rule_no,
-        is_always,
-        is_description,
-        matches.seq,
-        matches.told,
-        matches.n_told
+        rules.source, rule_no, is_always, is_description, matches.seq, matches.told, matches.n_told
     from staging.rule_matches as matches
     inner join raw.failure_rules as rules using (rule_no)
     union all by name
@@ -57,8 +50,7 @@ signs as (
         run_id, task_id, rollout_index,
         field || '=' || value as sign,
         'record' as source,
-        is_always,
-        cause,
+        is_always, cause,
         value as told,
         length(value) as n_told
     from main.record_fields

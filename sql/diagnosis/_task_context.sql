@@ -4,8 +4,7 @@
 with attempts as (
     select
         run_id, task_id, benchmark,
-        attempts.is_recorded,
-        attempts.is_scored,
+        attempts.is_recorded, attempts.is_scored,
         coalesce(attempts.is_pass, false) as is_pass,
         attempts.is_scored and not attempts.is_pass as is_failure,
         coalesce(rollouts.is_truncated, false) as is_truncated,
@@ -15,8 +14,7 @@ with attempts as (
             ) as is_timed_out,
         records.max_output_tokens,
         signs.verifier_error is not null as has_verifier_error,
-        signs.reference,
-        rollouts.answer,
+        signs.reference, rollouts.answer,
         case when is_failure then comparable(rollouts.answer) end as failing_answer,
         calls.unexpected_call_key
     from staging.attempts
@@ -71,8 +69,7 @@ everywhere as (
 -- Whether all who share a limit run into it.
 limits as (
     select
-        here.run_id,
-        here.task_id,
+        here.run_id, here.task_id,
         sum(shared.n_within) = 0 and sum(shared.n_seen) > 1 as is_limit_for_all
     from here
     inner join (
@@ -91,8 +88,7 @@ limits as (
 asked as (
     select distinct
         benchmark, run_id, task_id,
-        request_hash,
-        rollouts.prompt_sha
+        request_hash, rollouts.prompt_sha
     from staging.rollouts
     inner join staging.records using (record_id)
     inner join raw.texts using (record_id)
@@ -106,9 +102,7 @@ asked as (
 -- thousands may ask the same.
 members as (
     select
-        benchmark,
-        request_hash,
-        prompt_sha,
+        benchmark, request_hash, prompt_sha,
         min(task_id) as task_id
     from asked
     group by benchmark, request_hash, prompt_sha
@@ -119,8 +113,7 @@ members as (
 -- Tasks that ask word for word what another task asks, and expect another answer.
 twins as (
     select
-        asked.run_id,
-        asked.task_id,
+        asked.run_id, asked.task_id,
         min(members.task_id) as twin_task_id
     from asked
     inner join members using (benchmark, request_hash)
@@ -129,9 +122,7 @@ twins as (
 )
 select
     here.* exclude (n_verifier_errors, reference, shared_limit, n_seen, n_within),
-    everywhere.n_verifier_error_runs,
-    passes.n_passed_elsewhere,
-    limits.is_limit_for_all,
+    everywhere.n_verifier_error_runs, passes.n_passed_elsewhere, limits.is_limit_for_all,
     twins.twin_task_id,
     twin.reference as twin_reference
 from here

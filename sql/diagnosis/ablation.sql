@@ -86,9 +86,7 @@ steps as (
     from metrics
     union all by name
     select
-        run_id,
-        part,
-        place,
+        run_id, part, place,
         'without ' || if(name = '', 'all', name) as step,
         nullif(name, '') as mode,
         coalesce(gains.total / nullif(n_scored_tasks, 0), 0) as gain,
@@ -119,11 +117,6 @@ steps as (
 select
     run_id,
     row_number() over (partition by run_id order by part, place) as step_no,
-    step,
-    mode,
-    reference_run_id,
-    pass_at_1,
-    gain,
-    n_tasks
+    step, mode, reference_run_id, pass_at_1, gain, n_tasks
 from steps
 order by run_id, step_no

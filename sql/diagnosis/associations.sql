@@ -63,15 +63,11 @@ summed as (
     group by all
 )
 select
-    run_id,
-    sign,
-    tests.source,
+    run_id, sign, tests.source,
     n_signed / nullif(n_attempts, 0) as share,
     n_signed,
     n_attempts - n_signed as n_unsigned,
-    n_tasks,
-    n_never_tasks,
-    risk_difference,
+    n_tasks, n_never_tasks, risk_difference,
     -- Each task left out in turn.
     greatest(sqrt(spread) / nullif(list_sum(weights), 0), sqrt((n_tasks - 1) / n_tasks * list_sum(list_transform(
         list_zip(weights, differences),
@@ -79,9 +75,7 @@ select
             (list_sum(differences) - task[2]) / nullif(list_sum(weights) - task[1], 0) - risk_difference, 2
         )
     )))) as standard_error,
-    tests.p_value,
-    tests.q_value,
-    tests.n_tried
+    tests.p_value, tests.q_value, tests.n_tried
 from summed
 inner join totals using (run_id)
 inner join (

@@ -97,10 +97,7 @@ canonical as (
         union all by name
         select
             attempts.* exclude (rollout_index, is_pass),
-            seq,
-            calls.tool,
-            events.arguments,
-            calls.is_error
+            seq, calls.tool, events.arguments, calls.is_error
         from staging.calls
         inner join attempts using (record_id)
         semi join listed using (run_id, task_id)
@@ -178,10 +175,7 @@ others as (
 ),
 paired as (
     select
-        record_id,
-        missing.expected_no,
-        others.seq,
-        others.is_error,
+        record_id, missing.expected_no, others.seq, others.is_error,
         others.arguments as other_arguments,
         others.call_key as made_key,
         argument_differences(missing.fields, others.fields, 60) as differing,
@@ -201,11 +195,9 @@ paired as (
 ),
 found as (
     select
-        record_id,
-        expected_no,
+        record_id, expected_no,
         coalesce(wanted.seq, paired.seq) as seq,
-        tool,
-        case
+        tool, case
             when wanted.seq is not null then 'made'
             when paired.is_error then 'failed'
             when paired.seq is not null then 'differs'
@@ -234,9 +226,7 @@ found as (
     union all by name
     -- Calls in error change nothing, and who looks is not to be asked.
     select
-        record_id,
-        seq,
-        tool,
+        record_id, seq, tool,
         'unasked' as status,
         call_key,
         []::varchar[] as differing_keys,
@@ -265,11 +255,7 @@ select
         partition by record_id, is_write and status <> 'made'
         order by status = 'missing', status = 'failed', seq, expected_no
     ) = 1 as is_first,
-    found.expected_no,
-    found.seq,
-    found.differing_keys,
-    found.detail,
-    found.call_key
+    found.expected_no, found.seq, found.differing_keys, found.detail, found.call_key
 from found
 inner join attempts using (record_id)
 left join changing on changing.benchmark = attempts.benchmark and changing.tool = found.tool

@@ -41,14 +41,11 @@ select
         when counted.source = 'check' then 'this check fails'
         else 'nothing on record explains it'
     end as title,
-    counted.source,
-    counted.is_description,
+    counted.source, counted.is_description,
     coalesce(rules.cause, counted.cause) as default_cause,
     rules.intervention,
     coalesce(rules.severity, 0) as severity,
-    n_rollouts,
-    n_tasks,
-    n_matched,
+    n_rollouts, n_tasks, n_matched,
     cast(sum(n_rollouts) over (partition by run_id) as bigint) as n_failures,
     n_rollouts / nullif(n_failures, 0) as share_of_failures,
     run_id || '/' || example.citation as example,

@@ -14,11 +14,9 @@ with tasks as (
 signed as (
     select
         benchmark, run_id, task_id,
-        sign,
-        source,
+        sign, source,
         rule_no is null as is_field,
-        is_always,
-        is_description,
+        is_always, is_description,
         count(*) as n_signed,
         count(*) filter (where not is_pass) as n_signed_failed
     from staging.signs
@@ -43,9 +41,7 @@ strata as (
     group by all
 )
 select
-    benchmark,
-    sign,
-    source,
+    benchmark, sign, source,
     cast(sum(n_tasks * strata.n_signed) as bigint) as n_signed,
     cast(sum(n_tasks * strata.n_signed_failed) as bigint) as n_signed_failed,
     n_passes,

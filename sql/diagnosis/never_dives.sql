@@ -20,9 +20,7 @@ rollouts as materialized (
     select
         features.*,
         run_id || '/' || rollouts.rollout_id as citation,
-        rollouts.answer,
-        stages.last_stage_no,
-        stages.last_stage,
+        rollouts.answer, stages.last_stage_no, stages.last_stage,
         -- The first wrong change, else the check that most attempts fail, else the last error.
         case
             when changes.status is not null
@@ -121,22 +119,11 @@ tools as (
 )
 select
     run_id, task_id,
-    outcomes.n_scored,
-    mode,
-    n_with_mode,
-    last_stage,
-    n_at_last_stage,
-    error_signature,
+    outcomes.n_scored, mode, n_with_mode, last_stage, n_at_last_stage, error_signature,
     coalesce(n_with_error, 0) as n_with_error,
     coalesce(shared_tools, []) as shared_tools,
-    shared_answer,
-    best.best_reward,
-    best.best_rollout,
-    n_best,
-    best.n_checks_passed,
-    best.n_checks,
-    best.n_matched_actions,
-    best.n_expected_actions,
+    shared_answer, best.best_reward, best.best_rollout, n_best, best.n_checks_passed,
+    best.n_checks, best.n_matched_actions, best.n_expected_actions,
     best.wrong.kind as wrong_kind,
     best.wrong.name as wrong_name,
     best.wrong.seq as wrong_seq,
@@ -144,8 +131,7 @@ select
     list_count(list_filter(
         bests.wrongs, lambda each: each.kind = best.wrong.kind and each.name = best.wrong.name
     )) as n_wrong_alike,
-    passes.n_passing_runs,
-    passes.n_runs
+    passes.n_passing_runs, passes.n_runs
 from outcomes
 inner join staging.run_tasks as passes using (run_id, task_id)
 inner join bests using (run_id, task_id)

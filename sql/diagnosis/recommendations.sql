@@ -6,11 +6,7 @@
 with failing as (
     select
         run_id, task_id, rollout_index,
-        mode,
-        cause,
-        source,
-        is_description,
-        case
+        mode, cause, source, is_description, case
             when rollout_keys.record_id is not null
                 then run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || evidence_seq, '')
         end as citation
@@ -39,8 +35,7 @@ labelled as (
 -- Limits differ; what was not graded, or lost, is one thing to do.
 recorded as (
     select
-        run_id,
-        topic,
+        run_id, topic,
         if(topic = 'cut off', mode, '') as limit_mode,
         array_to_string(list(distinct mode order by mode), ', ') as subject,
         count(*) as n_rollouts,
@@ -84,11 +79,7 @@ associated as (
         sign as subject,
         n_signed as n_rollouts,
         n_signed + n_unsigned as n_total,
-        share,
-        risk_difference,
-        risk_low,
-        risk_high,
-        points,
+        share, risk_difference, risk_low, risk_high, points,
         count(distinct task_id) as n_tasks,
         min_by(
             run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || seq, ''),
@@ -139,18 +130,13 @@ select
         partition by run_id
         order by kind, coalesce(points, 0) desc, n_rollouts desc, topic, subject
     ) as rank,
-    kind,
-    topic,
-    subject,
+    kind, topic, subject,
     coalesce(found.note, rules.title) as note,
     n_rollouts,
     coalesce(n_total, n_failures) as n_total,
     n_tasks,
     coalesce(share, n_rollouts / nullif(n_failures, 0)) as share,
-    risk_difference,
-    risk_low,
-    risk_high,
-    points,
+    risk_difference, risk_low, risk_high, points,
     coalesce(citations, []) as citations
 from found
 inner join totals using (run_id)

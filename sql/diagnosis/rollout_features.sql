@@ -55,8 +55,7 @@ check_counts as (
 -- run would pile up at; token counts are seldom equal by chance.
 caps as (
     select
-        run_id,
-        case
+        run_id, case
             when most_turns > 4 and n_at_turns > 2 and n_at_turns > n_below_turns
                 and 2 * n_at_turns <= n_known and n_passed_at_turns = 0
                 then most_turns
@@ -163,9 +162,7 @@ self_checks as (
 behaviours as (
     select
         benchmark, task_id,
-        prompt_sha,
-        record_id,
-        is_pass,
+        prompt_sha, record_id, is_pass,
         hash(calls_key, coalesce(answer, final_text)) as behaviour,
         run_id || '/' || rollout_id as citation
     from staging.rollouts
@@ -174,8 +171,7 @@ behaviours as (
     left join staging.call_signs using (record_id)
     semi join (
         select
-            benchmark,
-            task_id
+            benchmark, task_id
         from staging.task_context
         group by all
         having sum(n_passed) > 0 and sum(n_failed) > 0
@@ -187,14 +183,12 @@ behaviours as (
 -- Failing rollouts that did and said exactly what a passing one of the same task did.
 verdict_twins as (
     select
-        record_id,
-        passing.same_as_pass
+        record_id, passing.same_as_pass
     from behaviours
     inner join (
         select
             benchmark, task_id,
-            prompt_sha,
-            behaviour,
+            prompt_sha, behaviour,
             min(citation) as same_as_pass
         from behaviours
         where is_pass
@@ -204,25 +198,15 @@ verdict_twins as (
 )
 select
     run_id, task_id, rollout_index,
-    context.benchmark,
-    attempts.outcome,
-    attempts.is_scored,
-    attempts.is_pass,
-    attempts.reward,
+    context.benchmark, attempts.outcome, attempts.is_scored, attempts.is_pass, attempts.reward,
     failed.failure_class,
     left(failed.message, 400) as failure_message,
     attempts.is_infrastructure,
     not attempts.is_recorded and lost_lines.run_id is not null as is_unreadable,
-    rollouts.finish_reason,
-    rollouts.is_truncated,
-    rollouts.has_output,
-    rollouts.has_action,
+    rollouts.finish_reason, rollouts.is_truncated, rollouts.has_output, rollouts.has_action,
     rollouts.has_feedback,
     run_benchmarks.is_tool_call as needs_tools,
-    rollouts.n_events,
-    rollouts.n_turns,
-    rollouts.n_tool_calls,
-    rollouts.n_tool_errors,
+    rollouts.n_events, rollouts.n_turns, rollouts.n_tool_calls, rollouts.n_tool_errors,
     if(is_observed, coalesce(calls.calls_by_tool, map([], [])), null) as calls_by_tool,
     if(is_observed, cast(coalesce(cardinality(calls.calls_by_tool), 0) as bigint), null) as n_tools,
     if(is_observed, coalesce(calls.n_repeated_calls, 0), null) as n_repeated_calls,
@@ -234,8 +218,7 @@ select
     if(is_observed, coalesce(calls.n_same_final_errors, 0), null) as n_same_final_errors,
     if(is_observed, coalesce(calls.ends_in_error, false), null) as ends_in_error,
     if(is_observed, coalesce(calls.n_counted_calls, 0), null) as n_counted_calls,
-    calls.error_signature,
-    calls.n_expected_actions,
+    calls.error_signature, calls.n_expected_actions,
     if(is_observed, calls.n_matched_actions, null) as n_matched_actions,
     if(is_observed, calls.n_unexpected_calls, null) as n_unexpected_calls,
     if(is_observed, calls.missing_call, null) as missing_call,
@@ -255,10 +238,7 @@ select
         else coalesce(comparable(rollouts.answer) = comparable(context.twin_reference), false)
     end as is_twin_reference,
     signs.reference is not null as has_reference,
-    signs.verifier_text,
-    signs.verifier_error,
-    signs.sandbox_error,
-    signs.model_error,
+    signs.verifier_text, signs.verifier_error, signs.sandbox_error, signs.model_error,
     signs.exit_code,
     coalesce(check_counts.n_passed, signs.n_checks_passed) as n_checks_passed,
     coalesce(check_counts.n_failed, signs.n_checks_failed) as n_checks_failed,
@@ -296,24 +276,15 @@ select
         and check_counts.n_failed is null and signs.verifier_text is null,
         false
     ) as is_unreached,
-    rollouts.input_tokens,
-    rollouts.output_tokens,
+    rollouts.input_tokens, rollouts.output_tokens,
     rollouts.output_tokens / nullif(records.max_output_tokens, 0) as output_limit_rate,
-    rollouts.duration_s,
-    verdict_twins.same_as_pass,
+    rollouts.duration_s, verdict_twins.same_as_pass,
     context.n_attempts as n_task_attempts,
     context.n_scored as n_task_scored,
     context.n_passed as n_task_passed,
-    context.n_passed_elsewhere,
-    context.is_same_unexpected_call,
-    context.is_limit_for_all,
-    context.twin_task_id,
-    calls.repeated_error_seq,
-    calls.final_error_seq,
-    calls.malformed_seq,
-    calls.unknown_tool_seq,
-    calls.unexpected_call_seq,
-    calls.missing_argument_seq,
+    context.n_passed_elsewhere, context.is_same_unexpected_call, context.is_limit_for_all,
+    context.twin_task_id, calls.repeated_error_seq, calls.final_error_seq, calls.malformed_seq,
+    calls.unknown_tool_seq, calls.unexpected_call_seq, calls.missing_argument_seq,
     calls.guessed_seq,
     case when self_checks.self_check is not null then calls.last_result_seq end as self_check_seq,
     signs.final_text_seq,

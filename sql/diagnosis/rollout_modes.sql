@@ -5,8 +5,7 @@
 with modes as (
     select
         run_id, task_id, rollout_index,
-        rule_no,
-        signs.sign,
+        rule_no, signs.sign,
         coalesce(signs.source, 'none') as source,
         coalesce(signs.is_description, false) as is_description,
         -- What the record says itself, what a profile knows of it, its fields, checks, the trajectory,
@@ -25,9 +24,7 @@ with modes as (
                 end,
                 rules.severity desc nulls first, signs.is_always desc, n_signed_failed desc, signs.sign
         ) = 1 as is_primary,
-        signs.seq,
-        signs.told,
-        signs.n_told,
+        signs.seq, signs.told, signs.n_told,
         signs.cause as sign_cause
     from main.rollout_features as features
     left join (
@@ -57,9 +54,7 @@ select
     run_id, task_id, rollout_index,
     coalesce(modes.sign, 'UNEXPLAINED') as mode,
     rules.predicate as rule,
-    modes.source,
-    modes.is_description,
-    is_primary,
+    modes.source, modes.is_description, is_primary,
     seq as evidence_seq,
     left(coalesce(said, told), 240) as snippet,
     coalesce(length(said), n_told) as n_characters,

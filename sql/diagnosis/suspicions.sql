@@ -2,18 +2,12 @@
 -- grain: run_id, task_id, rule
 select
     run_id, task_id,
-    rule,
-    cause,
-    case
+    rule, cause, case
         when level = 3 or is_proven then 'strong'
         when level = 2 then 'moderate'
         else 'weak'
     end as confidence,
-    note,
-    intervention,
-    evidence,
-    n_with,
-    n_failing
+    note, intervention, evidence, n_with, n_failing
 from staging.cause_signals
 where
     cause in ('TI', 'IR', 'DA')

@@ -129,8 +129,7 @@ every as (
 )
 select
     run_id, task_id, rollout_index,
-    finding.check_id,
-    finding.subject,
+    finding.check_id, finding.subject,
     min(finding.message) as message,
     min(finding.evidence) as evidence
 from every

@@ -66,8 +66,7 @@ observed as (
 ),
 lists as (
     select
-        record_id,
-        is_unreadable,
+        record_id, is_unreadable,
         is_observed and not regexp_matches(
             gaps, '(?m)^tool_calls?_.*(unavailable|incomplete|unreadable)$'
         ) as has_tools,

@@ -12,9 +12,7 @@ with findings as (
 -- A plain response serves where calls or turns are not there.
 evidence as (
     select
-        rollouts.run_id,
-        rollouts.task_id,
-        rollouts.rollout_index,
+        rollouts.run_id, rollouts.task_id, rollouts.rollout_index,
         {
             'turns': coalesce(has_turns, false),
             'calls': coalesce(has_calls, false),
@@ -57,10 +55,7 @@ unobserved as (
     from patterns
 )
 select
-    evidence.run_id,
-    evidence.task_id,
-    evidence.rollout_index,
-    case
+    evidence.run_id, evidence.task_id, evidence.rollout_index, case
         when findings.n_findings > 0 then 'unhealthy'
         when length(unobserved.unobserved_checks) > 0 then 'unobserved'
         else 'healthy'

@@ -64,8 +64,7 @@ id_fields as (
 -- Every row with its task: by index, else by explicit id, else by content.
 named as materialized (
     select
-        records.run_id,
-        records.record_id,
+        records.run_id, records.record_id,
         bounded_name(coalesce(
             records.task_index,
             indexed.task_index,
@@ -80,11 +79,7 @@ named as materialized (
             when coalesce(records.task_index, indexed.task_index) is not null then 'index'
             else coalesce(id_fields.name, 'content')
         end as task_id_source,
-        records.role,
-        records.seed,
-        records.chunk,
-        records.rollout_index,
-        records.attempt_index,
+        records.role, records.seed, records.chunk, records.rollout_index, records.attempt_index,
         case when records.rollout_index is null then records.content_hash end as content_hash,
         case when records.chunk is not null then records.prompt_sha end as prompt_sha,
         records.has_prompt
@@ -148,9 +143,7 @@ colliding as (
 -- How far each shard's repeat numbers must move so that the shards of a run do not collide.
 offsets as (
     select
-        run_id,
-        repeat_seed,
-        repeat_chunk,
+        run_id, repeat_seed, repeat_chunk,
         cast(sum(1 + coalesce(max(rollout_index), -1)) over (
             partition by run_id
             order by repeat_seed, repeat_chunk

@@ -5,10 +5,7 @@ select
     records.record_id,
     files.path as source_file,
     records.record_id % 1099511627776 as source_line,
-    files.run_name,
-    files.seed,
-    files.chunk,
-    case
+    files.run_name, files.seed, files.chunk, case
         when files.kind = 'inputs' then 'input'
         when files.kind = 'failures' then 'failure'
         when json_as_text(records.failure_class) is not null then 'failure'
@@ -45,8 +42,7 @@ select
             row_field(records.verifier, records.reward_components, settings.reward_path)
         )
     end as reward,
-    records.reward_components,
-    records.mask_sample,
+    records.reward_components, records.mask_sample,
     json_as_text(records.skills_hash) as skills_hash,
     coalesce(
         model_name(json_as_text(records.response_model)),
@@ -58,8 +54,7 @@ select
         json_field(records.verifier, 'finish_reason'),
         json_field(records.verifier, 'stop_reason')
     ) as finish_reason,
-    records.response_error,
-    records.usage,
+    records.response_error, records.usage,
     json_as_number(records.created_at) as created_at,
     json_as_number(records.completed_at) as completed_at,
     coalesce(
@@ -76,17 +71,13 @@ select
     bounded_name(json_as_text(records.failure_class)) as failure_class,
     json_as_boolean(records.failure_terminal) as is_terminal,
     json_as_text(records.failure_judge_error) as judge_error,
-    records.perf,
-    records.outline,
+    records.perf, records.outline,
     -- The last letter m of the outline, counted from 1.
     cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
         as last_message_seq,
     records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
     coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
-    records.request_hash,
-    records.ids,
-    records.task_hash,
-    records.content_hash
+    records.request_hash, records.ids, records.task_hash, records.content_hash
 from raw.records
 inner join raw.files
     on files.file_no = records.record_id // 1099511627776

@@ -19,12 +19,9 @@ shown as (
 ),
 read as (
     select
-        keys.run_id,
-        keys.task_id,
-        keys.rollout_index,
+        keys.run_id, keys.task_id, keys.rollout_index,
         records.*,
-        texts.verifier,
-        shown.n_tool_errors,
+        texts.verifier, shown.n_tool_errors,
         coalesce(shown.is_spoken, false) as is_spoken,
         has_items,
         coalesce(
@@ -100,11 +97,7 @@ select
     reward,
     reward is not null as is_scored,
     reward >= benchmarks.pass_threshold - 1e-9 as is_pass,
-    status,
-    model,
-    agent,
-    finish_reason,
-    case
+    status, model, agent, finish_reason, case
         when status = 'incomplete' or finish_reason in ('max_output_tokens', 'max_tokens', 'length')
             then true
         when coalesce(status, finish_reason) is not null or has_text is not null then false
@@ -119,20 +112,13 @@ select
         as n_turns,
     length(outline) - length(replace(outline, 'c', '')) as n_tool_calls,
     case when is_observed then coalesce(n_tool_errors, 0) end as n_tool_errors,
-    input_tokens,
-    output_tokens,
-    duration_s,
+    input_tokens, output_tokens, duration_s,
     case when cost between 0 and 1e12 then cost end as cost,
     case
         when settings.answer_path is null then extracted_answer(verifier)
         else json_as_text(row_field(verifier, reward_components, settings.answer_path))
     end as answer,
-    prompt_sha,
-    source_file,
-    source_line,
-    record_id,
-    last_message_seq,
-    is_observed
+    prompt_sha, source_file, source_line, record_id, last_message_seq, is_observed
 from observed
 inner join staging.run_benchmarks as benchmarks using (run_id)
 cross join raw.settings

@@ -13,8 +13,7 @@ with recursive asked as materialized (
 -- Another harness may name the benchmark in its rows.
 named as (
     select
-        run_keys.run_id,
-        run_name,
+        run_keys.run_id, run_name,
         coalesce(min(said.benchmark), min(files.package)) as package
     from staging.run_keys
     inner join raw.files using (run_name)
@@ -52,9 +51,7 @@ id_fields as (
 -- A task by its question, by its explicit id where no question was recorded; else it is the run's own.
 tasks as (
     select distinct
-        run_id,
-        task_id,
-        case
+        run_id, task_id, case
             when has_prompt then 'prompt ' || prompt_sha
             else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
         end as token
@@ -116,9 +113,7 @@ groups (run_id, group_id) using key (run_id) as (
 ),
 runs as (
     select
-        groups.group_id,
-        named.run_id,
-        named.run_name,
+        groups.group_id, named.run_id, named.run_name,
         min(named.package) over by_group as package,
         min(named.run_name) over by_group as first_name,
         count(distinct named.run_name) over by_group as n_names

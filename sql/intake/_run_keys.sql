@@ -15,9 +15,7 @@ parts as (
 ),
 counted as (
     select
-        run_name,
-        parts.part,
-        parts.agent,
+        run_name, parts.part, parts.agent,
         count(parts.part) over (partition by run_name) > 1 as has_several,
         min(parts.agent) over (partition by run_name) as only_agent,
         min(parts.part) over (partition by run_name) as only_part
@@ -37,10 +35,7 @@ candidates as (
     from counted
 )
 select
-    run_name,
-    agent_key,
-    part,
-    agent,
+    run_name, agent_key, part, agent,
     -- It becomes the name of a folder.
     safe_name(bounded_name(
         case

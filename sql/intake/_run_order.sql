@@ -11,8 +11,7 @@ with settings as (
 -- these words.
 steps as (
     select
-        runs.run_id,
-        runs.model,
+        runs.run_id, runs.model,
         '(step|ckpt|checkpoint|epoch|(?:^|[^a-z])iter(?:ation)?)([-_]?)(\d+(?:\.\d+)?)' as pattern,
         json_as_number(regexp_extract(lower(runs.run_id), '.*' || pattern, 3)) as named_step,
         coalesce(
@@ -29,8 +28,7 @@ steps as (
 -- where none is known, without this number wherever it stands whole.
 checkpoints as (
     select
-        run_id,
-        case
+        run_id, case
             when named_step is not null then regexp_replace(run_id, '(?i)' || pattern, '\1\2', 'g')
             when said_step = whole_step
                 then regexp_replace(model, '(^|\D)0*' || whole_step || '(\D|$)', '\1\2', 'g')
@@ -44,8 +42,7 @@ checkpoints as (
 -- noise.
 pieces as (
     select
-        runs.benchmark,
-        runs.run_id,
+        runs.benchmark, runs.run_id,
         string_split_regex(runs.run_id, '\d+') as words,
         regexp_extract_all(runs.run_id, '\d+') as numbers,
         unnest(generate_series(1, len(numbers))) as place
@@ -82,8 +79,7 @@ last_varying as (
 ),
 ordered as (
     select
-        runs.benchmark,
-        run_id,
+        runs.benchmark, run_id,
         coalesce(checkpoints.stem, last_varying.stem, run_id) as stem,
         coalesce(checkpoints.step, last_varying.step) as step,
         checkpoints.run_id is not null as is_checkpoint

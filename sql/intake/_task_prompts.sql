@@ -5,13 +5,8 @@ with
 -- The question of every row: what its run asked, and for which task.
 questions as (
     select
-        keys.record_id,
-        keys.run_id,
-        run_benchmarks.benchmark,
-        keys.task_id,
-        keys.role,
-        records.prompt_sha,
-        records.has_prompt,
+        keys.record_id, keys.run_id, run_benchmarks.benchmark, keys.task_id, keys.role,
+        records.prompt_sha, records.has_prompt,
         records.outline is null as is_bare,
         texts.system_prompt
     from staging.keys

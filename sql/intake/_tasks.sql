@@ -28,11 +28,7 @@ slices as (
     group by all
 )
 select
-    ranked.benchmark,
-    ranked.task_id,
-    ranked.prompt_record,
-    ranked.prompt_sha,
-    ranked.n_prompts,
+    ranked.benchmark, ranked.task_id, ranked.prompt_record, ranked.prompt_sha, ranked.n_prompts,
     coalesce(slices.slices, map([], [])) as slices
 from ranked
 left join slices using (benchmark, task_id)

@@ -42,20 +42,17 @@ own_rows as (
     group by all
 )
 select
-    path,
-    files.kind,
+    path, files.kind,
     case when held.run_ids is null then runs.run_id when len(held.run_ids) = 1 then held.run_ids[1] end
         as run_id,
     coalesce(held.run_ids, runs.run_ids, []) as run_ids,
-    files.n_bytes,
-    files.n_lines,
+    files.n_bytes, files.n_lines,
     coalesce(own_rows.n_rows, 0) as n_rows,
     coalesce(rejects.n_rejects, 0) as n_rejects,
     -- Rows of another kind than the file's, and lines of files that are read whole or not at all.
     files.n_lines - files.n_blank
         - coalesce(own_rows.n_rows, 0) - coalesce(rejects.n_rejects, 0) as n_other,
-    files.n_blank,
-    files.sha256
+    files.n_blank, files.sha256
 from raw.files
 left join runs using (run_name)
 left join held using (path)

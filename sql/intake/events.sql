@@ -6,15 +6,8 @@ events as (
     select * from raw.events where seq > 0
 )
 select
-    keys.run_id,
-    keys.task_id,
-    keys.rollout_index,
-    events.seq,
-    events.kind,
-    events.role,
-    events.tool,
-    events.call_id,
-    events.arguments,
+    keys.run_id, keys.task_id, keys.rollout_index, events.seq, events.kind, events.role,
+    events.tool, events.call_id, events.arguments,
     coalesce(events.words, events.text) as text,
     events.is_error
 from events

@@ -10,13 +10,7 @@ with labels as (
 )
 select
     run_id, task_id,
-    cause,
-    intervention,
-    note,
-    evidence,
-    said_by,
-    source_file,
-    source_line
+    cause, intervention, note, evidence, said_by, source_file, source_line
 from labels
 anti join main.rejects using (source_file, source_line)
 order by run_id, task_id

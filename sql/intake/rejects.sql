@@ -64,7 +64,6 @@ rejects as (
 select
     files.path as source_file,
     rejects.record_id % 1099511627776 as source_line,
-    rejects.reason,
-    rejects.snippet
+    rejects.reason, rejects.snippet
 from rejects
 inner join raw.files on files.file_no = rejects.record_id // 1099511627776

@@ -10,8 +10,7 @@ meanings as (
         files.path as source_file,
         bounded_name(figures.metric) as metric,
         coalesce(figures.means, '') as means,
-        figures.scale,
-        figures.rounding,
+        figures.scale, figures.rounding,
         figures.reason as stated_reason
     from raw.figures
     inner join raw.files using (file_no)
@@ -26,9 +25,7 @@ kinds as (
         coalesce(means, metric) as meant,
         coalesce(meanings.scale, 1) as scale,
         coalesce(meanings.rounding, 0) as rounding,
-        meanings.stated_reason,
-        files.seed,
-        files.chunk,
+        meanings.stated_reason, files.seed, files.chunk,
         -- A sidecar speaks of a whole run, or of one of its shards.
         dense_rank() over (order by metrics.run_id, files.seed, files.chunk) as scope,
         case
@@ -58,22 +55,11 @@ kinds as (
 -- What each figure claims: which statistic, of which field, over which part of the run.
 figures as materialized (
     select
-        run_id,
-        agent,
-        task_id,
-        metric,
-        meant,
+        run_id, agent, task_id, metric, meant,
         value / scale as reported,
-        value,
-        scale,
+        value, scale,
         rounding / abs(scale) as rounding,
-        stated_reason,
-        source_file,
-        scope,
-        seed,
-        chunk,
-        kind,
-        case
+        stated_reason, source_file, scope, seed, chunk, kind, case
             when kind = 'statistic' then words.after
             when kind = 'repeats' then words.after[6:]
             -- A rollout is accurate as far as it is rewarded.
@@ -94,12 +80,10 @@ scopes as (
 -- The rollouts, and the rows that asked for them, of every scope.
 rows_read as (
     select
-        scopes.scope,
-        keys.record_id,
+        scopes.scope, keys.record_id,
         keys.role = 'rollout' as is_rollout,
         keys.role = 'input' and records.file_kind = 'inputs' as is_input,
-        keys.task_id,
-        keys.rollout_index
+        keys.task_id, keys.rollout_index
     from scopes
     inner join staging.keys using (run_id)
     inner join staging.records using (record_id)
@@ -111,9 +95,7 @@ rows_read as (
 ),
 attempts as (
     select
-        scope,
-        task_id,
-        rollout_index,
+        scope, task_id, rollout_index,
         bool_or(is_rollout) as is_there,
         bool_or(is_input) as is_expected
     from rows_read
@@ -122,8 +104,7 @@ attempts as (
 -- Rollouts there are and rollouts there should be, by scope and by task.
 counts as (
     select
-        scope,
-        task_id,
+        scope, task_id,
         count(*) filter (is_there) as n_rollouts,
         count(distinct task_id) filter (is_there) as n_tasks,
         nullif(count(*) filter (is_expected), 0) as n_expected,
@@ -188,9 +169,7 @@ numbers as materialized (
 -- The repeats of each task by the score that pass figures are of, in the order of the repeats.
 scores as (
     select
-        scope,
-        field,
-        task_id,
+        scope, field, task_id,
         list(value order by rollout_index) as scores,
         list(record_id order by rollout_index) as record_ids
     from numbers
@@ -221,10 +200,7 @@ votes as (
 -- What the commonest answer of a task's first k scored repeats is worth; ties are averaged.
 majorities as (
     select
-        scope,
-        field,
-        k,
-        task_id,
+        scope, field, k, task_id,
         max(n_votes) as most_votes,
         list({'value': value, 'n_votes': n_votes} order by value) as answers
     from votes
@@ -258,10 +234,7 @@ shares as (
 ),
 passes as (
     select
-        scope,
-        kind,
-        field,
-        k,
+        scope, kind, field, k,
         bool_or(is_graded) as is_graded,
         bool_or(is_cut) as is_cut,
         bool_or(is_answered) as is_answered,
@@ -273,8 +246,7 @@ passes as (
 -- the reward where `output_type` is JSON.
 compounds as (
     select distinct
-        figures.scope,
-        figures.field,
+        figures.scope, figures.field,
         bases.field as base_field,
         substring(figures.field, length(bases.field) + 2) as remainder
     from figures
@@ -295,8 +267,7 @@ texts as (
 ),
 readings as (
     select
-        compounds.scope,
-        compounds.field,
+        compounds.scope, compounds.field,
         count(*) as n_numbers,
         min(numbers.value) as lowest,
         max(numbers.value) as highest,
@@ -322,8 +293,7 @@ readings as (
 -- Our own mean of each field that names a group of rows; null where its readings disagree.
 slices as (
     select
-        scope,
-        field,
+        scope, field,
         count(*) as n_readings,
         min(n_numbers) as n_numbers,
         min(lowest) as lowest,
@@ -336,8 +306,7 @@ slices as (
 -- do, else up to twice as far from 0.
 ranges as (
     select
-        scope,
-        field,
+        scope, field,
         case when min(lowest) >= 0 then 0.0 else least(-1, 2 * min(lowest)) end as lowest,
         case when max(highest) <= 1 then 1.0 else 2 * max(highest) end as highest
     from (
@@ -378,8 +347,7 @@ task_means as (
 ),
 repeat_means as (
     select
-        scope,
-        field,
+        scope, field,
         list(mean order by mean) as means,
         map_from_entries(list((rollout_index, mean))) as by_repeat
     from (
@@ -400,8 +368,7 @@ valued as (
         coalesce(passes.is_graded, false) as is_graded,
         coalesce(passes.is_cut, false) as is_cut,
         coalesce(counts.n_rollouts, 0) as n_rollouts,
-        counts.n_expected,
-        statistics.sorted,
+        counts.n_expected, statistics.sorted,
         -- What a mean is the mean of: numbers, or tasks.
         coalesce(statistics.n_numbers, slices.n_numbers, len(passes.shares)) as n_averaged,
         case
@@ -595,10 +562,7 @@ reasoned as (
         on foreign_files.run_id = reached.run_id and foreign_files.source_file = reached.source_file
 )
 select
-    run_id,
-    agent,
-    task_id,
-    metric,
+    run_id, agent, task_id, metric,
     value as reported,
     ours * scale as ours,
     case
@@ -614,6 +578,5 @@ select
             'no reason found'
         )
     end as reason,
-    explained_rate,
-    source_file
+    explained_rate, source_file
 from reasoned

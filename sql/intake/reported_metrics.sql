@@ -10,8 +10,7 @@ figures as (
         figures.*,
         files.path as source_file,
         files.kind as source_kind,
-        files.seed,
-        files.chunk,
+        files.seed, files.chunk,
         -- The place among the rows of this run: a file may hold the rows of several agents.
         dense_rank() over (
             partition by run_keys.run_id, files.path order by figures.position nulls last
@@ -28,10 +27,7 @@ figures as (
 -- A task that was asked and has no rollout has no row in a profile.
 tasks as (
     select distinct
-        keys.run_id,
-        records.seed,
-        records.chunk,
-        keys.task_id,
+        keys.run_id, records.seed, records.chunk, keys.task_id,
         try_cast(regexp_extract(keys.task_id, '^(chunk[0-9]+-)?([0-9]+)$', 2) as bigint) as task_no
     from staging.keys
     semi join (from figures where task is null and position is not null) as unnamed using (run_id)
@@ -60,9 +56,7 @@ select
             then coalesce(figures.task, places.task_id, '#' || figures.place)
     end) as task_id,
     bounded_name(figures.metric) as metric,
-    figures.value,
-    figures.source_kind,
-    figures.source_file
+    figures.value, figures.source_kind, figures.source_file
 from figures
 -- The older form gives no index: its rows ascend by it.
 left join places

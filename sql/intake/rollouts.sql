@@ -4,13 +4,9 @@ select
     rollouts.* exclude (
         answer, prompt_sha, source_file, source_line, record_id, last_message_seq, is_observed
     ),
-    final_texts.final_text,
-    rollouts.answer,
+    final_texts.final_text, rollouts.answer,
     as_json(texts.verifier) as verifier,
-    rollouts.prompt_sha,
-    rollouts.source_file,
-    rollouts.source_line,
-    rollouts.record_id
+    rollouts.prompt_sha, rollouts.source_file, rollouts.source_line, rollouts.record_id
 from staging.rollouts
 inner join raw.texts using (record_id)
 left join staging.final_texts using (record_id)

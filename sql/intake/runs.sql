@@ -42,8 +42,7 @@ expected as (
 -- The repeats of a task are those expected; those recorded where nothing says what was.
 repeats as (
     select
-        run_id,
-        case
+        run_id, case
             when max(n_expected) over (partition by run_id) > 0 then n_expected
             else n_recorded
         end as n_repeats
@@ -88,8 +87,7 @@ facts as (
     group by all
 )
 select
-    run_id,
-    benchmarks.benchmark,
+    run_id, benchmarks.benchmark,
     coalesce(facts.model, model_name(settings.model), run_id) as model,
     -- A name may say that it is a checkpoint: step_500. Of `iter` the word must begin there, or every
     -- writer were one.

@@ -1,9 +1,7 @@
 -- How often each check fails in attempts that pass and in those that fail, over a benchmark.
 -- grain: benchmark, source, check_name
 select
-    benchmark,
-    source,
-    check_name,
+    benchmark, source, check_name,
     count(*) filter (where is_pass) as n_passes,
     count(*) filter (where not is_pass) as n_failures,
     count(*) filter (where is_pass and not is_passed) as n_passing,

@@ -42,8 +42,7 @@ fields as (
 ),
 named as (
     select
-        record_id,
-        parent,
+        record_id, parent,
         entry.key as name,
         parent || entry.key as path,
         entry.value as value
@@ -53,10 +52,7 @@ named as (
 -- Lists of more than a few hundred items are data, not checks.
 items as (
     select
-        record_id,
-        parent,
-        name,
-        path,
+        record_id, parent, name, path,
         unnest(elements) as element,
         generate_subscripts(elements, 1) as item_no
     from (
@@ -81,10 +77,7 @@ opened as (
     cross join words
 )
 select
-    record_id,
-    parent,
-    name,
-    path,
+    record_id, parent, name, path,
     0 as item_no,
     json_type(value) as kind,
     left(json_as_text(value), 400) as value,
@@ -97,11 +90,7 @@ from named
 where parent = '' or left(value, 1) not in ('{', '[')
 union all
 select
-    record_id,
-    parent,
-    name,
-    path,
-    item_no,
+    record_id, parent, name, path, item_no,
     case when item is null then json_type(element) else 'ITEM' end as kind,
     case
         when item is null then left(json_as_text(element), 400)

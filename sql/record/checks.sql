@@ -15,8 +15,7 @@ with words as materialized (
 -- the row itself is a check by its name alone.
 names_of_fields as materialized (
     select
-        name,
-        parent,
+        name, parent,
         list_contains(containers, lower(regexp_extract(rtrim(parent, '.'), '[^.]*$'))) as is_in_container,
         list_contains(containers, lower(name)) as is_container,
         regexp_matches(name, endings)
@@ -32,16 +31,7 @@ names_of_fields as materialized (
 ),
 entries as materialized (
     select
-        record_id,
-        parent,
-        name,
-        path,
-        item_no,
-        kind,
-        item_name,
-        message,
-        n_characters,
-        value,
+        record_id, parent, name, path, item_no, kind, item_name, message, n_characters, value,
         if(regexp_matches(value, '^-?[0-9]'), try_cast(value as double), null) as number,
         -- A code says whether, not how far.
         if(regexp_matches(verdict_key, 'exit_code|return_?code'), score, coalesce(score, number)) as score,
@@ -53,8 +43,7 @@ entries as materialized (
             when score between 0 and 1 then score >= 1 - 1e-9
             when number between 0 and 1 then number >= 1 - 1e-9
         end as is_passed,
-        is_in_container,
-        is_container,
+        is_in_container, is_container,
         is_named_check and kind = 'BOOLEAN' as is_named_check,
         is_component and number between 0 and 1 as is_component
     from staging.record_entries
@@ -64,9 +53,7 @@ entries as materialized (
 -- A list of verdicts may lie beside the list of their names.
 lists as (
     select
-        record_id,
-        path,
-        parent,
+        record_id, path, parent,
         bool_and(kind = 'BOOLEAN') as is_boolean,
         bool_and(number <= 1 or kind = 'BOOLEAN') and bool_or(is_container) as is_numbered,
         bool_and(kind = 'VARCHAR' and n_characters <= 200) as is_text,
@@ -77,8 +64,7 @@ lists as (
 ),
 names as (
     select
-        verdicts.record_id,
-        verdicts.path,
+        verdicts.record_id, verdicts.path,
         min(texts.path) as names_path
     from lists as verdicts
     left join lists as texts
@@ -136,9 +122,7 @@ found as (
         record_id,
         rtrim(parent, '.') as source,
         name as check_name,
-        is_passed,
-        score,
-        item_no
+        is_passed, score, item_no
     from entries
     left join objects using (record_id, parent)
     where
@@ -205,8 +189,6 @@ select
     run_id, task_id, rollout_index,
     if(source = '', 'row', bounded_name(source)) as source,
     if(nth = 1, bounded, bounded || ' (' || nth || ')') as check_name,
-    is_passed,
-    score,
-    message
+    is_passed, score, message
 from numbered
 inner join staging.rollout_keys using (record_id)

@@ -29,8 +29,7 @@ attempts as (
 tasks as (
     select
         benchmark, run_id, task_id,
-        field,
-        n_attempts,
+        field, n_attempts,
         min(value) <> max(value) or count(*) < n_attempts as is_varying
     from fields
     inner join attempts using (benchmark, run_id, task_id)
@@ -38,8 +37,7 @@ tasks as (
 ),
 scopes as (
     select
-        benchmark,
-        field,
+        benchmark, field,
         bool_or(is_varying) as is_varying,
         bool_or(n_attempts > 1) as has_repeats
     from tasks
@@ -57,9 +55,7 @@ totals as (
 ),
 valued as (
     select
-        benchmark,
-        field,
-        value,
+        benchmark, field, value,
         bool_and(is_plain) as is_plain,
         count(*) as n,
         count(*) filter (where is_pass) as n_passed,
@@ -91,8 +87,7 @@ silent as (
 select
     run_id, task_id, rollout_index,
     bounded_name(field) as field,
-    value,
-    case
+    value, case
         when has_repeats and not is_varying then 'task'
         when has_repeats or regexp_matches(field, outcome) then 'outcome'
         else 'task'

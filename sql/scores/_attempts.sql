@@ -7,9 +7,7 @@ with grid as (
         expected.run_id is not null as is_expected,
         rollouts.run_id is not null as is_recorded,
         coalesce(rollouts.is_scored, false) as is_scored,
-        rollouts.is_pass,
-        rollouts.reward,
-        rollouts.record_id
+        rollouts.is_pass, rollouts.reward, rollouts.record_id
     from (from main.expected where source <> 'inferred') as expected
     full join staging.rollouts using (run_id, task_id, rollout_index)
 ),

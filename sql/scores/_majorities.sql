@@ -24,8 +24,7 @@ ballots as (
     group by all
 )
 select
-    run_id,
-    ballot,
+    run_id, ballot,
     count(*) as n_tasks
 from ballots
 group by all

@@ -22,8 +22,7 @@ contradicted as (
 -- Which tasks belong together, where the profile names the field that says so.
 groups as (
     select
-        run_benchmarks.benchmark,
-        keys.task_id,
+        run_benchmarks.benchmark, keys.task_id,
         -- A task that names no group is a group of its own.
         coalesce(
             min(json_as_text(
@@ -41,9 +40,7 @@ groups as (
 )
 select
     run_id, task_id,
-    groups.task_group,
-    questions.prompt_sha,
-    contradicted.question,
+    groups.task_group, questions.prompt_sha, contradicted.question,
     count(*) over same_question as n_runs,
     count(*) filter (outcomes.n_passed > 0) over same_question as n_passing_runs,
     cast(sum(outcomes.n_passed) over same_question - outcomes.n_passed as bigint)

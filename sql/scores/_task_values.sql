@@ -20,9 +20,7 @@ scored as (
 tallies as (
     select
         run_id, slice_key, slice_value,
-        task_group,
-        n_scored,
-        n_passed,
+        task_group, n_scored, n_passed,
         n_passed > 0 and n_passed < n_scored as is_mixed,
         count(*) as n_tasks
     from scored
@@ -76,8 +74,7 @@ select
     run_id, slice_key, slice_value,
     'mean_reward' as metric,
     1 as k,
-    task_group,
-    n_scored,
+    task_group, n_scored,
     min_reward < max_reward as is_mixed,
     mean_reward as value,
     reward_std * reward_std / n_scored as sampling_variance,

@@ -2,8 +2,7 @@
 -- grain: run_id, bucket
 with outcomes as (
     select
-        run_id,
-        bucket,
+        run_id, bucket,
         count(*) as n_tasks,
         count(*) filter (is_partial) as n_partial_tasks
     from main.task_outcomes
@@ -19,8 +18,7 @@ grid as (
 )
 -- Where nothing says what passes, only the missing can be counted.
 select
-    run_id,
-    bucket,
+    run_id, bucket,
     case when is_pass_known or bucket = 'missing' then coalesce(outcomes.n_tasks, 0) end as n_tasks,
     case
         when is_pass_known or bucket = 'missing'

@@ -70,23 +70,17 @@ correlated as (
 )
 select
     benchmark, task_id,
-    across.buckets,
-    case
+    across.buckets, case
         when across.n_runs_missing > 0 then 'missing'
         when across.is_unsettled then null
         when across.n_passed = across.n_scored then 'always'
         when across.n_passed = 0 then 'never'
         else 'sometimes'
     end as bucket_across,
-    across.n_runs,
-    across.n_runs_missing,
+    across.n_runs, across.n_runs_missing,
     coalesce(inferred.n_runs, 0) as n_runs_inferred,
-    across.n_scored,
-    across.n_passed,
-    across.best_pass_rate,
-    across.worst_pass_rate,
-    means.difficulty,
-    correlated.discrimination,
+    across.n_scored, across.n_passed, across.best_pass_rate, across.worst_pass_rate,
+    means.difficulty, correlated.discrimination,
     -- Of one run alone nothing can be told apart.
     case when n_rates > 1 then across.best_pass_rate = 0 or across.worst_pass_rate = 1 end as is_dead,
     correlated.discrimination < 0 as is_noisy

@@ -45,9 +45,7 @@ seen as (
 ),
 counted as (
     select
-        run_id,
-        stage_no,
-        stage,
+        run_id, stage_no, stage,
         -- Of a stage that no row of the run could show nothing is known.
         case
             when sum(n_rollouts) filter (is_reached) = sum(n_rollouts) filter (is_reached and is_unknown)
@@ -69,9 +67,7 @@ stepped as (
     window by_stage as (partition by run_id order by stage_no)
 )
 select
-    run_id,
-    stage_no,
-    stage,
+    run_id, stage_no, stage,
     cast(n_reached as bigint) as n_reached,
     cast(case when n_reached is not null then coalesce(n_before - n_reached, 0) end as bigint) as n_lost,
     n_reached / nullif(n_first, 0) as reach_rate,

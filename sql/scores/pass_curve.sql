@@ -45,8 +45,7 @@ rewards as (
 -- Where a task's rewards, sorted, step up: after how many of how many repeats, and how far.
 steps as (
     select
-        run_id,
-        n_scored,
+        run_id, n_scored,
         cast(sum(n_rollouts) over sorted as bigint) as n_below,
         lead(reward) over sorted - reward as step
     from rewards
@@ -82,9 +81,7 @@ select
     pass_at.value as pass_at,
     pass_hat.value as pass_hat,
     (points.total_max_reward - coalesce(shortfalls.shortfall, 0)) / points.n_tasks as max_at,
-    majorities.maj_at,
-    amounts.tokens_at,
-    amounts.seconds_at
+    majorities.maj_at, amounts.tokens_at, amounts.seconds_at
 from points
 left join (from main.estimates where metric = 'pass_at') as pass_at using (run_id, k)
 left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run_id, k)

@@ -10,9 +10,7 @@ with reached as (
 ),
 ends as (
     select
-        run_id,
-        facts,
-        is_pass,
+        run_id, facts, is_pass,
         max(stage_no) as last_stage_no,
         max_by(stage, stage_no) as last_stage
     from reached

@@ -21,8 +21,7 @@ attempts as (
 -- By the number of scored repeats first: the one that most tasks have is the usual k.
 repeats as (
     select
-        run_id,
-        n_scored,
+        run_id, n_scored,
         count(*) as n_tasks,
         count(*) filter (n_passed > 0) as n_passed_tasks,
         count(*) filter (is_partial) as n_partial_tasks,
@@ -115,8 +114,7 @@ taken as (
 -- Where no row says its cost, what the model's tokens cost by the profile.
 spent as (
     select
-        run_id,
-        runs.benchmark,
+        run_id, runs.benchmark,
         figures.first_try.value as pass_at_1,
         taken.n_with_tokens,
         tokens / nullif(taken.n_with_tokens, 0) as tokens_per_rollout,
@@ -173,9 +171,7 @@ untelling as (
     group by all
 )
 select
-    runs.run_id,
-    runs.benchmark,
-    runs.model,
+    runs.run_id, runs.benchmark, runs.model,
     coalesce(tasks.n_tasks, 0) as n_tasks,
     coalesce(tasks.n_scored_tasks, 0) as n_scored_tasks,
     coalesce(tasks.n_partial_tasks, 0) as n_partial_tasks,
@@ -194,10 +190,7 @@ select
     case when is_expected_known then coalesce(attempts.n_missing, 0) end as n_missing,
     case when is_pass_known then coalesce(attempts.n_passed, 0) end as n_passed,
     case when is_pass_known then coalesce(attempts.n_scored - attempts.n_passed, 0) end as n_failed,
-    runs.pass_threshold,
-    tasks.k,
-    tasks.k_min,
-    tasks.k_max,
+    runs.pass_threshold, tasks.k, tasks.k_min, tasks.k_max,
     first_try.value as pass_at_1,
     first_try.se_new_tasks as pass_at_1_se_new_tasks,
     first_try.ci_new_tasks_low as pass_at_1_ci_new_tasks_low,
@@ -209,15 +202,13 @@ select
         as rollout_pass_rate,
     case when is_pass_known then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) end
         as pass_at_k,
-    figures.pass_at_k_unbiased,
-    figures.pass_hat_k,
+    figures.pass_at_k_unbiased, figures.pass_hat_k,
     reward.value as mean_reward,
     reward.se_new_tasks as mean_reward_se_new_tasks,
     reward.ci_new_tasks_low as mean_reward_ci_new_tasks_low,
     reward.ci_new_tasks_high as mean_reward_ci_new_tasks_high,
     coalesce(attempts.n_graded, 0) > 0 as is_graded,
-    tasks.min_reward,
-    tasks.max_reward,
+    tasks.min_reward, tasks.max_reward,
     -- One figure for a whole batch, it seems: nothing can be told from it.
     coalesce(
         attempts.n_scored > 1
@@ -236,8 +227,7 @@ select
         when is_pass_known and tasks.k_max > 1
             then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) - first_try.value
     end as retry_value,
-    variances.within_variance,
-    case
+    variances.within_variance, case
         when variances.variance is not null
             then greatest(variances.variance - variances.sampling_variance, 0)
     end as between_variance,
@@ -259,14 +249,8 @@ select
     coalesce(spent.n_with_cost, 0) as n_with_cost,
     spent.cost_per_rollout,
     case when is_pass_known then spent.cost_per_pass end as cost_per_pass,
-    frontier.is_on_frontier,
-    standings.n_ranked_tasks,
-    standings.rank_low,
-    standings.rank_high,
-    standings.p_best,
-    standings.n_reruns,
-    standings.rerun_sd,
-    standings.rerun_se,
+    frontier.is_on_frontier, standings.n_ranked_tasks, standings.rank_low, standings.rank_high,
+    standings.p_best, standings.n_reruns, standings.rerun_sd, standings.rerun_se,
     untelling.n_dead as n_dead_tasks,
     untelling.n_noisy as n_noisy_tasks
 from (

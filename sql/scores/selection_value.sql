@@ -16,9 +16,7 @@ firsts as (
 )
 select
     run_id, k,
-    n_tasks,
-    firsts.pass_at_1,
-    pass_at,
+    n_tasks, firsts.pass_at_1, pass_at,
     case when k_max > 1 then difference(pass_at, firsts.pass_at_1) end as retry_value,
     maj_at,
     case when k_max > 1 then difference(maj_at, firsts.pass_at_1) end as majority_value,

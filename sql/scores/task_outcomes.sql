@@ -19,8 +19,7 @@ select
     run_id, task_id,
     runs.benchmark,
     case when runs.n_expected is not null then counted.n_expected end as n_expected,
-    counted.n_rollouts,
-    counted.n_scored,
+    counted.n_rollouts, counted.n_scored,
     case when runs.pass_threshold is not null then counted.n_passed end as n_passed,
     case when runs.pass_threshold is not null then counted.n_passed / nullif(counted.n_scored, 0) end
         as pass_rate,
