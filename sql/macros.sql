@@ -302,12 +302,6 @@ create or replace macro first_telling(found) as
 create or replace macro comparable(text) as
     regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');
 
--- Text as words, for finding one within another: 12 is no part of 1234, nor of -12.
-create or replace macro as_words(text) as
-    ' ' || trim(regexp_replace(
-        regexp_replace(lower(text), '[^\p{L}\p{N}.-]+|[.-]+(\s|$)', ' ', 'g'), '\s+', ' ', 'g'
-    )) || ' ';
-
 -- The message in a tool's failing answer: a field of its JSON or its text, and of a traceback the
 -- last line. A list of one, so that the answer is read once.
 create or replace macro error_message(text) as

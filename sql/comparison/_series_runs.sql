@@ -10,7 +10,8 @@ with checkpoints as (
 -- Two runs of one step have no order.
 named as (
     select
-        benchmark, stem, case
+        benchmark, stem,
+        case
             when row_number() over (partition by lower(wanted) order by benchmark, stem) = 1
                 then wanted
             else wanted || '-' || left(md5(benchmark || '/' || stem), 6)

@@ -36,7 +36,8 @@ select
     case when is_named then verdict_holm end as verdict_holm,
     -- With all comparisons allowed for, whether or not a base was named.
     verdict_holm in ('improved', 'regressed') as is_changed,
-    could_reverse, margin, case
+    could_reverse, margin,
+    case
         when ci_same_tasks_low > 0 then 'higher'
         when ci_same_tasks_high < 0 then 'lower'
         when ci_same_tasks_low is not null then 'not told apart'

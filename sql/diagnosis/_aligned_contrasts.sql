@@ -43,7 +43,8 @@ unread as materialized (
 ),
 kinds as (
     select
-        record_id, seq, case
+        record_id, seq,
+        case
             when not is_edit and looks.command is not null then 'read'
             when is_edit or kind = 'write' then 'write'
         end as kind

@@ -197,7 +197,8 @@ found as (
     select
         record_id, expected_no,
         coalesce(wanted.seq, paired.seq) as seq,
-        tool, case
+        tool,
+        case
             when wanted.seq is not null then 'made'
             when paired.is_error then 'failed'
             when paired.seq is not null then 'differs'

@@ -6,7 +6,8 @@
 with failing as (
     select
         run_id, task_id, rollout_index,
-        mode, cause, source, is_description, case
+        mode, cause, source, is_description,
+        case
             when rollout_keys.record_id is not null
                 then run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || evidence_seq, '')
         end as citation

@@ -55,7 +55,8 @@ check_counts as (
 -- run would pile up at; token counts are seldom equal by chance.
 caps as (
     select
-        run_id, case
+        run_id,
+        case
             when most_turns > 4 and n_at_turns > 2 and n_at_turns > n_below_turns
                 and 2 * n_at_turns <= n_known and n_passed_at_turns = 0
                 then most_turns

@@ -2,7 +2,8 @@
 -- grain: run_id, task_id, rule
 select
     run_id, task_id,
-    rule, cause, case
+    rule, cause,
+    case
         when level = 3 or is_proven then 'strong'
         when level = 2 then 'moderate'
         else 'weak'

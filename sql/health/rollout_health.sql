@@ -55,7 +55,8 @@ unobserved as (
     from patterns
 )
 select
-    evidence.run_id, evidence.task_id, evidence.rollout_index, case
+    evidence.run_id, evidence.task_id, evidence.rollout_index,
+    case
         when findings.n_findings > 0 then 'unhealthy'
         when length(unobserved.unobserved_checks) > 0 then 'unobserved'
         else 'healthy'

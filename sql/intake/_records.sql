@@ -5,7 +5,8 @@ select
     records.record_id,
     files.path as source_file,
     records.record_id % 1099511627776 as source_line,
-    files.run_name, files.seed, files.chunk, case
+    files.run_name, files.seed, files.chunk,
+    case
         when files.kind = 'inputs' then 'input'
         when files.kind = 'failures' then 'failure'
         when json_as_text(records.failure_class) is not null then 'failure'

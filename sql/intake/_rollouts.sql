@@ -97,7 +97,8 @@ select
     reward,
     reward is not null as is_scored,
     reward >= benchmarks.pass_threshold - 1e-9 as is_pass,
-    status, model, agent, finish_reason, case
+    status, model, agent, finish_reason,
+    case
         when status = 'incomplete' or finish_reason in ('max_output_tokens', 'max_tokens', 'length')
             then true
         when coalesce(status, finish_reason) is not null or has_text is not null then false

@@ -51,7 +51,8 @@ id_fields as (
 -- A task by its question, by its explicit id where no question was recorded; else it is the run's own.
 tasks as (
     select distinct
-        run_id, task_id, case
+        run_id, task_id,
+        case
             when has_prompt then 'prompt ' || prompt_sha
             else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
         end as token

@@ -28,7 +28,8 @@ steps as (
 -- where none is known, without this number wherever it stands whole.
 checkpoints as (
     select
-        run_id, case
+        run_id,
+        case
             when named_step is not null then regexp_replace(run_id, '(?i)' || pattern, '\1\2', 'g')
             when said_step = whole_step
                 then regexp_replace(model, '(^|\D)0*' || whole_step || '(\D|$)', '\1\2', 'g')

@@ -31,7 +31,8 @@ nearest as (
 )
 -- Of one setting the first file's value counts; notes are read on, file after file.
 select
-    run_id, name, case
+    run_id, name,
+    case
         when name = 'notes' then string_agg(value, e'\n\n' order by path)
         else arg_min(value, path)
     end as value

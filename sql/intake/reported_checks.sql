@@ -59,7 +59,8 @@ figures as materialized (
         value / scale as reported,
         value, scale,
         rounding / abs(scale) as rounding,
-        stated_reason, source_file, scope, seed, chunk, kind, case
+        stated_reason, source_file, scope, seed, chunk, kind,
+        case
             when kind = 'statistic' then words.after
             when kind = 'repeats' then words.after[6:]
             -- A rollout is accurate as far as it is rewarded.

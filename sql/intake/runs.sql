@@ -42,7 +42,8 @@ expected as (
 -- The repeats of a task are those expected; those recorded where nothing says what was.
 repeats as (
     select
-        run_id, case
+        run_id,
+        case
             when max(n_expected) over (partition by run_id) > 0 then n_expected
             else n_recorded
         end as n_repeats

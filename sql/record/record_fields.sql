@@ -87,7 +87,8 @@ silent as (
 select
     run_id, task_id, rollout_index,
     bounded_name(field) as field,
-    value, case
+    value,
+    case
         when has_repeats and not is_varying then 'task'
         when has_repeats or regexp_matches(field, outcome) then 'outcome'
         else 'task'

@@ -70,7 +70,8 @@ correlated as (
 )
 select
     benchmark, task_id,
-    across.buckets, case
+    across.buckets,
+    case
         when across.n_runs_missing > 0 then 'missing'
         when across.is_unsettled then null
         when across.n_passed = across.n_scored then 'always'

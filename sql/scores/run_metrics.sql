@@ -227,7 +227,8 @@ select
         when is_pass_known and tasks.k_max > 1
             then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) - first_try.value
     end as retry_value,
-    variances.within_variance, case
+    variances.within_variance,
+    case
         when variances.variance is not null
             then greatest(variances.variance - variances.sampling_variance, 0)
     end as between_variance,
