@@ -56,7 +56,7 @@ kinds as (
         where tool_kind(command, reads, writes) = 'read'
     ) as looks using (command)
 ),
-calls as (
+calls as materialized (
     select
         task_no, record_id, seq, tool, is_pass,
         call_key as call,
@@ -64,19 +64,12 @@ calls as (
         result_seq is not null and not is_error as has_succeeded,
         -- Made more than once in all repeats: only then is there anything to compare it with.
         count(*) over (partition by task_no, call_key) > 1 as is_comparable,
-        -- A tool of unknown kind matters only where none is known to change anything.
-        coalesce(
-            kinds.kind = 'write',
-            kinds.seq is not null
-                and not bool_or(coalesce(kinds.kind = 'write', false)) over (partition by task_no)
-        ) as is_act,
         coalesce(seq < max(if(is_error, null, seq)) over (partition by task_no, record_id, tool), false)
             as is_followed,
         bool_or(is_pass and not is_error) over (partition by task_no, tool) as is_passing_tool,
         bool_or(is_pass and not is_error) over (partition by task_no, call_key) as is_passing_call
     from staging.calls
     inner join (from staging.contrast_rollouts where is_acting) using (record_id)
-    left join kinds using (record_id, seq)
 ),
 -- Answers are long: only those that can be compared are read, once, and only how they begin. Words
 -- with a digit in them (ids, times, counts) do not matter.
@@ -92,8 +85,15 @@ answers as (
 judged as (
     select
         calls.*,
-        if(is_comparable, answer, null) as answer
+        if(is_comparable, answer, null) as answer,
+        -- A tool of unknown kind matters only where none is known to change anything.
+        coalesce(
+            kinds.kind = 'write',
+            kinds.seq is not null
+                and not bool_or(coalesce(kinds.kind = 'write', false)) over (partition by task_no)
+        ) as is_act
     from calls
+    left join kinds using (record_id, seq)
     left join answers using (record_id, result_seq)
 ),
 -- The calls that tell rollouts apart: without failures that a retry fixed, and needless repeats.
