@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -27,6 +27,7 @@ HEAD = (
     "| peak MB | unchanged | 1% more |"
 )
 LIMITED = ("--memory-limit", "512MB")
+BLADE = Path(sys.executable).with_name("blade")
 
 
 def measured(*words: str | Path) -> tuple[float, float, str]:
@@ -73,6 +74,42 @@ def row(folder: Path, shape: str, size: int) -> tuple[str, float]:
     return f"| {shape}, {size:,} | " + " | ".join(cells) + " |", whole
 
 
+def engines(path: Path) -> Iterator[tuple[str, float]]:
+    """Wall seconds of an analysis by the local engine, and on Ray clusters of one and two nodes."""
+    yield "local", elapsed(path, "local")
+    try:
+        import ray
+        from ray.cluster_utils import Cluster
+    except ImportError:
+        return
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    try:
+        yield "Ray with one node", elapsed(path, "ray", "--address", cluster.address)
+        cluster.add_node(num_cpus=1)
+        yield "Ray with two", elapsed(path, "ray", "--address", cluster.address)
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def elapsed(path: Path, engine: str, *words: str) -> float:
+    """Wall seconds of `blade analyze` by an engine, nothing kept from before."""
+    begun = time.monotonic()
+    measured(
+        BLADE,
+        "analyze",
+        path,
+        "--out",
+        path.parent / engine,
+        "--no-cache",
+        "--engine",
+        engine,
+        *words,
+    )
+    return time.monotonic() - begun
+
+
 def main(sizes: Sequence[int] = SIZES) -> None:
     """The table, the exponents, and the smallest memory."""
     print(f"{HEAD}\n|{' --- |' * HEAD.count(' | ')} --- |", flush=True)
@@ -90,13 +127,16 @@ def main(sizes: Sequence[int] = SIZES) -> None:
     if grows:
         print(f"\nGrowth exponent of all, {sizes[0]:,} to {sizes[-1]:,} MB: {', '.join(grows)}.")
     with tempfile.TemporaryDirectory() as name:
-        size = max(2 * min(sizes), 200)
+        size = min(2 * max(sizes), 2000)
         path = simulator().write_bench(Path(name), shape="trajectory", n_bytes=size * 10**6)
-        blade = Path(sys.executable).with_name("blade")
-        spent_, peak, _ = measured(blade, "analyze", path, "--out", Path(name, "out"), *LIMITED)
-        print(
-            f"{size:,} MB with {' '.join(LIMITED)}: {spent_:.1f} CPU seconds, peak {peak:.0f} MB."
-        )
+        seconds, peak, _ = measured(BLADE, "analyze", path, "--out", Path(name, "out"), *LIMITED)
+        limited = " ".join(LIMITED)
+        print(f"{size:,} MB with {limited}: {seconds:.1f} CPU seconds, peak {peak:.0f} MB.")
+    with tempfile.TemporaryDirectory() as name:
+        size = min(max(sizes), 1000)
+        path = simulator().write_bench(Path(name), shape="trajectory", n_bytes=size * 10**6)
+        told = "; ".join(f"{where} {seconds:.0f}" for where, seconds in engines(path))
+        print(f"{size:,} MB of trajectories, seconds of wall time: {told}.")
 
 
 if __name__ == "__main__":
