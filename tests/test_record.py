@@ -164,3 +164,30 @@ def test_record_fields(tmp_path_factory: pytest.TempPathFactory) -> None:
         where field = 'exit_status' and task_id in ('0', '2') order by all
     """)
     assert values == [("0", 0, "done"), ("0", 1, "done"), ("2", 0, "done"), ("2", 1, "timeout")]
+
+
+def test_what_ends_an_attempt(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A cap or the machinery is one by what its value says, not by a word of a wrong answer."""
+    said = {
+        "length": (True, "BI"),
+        "budget": (True, "BI"),
+        "Agent timed out after 600 s": (True, "BI"),
+        "sandbox failed": (True, "IR"),
+        "judge_failed": (True, "TI"),
+        "Wrong answer: mismatched output length": (False, None),
+        "expected a timeout of 30 s": (False, None),
+        "length of the list": (False, None),
+    }
+    rows = [
+        rollout(task, 0, reward=0.0, ask=f"ends {task}", error_message=value)
+        for task, value in enumerate([*said, *said])
+    ]
+    rows.append(rollout(99, 0, reward=1.0, ask="ends well", error_message="none"))
+    files = {"ends_rollouts.jsonl": rows}
+    found = analyzed(tmp_path_factory.mktemp("ends"), files, needs=["mode_tests", "rollout_modes"])
+    signs = found.rows("""
+        select distinct sign, is_always, cause from staging.signs where sign like 'error_message=%'
+    """)
+    assert {sign.partition("=")[2]: told for sign, *told in signs if "none" not in sign} == {
+        value: list(told) for value, told in said.items()
+    }

@@ -7,6 +7,8 @@ with words as materialized (
             as terminal,
         '\b(' || string_agg(word, '|') filter (where role = 'cut_off') || ')\b' as cut_off,
         '\b(' || string_agg(word, '|') filter (where role = 'ungraded') || ')\b' as ungraded,
+        '\b(' || string_agg(word, '|') filter (where role = 'judged') || ')\b' as judged,
+        list(word) filter (where role = 'cut_off_alone') as alone,
         list(word) filter (where role = 'exception') as exceptions,
         '(?i)(^|[_.])(' || string_agg(word, '|') filter (where role = 'content') || ')([_.]|$)' as content
     from (select role, if(role in ('ruled', 'exception'), word, replace(word, '_', ' ')) as word from raw.record_words)
@@ -18,13 +20,13 @@ fields as materialized (
         field, value,
         -- A true says what its field is called.
         lower(regexp_replace(if(value = 'true', field, value), '[_.-]+', ' ', 'g')) as said,
-        length(said) <= 60 and regexp_matches(said, terminal)
-            or said = 'length'
+        length(said) <= 60 and regexp_matches(said, terminal) and not regexp_matches(said, judged)
+            or list_contains(alone, said)
             or list_contains(exceptions, lower(regexp_extract(field, '[^.]*$'))) as is_always,
         case
             when regexp_matches(said, ungraded) then 'TI'
-            when is_always and not regexp_matches(said, cut_off) and said <> 'length' then 'IR'
-            when is_always then 'BI'
+            when is_always and (list_contains(alone, said) or regexp_matches(said, cut_off)) then 'BI'
+            when is_always then 'IR'
         end as cause
     from (select distinct field, value from main.record_fields where scope = 'outcome')
     anti join (
