@@ -82,7 +82,7 @@ SENTENCES = [
      "sometimes.", "failures a"),
     (finding("recommendation", subject="infrastructure\tLOST", n_concerned=1, n_total=8, n_tasks=1,
              share=0.125),
-     "Fix the infrastructure and rerun: 1 of 8 failures of a (12.5%, 1 task) was lost: LOST.",
+     "Recover or rerun what was lost: 1 of 8 failures of a (12.5%, 1 task) was lost: LOST.",
      "failures a"),
     (finding("recommendation", subject="association\tTHRASH", value=0.25, low=0.125, high=0.375,
              n_concerned=5, n_total=20, share=0.25, example="a/3:0"),

@@ -380,7 +380,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             [
                 "`a` has no scored attempt.",
                 "No attempt is scored: there is nothing to aggregate.",
-                "**Fix the infrastructure and rerun**: 2 of 2 failures (2 tasks) were lost:",
+                "**Recover or rerun what was lost**: 2 of 2 failures (2 tasks) were lost:",
             ],
         ),
         (

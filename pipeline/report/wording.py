@@ -75,7 +75,7 @@ ADVICE = {
         "fewer attempts end at the limit",
     ),
     "infrastructure": Advice(
-        "Fix the infrastructure and rerun", "was lost:", "were lost:", "no attempt is lost this way"
+        "Recover or rerun what was lost", "was lost:", "were lost:", "no attempt is lost this way"
     ),
     "association": Advice(
         "Read these attempts first",
