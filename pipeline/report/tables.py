@@ -124,6 +124,13 @@ OF_RUNS = (
         (*RUN, "cause"),
         "run_id, cause = 'UNEXPLAINED', n_tasks desc, cause",
     ),
+    Table(
+        "labelled",
+        "root_causes",
+        (*RUN, "task_id"),
+        "run_id, try_cast(task_id as bigint), task_id",
+        where="not is_suggested",
+    ),
     # The clearest of those that could be tested. How far apart both sides are: of rates their
     # difference, of numbers its share of the larger mean.
     Table(
