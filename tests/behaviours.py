@@ -32,27 +32,23 @@ COLUMNS = pa.schema(
         "value": pa.float64(),
     }
 )
-MADE = {
-    "main.separators",
-    "report.separators",
-}
 
 
-def separators(seen: Iterable[Seen], relation: str = "main.separators") -> Rows:
-    """The rows of a relation made of behaviours, in its order."""
+def separators(seen: Iterable[Seen], query: str = "from main.separators") -> Rows:
+    """What a query gives where the separators are made of these behaviours."""
     with duckdb.connect() as db:
         create_macros(db, SQL_DIR)
-        db.execute("create schema staging; create schema report")
+        db.execute("create schema staging")
         rows = [dict(zip(COLUMNS.names, row, strict=True)) for row in seen]
         db.register("seen", pa.Table.from_pylist(rows, schema=COLUMNS))
         db.execute("create table staging.behaviours as from seen")
         for made in relations(SQL_DIR, made_relations(Profile())):
-            if isinstance(made, Computed) and made.name in MADE:
+            if isinstance(made, Computed) and made.name == "main.separators":
                 db.register("computed", made.compute(db.sql(made.query).to_arrow_table()))
                 db.execute(f"create table {made.name} as from computed")
-            elif made.name in MADE:
+            elif made.name == "main.separators":
                 db.execute(f"create table {made.name} as {made.query}")
-        found = db.execute(f"from {relation}")
+        found = db.execute(query)
         names = [column[0] for column in found.description]
         made_rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
         return {(row["run_id"], row["feature"]): row for row in made_rows}

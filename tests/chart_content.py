@@ -87,7 +87,7 @@ def funnel(run_id: str, reached: Sequence[int], *, names: Sequence[str] = ()) ->
             n_reached=n,
             n_lost=lost[place],
             reach_rate=n / reached[0] if reached[0] else None,
-            is_largest_drop=lost[place] == max(lost) > 0,
+            drop_rank=1 if lost[place] == max(lost) > 0 else None,
         )
         for place, n in enumerate(reached)
     ]

@@ -156,7 +156,7 @@ def test_figures_are_the_rows_they_cite(told: Content, demo: Path) -> None:
                 error = abs(number - (100 if is_rate else 1) * value)
                 is_short = is_rate or relation == "resource_stats"
                 assert error <= (0.0501 if is_short else 0.0000501), (source, printed)
-    assert {"estimates", "report.funnels", "run_metrics", "slice_metrics"} < set(cited)
+    assert {"estimates", "funnel", "run_metrics", "slice_metrics"} < set(cited)
 
 
 def test_curve_goes_through_its_values() -> None:

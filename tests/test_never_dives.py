@@ -190,10 +190,11 @@ def test_what_is_equally_common_is_named_together(tmp_path: Path) -> None:
                 ),
             ],
         },
-        needs=("report.never_counts",),
+        needs=("report.dives",),
     )
     (row,) = found.rows(
-        "select modes, n_with_mode, n_tasks from report.never_counts where run_id = 'a'"
+        "select common_modes, n_common_mode, n_never_tasks from report.dives "
+        "where run_id = 'a' and rank = 1"
     )
     assert row == (["CUT_OFF", "EMPTY_OUTPUT"], 2, 7)
 

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,16 @@ import pytest
 import pipeline
 from pipeline import report
 from pipeline.cli.analyze import print_summary
-from pipeline.report import templates
+from pipeline.report import markdown, templates
 from pipeline.report.blocks import read
+from pipeline.report.cited import MARK
 from pipeline.report.figures import Row
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
 from pipeline.run import Analysis
+from tests import chart_content
 from tests.conftest import CORPUS, ROOT, needs_corpus
-from tests.results import Results, analyzed, asked, call, failure, rollout, write
+from tests.lean import CHECKED
+from tests.results import Results, analyzed, asked, call, failure, lines, rollout, write
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
 COMMENT = re.compile(r"<!-- .*? -->")
@@ -409,9 +413,38 @@ def test_sentences_hold(tmp_path: Path, files: dict[str, Any], sentences: list[s
         assert sentence in plain(out / "report.md")
 
 
+def test_what_is_counted_once_reads_so(tmp_path: Path) -> None:
+    """A notice of one rollout, attempt or line has its noun and verb in the singular."""
+    files = {
+        "x_rollouts.jsonl": [rollout(0, 0, reward=None)],
+        "x_rollouts_materialized_inputs.jsonl": [asked(1, 0)],
+        "y_rollouts.jsonl": lines([rollout(2, 0)]),
+        "y_rollouts_failures.jsonl": [failure(3, 0, "lost")],
+        "z_rollouts.jsonl": "nothing\n",
+    }
+    found = analyzed(tmp_path, files, needs=CHECKED)
+    told = dict(found.rows("select check_name, message from assertions.warn"))
+    assert told["warn_unexpected"].startswith("1 rollout was not among the expected inputs")
+    assert told["warn_unscored"].startswith("1 of 1 rollout has no usable reward and is kept as")
+    assert told["warn_rejects"] == "1 of 1 line could not be used"
+    assert told["warn_failures_unexpected"].startswith(
+        "1 failed attempt belongs to no expected and no recorded rollout and is in no figure"
+    )
+
+
+def test_sentences_agree_with_one() -> None:
+    """What a page counts once is said in the singular."""
+    words = markdown.environment().get_template("words.md.j2").module
+    values = {"run_id": "a", "is_incomplete": True, "is_expected_unknown": False}
+    head = Row("run_metrics", ("run_id",), {**values, "n_expected_scored": 1, "n_expected": 2})
+    one = chart_content.run("a")
+    told = words.trust([replace(one, headline=head)])  # type: ignore[attr-defined]
+    assert MARK.sub("", told) == "Scored is 1 of 2 expected attempts of `a`."
+
+
 def test_a_template_cannot_print_what_it_was_not_given() -> None:
     """An unknown name, or a figure without a format, is an error and not an empty place."""
-    environment = templates.markdown()
+    environment = markdown.environment()
     row = Row("runs", ("run_id",), {"run_id": "a", "n": 1})
     for template, error in (
         ("{{ row.nothing }}", jinja2.UndefinedError),

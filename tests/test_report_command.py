@@ -409,6 +409,8 @@ def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
     given = "- cause: data (DA), given by a person: `row 7 of 12 is stale`; see "
     assert f"{given}`{ASTER}/9:0`, `{ASTER}/9:1#1`\n" in ended.stdout
     assert "given by a person" not in was and "- suggested cause: knowledge gap (KG)" in was
+    page = said(demo, *asked[:-1], "dominant_failure_modes", "--format", "html", "--labels", labels)
+    assert "<code>row 7 of 12 is stale</code>" in page.stdout
     # A task of KG less, and one of DA more.
     query = f"select cause, n_tasks from report.causes where run_id = '{ASTER}'"
     with pipeline.open_warehouse(demo) as one, rerender.relabel(demo, labels) as other:

@@ -10,7 +10,8 @@ from pipeline.report import account, filters, markdown, marks, phrases, tables, 
 from tests.conftest import ROOT
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
-TREES = {path.name: templates.markdown().parse(path.read_text(encoding="utf-8")) for path in FILES}
+ENVIRONMENT = markdown.environment()
+TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
 ELSEWHERE = set("cell curate line_name listed words".split())
 
@@ -33,7 +34,7 @@ def test_filters_and_functions_are_used() -> None:
 
 def test_what_is_unknown_is_an_error() -> None:
     """No name is empty for being unknown."""
-    assert templates.markdown().undefined is jinja2.StrictUndefined
+    assert ENVIRONMENT.undefined is jinja2.StrictUndefined
 
 
 @pytest.mark.parametrize("name", TREES)

@@ -212,4 +212,4 @@ def _literal(name: str, value: str) -> str:
     return value if _is_number(name) else literal(value)
 
 
-NUMBERS = frozenset({"k", "rank", "no"})
+NUMBERS = frozenset({"k", "rank", "no", "place"})

@@ -12,21 +12,7 @@ from typing import Any, TypeVar
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
 from pipeline.report.figures import Row
-from pipeline.report.tables import (
-    FINDINGS,
-    HEADLINES,
-    INPUTS,
-    INVENTORY,
-    NOTICES,
-    OF_PAIRS,
-    OF_RUNS,
-    SERIES,
-    SETTINGS,
-    TOTALS,
-    VERSIONS,
-    Source,
-    rows,
-)
+from pipeline.report.tables import EVERY, HEADLINES, NOTICES, OF_RUNS, Source, rows
 
 T = TypeVar("T")
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
@@ -217,13 +203,7 @@ def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[st
 
 def collect(source: Source, noticed: list[Row] | None = None) -> Content:
     """Read every table once; each is ordered down to its key. `noticed` goes before its notices."""
-    tables = {
-        table.name: rows(source, table)
-        for table in (
-            *(HEADLINES, *OF_RUNS, *OF_PAIRS, FINDINGS, SERIES, TOTALS),
-            *(INVENTORY, INPUTS, NOTICES, SETTINGS, VERSIONS),
-        )
-    }
+    tables = {name: rows(source, table) for name, table in EVERY.items()}
     if noticed is not None:
         tables[NOTICES.name] = noticed
     return Content(

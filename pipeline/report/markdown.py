@@ -7,12 +7,15 @@ import shlex
 from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from pipeline.report import templates
+import jinja2
+
+from pipeline.report import filters, marks, phrases, templates
 from pipeline.report.cited import MARK, Sources
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
@@ -45,6 +48,20 @@ LIMITS: dict[str, Any] = {
 # A comment on a pull request may have 65,536 characters.
 MOST_CHARACTERS, MOST_DETAILED = 60_000, 3
 CUT = "\nThe rest is cut off; `blade compare` prints it for fewer candidates."
+
+
+# What writes a line of Markdown; a page has the same, as HTML.
+FILTERS = {**filters.FILTERS, **phrases.FILTERS}
+GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS}
+
+
+@cache
+def environment(folder: Path | None = None) -> jinja2.Environment:
+    """Our templates, those of a folder before them: each filter makes its own output inert."""
+    made = templates.environment("markdown", folder, autoescape=False)
+    made.filters |= FILTERS
+    made.globals |= {**GLOBALS, **marks.GLOBALS}
+    return made
 
 
 @dataclass(frozen=True)
@@ -81,7 +98,6 @@ def document(
     folder: Path | None = None,
 ) -> Document:
     """The sections asked for; templates of a folder go before ours."""
-    environment = templates.markdown(folder)
     told = {
         "content": content,
         "commands": _commands(content, sections, folder),
@@ -93,7 +109,7 @@ def document(
         told["detailed_comparisons"] = 0
 
     def rendered(name: str) -> str:
-        return _tidy(environment.get_template(f"{name}.md.j2").render(**told))
+        return _tidy(environment(folder).get_template(f"{name}.md.j2").render(**told))
 
     written = [Written(section, rendered(section.name)) for section in sections]
     return Document(title, rendered("opening"), written, content.sources)
@@ -117,7 +133,7 @@ def comparison_page(found: list[Comparison], *, opening: str = "", link: str = "
 
     It fits a comment on a pull request: what is beyond that is cut off, line by line.
     """
-    template = templates.markdown().get_template(f"{COMPARISON.name}.md.j2")
+    template = environment().get_template(f"{COMPARISON.name}.md.j2")
     content = SimpleNamespace(comparisons=found, series=[])
     page = template.render(content=content, **{**LIMITS, "detailed_comparisons": MOST_DETAILED})
     whole = f"[The whole report]({link})\n\n" if link else ""

@@ -111,9 +111,10 @@ def _bounded() -> Iterator[None]:
 
 def _environments() -> dict[str, Any]:
     # Only here and for a page: other commands should not wait for the parser of Markdown.
-    from pipeline.report.html.render import environment
+    from pipeline.report import markdown
+    from pipeline.report.html import render
 
-    return dict(zip(KINDS, (templates.markdown, environment), strict=True))
+    return {"markdown": markdown.environment, "html": render.environment}
 
 
 def _ours() -> dict[str, str]:

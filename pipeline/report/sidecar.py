@@ -57,8 +57,9 @@ def run_object(run: RunContent) -> dict[str, Any]:
 
 def _failures(run: RunContent) -> dict[str, Any]:
     """How the run fails: the dominant mode, what is unexplained, and all modes and causes."""
-    dominant = next((row.values for row in run.modes if row.is_dominant), {})
-    unexplained = next((row.values for row in run.modes if row.is_unexplained), {})
+    by_mode = {row.mode: row.values for row in run.modes}
+    unexplained = by_mode.pop("UNEXPLAINED", {})
+    dominant = next(iter(by_mode.values()), {})
     n_failures = sum(row.values["n_rollouts"] for row in run.modes)
     n_unexplained = unexplained.get("n_rollouts", 0)
     is_settled = not run.headline.is_unsettled

@@ -82,8 +82,8 @@ OF_RUNS = (
         "slice_key, slice_value, run_id",
     ),
     Table("reported", "report.reported", (*RUN, "status", "reason"), "run_id, status, reason"),
-    Table("funnels", "report.funnels", (*RUN, "stage_no"), "run_id, stage_no"),
-    Table("losses", "report.funnels", (*RUN, "stage_no"), "run_id, stage_no", where="n_lost > 0"),
+    Table("funnels", "funnel", (*RUN, "stage_no"), "run_id, stage_no"),
+    Table("losses", "funnel", (*RUN, "stage_no"), "run_id, stage_no", where="n_lost > 0"),
     Table(
         "unscored",
         "denominators",
@@ -97,7 +97,13 @@ OF_RUNS = (
         (*RUN, "bucket"),
         "run_id, list_position(['always', 'sometimes', 'never', 'missing'], bucket)",
     ),
-    Table("modes", "report.modes", (*RUN, "mode"), "n_rollouts desc, run_id, rank"),
+    Table(
+        "modes",
+        "failure_modes",
+        (*RUN, "mode"),
+        "n_rollouts desc, run_id, mode",
+        where="n_rollouts > 0",
+    ),
     Table(
         "signatures",
         "error_signatures",
@@ -118,10 +124,46 @@ OF_RUNS = (
         (*RUN, "cause"),
         "run_id, cause = 'UNEXPLAINED', n_tasks desc, cause",
     ),
-    Table("separators", "report.separators", (*RUN, "feature"), "run_id, rank"),
+    Table(
+        "labelled",
+        "root_causes",
+        (*RUN, "task_id"),
+        "run_id, try_cast(task_id as bigint), task_id",
+        where="not is_suggested",
+    ),
+    # The clearest of those that could be tested. How far apart both sides are: of rates their
+    # difference, of numbers its share of the larger mean.
+    Table(
+        "separators",
+        "separators",
+        (*RUN, "feature"),
+        "run_id, rank",
+        """
+        select
+            *,
+            row_number() over (
+                partition by run_id
+                order by
+                    q_value,
+                    coalesce(
+                        case kind
+                            when 'binary' then abs(rate_when_passed - rate_when_failed)
+                            else abs(mean_difference)
+                                / nullif(greatest(abs(mean_when_passed), abs(mean_when_failed)), 0)
+                        end,
+                        0
+                    ) desc,
+                    feature
+            ) as rank
+        from main.separators
+        where p_value is not null
+        qualify rank <= 12
+        """,
+    ),
     Table("contrasts", "report.contrasts", (*RUN, "task_id"), "rank, run_id"),
     Table("dives", "report.dives", (*RUN, "task_id"), "rank, run_id"),
-    Table("never_counts", "report.never_counts", RUN, "run_id"),
+    # The first row of a run says how many tasks there are in all.
+    Table("never_counts", "report.dives", (*RUN, "rank"), "run_id", where="rank = 1"),
     Table(
         "recommendations", "recommendations", (*RUN, "rank"), "kind, n_rollouts desc, run_id, rank"
     ),
@@ -136,7 +178,8 @@ OF_RUNS = (
     Table("gaps", "report.gaps", (*RUN, "gap_no"), "gap_no, run_id"),
 )
 FINDINGS = Table("findings", "report.findings", ("finding_no",), "finding_no")
-SERIES = Table("series", "report.series", ("series", "place_no"), "series, place_no")
+SERIES = Table("series", "series", ("series", "place"), "series, place")
+SERIES_COUNTS = Table("series_counts", "series_counts", ("series",), "series")
 TOTALS = Table("totals", "report.task_totals", ("benchmark",), "benchmark")
 INVENTORY = Table(
     "inventory", "report.inventory", ("benchmark", "run_id", "kind"), "benchmark, run_id, kind"
@@ -241,7 +284,7 @@ OF_PAIRS = (COMPARISONS, LEDGERS, CHANGED, TRANSITIONS, REFUSED, DIFFERENCES, ME
 EVERY = {
     table.name: table
     for table in (
-        *(HEADLINES, *OF_RUNS, FINDINGS, SERIES, TOTALS),
+        *(HEADLINES, *OF_RUNS, FINDINGS, SERIES, SERIES_COUNTS, TOTALS),
         *(INVENTORY, INPUTS, NOTICES, SETTINGS, VERSIONS, *OF_PAIRS),
     )
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,10 @@ import jinja2
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pipeline.report import filters, marks, phrases
 from pipeline.report.figures import Figure, Row
 from pipeline.settings import data_folder
 
 OURS = data_folder("report_templates")
-
-# What writes a line of Markdown; a page has the same, as HTML.
-FILTERS = {**filters.FILTERS, **phrases.FILTERS}
-GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS}
 
 
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):
@@ -38,15 +32,6 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
 
 
 COMPILED = CompiledTemplates(str(OURS / "__pycache__"))
-
-
-@cache
-def markdown(folder: Path | None = None) -> jinja2.Environment:
-    """For Markdown: each filter makes its own output inert."""
-    made = environment("markdown", folder, autoescape=False)
-    made.filters |= FILTERS
-    made.globals |= {**GLOBALS, **marks.GLOBALS}
-    return made
 
 
 class Ours(jinja2.Environment):

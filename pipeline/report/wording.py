@@ -53,10 +53,6 @@ class Advice:
     several: str
     worked: str
 
-    def about(self, n_failures: int | None) -> str:
-        """What is so of them."""
-        return self.one if n_failures == 1 else self.several
-
 
 ADVICE = {
     "ungraded": Advice(

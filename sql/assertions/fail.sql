@@ -28,7 +28,7 @@ others as (
 fail_line_lost as (
     select
         artifacts.path as subject,
-        artifacts.n_other - coalesce(others.n_other, 0) || ' lines are unaccounted for' as message,
+        'unaccounted lines: ' || (artifacts.n_other - coalesce(others.n_other, 0)) as message,
         '' as hint
     from main.artifacts
     left join others on others.source_file = artifacts.path

@@ -34,8 +34,10 @@ warn_expected_fewer as (
 warn_failures_unexpected as (
     select
         run_id as subject,
-        count(distinct (task_id, rollout_index)) || ' failed attempts belong to no expected and no recorded rollout and are in no figure: '
-            || 'of an earlier run, or the inputs are not here' as message,
+        count(distinct (task_id, rollout_index)) as n_attempts,
+        n_attempts || if(n_attempts = 1, ' failed attempt belongs', ' failed attempts belong')
+            || ' to no expected and no recorded rollout and ' || if(n_attempts = 1, 'is', 'are')
+            || ' in no figure: of an earlier run, or the inputs are not here' as message,
         'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
     from main.failures
     anti join staging.attempts using (run_id, task_id, rollout_index)
@@ -110,7 +112,7 @@ warn_rejects as (
         path as subject,
         coalesce(
             (select 'not read: it ' || reason from main.rejects where source_file = path and kind = 'skipped'),
-            n_rejects || ' of ' || n_lines || ' lines could not be used'
+            n_rejects || ' of ' || n_lines || if(n_lines = 1, ' line', ' lines') || ' could not be used'
         ) as message,
         -- A file's name is untrusted, and a hint is made to be pasted into a shell.
         'blade sql "from rejects' || case
@@ -125,8 +127,8 @@ warn_rejects as (
 warn_reported_differs as (
     select
         run_id as subject,
-        count(*) || ' figures it reported differ from what its rows give, such as ' || min(metric)
-            as message,
+        count(*) || if(count(*) = 1, ' figure it reported differs', ' figures it reported differ')
+            || ' from what its rows give, such as ' || min(metric) as message,
         'blade sql "from reported_checks where status = ''differs''"' as hint
     from main.reported_checks
     where status = 'differs'
@@ -136,8 +138,8 @@ warn_reported_differs as (
 warn_unexpected as (
     select
         rollouts.run_id as subject,
-        count(*) || ' rollouts were not among the expected inputs; are the inputs of another run?'
-            as message,
+        count(*) || if(count(*) = 1, ' rollout was', ' rollouts were')
+            || ' not among the expected inputs; are the inputs of another run?' as message,
         'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"' as hint
     from staging.rollouts
     inner join main.runs using (run_id)
@@ -168,12 +170,14 @@ warn_unsafe as (
 warn_unscored as (
     select
         run_id as subject,
-        count(*) filter (where not is_scored) || ' of ' || count(*)
-            || ' rollouts have no usable reward and are kept as unscored' as message,
+        count(*) filter (where not is_scored) as n_unscored,
+        n_unscored || ' of ' || count(*) || if(count(*) = 1, ' rollout ', ' rollouts ')
+            || if(n_unscored = 1, 'has no usable reward and is', 'have no usable reward and are')
+            || ' kept as unscored' as message,
         'blade sql "from rollouts where not is_scored"' as hint
     from staging.rollouts
     group by run_id
-    having count(*) filter (where not is_scored) > 0
+    having n_unscored > 0
 ),
 refused as (
     select
@@ -196,7 +200,7 @@ select 'warn_constant_reward' as check_name, * from warn_constant_reward
 union all by name
 select 'warn_expected_fewer' as check_name, * from warn_expected_fewer
 union all by name
-select 'warn_failures_unexpected' as check_name, * from warn_failures_unexpected
+select 'warn_failures_unexpected' as check_name, * exclude (n_attempts) from warn_failures_unexpected
 union all by name
 select 'warn_groups_unnamed' as check_name, * from warn_groups_unnamed
 union all by name
@@ -214,6 +218,6 @@ select 'warn_unknown_baseline' as check_name, * from warn_unknown_baseline
 union all by name
 select 'warn_unsafe' as check_name, * from warn_unsafe
 union all by name
-select 'warn_unscored' as check_name, * from warn_unscored
+select 'warn_unscored' as check_name, * exclude (n_unscored) from warn_unscored
 union all by name
 select 'warn_unusable_labels' as check_name, * from warn_unusable_labels

@@ -1,11 +1,28 @@
--- Tasks of each run that never pass, those others pass or that came nearest first, and a pass of another run.
+-- Tasks of each run that never pass, those others pass or that came nearest first.
+-- With a pass of another run; how many such tasks the run has in all, and the mode that most share.
 -- grain: run_id, task_id
 -- needs: main.never_dives
 with
+-- Several modes may be equally common.
+commonest as (
+    select run_id, list(mode order by mode) as common_modes, max(n_tasks) as n_common_mode
+    from (
+        select run_id, mode, count(*) as n_tasks
+        from main.never_dives
+        where mode <> 'UNEXPLAINED'
+        group by run_id, mode
+        qualify rank() over (partition by run_id order by count(*) desc) = 1
+    )
+    group by all
+),
 -- Texts come last: a window over them would hold all of them.
 chosen as materialized (
     select
         dives.*,
+        count(*) over own as n_never_tasks,
+        count(*) filter (where dives.n_passing_runs > 0) over own as n_passed_elsewhere,
+        coalesce(commonest.common_modes, []) as common_modes,
+        commonest.n_common_mode,
         outcomes.benchmark,
         questions.prompt_sha,
         row_number() over (
@@ -20,6 +37,8 @@ chosen as materialized (
     from main.never_dives as dives
     inner join main.task_outcomes as outcomes using (run_id, task_id)
     left join staging.run_tasks as questions using (run_id, task_id)
+    left join commonest using (run_id)
+    window own as (partition by run_id)
     qualify rank <= 8
 ),
 prompts as (

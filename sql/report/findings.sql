@@ -285,11 +285,11 @@ funnel as (
     left join lost using (run_id, stage)
     where stages.rank = 1 and stages.n_lost > 0 and stages.stage not in ('recorded', 'passed')
 ),
--- What no rule explains is told apart from what most have.
+-- What no rule explains is told apart from what most have: it names nothing.
 modes as (
     select
         run_id,
-        case when is_unexplained then 'unexplained' else 'mode' end as kind,
+        case when mode = 'UNEXPLAINED' then 'unexplained' else 'mode' end as kind,
         n_rollouts / nullif(2 * n_attempts, 0) as stake,
         mode as subject,
         title,
@@ -297,9 +297,10 @@ modes as (
         n_failures as n_total,
         share_of_failures as share,
         example
-    from report.modes
+    from main.failure_modes
     inner join attempts using (run_id)
-    where is_dominant or is_unexplained
+    where n_rollouts > 0
+    qualify row_number() over (partition by run_id, kind order by n_rollouts desc, mode) = 1
 ),
 retries as (
     select

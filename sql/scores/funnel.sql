@@ -72,6 +72,8 @@ select
     cast(case when n_reached is not null then coalesce(n_before - n_reached, 0) end as bigint) as n_lost,
     n_reached / nullif(n_first, 0) as reach_rate,
     n_reached / nullif(n_before, 0) as step_rate,
+    n_lost / nullif(n_first, 0) as lost_rate,
+    cast(n_first as bigint) as n_first,
     case
         when n_before > n_reached then row_number() over (
             partition by run_id order by n_before - n_reached desc nulls last, stage_no

@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import charts, marks, templates
+from pipeline.report import charts, markdown, marks, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.html import body
@@ -145,9 +145,11 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
     made = templates.environment("html", folder, autoescape=True)
-    made.filters |= {name: _inlined(written) for name, written in templates.FILTERS.items()}
+    made.filters |= {name: _inlined(written) for name, written in markdown.FILTERS.items()}
     made.filters |= FILTERS
-    made.globals |= {name: _inlined(written) for name, written in templates.GLOBALS.items()}
+    made.globals |= {
+        name: _inlined(each) if callable(each) else each for name, each in markdown.GLOBALS.items()
+    }
     return made
 
 
