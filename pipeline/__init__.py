@@ -91,20 +91,18 @@ def compare(
 
     With the base alone every other run of its benchmark; without one what the analysis compared.
     """
-    from pipeline.cli.compare import by_metric, compared
+    from pipeline.answers.comparisons import compared_objects
     from pipeline.notebook import Comparisons
-    from pipeline.report import comparison_json
     from pipeline.warehouse import warehouse_file
 
     names = [] if base is None else [base, *candidates]
-    with compared(warehouse_file(path), names, margin=margin, rerun=None) as (_, found):
-        chosen = by_metric(found, metric, is_asked=bool(names))
-        return Comparisons(comparison_json.objects(chosen))
+    found = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)
+    return Comparisons(found)
 
 
 def rollout(path: str | Path, citation: str) -> Rollout:
     """One rollout, or one event of it, as `blade show --json` says it; a notebook shows a page."""
-    from pipeline.cli.show import cited_rollout
+    from pipeline.answers.tasks import cited_rollout
     from pipeline.notebook import Rollout
 
     with open_warehouse(path) as warehouse:

@@ -39,6 +39,12 @@ def local(
     return tuple(found)
 
 
+def kept(*folders: Path) -> str:
+    """How much is kept in folders to be faster next time."""
+    files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
+    return f"{sum(file.lstat().st_size for file in files) / 1e6:,.1f} MB"
+
+
 def _copied(url: str, cache: Path, note: Callable[[str], None]) -> Path:
     """A folder of what lies below a URL, or a file; of an earlier copy what has not changed."""
     try:

@@ -440,6 +440,14 @@ def test_citations_that_lead_nowhere_say_what_there_is(
     _refused(call("show", citation, "--warehouse", results.path), 2, *parts)
 
 
+@pytest.mark.parametrize("command", ["show", "why"])
+def test_a_malformed_citation_is_a_wrong_call(command: str, tmp_path: Path) -> None:
+    """Whether or not there is a warehouse; a good one without a warehouse lacks its input."""
+    absent = ("--warehouse", tmp_path / "none")
+    _refused(call(command, "nonsense", *absent), 2, "nonsense", "is not RUN/TASK")
+    _refused(call(command, "a/0:0", *absent), 3, "no warehouse here")
+
+
 def test_show_prints_a_rollout(results: Results) -> None:
     """Prompt, events, reward, source; as JSON too."""
     said = call("show", "a/1:0", "--warehouse", results.path)

@@ -11,7 +11,7 @@ import polars
 import pytest
 
 import pipeline
-from pipeline.cli import export_gym
+from pipeline.export.gym import flips
 from pipeline.warehouse import grains, reader
 from tests.health_rows import call as health_call
 from tests.health_rows import observed, turn
@@ -236,24 +236,35 @@ def test_gym_comparison(compared: Path, tmp_path: Path) -> None:
     ],
 )
 def test_gym_flips(
-    rewards: list[tuple[list[float], list[float]]],
-    mode: str,
-    directions: list[str],
-    monkeypatch: pytest.MonkeyPatch,
+    rewards: list[tuple[list[float], list[float]]], mode: str, directions: list[str]
 ) -> None:
     """A graded reward just changes; one half is on neither side; without an index there is none."""
-    found = []
+    rollouts, tasks = [], [("a", "b", "no index", 1.0, 0.0, True)]
     for task, sides in enumerate(rewards):
-        before, after = (sum(side) / len(side) for side in sides)
-        scores = {"baseline_score": before, "candidate_score": after, "delta": after - before}
-        kept = dict(zip(("baseline_rewards", "candidate_rewards"), sides, strict=True))
-        found.append({"task_id": str(task), **scores, **kept})
-    answers = {export_gym.TASK_FLIPS: found, export_gym.COMMON: [{"common_task_count": 2}]}
-    monkeypatch.setattr(export_gym, "rows", lambda _warehouse, query, *_: answers[query])
-    told = export_gym._flips(None, "a", "b")  # type: ignore[arg-type] # nothing is asked of it
-    assert (told["mode"], [each["direction"] for each in told["flips"]]) == (mode, directions)
-    assert told["net"] == (-1 if mode == "binary" else None)
-    assert told["unchanged_count"] == {"continuous": 1, "binary": 0}.get(mode)
+        means = [sum(side) / len(side) for side in sides]
+        tasks.append(("a", "b", str(task), *means, True))
+        for run, side in zip("ab", sides, strict=True):
+            rollouts += [(run, str(task), n, reward, True) for n, reward in enumerate(side)]
+    db = duckdb.connect(":memory:")
+    db.execute("""
+        create table rollouts (
+            run_id varchar, task_id varchar, rollout_index int, reward double, is_scored boolean
+        );
+        create table comparison_tasks (
+            base varchar, candidate varchar, task_id varchar, base_mean_reward double,
+            candidate_mean_reward double, is_common boolean
+        );
+        create view comparisons as select
+            'a' as base, 'b' as candidate, true as is_lead, 2 as n_common_tasks,
+            0 as n_base_only, 0 as n_candidate_only
+    """)
+    for name, rows in (("rollouts", rollouts), ("comparison_tasks", tasks)):
+        for row in rows:
+            db.execute(f"insert into {name} values {row}")
+    found = flips(reader.Warehouse(db), "a", "b")
+    assert (found["mode"], [each["direction"] for each in found["flips"]]) == (mode, directions)
+    assert found["net"] == (-1 if mode == "binary" else None)
+    assert found["unchanged_count"] == {"continuous": 1, "binary": 0}.get(mode)
 
 
 @pytest.mark.slow

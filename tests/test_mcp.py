@@ -16,7 +16,6 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from pipeline import open_warehouse
-from pipeline.cli.mcp import answers
 from pipeline.text import ACTIVE
 from pipeline.view.mcp import MOST_CHARACTERS, bounded, made
 from tests import hostile
@@ -55,8 +54,7 @@ def talk(warehouse: Path, with_agent: Callable[[Agent], Awaitable[Any]], **limit
     """An agent at a server of this warehouse, in this process."""
 
     async def session() -> Any:
-        commands = answers(warehouse, **{"timeout": 60, "memory_limit": None} | limits)
-        async with Client(made(warehouse, commands)) as client:
+        async with Client(made(warehouse, **{"timeout": 60} | limits)) as client:
             return await with_agent(Agent(client))
 
     return anyio.run(session)

@@ -9,7 +9,8 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from pipeline import remote
+from pipeline import remote, run
+from pipeline.cli import analyze
 from pipeline.errors import InputError, UsageError
 from tests.results import call, rollout
 
@@ -105,3 +106,16 @@ def test_clean_removes_what_is_kept(tmp_path: Path) -> None:
     assert told.code == 0 and told.stdout.startswith("removed 0.0 MB from ")
     assert os.listdir(tmp_path) == ["report.md"]  # noqa: PTH208
     assert call("clean", tmp_path / "none").code == 3
+
+
+@pytest.mark.usefixtures("store")
+def test_analyze_says_how_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On stderr, where a cache lies beside the output; without one nothing is said of it."""
+    monkeypatch.setattr(run, "run", lambda settings, **_: run.Analysis(settings.out, ()))
+    monkeypatch.setattr(analyze, "print_summary", lambda _analysis: None)
+    told = call("analyze", "memory://bucket/eval", "--out", tmp_path / "with")
+    kept = tmp_path / "with" / remote.CACHE_NAME
+    assert (told.code, told.stdout) == (0, "")
+    assert f"{kept}: 0.0 MB kept for next time; blade clean removes it\n" in told.stderr
+    told = call("analyze", tmp_path, "--out", tmp_path / "without")
+    assert (told.code, told.stderr) == (0, "")

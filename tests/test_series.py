@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import pipeline
-from pipeline.cli.compare_series import print_series, series
+from pipeline.answers.comparisons import every_series
+from pipeline.cli.compare_series import print_series
 from tests.results import Results, Row, analyzed, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")
@@ -175,7 +176,7 @@ def test_tasks_that_are_not_common_are_left_out(tmp_path: Path) -> None:
 
 def printed(results: Results, capsys: pytest.CaptureFixture[str]) -> str:
     with pipeline.open_warehouse(results.path) as warehouse:
-        print_series(series(warehouse), results.path)
+        print_series(every_series(warehouse), results.path)
     return capsys.readouterr().out
 
 

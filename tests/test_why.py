@@ -278,7 +278,7 @@ def test_a_task_goes_before_a_citation(
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["why", "a"], ["a is not RUN/TASK", "blade why a/0"]),
+        (["why", "a"], ["a is not RUN/TASK", "blade why run_a/17"]),
         (["why", "c/0"], ["c: no such run", "Runs: a, b"]),
         (["why", "a/9"], ["9: no such task in run a", "Tasks: 0, 1, 2, 3"]),
         (["why", "a/0:7"], ["a/0:7: no such attempt", "0, 1, 2"]),

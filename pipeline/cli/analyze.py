@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 import sys
@@ -14,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline import engines, remote, report
+from pipeline.answers.names import Row
 from pipeline.cli.compare_page import PLAIN
-from pipeline.cli.lookup import Row, rows, where
 from pipeline.cli.options import (
     DEFAULT_OUT,
     PATH,
@@ -24,6 +23,7 @@ from pipeline.cli.options import (
     memory_option,
     shown_progress,
     templates_option,
+    where,
 )
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
 from pipeline.errors import UsageError, is_interrupt
@@ -195,13 +195,10 @@ def analyze(
     if watch and any("://" in name for name in results):
         raise UsageError("--watch: what lies elsewhere cannot be watched.", hint="Copy it first.")
     settings = Settings(results=remote.local(results, chosen["out"], note=echo), **chosen)
-    threshold, benchmark = settings.pass_threshold, settings.benchmark
+    benchmark = settings.benchmark
     if not results and not settings.run_names:
         hint = "For example: blade analyze results/ --out blade_out"
         raise UsageError("no results given.", hint=hint)
-    if threshold is not None and not math.isfinite(threshold):
-        message = f"--pass-threshold {threshold}: no reward can be compared with it."
-        raise UsageError(message, hint="Give a number, such as --pass-threshold 1.")
     for option, names in (("--benchmark", [benchmark]), ("--baseline", settings.baselines)):
         if any(name is not None and not name.strip() for name in names):
             raise UsageError(f"{option}: the name is empty.", hint=f"Give a name after {option}.")
@@ -214,6 +211,10 @@ def analyze(
     with shown_progress() as progress:
         analysis = run(settings, progress=progress)
     show(analysis)
+    cache = settings.out / remote.CACHE_NAME
+    if cache.is_dir():
+        size = remote.kept(cache)
+        echo(neutral(f"{cache}: {size} kept for next time; blade clean removes it"))
 
 
 def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -> None:
@@ -238,9 +239,9 @@ def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -
 def print_summary(analysis: Analysis) -> None:
     """One row per run, what matters most, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        kinds = rows(warehouse, INVENTORY)
+        kinds = warehouse.rows(INVENTORY)
         runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
-        compared = rows(warehouse, COMPARED, MOST_COMPARED)
+        compared = warehouse.rows(COMPARED, MOST_COMPARED)
         ranked = findings.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
     listing = ", ".join(f"{kind['n_files']} {kind['kind'].replace('_', ' ')}" for kind in kinds)
     n_files = counted(sum(kind["n_files"] for kind in kinds), "file")
@@ -316,7 +317,7 @@ def print_json(analysis: Analysis) -> None:
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
             "findings": finding_objects(tables.rows(warehouse, tables.FINDINGS)),
-            "inventory": rows(warehouse, INVENTORY),
+            "inventory": warehouse.rows(INVENTORY),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))

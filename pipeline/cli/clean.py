@@ -29,15 +29,12 @@ def clean(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder.", hint="Give the folder of an output.")
     with outputs.alone(folder):
-        kept = [
-            path for name in (remote.CACHE_NAME, outputs.ROOM) if (path := folder / name).is_dir()
-        ]
-        n_bytes = sum(
-            file.lstat().st_size for path in kept for file in path.rglob("*") if file.is_file()
-        )
+        found = [folder / name for name in (remote.CACHE_NAME, outputs.ROOM)]
+        kept = [path for path in found if path.is_dir()]
+        size = remote.kept(*kept)
         for path in kept:
             if path.name == outputs.ROOM:
                 outputs.settle(folder)
             elif not path.is_symlink():
                 shutil.rmtree(path)
-    click.echo(f"removed {n_bytes / 1e6:,.1f} MB from {neutral(str(folder))}")
+    click.echo(f"removed {size} from {neutral(str(folder))}")

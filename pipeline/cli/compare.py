@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from pipeline import report, run
+from pipeline import report
+from pipeline.answers import comparisons
+from pipeline.answers.names import find_run, run_names
 from pipeline.cli import compare_gate, compare_series
 from pipeline.cli.compare_page import next_commands, print_comparisons
-from pipeline.cli.lookup import column, find_run, run_names
 from pipeline.cli.options import PATH, Number, analyzed, json_option, warehouse_option
 from pipeline.cli.page import print_next
-from pipeline.errors import LONGEST_NAME, UsageError, listed
-from pipeline.report import Comparison
+from pipeline.errors import LONGEST_NAME, UsageError
 from pipeline.text import json_text, one_line
-from pipeline.warehouse import Warehouse, open_warehouse
-
-FEWEST_CHECKPOINTS = 3
-MARGIN = 0.02
-OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
+from pipeline.warehouse import open_warehouse
 
 
 @click.command()
@@ -41,7 +35,7 @@ OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <>
 @click.option(
     "--margin",
     type=Number(min=0),
-    default=MARGIN,
+    default=comparisons.MARGIN,
     help="A change smaller than this is none: 0.02 is two points of pass@1.",
 )
 @click.option(
@@ -94,8 +88,6 @@ def compare(
     as_json = as_json or format_ == "json"
     if rerun is not None and not false_alarms:
         raise UsageError("--rerun: only --false-alarms uses it.", hint="Add --false-alarms.")
-    if not math.isfinite(margin):
-        raise UsageError(f"--margin {margin}: no change can be compared with it.")
     if format_ == "markdown" and not as_json and false_alarms:
         message = "--format markdown: the page has no place for false alarms."
         raise UsageError(message, hint="Print text or JSON.")
@@ -109,23 +101,31 @@ def compare(
             hint = "Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE"
             message = f"--series and {name}: a series has neither verdict nor ledgers."
             raise UsageError(message, hint=hint)
-        _follow(runs, warehouse, as_json=as_json)
+        with ExitStack() as stack:
+            path, names = _located(stack, runs, warehouse)
+            found_series = comparisons.series(path, names)
+        if as_json:
+            click.echo(json_text({"series": found_series}, indent=2))
+        else:
+            compare_series.print_series(found_series, path)
         return
     with ExitStack() as stack:
         path, names = _located(stack, runs, warehouse)
         if rerun is not None:
             with open_warehouse(path) as opened:
                 rerun = find_run(opened, rerun)["run_id"]
-        opened, found = stack.enter_context(compared(path, names, margin=margin, rerun=rerun))
-        found = by_metric(found, metric, is_asked=bool(names))
+        opened, found = stack.enter_context(
+            comparisons.compared(path, names, margin=margin, rerun=rerun)
+        )
+        found = comparisons.by_metric(found, metric, is_asked=bool(names))
         named = [each for each in found if each.is_named]
         if not named and (policy is not None or false_alarms):
             hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"
             message = "no base is named, and without one nothing can be decided."
             raise UsageError(message, hint=hint)
-        gates = compare_gate.gates(opened, policy, named) if policy is not None else []
+        gates = comparisons.gates(opened, policy, named) if policy is not None else []
         alarms = [
-            compare_gate.noise(opened, each, gates, margin=margin, rerun=rerun)
+            comparisons.noise(opened, each, gates, margin=margin, rerun=rerun)
             for each in (named if false_alarms else [])
         ]
     if as_json:
@@ -147,36 +147,6 @@ def compare(
     # One that fails goes before one that is not decided.
     codes = {each["exit_code"] for each in gates}
     sys.exit(1 if 1 in codes else max(codes, default=0))
-
-
-def _follow(words: Sequence[str], warehouse: Path, *, as_json: bool) -> None:
-    """The series that the analysis found, or the one of the runs named."""
-    with ExitStack() as stack:
-        path, names = _located(stack, words, warehouse)
-        opened = stack.enter_context(open_warehouse(path))
-        if names:
-            names, benchmark = _series(opened, names)
-            opened = stack.enter_context(run.follow(path, names, benchmark=benchmark))
-        found = compare_series.series(opened)
-    if as_json:
-        click.echo(json_text({"series": found}, indent=2))
-    else:
-        compare_series.print_series(found, path)
-
-
-def by_metric(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
-    """The comparisons by one metric alone, where one is asked for and they have it."""
-    chosen = [
-        replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
-        for each in found
-    ]
-    without = [each.candidate for each in chosen if not each.changes]
-    if without and (is_asked or len(without) == len(chosen)):
-        raise UsageError(
-            f"{without[0]} cannot be compared by {metric}: nothing says which reward passes.",
-            hint="Analyze again with --pass-threshold, or compare by mean_reward.",
-        )
-    return [each for each in chosen if each.changes]
 
 
 def _located(stack: ExitStack, words: Sequence[str], warehouse: Path) -> tuple[Path, list[str]]:
@@ -203,79 +173,3 @@ def _is_results(word: str, warehouse: Path) -> bool:
         return True
     with open_warehouse(warehouse) as opened:
         return word not in run_names(opened)
-
-
-@contextmanager
-def compared(
-    path: Path, names: Sequence[str], *, margin: float, rerun: str | None
-) -> Iterator[tuple[Warehouse, list[Comparison]]]:
-    """The comparisons asked for: of the runs named, or all that the analysis made."""
-    with open_warehouse(path) as opened:
-        made = [] if names else report.comparisons(opened)
-        named = [(each.benchmark, each.base, each.candidate) for each in made if each.is_named]
-        pairs = [
-            run.Pair(*pair, is_named=True, margin=margin)
-            for pair in (_asked(opened, names) if names else named)
-        ]
-        if not pairs:
-            yield opened, made
-            return
-    again = [] if rerun is None else _again(pairs, rerun)
-    with run.compare(path, [*pairs, *again]) as overlaid:
-        wanted = {(pair.base, pair.candidate) for pair in pairs}
-        found = report.comparisons(overlaid)
-        chosen = [each for each in found if (each.base, each.candidate) in wanted]
-        yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
-
-
-def _asked(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]]:
-    first = find_run(opened, words[0])
-    base, benchmark = first["run_id"], first["benchmark"]
-    named = [find_run(opened, word, within=benchmark)["run_id"] for word in words[1:]]
-    candidates = named or column(opened, OTHERS, benchmark, base)
-    if not candidates:
-        raise UsageError(
-            f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
-            hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
-        )
-    _check_once([base, *named])
-    return [(benchmark, base, candidate) for candidate in candidates]
-
-
-def _again(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
-    """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
-    base, *others = dict.fromkeys(pair.base for pair in pairs)
-    if others:
-        raise UsageError(
-            f"--rerun: of which base? There are {listed([base, *others])}.",
-            hint="Name the base: blade compare BASE --false-alarms --rerun RUN",
-        )
-    if rerun == base:
-        raise UsageError(
-            f"--rerun {one_line(rerun, LONGEST_NAME)}: that is the base itself.",
-            hint="Name another run of the same model on the same tasks.",
-        )
-    if rerun in {pair.candidate for pair in pairs}:
-        return []
-    return [replace(pairs[0], candidate=rerun, is_named=False)]
-
-
-def _series(opened: Warehouse, words: Sequence[str]) -> tuple[list[str], str]:
-    """The runs named as checkpoints, in their order, and the benchmark of all of them."""
-    if len(words) < FEWEST_CHECKPOINTS:
-        hint = "Name them in the order of training."
-        raise UsageError("a series is three runs or more.", hint=hint)
-    found = [find_run(opened, word) for word in words]
-    names = [run["run_id"] for run in found]
-    _check_once(names)
-    benchmarks = sorted({run["benchmark"] for run in found})
-    if len(benchmarks) > 1:
-        message = f"these are runs of several benchmarks: {listed(benchmarks)}."
-        raise UsageError(message, hint="A series follows tasks of one benchmark.")
-    return names, benchmarks[0]
-
-
-def _check_once(names: Sequence[str]) -> None:
-    if twice := sorted({name for name in names if list(names).count(name) > 1}):
-        hint = "A run is not compared with itself."
-        raise UsageError(f"{listed(twice)}: named twice.", hint=hint)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import StringIO
-from pathlib import Path
 
 import click
-import numpy as np
 
-from pipeline.analysis import false_alarms, stats
-from pipeline.cli.lookup import Row, column, rows
+from pipeline.answers.names import Row
 from pipeline.cli.page import heading, labelled, percent, print_table, sentence, write_markdown
 from pipeline.profile import gate
 from pipeline.profile.gate import Verdict, asked, change, interval, required
-from pipeline.report import Comparison
 from pipeline.report.filters import cell, ref
 from pipeline.text import one_line
-from pipeline.warehouse import Warehouse
 
 MOST_WAIVERS = 20
 # The colour of a verdict, and what it means.
@@ -32,116 +27,6 @@ LEGEND = (
     "95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes "
     "the limit, or missing attempts could move the change across it."
 )
-
-# Missing rows count as failures; what a task took is known of scored rollouts only.
-MEASURED = """
-    with changes as (
-        select
-            metric, task_id, task_group,
-            candidate_lowest - base_lowest as change,
-            candidate_lowest - base_highest as lowest,
-            candidate_highest - base_lowest as highest
-        from staging.comparison_values
-        where base = $1 and candidate = $2 and is_paired
-        union all
-        select
-            metric || coalesce('/' || k, ''), task_id, task_id as task_group,
-            candidate_value - base_value as change, change as lowest, change as highest
-        from staging.measure_pairs
-        where base = $1 and candidate = $2
-    ),
-    chosen as (
-        select
-            *,
-            count(*) over of_metric as n_tasks,
-            -- Of one task unknown, the mean is.
-            case when count(change) over of_metric = n_tasks then
-                list_sum(list(change order by change) over of_metric) / n_tasks
-            end as delta
-        from changes
-        where not list_contains($3, task_id)
-        window of_metric as (partition by metric)
-    ),
-    grouped as (
-        select
-            metric, n_tasks, delta,
-            count(*) as n_own,
-            sorted_sum(change - delta) ** 2 as square,
-            case when delta is not null then sorted_sum(lowest) end as lowest,
-            case when delta is not null then sorted_sum(highest) end as highest
-        from chosen
-        group by metric, n_tasks, delta, task_group
-    )
-    select
-        metric, n_tasks, delta,
-        count(*) as n_groups,
-        clustered_error(square, n_own, n_tasks) as se,
-        clustered_degrees(n_own, 1, n_tasks) as degrees,
-        sorted_sum(lowest) / n_tasks as bound_low,
-        sorted_sum(highest) / n_tasks as bound_high,
-        metric like 'pass%' or coalesce((
-            select is_bounded from staging.comparison_levels as levels
-            where base = $1 and candidate = $2 and levels.metric = grouped.metric
-        ), false) as is_bounded
-    from grouped
-    group by metric, n_tasks, delta
-    order by metric
-"""
-QUALITIES = """
-    select run_id, metrics.coverage, health.clean_rate
-    from run_metrics as metrics
-    left join run_health as health using (run_id)
-"""
-COMMON = "from comparison_tasks where base = ? and candidate = ? and is_common"
-TASKS = f"select task_id {COMMON}"
-TALLIES = f"""
-    select base_n_scored, candidate_n_scored, base_n_passed, candidate_n_passed {COMMON}
-        and base_n_passed is not null and candidate_n_passed is not null
-    order by all
-"""
-
-
-def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> list[Row]:
-    """The policy's verdict on every candidate."""
-    policy = gate.read(policy_path)
-    waived = [waiver.task_id for waiver in policy.waivers]
-    qualities = {row.pop("run_id"): row for row in rows(warehouse, QUALITIES)}
-    return [
-        gate.decide(
-            policy,
-            gate.Compared(
-                base=each.base,
-                candidate=each.candidate,
-                every_task=_measured(warehouse, each, []),
-                unwaived=_measured(warehouse, each, waived) if waived else (),
-                base_quality=qualities[each.base],
-                candidate_quality=qualities[each.candidate],
-                common_tasks=frozenset(column(warehouse, TASKS, each.base, each.candidate)),
-            ),
-        )
-        for each in found
-    ]
-
-
-def _measured(
-    warehouse: Warehouse, each: Comparison, without: list[str]
-) -> tuple[gate.Measured, ...]:
-    """Each metric's change over the common tasks, without those that are waived."""
-    found = rows(warehouse, MEASURED, each.base, each.candidate, without)
-    spread = (
-        np.array([row[name] for row in found], dtype=float)
-        for name in ("delta", "se", "n_groups", "degrees")
-    )
-    is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
-    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
-    measured = []
-    for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
-        known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
-        # pass@k is known as that, and by its k.
-        name, _, k = row["metric"].partition("/")
-        for metric in (name, f"{name.removesuffix('_k')}_{k}") if k else (name,):
-            measured.append(gate.Measured(metric, *known))
-    return tuple(measured)
 
 
 def print_gate(gates: Sequence[Row]) -> None:
@@ -224,53 +109,6 @@ def _item(text: str, indent: int) -> str:
 
 def _styled(verdict: Verdict) -> str:
     return click.style(str(verdict), bold=True, fg=VERDICTS[verdict][0])
-
-
-def noise(
-    opened: Warehouse, each: Comparison, gates: Sequence[Row], *, margin: float, rerun: str | None
-) -> Row:
-    """The rule of the verdict on a candidate, and that of the policy where there is one.
-
-    At these tasks and repeats; by simulation, or by a rerun of the base.
-    """
-    source = "simulation" if rerun is None else "rerun"
-    said = {"base": each.base, "candidate": each.candidate, "source": source, "rerun": rerun}
-    counts = rows(opened, TALLIES, each.base, rerun or each.candidate)
-    if not counts:
-        return {**said, "n_tasks": 0, "rates": None, "policy": []}
-    table = np.array([list(row.values()) for row in counts], dtype=np.int64)
-    n_base, n_other, passed, passed_other = table.T
-
-    def rate(fires: false_alarms.Fires | None) -> false_alarms.FalseAlarms:
-        if rerun is not None:
-            return false_alarms.rerun_false_alarm_rate(
-                n_base, n_other, passed, passed_other, margin=margin, fires=fires
-            )
-        rates = false_alarms.shrunken_rates(passed + passed_other, n_base + n_other)
-        return false_alarms.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
-
-    def at(limit: float) -> Row:
-        fail = rate(lambda _low, high: np.asarray(high < limit))
-        passed = rate(lambda low, _high: np.asarray(low > limit))
-        return {"threshold": limit, "fail": fail.either, "pass": passed.either}
-
-    found = rate(None)
-    rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
-    # What pass@1 must be beyond for the policy not to fail.
-    limits = [
-        metric["threshold"]
-        for one in gates
-        if one["candidate"] == each.candidate
-        for metric in one["metrics"]
-        if (metric["metric"], metric["direction"]) == ("pass_at_1", "higher")
-    ]
-    return {
-        **said,
-        "n_tasks": len(counts),
-        "n_simulations": found.n_simulations,
-        "rates": {**rates, "no_change": found.within_margin},
-        "policy": [at(limit) for limit in limits],
-    }
 
 
 def print_false_alarms(found: Sequence[Row]) -> None:

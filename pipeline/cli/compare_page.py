@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, bounded, command, where
+from pipeline.answers.names import Row, bounded
+from pipeline.answers.tasks import SIDES
+from pipeline.cli.options import command, where
 from pipeline.cli.page import (
     counted,
     facts,
@@ -34,7 +36,6 @@ MOST_FLIPS = 3
 LEFT_OUT = ("verdict", "same tasks", "why")
 LONGEST_SETTING = 120
 EVENT_CHARACTERS = 300
-SIDES = ("failing", "passing")
 UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
 NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
 COLOURS = {"improved": "green", "regressed": "red"}

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, command, grouped, rows
+from pipeline.answers.names import Row
+from pipeline.cli.options import command
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
 from pipeline.report.wording import rounded
 from pipeline.text import one_line
-from pipeline.warehouse import Warehouse
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 NO_SERIES = (
@@ -25,58 +25,6 @@ NOISE = (
     "learned: no pass in the first run, half or more in the last; forgotten: the other way round. "
     "Noise alone is what as many passes would make of it, dealt to the runs at random."
 )
-MOST_TASKS = 10
-TURNS = ("learned", "forgotten", "rising", "falling")
-
-RUNS = """
-    select
-        series, place, run_id, step, n_tasks, pass_at_1, mean_reward, n_common_tasks,
-        common_pass_at_1, change, common_mean_reward, reward_change
-    from series
-    order by series, place
-"""
-# A task may be learned and rise: it is listed once, where more is said of it.
-TASKS = """
-    with turns as (
-        select
-            tasks.*,
-            first_run_id || '/' || task_id as first_citation,
-            last_run_id || '/' || task_id as last_citation,
-            case
-                when is_learned then 'learned'
-                when is_forgotten then 'forgotten'
-                when q_value < 0.05 and slope > 0 then 'rising'
-                when q_value < 0.05 and slope < 0 then 'falling'
-            end as turn,
-            row_number() over (
-                partition by series, turn
-                order by p_value nulls last, abs(last_rate - first_rate) desc, task_id
-            ) as place
-        from series_tasks as tasks
-        inner join series_counts using (series)
-    )
-    select
-        series, turn, task_id, n_scored, n_passed, rates, slope, p_value, q_value,
-        expected_learned, expected_forgotten, first_citation, last_citation
-    from turns
-    where turn is not null and place <= ?
-    order by series, turn, place
-"""
-
-
-def series(warehouse: Warehouse) -> list[Row]:
-    """Every series with its runs in order, its counts, and the clearest tasks of each kind."""
-    runs = grouped(rows(warehouse, RUNS), "series")
-    tasks = grouped(rows(warehouse, TASKS, MOST_TASKS), "series")
-    return [
-        {
-            **counts,
-            "runs": runs[counts["series"]],
-            **{turn: [] for turn in TURNS},
-            **grouped(tasks[counts["series"]], "turn"),
-        }
-        for counts in rows(warehouse, "from series_counts order by series")
-    ]
 
 
 def print_series(series: list[Row], warehouse: Path) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.lookup import Row, bounded, command, find_run, grouped, rows
-from pipeline.cli.options import json_option, warehouse_option
+from pipeline.answers.names import Row
+from pipeline.answers.runs import UNEXPLAINED, ranked_failures
+from pipeline.cli.options import command, json_option, warehouse_option
 from pipeline.cli.page import (
     counted,
     heading,
@@ -21,14 +22,10 @@ from pipeline.cli.page import (
 )
 from pipeline.report import wording
 from pipeline.text import json_text, one_line
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.warehouse import open_warehouse
 
 MOST_MODES = 8
 MOST_OF_MANY = 4
-MOST_ERRORS = 5
-SNIPPET_CHARACTERS = 240
-UNEXPLAINED = "UNEXPLAINED"
-CONFIDENCES = ("strong", "moderate", "weak", "curated")
 OUTCOMES = {
     "n_failed": "failed",
     "n_unscored": "unscored",
@@ -38,88 +35,6 @@ OUTCOMES = {
 SUGGESTIONS = (
     "Rules suggest causes; they do not prove them. A labels.jsonl beside the results corrects them."
 )
-
-RUNS = """
-    with attempts as (
-        select
-            run_id,
-            count(*) as n_attempts,
-            count(*) filter (outcome = 'failed attempt') as n_failed_attempts,
-            count(*) filter (outcome = 'missing') as n_missing
-        from rollout_features
-        group by all
-    )
-    select
-        run_id,
-        benchmark,
-        pass_threshold is not null as is_pass_settled,
-        min(min_reward) over (partition by benchmark) as lowest_reward,
-        max(max_reward) over (partition by benchmark) as highest_reward,
-        coalesce(n_attempts, 0) as n_attempts,
-        n_passed, n_failed, n_unscored,
-        coalesce(attempts.n_failed_attempts, 0) as n_failed_attempts,
-        coalesce(attempts.n_missing, 0) as n_missing
-    from run_metrics
-    left join attempts using (run_id)
-    order by run_id
-"""
-# What was never recorded has no rollout to open: it is cited by its place in the grid.
-MODES = """
-    select
-        * exclude (severity, n_failures, snippet, first)
-            replace (coalesce(example, run_id || '/' || first) as example)
-            rename (default_cause as cause),
-        example is not null as is_example_recorded,
-        snippet
-    from failure_modes
-    left join (
-        select
-            run_id,
-            mode,
-            arg_min(task_id || ':' || rollout_index, (task_id, rollout_index)) as first
-        from rollout_modes
-        where is_primary
-        group by all
-    ) using (run_id, mode)
-    order by run_id, n_rollouts desc, n_tasks desc, n_matched desc, mode
-"""
-ERRORS = """
-    select
-        run_id, source, signature, n_events, n_rollouts,
-        case when pass_threshold is not null then n_failed end as n_failed,
-        n_tasks, example
-    from error_signatures
-    inner join (select run_id, pass_threshold from runs) using (run_id)
-    qualify row_number() over (
-        partition by run_id order by n_rollouts desc, n_events desc, source, signature
-    ) <= ?
-    order by run_id, n_rollouts desc, n_events desc, source, signature
-"""
-EXPLAINED = "select * exclude (n_failures) from report.explained order by run_id"
-# What attempts with a sign pass less often by, where that is surer than chance.
-ASSOCIATIONS = """
-    select run_id, sign, source, n_signed, share, risk_difference, risk_low, risk_high, points
-    from associations where ci_low > 0
-    order by run_id, points desc, sign
-"""
-# Modes that a profile declares are never dropped in silence.
-UNCOUNTED = """
-    select
-        run_id, sign as mode, q_value,
-        n_signed_failed, n_signed - n_signed_failed as n_signed_passed
-    from mode_tests inner join (select run_id, benchmark from runs) using (benchmark)
-    where source = 'profile' and not is_counted
-    order by run_id, mode
-"""
-CAUSES = """
-    select
-        run_id, cause, confidence, is_suggested,
-        count(*) as n_tasks,
-        min(run_id || '/' || task_id) as example
-    from root_causes
-    group by all
-    order by run_id, n_tasks desc, cause, is_suggested, confidence
-"""
 
 
 @click.command()
@@ -147,6 +62,7 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
         return
     is_brief = len(runs) > 1 and limit is None
     for number, each in enumerate(runs):
+        each["root_causes"].sort(key=lambda cause: cause["cause"] == UNEXPLAINED)
         if number:
             click.echo()
         _print(each, limit or (MOST_OF_MANY if is_brief else MOST_MODES), is_brief=is_brief)
@@ -158,52 +74,13 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
         for mode in each["modes"]
         if mode["is_example_recorded"]
     ]
-    causes = [_by_cause(each["root_causes"])[0] for each in runs if each["root_causes"]]
-    told = [command("why", cause["example"], warehouse) for cause in causes]
+    told = [
+        command("why", each["root_causes"][0]["example"], warehouse)
+        for each in runs
+        if each["root_causes"]
+    ]
     whole = [command("failures", each["run_id"], warehouse) for each in runs if is_brief]
     print_next([*whole[:1], *told[:1], *shown[:1]])
-
-
-def ranked_failures(warehouse: Warehouse, name: str | None, limit: int | None) -> list[Row]:
-    """What fails in all runs or in one: modes, errors, causes, and how much is unexplained."""
-    chosen = None if name is None else find_run(warehouse, name)["run_id"]
-    modes = grouped(rows(warehouse, MODES), "run_id")
-    errors = grouped(rows(warehouse, ERRORS, limit or MOST_ERRORS), "run_id")
-    causes = grouped(rows(warehouse, CAUSES), "run_id")
-    explained = {each.pop("run_id"): each for each in rows(warehouse, EXPLAINED)}
-    associations = grouped(rows(warehouse, ASSOCIATIONS), "run_id")
-    uncounted = grouped(rows(warehouse, UNCOUNTED), "run_id")
-    return [
-        {
-            **run,
-            **_counts(modes[run_id]),
-            "modes": [
-                {**mode, "snippet": bounded(mode["snippet"], SNIPPET_CHARACTERS)}
-                for mode in modes[run_id][:limit]
-            ],
-            "explained": explained.get(run_id),
-            "associations": associations[run_id],
-            "uncounted_modes": uncounted[run_id],
-            "error_signatures": errors[run_id],
-            "root_causes": causes[run_id],
-        }
-        for run in rows(warehouse, RUNS)
-        if chosen in (None, run_id := run["run_id"])
-    ]
-
-
-def _counts(modes: list[Row]) -> Row:
-    """What no rule explains, before anything that one does."""
-    n_not_passed = sum(mode["n_rollouts"] for mode in modes)
-    n_unexplained = sum(mode["n_rollouts"] for mode in modes if mode["mode"] == UNEXPLAINED)
-    n_without_cause = sum(mode["n_rollouts"] for mode in modes if mode["cause"] == UNEXPLAINED)
-    return {
-        "n_not_passed": n_not_passed,
-        "n_unexplained": n_unexplained,
-        "unexplained_share": n_unexplained / n_not_passed if n_not_passed else None,
-        "n_without_cause": n_without_cause - n_unexplained,
-        "n_modes": len(modes),
-    }
 
 
 def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
@@ -251,18 +128,13 @@ def _print(run: Row, most_modes: int, *, is_brief: bool) -> None:
     for error in run["error_signatures"]:
         said = f"{error['source']}: {sentence(error['signature'])} ({one_line(error['example'])})"
         click.echo(row(counted(error["n_rollouts"], "attempt"), said))
-    if causes := _by_cause(run["root_causes"]):
+    if causes := run["root_causes"]:
         click.echo(heading("root causes of tasks") + ", by how surely rules suggest them")
-        sure = [name for name in CONFIDENCES if any(name in cause for cause in causes)]
         print_table(
-            ("cause", "tasks", *sure, "such as"),
+            ("cause", "confidence", "tasks", "such as"),
             [
-                (
-                    *(wording.cause(cause["cause"]), cause["n_tasks"]),
-                    *(cause.get(name) for name in sure),
-                    cause["example"],
-                )
-                for cause in causes
+                (wording.cause(each["cause"]), each["confidence"], each["n_tasks"], each["example"])
+                for each in causes
             ],
         )
 
@@ -309,18 +181,3 @@ def _note(mode: Row) -> str:
     absent = "" if mode["is_example_recorded"] else ", not recorded"
     text = f"{sentence(mode['title'])} ({one_line(mode['example'])}{absent})"
     return labelled("", text, indent=4)
-
-
-def _by_cause(found: list[Row]) -> list[Row]:
-    """One row per cause, most tasks first and what has none last, with a count per confidence."""
-    causes: dict[str, Row] = {}
-    for each in found:
-        name, confidence = each["cause"], each["confidence"]
-        cause = causes.setdefault(name, {"cause": name, "n_tasks": 0, "example": each["example"]})
-        cause["n_tasks"] += each["n_tasks"]
-        cause[confidence] = cause.get(confidence, 0) + each["n_tasks"]
-        cause["example"] = min(cause["example"], each["example"])
-    return sorted(
-        causes.values(),
-        key=lambda cause: (cause["cause"] == UNEXPLAINED, -cause["n_tasks"], cause["cause"]),
-    )

@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import Row, command, find_run, rows, where
-from pipeline.cli.options import Number, json_option, warehouse_option
+from pipeline.answers.names import Row
+from pipeline.answers.runs import checked_health
+from pipeline.cli.options import Number, command, json_option, warehouse_option, where
 from pipeline.cli.page import labelled, percent, print_next, print_table
 from pipeline.errors import listed
 from pipeline.text import json_text, one_line
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.warehouse import open_warehouse
 
 SHARES = ("clean_rate", "coverage")
 SCOPES = ("rollout", "task", "run")
@@ -43,7 +44,8 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
       blade health --json
     """
     with open_warehouse(warehouse) as opened:
-        runs, checks = checked_health(opened, run)
+        found = checked_health(opened, run)
+    runs = found["runs"]
     # An undefined rate is below any minimum: nothing shows that the run is clean.
     below = [
         row["run_id"]
@@ -52,28 +54,16 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         and (row["clean_rate"] is None or row["clean_rate"] < min_clean_rate)
     ]
     if as_json:
-        content = {"min_clean_rate": min_clean_rate, "below": below, "runs": runs, "checks": checks}
+        content = {"min_clean_rate": min_clean_rate, "below": below, **found}
         click.echo(json_text(content, indent=2))
     else:
-        _print(runs, checks, warehouse)
+        _print(runs, found["checks"], warehouse)
     for row in runs:
         if row["run_id"] in below:
-            found = f"{one_line(row['run_id'])}: clean rate {percent(row['clean_rate'])}"
-            click.echo(f"blade: {found}, the minimum is {percent(min_clean_rate)}.", err=True)
+            rate = f"{one_line(row['run_id'])}: clean rate {percent(row['clean_rate'])}"
+            click.echo(f"blade: {rate}, the minimum is {percent(min_clean_rate)}.", err=True)
     if below:
         raise click.exceptions.Exit(1)
-
-
-def checked_health(warehouse: Warehouse, name: str | None) -> tuple[list[Row], list[Row]]:
-    """How healthy all runs are, or one, and what the checks found there."""
-    from pipeline.report import HEALTH
-
-    chosen = None if name is None else find_run(warehouse, name)["run_id"]
-    runs, checks = (
-        [row for row in rows(warehouse, query) if chosen in (None, row["run_id"])]
-        for query in (HEALTH.select, "from report.health_checks")
-    )
-    return runs, checks
 
 
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.lookup import find_run
+from pipeline.answers.names import find_run
 from pipeline.cli.options import warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.warehouse import open_warehouse

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
+import shlex
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -82,6 +83,20 @@ def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path
     if value is not None:
         return warehouse_file(value)
     return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
+
+
+def command(name: str, argument: str, warehouse: Path) -> str:
+    """A command to run next, quoted for a shell: names come from untrusted files."""
+    return shlex.join(["blade", name, argument]) + where(warehouse)
+
+
+def where(warehouse: Path) -> str:
+    """What completes a command that reads this warehouse; nothing where it would be found."""
+    nearest = nearest_warehouse()
+    if nearest is not None and warehouse.exists() and warehouse.samefile(nearest):
+        return ""
+    out = warehouse.parent if warehouse.name == WAREHOUSE_NAME else warehouse
+    return f" --warehouse {shlex.quote(str(out))}"
 
 
 warehouse_option = click.option(

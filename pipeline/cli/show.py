@@ -6,27 +6,17 @@ from pathlib import Path
 
 import click
 
-from pipeline.citation import SHAPE, Citation, parse
-from pipeline.cli.lookup import Row, column, find_run, find_task, rows, task_names
+from pipeline.answers.names import Row
+from pipeline.answers.tasks import LONGEST_TITLE, cited, cited_rollout
 from pipeline.cli.options import json_option, warehouse_option
 from pipeline.cli.page import phrase
-from pipeline.errors import UsageError, listed
-from pipeline.text import json_text, neutral, one_line, parsed
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.text import json_text, neutral, one_line
+from pipeline.warehouse import open_warehouse
 
 SHOWN_CHARACTERS = 2000
-LONGEST_TITLE = 300
 FACTS = (
     "status finish_reason n_turns n_tool_calls n_tool_errors input_tokens output_tokens duration_s"
 ).split()
-KEY = "run_id = ? and task_id = ? and rollout_index = ?"
-PROMPTS = """
-    select system_prompt, prompt from task_prompts
-    where run_id = ? and task_id = ? and prompt_sha = ?
-"""
-EVENTS = f"""
-    select * exclude (run_id, task_id, rollout_index) from events where {KEY} order by seq
-"""
 
 
 @click.command()
@@ -43,44 +33,16 @@ def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
       blade show office_desk_aster-8b/3:0#4          one event of it
       blade show office_desk_aster-8b/3:0 --json
     """
+    cited(citation)  # what is no citation is refused before anything is opened
     with open_warehouse(warehouse) as opened:
         rollout = cited_rollout(opened, citation)
     click.echo(json_text(rollout, indent=2) if as_json else _page(rollout, full=full))
 
 
-def cited_rollout(warehouse: Warehouse, text: str) -> Row:
-    """The rollout that is cited with its prompts and events; the one event where it is."""
-    citation = parse(text)
-    if citation is None:
-        message = f"{one_line(text, LONGEST_TITLE)!r} is not {SHAPE}, such as run_a/17:0#3"
-        raise UsageError(f"{message}.")
-    run = find_run(warehouse, citation.run_id)
-    task_id = find_task(run, citation.task_id, task_names(warehouse, run))
-    key = (run["run_id"], task_id, citation.rollout_index)
-    found = rows(warehouse, f"from rollouts where {KEY}", *key)
-    if not found:
-        query = "select rollout_index from rollouts where run_id = ? and task_id = ? order by all"
-        recorded = listed(column(warehouse, query, *key[:2])) or "none"
-        cited = one_line(str(Citation(*key, None)), LONGEST_TITLE)
-        raise UsageError(f"{cited}: no such rollout.", hint=f"Rollouts of this task: {recorded}")
-    prompts = rows(warehouse, PROMPTS, *key[:2], found[0]["prompt_sha"])
-    events = rows(warehouse, EVENTS, *key)
-    chosen = [event for event in events if citation.seq in (None, event["seq"])]
-    if citation.seq is not None and not chosen:
-        hint = f"Its events are numbered 1 to {len(events)}." if events else "It has none."
-        raise UsageError(f"#{citation.seq}: the rollout has no such event.", hint=hint)
-    return {
-        **found[0],
-        "verifier": parsed(found[0]["verifier"]),
-        "prompts": prompts[0] if prompts else {},
-        "events": chosen,
-    }
-
-
 def _page(rollout: Row, *, full: bool) -> str:
     limit = None if full else SHOWN_CHARACTERS
-    cited = f"{rollout['run_id']}/{rollout['rollout_id']}"
-    title = click.style(one_line(cited, LONGEST_TITLE), bold=True)
+    name = f"{rollout['run_id']}/{rollout['rollout_id']}"
+    title = click.style(one_line(name, LONGEST_TITLE), bold=True)
     model = f"  {one_line(str(rollout['model']), LONGEST_TITLE)}" if rollout["model"] else ""
     reward = rollout["reward"]
     passed = {True: "passed", False: "failed", None: "pass unknown"}[rollout["is_pass"]]

@@ -5,49 +5,29 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from itertools import chain, count, islice
+from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import TextIO
 
 import click
 import duckdb
 
 from pipeline import files
-from pipeline.cli.lookup import Row, column
+from pipeline.answers.queries import SCHEMA_QUERY, apart, fetched, in_time, objects, schema_query
 from pipeline.cli.options import PATH, memory_option, replacing, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
-from pipeline.errors import UsageError, is_interrupt, resolved
-from pipeline.text import json_text, neutral, parsed
+from pipeline.errors import UsageError, is_interrupt
+from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse, open_warehouse
 
 FORMATS = ("table", "markdown", "csv", "json", "jsonl", "parquet")
 ENDINGS = {".md": "markdown", ".txt": "table"} | {f".{name}": name for name in FORMATS}
-FETCHED = 1000
 MOST_TABLE_ROWS = 1000
 PROMPT_HELP = (
     "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D leaves"
 )
 WORDS = ("exit", "quit", "help", "?")
 LONGEST_HISTORY = 1000
-Answer = TypeVar("Answer")
-
-SCHEMA_QUERY = """
-    select
-        table_name as relation,
-        coalesce(described.comment, '') as description,
-        column_name as column,
-        data_type as type
-    from duckdb_columns()
-    left join (
-        select database_name, schema_name, table_name, comment from duckdb_tables()
-        union all
-        select database_name, schema_name, view_name, comment from duckdb_views()
-    ) as described using (database_name, schema_name, table_name)
-    where schema_name = 'main' and database_name = current_database()
-    order by relation, column_index
-"""
 
 
 @click.command()
@@ -108,15 +88,6 @@ def sql(
             _answer(opened, query if query is not None else _read(file), format_, out, timeout)
 
 
-def schema_query(warehouse: Warehouse, name: str | None) -> str:
-    """The query of all relations and their columns, or of the relation meant by a name."""
-    if name is None:
-        return SCHEMA_QUERY
-    known = column(warehouse, f"select distinct relation from ({SCHEMA_QUERY}) order by all")
-    found = resolved("relation", name, known).replace("'", "''")
-    return f"from ({SCHEMA_QUERY}) where relation = '{found}'"
-
-
 def _read(file: Path | None) -> str:
     try:
         if file is None or str(file) == "-":
@@ -149,35 +120,6 @@ def _answer(
         in_time(warehouse, lambda: _write(warehouse, query, format_, path), timeout)
 
 
-def in_time(warehouse: Warehouse, answer: Callable[[], Answer], timeout: float) -> Answer:
-    """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
-    left = timeout
-    with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
-        running: Future[Answer] = Future()
-        try:
-            running = pool.submit(answer)
-            while not running.done():
-                wait([running], timeout=min(left, 1))
-                left -= 1
-                if left <= 0 and not running.done():
-                    _end(warehouse, running)
-                    raise UsageError(
-                        f"the query took longer than {timeout:g} s and was ended.",
-                        hint="Ask for less, or allow more with --timeout SECONDS.",
-                    )
-        except KeyboardInterrupt:
-            _end(warehouse, running)
-            raise
-        return running.result()
-
-
-def _end(warehouse: Warehouse, running: Future[Answer]) -> None:
-    """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
-    while not running.cancel() and not running.done():
-        warehouse.interrupt()
-        wait([running], timeout=0.1)
-
-
 def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
     if format_ == "parquet":
         import pyarrow.parquet
@@ -191,11 +133,11 @@ def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
 
 def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
     if format_ in WRITERS:
-        names = _apart([column[0] for column in result.description or []])
-        fetched = _fetched(result)
+        names = apart([column[0] for column in result.description or []])
+        found = fetched(result)
         most = MOST_TABLE_ROWS if format_ == "table" else None
-        WRITERS[format_](names, islice(fetched, most), file=file)
-        if most and next(fetched, None) is not None:
+        WRITERS[format_](names, islice(found, most), file=file)
+        if most and next(found, None) is not None:
             print(f"the first {most} rows; --format csv prints all", file=sys.stderr)
     elif format_ == "jsonl":
         file.writelines(f"{json_text(row)}\n" for row in objects(result))
@@ -204,34 +146,6 @@ def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> Non
         for number, row in enumerate(objects(result)):
             file.write((",\n" if number else "\n") + json_text(row))
         file.write("\n]\n")
-
-
-def _fetched(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    return chain.from_iterable(iter(lambda: result.fetchmany(FETCHED), []))
-
-
-def objects(result: duckdb.DuckDBPyConnection) -> Iterator[Row]:
-    """The rows by column name; what a column of JSON holds is opened."""
-    names = _apart([column[0] for column in result.description or []])
-    is_json = [str(column[1]) == "JSON" for column in result.description or []]
-    for row in _fetched(result):
-        yield {
-            name: parsed(value) if nested and value is not None else value
-            for name, nested, value in zip(names, is_json, row, strict=True)
-        }
-
-
-def _apart(names: list[str]) -> list[str]:
-    """Names that are there twice get a number, so that no column is lost in an object."""
-    found: dict[str, None] = {}
-    for name in names:
-        free = name
-        for number in count(2):
-            if free not in found and (free == name or free not in names):
-                break
-            free = f"{name}_{number}"
-        found[free] = None
-    return list(found)
 
 
 def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:

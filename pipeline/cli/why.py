@@ -7,21 +7,10 @@ from pathlib import Path
 
 import click
 
-from pipeline.citation import bounded_name, parse
-from pipeline.cli.compare_page import SIDES, contrasted
-from pipeline.cli.lookup import (
-    Row,
-    bounded,
-    column,
-    command,
-    find_run,
-    find_task,
-    grouped,
-    rows,
-    short,
-    task_names,
-)
-from pipeline.cli.options import json_option, warehouse_option
+from pipeline.answers.names import Row
+from pipeline.answers.tasks import MOST_ATTEMPTS, SAYERS, SIDES, refuse_malformed, task_story
+from pipeline.cli.compare_page import contrasted
+from pipeline.cli.options import command, json_option, warehouse_option
 from pipeline.cli.page import (
     LONGEST_TEXT,
     block,
@@ -36,31 +25,16 @@ from pipeline.cli.page import (
     row,
     sentence,
 )
-from pipeline.errors import UsageError, listed
 from pipeline.report import wording
 from pipeline.text import json_text, one_line
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.warehouse import open_warehouse
 
-MOST_ATTEMPTS = 32
-MOST_RUNS = 40
-MOST_TOOLS = 20
-MOST_ERRORS = 5
 MOST_ARGUMENTS = 6
 MOST_QUESTION_LINES = 16
-# What was said of an attempt by what judged or ran it, and under which name.
-SAYERS = {
-    "failed_checks": "checks",
-    "verifier_text": "verifier",
-    "verifier_error": "verifier error",
-    "sandbox_error": "sandbox",
-    "model_error": "model call",
-    "failure_message": "failed attempt",
-}
-# How much of a text is kept for a program, and how much of it a page shows.
-KEPT = {"prompt": 1000, "note": 1000, "answer": 400, "snippet": 240} | {
-    **dict.fromkeys(SAYERS, 400),
-    **{f"{side}_event": 300 for side in SIDES},
-}
+MOST_CALLS = 8
+SHOWN_SNIPPET = 160
+SHOWN_CALL = 100
+SHOWN_ANSWER = 60
 # How a change differs from what was expected.
 CALLS = {
     "differs": "different",
@@ -68,142 +42,6 @@ CALLS = {
     "missing": "never made",
     "unasked": "not asked for",
 }
-NAMES = ("said_by", "failure_class", "tool")
-MOST_CALLS = 8
-SHOWN_SNIPPET = 160
-SHOWN_CALL = 100
-SHOWN_ANSWER = 60
-
-# Of queries on a task, $1 is its run and $2 the task.
-EXAMPLE = "select run_id || '/' || task_id from task_outcomes order by run_id, task_id limit 1"
-# The question most rows of the run ask; of a task that it lacks, what its benchmark asks.
-QUESTION = """
-    select prompt, prompt_sha
-    from (
-        select prompt, prompt_sha, 0 as place, n_rows from task_prompts
-        where run_id = $1 and task_id = $2
-        union all
-        select prompt, prompt_sha, 1 as place, 0 as n_rows from tasks
-        where benchmark = $3 and task_id = $2
-    )
-    order by place, n_rows desc, prompt_sha
-    limit 1
-"""
-RUNS = """
-    select
-        run_id, outcomes.bucket, n_passed, n_scored, n_expected, mean_reward,
-        list_contains(questions, $4) as is_same_question,
-        cause, confidence, is_suggested, rule, note, intervention, evidence,
-        suggested_cause, suggested_rule, said_by, label_source
-    from (select run_id from runs where benchmark = $3)
-    left join (from task_outcomes where task_id = $2) as outcomes using (run_id)
-    left join (
-        select run_id, list(prompt_sha) as questions
-        from task_prompts where task_id = $2 group by all
-    ) using (run_id)
-    left join (from root_causes where task_id = $2) using (run_id)
-    left join (
-        select run_id, said_by, source_file || ':' || source_line as label_source
-        from labels where task_id = $2
-    ) using (run_id)
-    order by run_id <> $1, run_id
-"""
-ATTEMPTS = """
-    select
-        $1 || '/' || $2 || ':' || rollout_index as citation,
-        case
-            when outcome <> 'scored' then outcome
-            when is_pass then 'passed'
-            when not is_pass then 'failed'
-            else 'pass unknown'
-        end as verdict,
-        rollout_index, outcome, is_pass, reward, answer, last_stage, failure_class,
-        n_turns, n_tool_calls, n_tool_errors,
-        n_checks_passed, n_checks_passed + n_checks_failed as n_checks,
-        n_matched_actions, n_expected_actions,
-        failed_checks, verifier_text, verifier_error, sandbox_error, model_error, failure_message,
-        count(*) over () as n_attempts
-    from rollout_features
-    left join (select run_id, task_id, rollout_index, answer from rollouts)
-        using (run_id, task_id, rollout_index)
-    left join rollout_stages using (run_id, task_id, rollout_index)
-    where run_id = $1 and task_id = $2
-    order by rollout_index is distinct from $3, rollout_index
-    limit $4
-"""
-MODES = """
-    select
-        rollout_index, mode, title, cause, intervention, rule, evidence_seq as seq, kind, tool,
-        snippet, n_characters as snippet_chars
-    from (from rollout_modes where run_id = $1 and task_id = $2)
-    left join (select mode, title from failure_modes where run_id = $1) using (mode)
-    left join (
-        select rollout_index, seq as evidence_seq, kind, tool from events
-        where run_id = $1 and task_id = $2
-    ) using (rollout_index, evidence_seq)
-    order by rollout_index, is_primary desc, severity desc, mode
-"""
-# Of the attempt that was cited, else of the first that failed: the changes its task expects that it
-# did not make so, and those that nobody asked for.
-EXPECTED = """
-    select
-        $1 || '/' || $2 || ':' || rollout_index || coalesce('#' || seq, '') as citation,
-        calls.* exclude (run_id, task_id, rollout_index, call_no, call_key),
-        n_expected, n_made
-    from expected_calls as calls
-    inner join (
-        select
-            rollout_index,
-            count(*) filter (is_write and expected_no is not null) as n_expected,
-            count(*) filter (is_write and calls.status = 'made') as n_made
-        from expected_calls as calls
-        left join rollouts using (run_id, task_id, rollout_index)
-        where run_id = $1 and task_id = $2
-        group by rollout_index
-        order by coalesce(rollout_index <> $3, true), min(is_pass), rollout_index
-        limit 1
-    ) using (rollout_index)
-    where run_id = $1 and task_id = $2 and is_write and status <> 'made'
-    order by is_first desc, call_no
-"""
-# The attempt that was cited, else the closest pair of the task.
-CONTRAST = """
-    select
-        $1 || '/' || $2 || ':' || rollout_index || coalesce('#' || seq, '') as failing,
-        $1 || '/' || $2 || ':' || passing_index || coalesce('#' || passing_seq, '') as passing,
-        difference,
-        failing_event, failing_chars as failing_event_chars,
-        passing_event, passing_chars as passing_event_chars,
-        coalesce(arguments, []) as arguments,
-        n_calls, n_passing_calls, n_common, n_common_first,
-        coalesce(tools_only_failing, []) as tools_only_failing,
-        coalesce(tools_only_passing, []) as tools_only_passing,
-        differences, is_closest, count(*) over () as n_contrasts
-    from contrasts
-    where run_id = $1 and task_id = $2
-    order by rollout_index is distinct from $3, is_closest desc, rollout_index
-    limit 1
-"""
-SUSPICIONS = """
-    select * exclude (run_id, task_id) from suspicions where run_id = $1 and task_id = $2
-    order by case confidence when 'strong' then 1 when 'moderate' then 2 else 3 end, rule
-"""
-ERRORS = """
-    select
-        source,
-        signature,
-        count(*) as n_events,
-        count(distinct rollout_index) as n_rollouts,
-        count(distinct rollout_index) filter (is_pass) as n_passed,
-        arg_min(citation, (rollout_index, place)) as example
-    from staging.errors
-    left join rollout_features using (run_id, task_id, rollout_index)
-    where run_id = $1 and task_id = $2
-    group by all
-    order by n_rollouts desc, n_events desc, source, signature
-    limit $3
-"""
-DIVE = "select * exclude (run_id, task_id) from never_dives where run_id = $1 and task_id = $2"
 
 
 @click.command()
@@ -221,6 +59,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
       blade why office_desk_aster-8b/0:1             one attempt first
       blade why office_desk_aster-8b/0 --json
     """
+    refuse_malformed(task)
     with open_warehouse(warehouse) as opened:
         story = task_story(opened, task)
     story["next"] = _next(story, warehouse)
@@ -233,80 +72,6 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
             click.echo(line)
     click.echo()
     print_next(story["next"])
-
-
-def _find(warehouse: Warehouse, text: str) -> Row:
-    """Task ids may hold slashes and colons: a task of that name goes before a citation."""
-    run_id, _, name = text.partition("/")
-    if not (run_id and name):
-        hints = [f"For example: blade why {one_line(task)}" for task in column(warehouse, EXAMPLE)]
-        raise UsageError(f"{one_line(text)} is not RUN/TASK.", hint="".join(hints))
-    run = find_run(warehouse, run_id)
-    asked = {"run_id": run["run_id"], "rollout_index": None, "benchmark": run["benchmark"]}
-    citation, tasks = parse(text), task_names(warehouse, run)
-    if citation is None or bounded_name(name) in tasks:
-        return {**asked, "task_id": find_task(run, bounded_name(name), tasks)}
-    asked |= {"task_id": find_task(run, citation.task_id, tasks)}
-    query = "select rollout_index from rollout_features where run_id = ? and task_id = ? order by 1"
-    repeats = column(warehouse, query, run["run_id"], asked["task_id"])
-    if citation.rollout_index not in repeats:
-        hint = f"Attempts at this task: {listed(repeats) or 'none'}"
-        raise UsageError(f"{one_line(text)}: no such attempt.", hint=hint)
-    return {**asked, "rollout_index": citation.rollout_index}
-
-
-def task_story(warehouse: Warehouse, task: str) -> Row:
-    """The task across runs, then its attempts in the run that was asked for, as plain values."""
-    asked = _find(warehouse, task)
-    key, benchmark = (asked["run_id"], asked["task_id"]), asked["benchmark"]
-    nothing = {"prompt": None, "prompt_sha": None}
-    (question,) = rows(warehouse, QUESTION, *key, benchmark) or [nothing]
-    query = "select slices from tasks where benchmark = ? and task_id = ?"
-    slices = column(warehouse, query, benchmark, key[1])[:1]
-    runs = [_cut(run) for run in rows(warehouse, RUNS, *key, benchmark, question["prompt_sha"])]
-    found = rows(warehouse, ATTEMPTS, *key, asked["rollout_index"], MOST_ATTEMPTS)
-    n_attempts = [attempt.pop("n_attempts") for attempt in found]
-    modes = grouped(map(_cut, rows(warehouse, MODES, *key) if found else []), "rollout_index")
-    contrasts = [_cut(row) for row in rows(warehouse, CONTRAST, *key, asked["rollout_index"])]
-    dives = rows(warehouse, DIVE, *key)
-    for dive in dives:
-        dive["shared_tools"] = [short(tool) for tool in dive["shared_tools"][:MOST_TOOLS]]
-        dive["passing_runs"] = [run["run_id"] for run in runs if run["n_passed"]][:MOST_RUNS]
-    return {
-        **asked,
-        "question": _cut(question)["prompt"],
-        "slices": {str(short(name)): short(each[name]) for each in slices for name in sorted(each)},
-        "n_runs": len(runs),
-        "runs": runs[:MOST_RUNS],
-        "n_attempts": n_attempts[0] if found else 0,
-        "attempts": [_attempt(_cut(attempt), modes[attempt["rollout_index"]]) for attempt in found],
-        "expected_calls": rows(warehouse, EXPECTED, *key, asked["rollout_index"]),
-        "contrast": contrasts[0] if contrasts else None,
-        "suspicions": [_cut(suspicion) for suspicion in rows(warehouse, SUSPICIONS, *key)],
-        "error_signatures": rows(warehouse, ERRORS, *key, MOST_ERRORS),
-        "dive": dives[0] if dives else None,
-    }
-
-
-def _cut(row: Row) -> Row:
-    """Texts of any length with the whole's, which stands beside what is a beginning itself."""
-    return {
-        name: bounded(value, KEPT[name], n_characters=row.get(f"{name}_chars"))
-        if name in KEPT
-        else (short(value) if name in NAMES else value)
-        for name, value in row.items()
-        if not name.endswith("_chars")
-    }
-
-
-def _attempt(attempt: Row, modes: list[Row]) -> Row:
-    said = {name: attempt.pop(name) for name in SAYERS}
-    return {
-        **attempt,
-        "said": {name: text for name, text in said.items() if text and text["text"]},
-        "primary": modes[0] if modes else None,
-        "others": modes[1:],
-    }
 
 
 def _next(story: Row, warehouse: Path) -> list[str]:

@@ -6,7 +6,6 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -19,11 +18,13 @@ from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, JSONRPCRequest, TextContent, ToolAnnotations
 
 from pipeline import __version__, report
+from pipeline.answers import comparisons, queries, tasks
+from pipeline.answers import runs as answered
+from pipeline.answers.names import Row
 from pipeline.errors import BladeError
 from pipeline.rerender import render
 from pipeline.text import json_text, neutral, plain
-
-Row = dict[str, Any]
+from pipeline.warehouse import of_this_version, open_warehouse
 
 # Of one answer, in characters of JSON; what agents are given is cut at about this.
 MOST_CHARACTERS = 40_000
@@ -74,33 +75,20 @@ MORE = {
 }
 
 
-@dataclass(frozen=True)
-class Commands:
-    """What the commands answer, as `--json` prints it: `task` is why, `rollout` is show."""
-
-    schema: Callable[[str | None], list[Row]]
-    sql: Callable[[str, int], tuple[list[Row], int | None]]
-    task: Callable[[str], Row]
-    rollout: Callable[[str], Row]
-    compare: Callable[[Sequence[str], str | None], list[Row]]
-    failures: Callable[[str | None, int], list[Row]]
-    health: Callable[[str | None], Row]
-
-
-def serve(warehouse: Path, commands: Commands) -> None:
+def serve(warehouse: Path, **limits: Any) -> None:
     """Answer on stdin and stdout until the input ends; stdout holds the protocol alone."""
     try:
-        made(warehouse, commands).run("stdio")
+        made(warehouse, **limits).run("stdio")
     except BaseExceptionGroup as group:
         # Nobody reads any more.
         if group.split(OSError)[1] is not None:
             raise
 
 
-def made(warehouse: Path, commands: Commands) -> MCPServer[Any]:
+def made(warehouse: Path, *, timeout: float, memory_limit: str | None = None) -> MCPServer[Any]:
     """The server with its tools and resources."""
     server = _Server("blade", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
-    for function in _tools(warehouse, commands):
+    for function in _tools(warehouse, timeout, memory_limit):
         name, told = function.__name__, inspect.getdoc(function)
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         server.add_tool(_answering(name, function), name, description=told, annotations=hints)
@@ -152,8 +140,21 @@ class _Server(MCPServer[Any]):
             await server.run(inbox, outbox, server.create_initialization_options())
 
 
-def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
-    """The tools; what an agent reads of each is its signature and its docstring."""
+def _tools(
+    warehouse: Path, timeout: float, memory_limit: str | None
+) -> Sequence[Callable[..., Row]]:
+    """The tools; what an agent reads of each is its signature and its docstring.
+
+    Each opens the warehouse anew: it may have been replaced.
+    """
+
+    def asked(answer: Callable[..., Any], *arguments: Any) -> Any:
+        with open_warehouse(warehouse) as opened, of_this_version(warehouse):
+            return answer(opened, *arguments)
+
+    def first_rows(query: str, most: int) -> tuple[list[Row], int | None]:
+        with open_warehouse(warehouse, memory_limit=memory_limit) as opened:
+            return queries.in_time(opened, lambda: queries.first_rows(opened, query, most), timeout)
 
     def runs(offset: int = 0, limit: int = 20) -> Row:
         """List the runs with their headline figures.
@@ -162,7 +163,7 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
         never, missing) and of rollouts. Rates are 0..1, null is undefined.
         """
         query = f"{RUNS} limit {_within(limit, 1, MOST_ROWS)} offset {_within(offset, 0)}"
-        found, _ = commands.sql(query, MOST_ROWS)
+        found, _ = first_rows(query, MOST_ROWS)
         n_runs = [run.pop("n_runs") for run in found]
         shown = {"n_runs": n_runs[0] if found else None, "runs": found}
         is_rest = bool(found) and offset + len(found) < n_runs[0]
@@ -173,7 +174,7 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
 
         With a relation: its columns and their types.
         """
-        found = commands.schema(relation or None)
+        found = asked(queries.schema, relation or None)
         if relation:
             about = {name: found[0][name] for name in ("relation", "description")}
             columns = [{name: row[name] for name in ("column", "type")} for row in found]
@@ -190,7 +191,7 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
         Examples: from run_metrics; select task_id, n_passed, n_scored from task_outcomes where
         run_id = 'x' and bucket = 'sometimes' order by task_id; summarize rollouts.
         """
-        found, n_rows = commands.sql(query, most := _within(limit, 1, MOST_ROWS))
+        found, n_rows = first_rows(query, most := _within(limit, 1, MOST_ROWS))
         is_all = n_rows is not None and n_rows <= most
         return {"n_rows": n_rows, "rows": found} | ({} if is_all else {"more": MORE["sql"]})
 
@@ -200,7 +201,8 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
         The question, how all runs do on it, each attempt with its failure mode and evidence, calls
         expected and not made, where the closest pass diverges, suspicions against the task itself.
         """
-        return commands.task(task)
+        found: Row = asked(tasks.task_story, task)
+        return found
 
     def rollout(
         citation: str, from_seq: int = 1, n_events: int = 20, from_character: int = 0
@@ -210,7 +212,7 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
         Reward, verifier's fields, prompts, and its events in order, n_events of them from from_seq
         on. Of one event up to 20,000 characters of its text from from_character on.
         """
-        found = commands.rollout(citation)
+        found: Row = asked(tasks.cited_rollout, citation)
         events = found.pop("events")
         if "#" in citation and len(events) == 1:
             texts = {name: events[0][name] for name in ("arguments", "text") if events[0][name]}
@@ -236,7 +238,9 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
         run of its benchmark; with nothing what the analysis compared.
         """
         named = [name for name in (base, *candidates) if name]
-        return {"comparisons": commands.compare(named, metric or None)}
+        with of_this_version(warehouse):
+            found = comparisons.compared_objects(warehouse, named, metric=metric or None)
+        return {"comparisons": found}
 
     def failures(run: str = "", n_modes: int = 8) -> Row:
         """Rank the failure modes of all runs, or of one.
@@ -244,14 +248,15 @@ def _tools(warehouse: Path, commands: Commands) -> Sequence[Callable[..., Row]]:
         How many attempts and tasks each explains, its suggested cause, an example to open, and how
         many failures nothing explains.
         """
-        return {"runs": commands.failures(run or None, _within(n_modes, 1))}
+        return {"runs": asked(answered.ranked_failures, run or None, _within(n_modes, 1))}
 
     def health(run: str = "") -> Row:
         """Say whether the evaluation itself can be trusted, for all runs or one.
 
         Rollouts that are unhealthy or unobserved, rejects, what each check found, with examples.
         """
-        return commands.health(run or None)
+        found: Row = asked(answered.checked_health, run or None)
+        return found
 
     def report_section(section: str, run: str = "", from_character: int = 0) -> Row:
         """Read one section of the report, in Markdown, on all runs or on one.

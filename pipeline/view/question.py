@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from markupsafe import Markup
 
+from pipeline.answers.queries import apart, in_time
 from pipeline.citation import parse
 from pipeline.errors import BladeError, UsageError
 from pipeline.report.charts import svg
@@ -37,7 +36,8 @@ def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECON
         error = f"The query has more than {LONGEST_QUERY:,} characters."
     elif text:
         try:
-            names, rows, is_cut = _answer(opened.warehouse, text, seconds)
+            source = opened.warehouse
+            names, rows, is_cut = in_time(source, lambda: _answer(source, text), seconds)
         except BladeError as failed:
             error, hint = str(failed), failed.hint
     ids = opened.keep("run ids", lambda: opened.rows("run_ids", benchmark=""))
@@ -57,53 +57,22 @@ def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECON
     }
 
 
-def _answer(warehouse: Warehouse, text: str, seconds: float) -> tuple[list[str], Rows, bool]:
+def _answer(warehouse: Warehouse, text: str) -> tuple[list[str], Rows, bool]:
     """Names, rows, and whether there are more: of many, or of long ones, the first are kept."""
     rows: Rows = []
     n_characters = 0
-    with warehouse.explained(), _in_time(warehouse, seconds):
-        result = warehouse.execute(text)
-        found = [column[0] for column in result.description or []]
-        # Columns may share a name: the second of them gets its place behind it.
-        names = [f"{name} ({n})" if name in found[:n] else name for n, name in enumerate(found)]
-        try:
-            while fetched := result.fetchmany(FETCHED):
-                rows += fetched
-                n_characters += sum(len(str(value)) for row in fetched for value in row)
-                if len(rows) > MOST_ROWS or n_characters > MOST_HELD:
-                    return names, rows[:MOST_ROWS], True
-        except (ValueError, OverflowError) as error:
-            message = f"A value cannot be shown ({error})."
-            raise UsageError(message, hint="Cast it to varchar.") from error
-    return names, rows, False
-
-
-@contextmanager
-def _in_time(warehouse: Warehouse, seconds: float) -> Iterator[None]:
-    """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
-    is_done, is_late = threading.Event(), threading.Event()
-
-    def watch() -> None:
-        if is_done.wait(seconds):
-            return
-        is_late.set()
-        while not is_done.wait(0.05):
-            warehouse.interrupt()
-
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
+    result = warehouse.execute(text)
+    names = apart([column[0] for column in result.description or []])
     try:
-        yield
-    except Exception as error:
-        if is_late.is_set():
-            raise UsageError(
-                f"The query took longer than {seconds:g} s and was ended.",
-                hint="Ask for less, or give it more time with: blade sql --timeout SECONDS",
-            ) from error
-        raise
-    finally:
-        is_done.set()
-        watching.join()
+        while fetched := result.fetchmany(FETCHED):
+            rows += fetched
+            n_characters += sum(len(str(value)) for row in fetched for value in row)
+            if len(rows) > MOST_ROWS or n_characters > MOST_HELD:
+                return names, rows[:MOST_ROWS], True
+    except (ValueError, OverflowError) as error:
+        message = f"A value cannot be shown ({error})."
+        raise UsageError(message, hint="Cast it to varchar.") from error
+    return names, rows, False
 
 
 def _is_number(value: Any) -> bool:

@@ -100,6 +100,16 @@ class Warehouse:
                 )
             return result
 
+    def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
+        """The rows of a query, each by column name."""
+        result = self.execute(query, list(values))
+        names = [column[0] for column in result.description or []]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+    def column(self, query: str, *values: Any) -> list[Any]:
+        """The first column of a query."""
+        return [row[0] for row in self.execute(query, list(values)).fetchall()]
+
     def copy(self, query: str, path: Path, options: str) -> int:
         """Write the rows of a query to a file, in the room that was opened for it; how many."""
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,33 +1,16 @@
-"""Rows of the warehouse as plain values, and what there is where a name leads nowhere."""
+"""Names as people give them, and values as programs read them: what all answers share."""
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
-from pipeline.cli.options import nearest_warehouse
 from pipeline.errors import matching, resolved
-from pipeline.settings import WAREHOUSE_NAME
 from pipeline.warehouse import Warehouse
 
 Row = dict[str, Any]
-
 LONGEST_WORD = 200
-
-
-def rows(warehouse: Warehouse, query: str, *values: Any) -> list[Row]:
-    """The rows of a query, each by column name."""
-    result = warehouse.execute(query, list(values))
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-
-
-def column(warehouse: Warehouse, query: str, *values: Any) -> list[Any]:
-    """The first column of a query."""
-    return [row[0] for row in warehouse.execute(query, list(values)).fetchall()]
 
 
 def grouped(found: Iterable[Row], key: str) -> dict[str, list[Row]]:
@@ -55,7 +38,7 @@ def short(name: str | None) -> str | None:
 
 def run_names(warehouse: Warehouse) -> list[str]:
     """Every run of the warehouse."""
-    return column(warehouse, "select run_id from runs order by all")
+    return warehouse.column("select run_id from runs order by all")
 
 
 def find_run(warehouse: Warehouse, name: str, *, within: str | None = None) -> Row:
@@ -63,9 +46,9 @@ def find_run(warehouse: Warehouse, name: str, *, within: str | None = None) -> R
     known = run_names(warehouse)
     if within is not None and name not in known:
         query = "select run_id from runs where benchmark = ? order by all"
-        near = matching(name, column(warehouse, query, within))
+        near = matching(name, warehouse.column(query, within))
         known = near if len(near) == 1 else known
-    (found,) = rows(warehouse, "from runs where run_id = ?", resolved("run", name, known))
+    (found,) = warehouse.rows("from runs where run_id = ?", resolved("run", name, known))
     return found
 
 
@@ -76,23 +59,9 @@ def task_names(warehouse: Warehouse, run: Row) -> list[str]:
         union select task_id from tasks where benchmark = ?
         order by try_cast(task_id as bigint), task_id
     """
-    return column(warehouse, query, run["run_id"], run["benchmark"])
+    return warehouse.column(query, run["run_id"], run["benchmark"])
 
 
 def find_task(run: Row, name: str, known: Sequence[str]) -> str:
     """The task meant by a name or a part of it."""
     return resolved("task", name, known, within=f" in run {run['run_id']}")
-
-
-def command(name: str, argument: str, warehouse: Path) -> str:
-    """A command to run next, quoted for a shell: names come from untrusted files."""
-    return shlex.join(["blade", name, argument]) + where(warehouse)
-
-
-def where(warehouse: Path) -> str:
-    """What completes a command that reads this warehouse; nothing where it would be found."""
-    nearest = nearest_warehouse()
-    if nearest is not None and warehouse.exists() and warehouse.samefile(nearest):
-        return ""
-    out = warehouse.parent if warehouse.name == WAREHOUSE_NAME else warehouse
-    return f" --warehouse {shlex.quote(str(out))}"

@@ -1,0 +1,341 @@
+"""What changed between runs: compared, judged by a policy, followed along a series."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from pipeline import report, run
+from pipeline.analysis import false_alarms, stats
+from pipeline.answers.names import Row, find_run, grouped, run_names
+from pipeline.errors import LONGEST_NAME, UsageError, listed
+from pipeline.profile import gate
+from pipeline.report import Comparison
+from pipeline.text import one_line
+from pipeline.warehouse import Warehouse, open_warehouse
+
+FEWEST_CHECKPOINTS = 3
+MARGIN = 0.02
+OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
+# Missing rows count as failures; what a task took is known of scored rollouts only.
+MEASURED = """
+    with changes as (
+        select
+            metric, task_id, task_group,
+            candidate_lowest - base_lowest as change,
+            candidate_lowest - base_highest as lowest,
+            candidate_highest - base_lowest as highest
+        from staging.comparison_values
+        where base = $1 and candidate = $2 and is_paired
+        union all
+        select
+            metric || coalesce('/' || k, ''), task_id, task_id as task_group,
+            candidate_value - base_value as change, change as lowest, change as highest
+        from staging.measure_pairs
+        where base = $1 and candidate = $2
+    ),
+    chosen as (
+        select
+            *,
+            count(*) over of_metric as n_tasks,
+            -- Of one task unknown, the mean is.
+            case when count(change) over of_metric = n_tasks then
+                list_sum(list(change order by change) over of_metric) / n_tasks
+            end as delta
+        from changes
+        where not list_contains($3, task_id)
+        window of_metric as (partition by metric)
+    ),
+    grouped as (
+        select
+            metric, n_tasks, delta,
+            count(*) as n_own,
+            sorted_sum(change - delta) ** 2 as square,
+            case when delta is not null then sorted_sum(lowest) end as lowest,
+            case when delta is not null then sorted_sum(highest) end as highest
+        from chosen
+        group by metric, n_tasks, delta, task_group
+    )
+    select
+        metric, n_tasks, delta,
+        count(*) as n_groups,
+        clustered_error(square, n_own, n_tasks) as se,
+        clustered_degrees(n_own, 1, n_tasks) as degrees,
+        sorted_sum(lowest) / n_tasks as bound_low,
+        sorted_sum(highest) / n_tasks as bound_high,
+        metric like 'pass%' or coalesce((
+            select is_bounded from staging.comparison_levels as levels
+            where base = $1 and candidate = $2 and levels.metric = grouped.metric
+        ), false) as is_bounded
+    from grouped
+    group by metric, n_tasks, delta
+    order by metric
+"""
+QUALITIES = """
+    select run_id, metrics.coverage, health.clean_rate
+    from run_metrics as metrics
+    left join run_health as health using (run_id)
+"""
+COMMON = "from comparison_tasks where base = ? and candidate = ? and is_common"
+TASKS = f"select task_id {COMMON}"
+TALLIES = f"""
+    select base_n_scored, candidate_n_scored, base_n_passed, candidate_n_passed {COMMON}
+        and base_n_passed is not null and candidate_n_passed is not null
+    order by all
+"""
+MOST_TASKS = 10
+TURNS = ("learned", "forgotten", "rising", "falling")
+SERIES_RUNS = """
+    select
+        series, place, run_id, step, n_tasks, pass_at_1, mean_reward, n_common_tasks,
+        common_pass_at_1, change, common_mean_reward, reward_change
+    from series
+    order by series, place
+"""
+# A task may be learned and rise: it is listed once, where more is said of it.
+SERIES_TASKS = """
+    with turns as (
+        select
+            tasks.*,
+            first_run_id || '/' || task_id as first_citation,
+            last_run_id || '/' || task_id as last_citation,
+            case
+                when is_learned then 'learned'
+                when is_forgotten then 'forgotten'
+                when q_value < 0.05 and slope > 0 then 'rising'
+                when q_value < 0.05 and slope < 0 then 'falling'
+            end as turn,
+            row_number() over (
+                partition by series, turn
+                order by p_value nulls last, abs(last_rate - first_rate) desc, task_id
+            ) as place
+        from series_tasks as tasks
+        inner join series_counts using (series)
+    )
+    select
+        series, turn, task_id, n_scored, n_passed, rates, slope, p_value, q_value,
+        expected_learned, expected_forgotten, first_citation, last_citation
+    from turns
+    where turn is not null and place <= ?
+    order by series, turn, place
+"""
+
+
+def by_metric(found: list[Comparison], metric: str | None, *, is_asked: bool) -> list[Comparison]:
+    """The comparisons by one metric alone, where one is asked for and they have it."""
+    chosen = [
+        replace(each, changes=[one for one in each.changes if metric in (None, one.metric)])
+        for each in found
+    ]
+    without = [each.candidate for each in chosen if not each.changes]
+    if without and (is_asked or len(without) == len(chosen)):
+        raise UsageError(
+            f"{without[0]} cannot be compared by {metric}: nothing says which reward passes.",
+            hint="Analyze again with --pass-threshold, or compare by mean_reward.",
+        )
+    return [each for each in chosen if each.changes]
+
+
+@contextmanager
+def compared(
+    path: Path, names: Sequence[str], *, margin: float, rerun: str | None = None
+) -> Iterator[tuple[Warehouse, list[Comparison]]]:
+    """The comparisons asked for: of the runs named, or all that the analysis made."""
+    with open_warehouse(path) as opened:
+        made = [] if names else report.comparisons(opened)
+        named = [(each.benchmark, each.base, each.candidate) for each in made if each.is_named]
+        pairs = [
+            run.Pair(*pair, is_named=True, margin=margin)
+            for pair in (_asked(opened, names) if names else named)
+        ]
+        if not pairs:
+            yield opened, made
+            return
+    again = [] if rerun is None else _again(pairs, rerun)
+    with run.compare(path, [*pairs, *again]) as overlaid:
+        wanted = {(pair.base, pair.candidate) for pair in pairs}
+        found = report.comparisons(overlaid)
+        chosen = [each for each in found if (each.base, each.candidate) in wanted]
+        yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
+
+
+def _asked(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]]:
+    first = find_run(opened, words[0])
+    base, benchmark = first["run_id"], first["benchmark"]
+    named = [find_run(opened, word, within=benchmark)["run_id"] for word in words[1:]]
+    candidates = named or opened.column(OTHERS, benchmark, base)
+    if not candidates:
+        raise UsageError(
+            f"{one_line(base, LONGEST_NAME)} is the only run of its benchmark.",
+            hint=f"Name a candidate. Runs: {listed(run_names(opened))}",
+        )
+    _check_once([base, *named])
+    return [(benchmark, base, candidate) for candidate in candidates]
+
+
+def _again(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+    """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
+    base, *others = dict.fromkeys(pair.base for pair in pairs)
+    if others:
+        raise UsageError(
+            f"--rerun: of which base? There are {listed([base, *others])}.",
+            hint="Name the base: blade compare BASE --false-alarms --rerun RUN",
+        )
+    if rerun == base:
+        raise UsageError(
+            f"--rerun {one_line(rerun, LONGEST_NAME)}: that is the base itself.",
+            hint="Name another run of the same model on the same tasks.",
+        )
+    if rerun in {pair.candidate for pair in pairs}:
+        return []
+    return [replace(pairs[0], candidate=rerun, is_named=False)]
+
+
+def _series(opened: Warehouse, words: Sequence[str]) -> tuple[list[str], str]:
+    """The runs named as checkpoints, in their order, and the benchmark of all of them."""
+    if len(words) < FEWEST_CHECKPOINTS:
+        hint = "Name them in the order of training."
+        raise UsageError("a series is three runs or more.", hint=hint)
+    found = [find_run(opened, word) for word in words]
+    names = [run["run_id"] for run in found]
+    _check_once(names)
+    benchmarks = sorted({run["benchmark"] for run in found})
+    if len(benchmarks) > 1:
+        message = f"these are runs of several benchmarks: {listed(benchmarks)}."
+        raise UsageError(message, hint="A series follows tasks of one benchmark.")
+    return names, benchmarks[0]
+
+
+def _check_once(names: Sequence[str]) -> None:
+    if twice := sorted({name for name in names if list(names).count(name) > 1}):
+        hint = "A run is not compared with itself."
+        raise UsageError(f"{listed(twice)}: named twice.", hint=hint)
+
+
+def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> list[Row]:
+    """The policy's verdict on every candidate."""
+    policy = gate.read(policy_path)
+    waived = [waiver.task_id for waiver in policy.waivers]
+    qualities = {row.pop("run_id"): row for row in warehouse.rows(QUALITIES)}
+    return [
+        gate.decide(
+            policy,
+            gate.Compared(
+                base=each.base,
+                candidate=each.candidate,
+                every_task=_measured(warehouse, each, []),
+                unwaived=_measured(warehouse, each, waived) if waived else (),
+                base_quality=qualities[each.base],
+                candidate_quality=qualities[each.candidate],
+                common_tasks=frozenset(
+                    warehouse.column(f"select task_id {COMMON}", each.base, each.candidate)
+                ),
+            ),
+        )
+        for each in found
+    ]
+
+
+def _measured(
+    warehouse: Warehouse, each: Comparison, without: list[str]
+) -> tuple[gate.Measured, ...]:
+    """Each metric's change over the common tasks, without those that are waived."""
+    found = warehouse.rows(MEASURED, each.base, each.candidate, without)
+    spread = (
+        np.array([row[name] for row in found], dtype=float)
+        for name in ("delta", "se", "n_groups", "degrees")
+    )
+    is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
+    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
+    measured = []
+    for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
+        known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
+        # pass@k is known as that, and by its k.
+        name, _, k = row["metric"].partition("/")
+        for metric in (name, f"{name.removesuffix('_k')}_{k}") if k else (name,):
+            measured.append(gate.Measured(metric, *known))
+    return tuple(measured)
+
+
+def noise(
+    opened: Warehouse, each: Comparison, gates: Sequence[Row], *, margin: float, rerun: str | None
+) -> Row:
+    """The rule of the verdict on a candidate, and that of the policy where there is one.
+
+    At these tasks and repeats; by simulation, or by a rerun of the base.
+    """
+    source = "simulation" if rerun is None else "rerun"
+    said = {"base": each.base, "candidate": each.candidate, "source": source, "rerun": rerun}
+    counts = opened.rows(TALLIES, each.base, rerun or each.candidate)
+    if not counts:
+        return {**said, "n_tasks": 0, "rates": None, "policy": []}
+    table = np.array([list(row.values()) for row in counts], dtype=np.int64)
+    n_base, n_other, passed, passed_other = table.T
+
+    def rate(fires: false_alarms.Fires | None) -> false_alarms.FalseAlarms:
+        if rerun is not None:
+            return false_alarms.rerun_false_alarm_rate(
+                n_base, n_other, passed, passed_other, margin=margin, fires=fires
+            )
+        rates = false_alarms.shrunken_rates(passed + passed_other, n_base + n_other)
+        return false_alarms.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
+
+    def at(limit: float) -> Row:
+        fail = rate(lambda _low, high: np.asarray(high < limit))
+        passed = rate(lambda low, _high: np.asarray(low > limit))
+        return {"threshold": limit, "fail": fail.either, "pass": passed.either}
+
+    found = rate(None)
+    rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
+    # What pass@1 must be beyond for the policy not to fail.
+    limits = [
+        metric["threshold"]
+        for one in gates
+        if one["candidate"] == each.candidate
+        for metric in one["metrics"]
+        if (metric["metric"], metric["direction"]) == ("pass_at_1", "higher")
+    ]
+    return {
+        **said,
+        "n_tasks": len(counts),
+        "n_simulations": found.n_simulations,
+        "rates": {**rates, "no_change": found.within_margin},
+        "policy": [at(limit) for limit in limits],
+    }
+
+
+def series(path: Path, words: Sequence[str]) -> list[Row]:
+    """The series that the analysis found, or the one of the runs named."""
+    with open_warehouse(path) as opened:
+        if not words:
+            return every_series(opened)
+        names, benchmark = _series(opened, words)
+    with run.follow(path, names, benchmark=benchmark) as overlaid:
+        return every_series(overlaid)
+
+
+def compared_objects(
+    path: Path, names: Sequence[str], *, metric: str | None, margin: float = MARGIN
+) -> list[Row]:
+    """The same as `blade compare --json` prints it."""
+    with compared(path, names, margin=margin) as (_, found):
+        return report.comparison_json.objects(by_metric(found, metric, is_asked=bool(names)))
+
+
+def every_series(warehouse: Warehouse) -> list[Row]:
+    """Every series with its runs in order, its counts, and the clearest tasks of each kind."""
+    runs = grouped(warehouse.rows(SERIES_RUNS), "series")
+    tasks = grouped(warehouse.rows(SERIES_TASKS, MOST_TASKS), "series")
+    return [
+        {
+            **counts,
+            "runs": runs[counts["series"]],
+            **{turn: [] for turn in TURNS},
+            **grouped(tasks[counts["series"]], "turn"),
+        }
+        for counts in warehouse.rows("from series_counts order by series")
+    ]

@@ -1,0 +1,111 @@
+"""The warehouse in files of formats that other tools read; values in, files out.
+
+Files of one export change together, and only those of an earlier one are replaced.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from pipeline import __version__, files, outputs
+from pipeline.errors import UsageError
+from pipeline.export.attempts import Note, Written
+from pipeline.export.every_eval_ever import every_eval_ever
+from pipeline.export.gym import gym, package
+from pipeline.export.trajectories import atif
+from pipeline.text import json_text
+from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse
+
+LISTING = "export.json"
+COPIED = {
+    "parquet": "format parquet, compression zstd, row_group_size 16384",
+    "csv": "format csv, header true",
+}
+# JSON as text, which every reader has; CSV has nothing else for what is nested.
+PUBLIC = """
+    select
+        table_name,
+        list(format('"{0}"::json::varchar as "{0}"', replace(column_name, '"', '""'))) filter (
+            data_type = 'JSON'
+            or ($1 = 'csv' and (data_type ^@ 'MAP' or data_type ^@ 'STRUCT' or data_type[-1] = ']'))
+        ) as texts
+    from duckdb_columns()
+    where schema_name = 'main' and database_name = current_database()
+    group by all
+    order by all
+"""
+
+
+def tables(
+    format_: str, warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note
+) -> Written:
+    """Every public relation, sorted by its grain; events in a folder for each run."""
+    known = grains()
+    for relation in warehouse.rows(PUBLIC, format_):
+        name, texts = relation["table_name"], ", ".join(relation["texts"] or [])
+        query = f'select * {f"replace ({texts})" if texts else ""} from main."{name}"'
+        order = f"order by {', '.join(known.get(name, ['all']))}"
+        files_of = {f"{name}.{format_}": f"{query} {order}"}
+        if name == "events":
+            files_of = {
+                f"events/run_id={quote(run, safe='')}/events.{format_}": (
+                    f"select * exclude (run_id) from ({query}) "
+                    f"where run_id = '{run.replace(chr(39), chr(39) * 2)}' {order}"
+                )
+                for run in warehouse.column("select run_id from runs order by all")
+            }
+        for file, chosen in files_of.items():
+            yield file, warehouse.copy(chosen, folder / file, COPIED[format_])
+
+
+WRITERS: dict[str, Callable[[Warehouse, Path, int, Note], Written]] = {
+    **{name: partial(tables, name) for name in COPIED},
+    **{"gym": gym, "atif": atif, "package": package, "every_eval_ever": every_eval_ever},
+}
+
+
+def write(
+    warehouse: Path,
+    out: Path,
+    format_: str,
+    *,
+    timestamp: int = 0,
+    memory_limit: str | None = None,
+    note: Note = lambda _words: None,
+) -> dict[str, int]:
+    """All files of a format, or none; how many rows each has."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
+    # Names of Every Eval Ever follow from the runs: several warehouses may share a folder.
+    is_listed = format_ != "every_eval_ever"
+    stale = _listed if is_listed else lambda _out: set()
+    with outputs.replaced(out, by="export", stale=stale) as beside:
+        room = beside.resolve().parent
+        opening = open_warehouse(warehouse, memory_limit=memory_limit, room=room)
+        with of_this_version(warehouse), opening as opened, outputs.explained(out):
+            written = dict(WRITERS[format_](opened, beside.resolve(), timestamp, note))
+        if is_listed:
+            _refuse_strange(out, {*written, LISTING} - _listed(out))
+            content = {"blade_version": __version__, "format": format_, "n_rows": written}
+            outputs.write(beside, {LISTING: json_text(content, indent=2) + "\n"})
+    return written
+
+
+def _refuse_strange(out: Path, names: set[str]) -> None:
+    if strange := sorted(name for name in names if (out / name).exists()):
+        message = f"{out / strange[0]}: is not of an earlier export, and would be overwritten."
+        raise UsageError(message, hint="Choose another folder with --out.")
+
+
+def _listed(out: Path) -> set[str]:
+    """The files of an earlier export; a name that leads out of the folder is not one."""
+    try:
+        listing = json.loads(files.content(out / LISTING))
+        names = {name for name in listing["n_rows"] if ".." not in Path(name).parts}
+        return {LISTING, *(name for name in names if not Path(name).is_absolute())}
+    except (files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
+        return set()
