@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable
@@ -10,36 +11,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import attrgetter
+from pathlib import Path
 
 from pipeline.citation import Citation
 from pipeline.package.verify.units import Unit, head, sentences, visible
 from pipeline.report.blocks import Block, Span, Token, masked, read
 
+TOLD = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+PATTERNS = {name: re.compile(told, re.IGNORECASE) for name, told in TOLD["patterns"].items()}
+WORDS = {
+    name: frozenset(told.split()) for name, told in TOLD["words"].items() if isinstance(told, str)
+}
 LABELS = ("KG", "UK", "BI", "TI", "IR", "DA")
-SPELLED_LABELS = {
-    "knowledge gap": "KG", "unreliable knowledge": "UK", "behaviour issue": "BI",
-    "behavior issue": "BI", "task issue": "TI", "verifier issue": "TI", "task or verifier": "TI",
-    "infrastructure issue": "IR", "data artifact": "DA",
-}  # fmt: skip
-LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b|(?i:{'|'.join(SPELLED_LABELS)})")
-# A label or an outcome that these stand before, or the others behind, is denied.
-DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|no|never|neither|nor|without|cannot|rather than|instead of|other than|against|"
-    r"denies|excludes?|rejects?|rejected|less|draft'?s?|suggest(?:s|ed)?)|n't)"
-    r"(?:[ \t*`(\"]+[\w-]+){0,3}[ \t*`(\"]*\Z",
-    re.IGNORECASE,
-)
-DENIED_BEHIND = re.compile(
-    rf"[*`)\"]*\s+(?:to\s+(?:{'|'.join(LABELS)})\b|does not|do not|did not|"
-    r"(?:is|was|are|were|would be|had been)\s+"
-    r"(?:not\b|no\b|never\b|wrong|rejected|ruled out|excluded|false))",
-    re.IGNORECASE,
-)
-OUTCOME = re.compile(
-    r"\b(?:(?P<good>pass(?:es|ed|ing)?|succeed(?:s|ed)?|solved)|"
-    r"(?P<bad>fail(?:s|ed|ing|ures?)?|lost|unsolved))\b",
-    re.IGNORECASE,
-)
+LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b|(?i:{'|'.join(TOLD['labels'])})")
 # A number behind the word is a task's name unless it is a figure: "new tasks 29.8% to 59.4%".
 A_TASK = (
     r"(?:`[^`\n]{1,200}`|\b(?:[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*)\b"
@@ -53,39 +37,15 @@ A_NAME = re.compile(A_TASK)
 TASK_HEAD = re.compile(r"tasks?|(?:task|instance)[ _]id|instance|problem|question")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+\b")
 QUOTED = re.compile(r'"([^"]{4,400})"|\u201c([^\u201c\u201d]{4,400})\u201d')
-WORDS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|\x01+|[.;:|]")
-SPELLED = {
-    name: float(value)
-    for value, name in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"none": 0.0, "no": 0.0, "once": 1.0, "twice": 2.0, "both": 2.0, "neither": 0.0}
-# Too often no number: one of these meets a number, and is not asked for.
-UNSURE = frozenset("zero one two none no once both neither".split())
-NEGATIONS = frozenset(
-    "no not none never neither nor nothing nobody without cannot false untrue hardly".split()
-)
-ARTICLES = frozenset("a an the this these those its their his her our each every".split())
-PREPOSITIONS = frozenset(
-    "of in on at by for from with without into over under between after before during".split()
-)
-VERBS = frozenset("is are was were be been has have had does do did can could will would".split())
-CONJUNCTIONS = frozenset("and or but nor if because although while than as".split())
-# Words that hold others together.
-FUNCTION = (
-    ARTICLES | PREPOSITIONS | VERBS | CONJUNCTIONS | NEGATIONS
-    | frozenset(
-        "that should must it they them he she we i you who which what where when to so too also "
-        "only then there here all any some more most other another such same own out up off about "
-        "again just even still yet both few less least much many one two".split()
-    )
-)  # fmt: skip
-# What never follows an article, nor a preposition.
-ENDS = VERBS | CONJUNCTIONS | frozenset(".;:|")
+A_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|\x01+|[.;:|]")
+SPELLED = {name: n for n, name in enumerate(TOLD["words"]["numbers"].split())} | TOLD["also"]
+# Words that hold others together, and what never follows an article, nor a preposition.
+JOINTS = ("articles", "prepositions", "verbs", "conjunctions", "negations", "small")
+FUNCTION = frozenset(word for name in JOINTS for word in WORDS[name])
+ENDS = WORDS["verbs"] | WORDS["conjunctions"] | frozenset(".;:|")
 BROKEN = {
-    **dict.fromkeys(ARTICLES, ARTICLES | PREPOSITIONS | ENDS),
-    **dict.fromkeys(PREPOSITIONS, ENDS),
+    **dict.fromkeys(WORDS["articles"], WORDS["articles"] | WORDS["prepositions"] | ENDS),
+    **dict.fromkeys(WORDS["prepositions"], ENDS),
 }
 # Of prose a quarter at least are function words, half of its words come later in the alphabet than
 # those before them, and of a hundred words one cannot stand where it does; of shuffled words four.
@@ -164,14 +124,14 @@ class Passage:
         start, end = self.unit.spans[0].start, self.unit.spans[-1].end
         tokens, place = self.unit.block.tokens, attrgetter("start")
         told = tokens[bisect_left(tokens, start, key=place) : bisect_left(tokens, end, key=place)]
-        spelled = [word for word in self.words if word in SPELLED and word not in UNSURE]
-        return told + [Token(0, 0, 0, 0, word, SPELLED[word]) for word in spelled]
+        sure = SPELLED.keys() - WORDS["unsure"]
+        return told + [_spelled(word) for word in self.words if word in sure]
 
     @cached_property
     def all_figures(self) -> list[Token]:
         """Its numbers with the words that may be one."""
-        unsure = [word for word in self.words if word in UNSURE]
-        return self.figures + [Token(0, 0, 0, 0, word, SPELLED[word]) for word in unsure]
+        unsure = [_spelled(word) for word in self.words if word in WORDS["unsure"]]
+        return self.figures + unsure
 
     @cached_property
     def labels(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -179,7 +139,7 @@ class Passage:
         yes: set[str] = set()
         no: set[str] = set()
         for match in LABEL.finditer(self.seen):
-            label = SPELLED_LABELS.get(match[0].lower(), match[0])
+            label = TOLD["labels"].get(match[0].lower(), match[0])
             (no if is_denied(self.seen, *match.span()) else yes).add(label)
         return frozenset(yes), frozenset(no - yes)
 
@@ -188,13 +148,13 @@ class Passage:
         """Whether something passes or fails in it: what does not pass fails."""
         return frozenset(
             (match["good"] is not None) != is_denied(self.plain, *match.span())
-            for match in OUTCOME.finditer(self.plain)
+            for match in PATTERNS["outcome"].finditer(self.plain)
         )
 
     @cached_property
     def words(self) -> list[str]:
         """Its words in order, small letters, with numbers, blots and marks between them."""
-        return [each.lower() for each in WORDS.findall(self.masked)]
+        return [each.lower() for each in A_WORD.findall(self.masked)]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -209,7 +169,8 @@ class Passage:
     @cached_property
     def n_negations(self) -> int:
         """How often it says no."""
-        return sum(word in NEGATIONS or word.endswith(("n't", "n\u2019t")) for word in self.words)
+        endings = ("n't", "n\u2019t")
+        return sum(word in WORDS["negations"] or word.endswith(endings) for word in self.words)
 
     @cached_property
     def reads(self) -> bool:
@@ -317,7 +278,13 @@ def is_denied(text: str, start: int, end: int) -> bool:
     """Whether the words around a place of a text deny what stands there."""
     sentence = max(text.rfind(mark, 0, start) for mark in (". ", "; ", "| ", ", ", ": ")) + 1
     before = text[max(sentence, start - 60) : start]
-    return bool(DENIED_BEFORE.search(before) or DENIED_BEHIND.match(text, end))
+    return bool(
+        PATTERNS["denied_before"].search(before) or PATTERNS["denied_behind"].match(text, end)
+    )
+
+
+def _spelled(word: str) -> Token:
+    return Token(0, 0, 0, 0, word, float(SPELLED[word]))
 
 
 def values(figures: Iterable[Token]) -> Counter[float]:
