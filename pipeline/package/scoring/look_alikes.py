@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pipeline.package.scoring.passages import FUNCTION, LABELS, TASKS_NAMED, passages
-from pipeline.package.verify.units import BARE, units
+from pipeline.package.verify.units import SAID, units
 from pipeline.report.blocks import read
 
 COMMENT = re.compile(r"[ \t]*<!--.*?(?:-->|\Z)[ \t]*\n?", re.DOTALL)
@@ -108,7 +108,7 @@ def ids_swapped(text: str) -> str:
     longest = sorted(map(re.escape, tasks), key=lambda each: (-len(each), each))
     name = re.compile(rf"(?<![\w.:#-])(?:{'|'.join(longest) or '(?!)'})(?![\w.-])")
     # Where a task is named: in code, in a citation, behind the word.
-    places = re.compile(rf"`[^`\n]*`|{BARE.pattern}|{TASKS_NAMED.pattern}", re.IGNORECASE)
+    places = re.compile(rf"`[^`\n]*`|{SAID['bare'].pattern}|{TASKS_NAMED.pattern}", re.IGNORECASE)
     return places.sub(lambda match: name.sub(lambda each: following[each[0]], match[0]), text)
 
 

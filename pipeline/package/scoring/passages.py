@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from operator import attrgetter
 from pathlib import Path
 
 from pipeline.citation import Citation
@@ -121,11 +120,8 @@ class Passage:
     @cached_property
     def figures(self) -> list[Token]:
         """Its numbers, in digits or spelled, in no order."""
-        start, end = self.unit.spans[0].start, self.unit.spans[-1].end
-        tokens, place = self.unit.block.tokens, attrgetter("start")
-        told = tokens[bisect_left(tokens, start, key=place) : bisect_left(tokens, end, key=place)]
         sure = SPELLED.keys() - WORDS["unsure"]
-        return told + [_spelled(word) for word in self.words if word in sure]
+        return self.unit.tokens + [_spelled(word) for word in self.words if word in sure]
 
     @cached_property
     def all_figures(self) -> list[Token]:
