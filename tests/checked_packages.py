@@ -9,10 +9,10 @@ from typing import Any
 import pipeline
 from pipeline.package.layout import package
 from pipeline.package.validate import Check, validate
-from pipeline.package.validate.subject import FAIL, Data, Subject, findings, gather
+from pipeline.package.validate.subject import FAIL, Subject, findings
 from pipeline.run import part
 from pipeline.settings import Settings
-from pipeline.warehouse import store_views
+from pipeline.warehouse import Warehouse, store_views
 from tests.lean import LOADED, only
 from tests.packages import write_package
 
@@ -20,28 +20,28 @@ GOLDEN = "golden_reports/model_a"
 
 
 @functools.cache
-def good_rollouts(temporary: Path) -> Data:
+def good_rollouts(temporary: Path) -> Warehouse:
     """What is known of the rollouts of the good package: asked once, by whoever needs it first."""
     folder = write_package(temporary / "good_package")
     made = part(Settings(results=(folder / "rollouts",), out=folder.parent / "out"))
     store_views(made)
-    return gather(pipeline.open_warehouse(made))
+    return pipeline.open_warehouse(made)
 
 
-def known(folder: Path) -> Data:
+def known(folder: Path) -> Warehouse:
     """What is known of a package's rollouts, with no more relations than are asked."""
     out = folder.parent / "out"
     with only(*LOADED):
         pipeline.analyze(folder / "rollouts", out=out)
-    return gather(pipeline.open_warehouse(out / "warehouse.duckdb"))
+    return pipeline.open_warehouse(out / "warehouse.duckdb")
 
 
 def found(
-    folder: Path, data: Data | None, *phases: str, least_facts: int = 8, **changes: Any
+    folder: Path, data: Warehouse | None, *phases: str, least_facts: int = 8, **changes: Any
 ) -> list[Check]:
     """The checks of the package with some files changed."""
     read = package(write_package(folder, **changes))
-    told = findings(read, data.warehouse if data else None) if "golden" in phases else {}
+    told = findings(read, data) if "golden" in phases else {}
     return validate(Subject(read, data, "", least_facts, [], told), phases)
 
 

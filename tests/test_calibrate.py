@@ -96,20 +96,20 @@ def test_facts_that_the_golden_report_does_not_state_are_named(tmp_path: Path) -
 def test_facts_of_tables_do_not_survive_the_metric_dump() -> None:
     """A row of a table is met by a dump of tables: such facts are weak, and are called so."""
     row = "stage: booked; reached: 24; of all: 60.0%; lost here: 12"
-    found = calibrate(GOLDEN, SHALLOW, [Fact("row", row, "low")])
-    assert not found.passed
-    assert "metric-dump" in found.weak_facts[0]["why"]
-    assert any("Look-alikes" in line for line in found.review)
+    found, _ = calibrate(GOLDEN, SHALLOW, [Fact("row", row, "low")])
+    assert not found["passed"]
+    assert "metric-dump" in found["weak_facts"][0]["why"]
+    assert any("Look-alikes" in line for line in found["review"])
 
 
 def test_a_low_golden_report_is_not_blamed_on_the_shallow_one() -> None:
     """Where the golden report states none of the facts, nobody is told to thin the shallow one."""
     report = "## Executive Summary\n\nTask `3` fails since the agent writes to a wrong customer.\n"
     fact = Fact("f", "Task `9` passes because the clerk asks for the order's number twice.", "high")
-    found = calibrate(report, "## Executive Summary\n", [fact])
-    assert not found.passed
-    assert not any("Shallow too close" in line for line in found.review)
-    assert found.not_built == [
+    found, _ = calibrate(report, "## Executive Summary\n", [fact])
+    assert not found["passed"]
+    assert not any("Shallow too close" in line for line in found["review"])
+    assert found["not_built"] == [
         "tables-as-items",
         "numbers-perturbed",
         "ids-swapped",

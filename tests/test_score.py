@@ -174,6 +174,14 @@ def test_one_statement_cannot_state_all_facts(by: Standard) -> None:
     assert len(met(score("; ".join(TEXTS), by))) <= by.most_of_one == 3
 
 
+def test_words_in_no_order_state_nothing(by: Standard, sample: Standard) -> None:
+    """Each line has its own words, the line's subject and value among them, in another order."""
+    for text, own in ((GOLDEN, by), (SAMPLE.read_text(encoding="utf-8"), sample)):
+        lines = [line.split() for line in text.splitlines()]
+        told = [words if words[:1] == ["|"] else words[::2] + words[1::2] for words in lines]
+        assert score("\n".join(map(" ".join, told)), own).final <= 0.30
+
+
 def test_comments_are_no_words(by: Standard) -> None:
     """A comment cannot state a fact."""
     assert met(score(f"# Report\n\n<!-- {' '.join(TEXTS)} -->", by)) == []

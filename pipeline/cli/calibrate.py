@@ -52,28 +52,32 @@ def calibrate(
     from pipeline.package.facts import read_facts
     from pipeline.package.scoring import calibration
 
-    found = calibration.calibrate(
+    summary, rewards = calibration.calibrate(
         files.report_text(golden_report),
         files.report_text(shallow_report),
         read_facts(anchor_facts),
         min_spread=min_spread,
     )
-    summary = found.as_json()
     if output_dir is not None:
-        for name, reward in found.rewards.items():
+        for name, reward in rewards.items():
             files.write_json(output_dir / name / "reward.json", reward.as_json())
         files.write_json(output_dir / "calibration_summary.json", summary)
     if as_json:
         click.echo(json_text(summary, indent=2))
     else:
         rows = [
-            ("PASS" if each.passed else "FAIL", each.name, f"{each.score:.4f}", each.demand)
-            for each in found.checks
+            (
+                "PASS" if each["passed"] else "FAIL",
+                each["name"],
+                f"{each['score']:.4f}",
+                each["demand"],
+            )
+            for each in summary["checks"]
         ]
         print_table(("", "scored", "score", "demanded"), rows)
-        if absent := ", ".join(found.not_built):
+        if absent := ", ".join(summary["not_built"]):
             click.echo(f"Not built, the golden report has nothing for it: {absent}")
-        for line in found.review:
+        for line in summary["review"]:
             click.echo(neutral(f"Review: {line}"))
-        click.echo("calibration passed" if found.passed else "calibration FAILED")
-    sys.exit(0 if found.passed else 1)
+        click.echo("calibration passed" if summary["passed"] else "calibration FAILED")
+    sys.exit(0 if summary["passed"] else 1)

@@ -62,10 +62,9 @@ def init(
             f"--benchmark {one_line(benchmark, 60)}: not a name.",
             hint="A name is one line of visible characters, 200 at most.",
         )
-    from pipeline.package.scaffold import Analyses, lay_out
+    from pipeline.package.scaffold import lay_out
 
-    analyses = Analyses(_part, _whole)
-    made = lay_out(folder, benchmark, results, analyses, link=link, refresh=refresh)
+    made = lay_out(folder, benchmark, results, _part, _whole, link=link, refresh=refresh)
     for note in made.notes:
         click.echo(f"! {note}", err=True)
     for step in made.steps:

@@ -18,18 +18,9 @@ from pipeline.package.layout import Package, existing_package
 from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize import share
 from pipeline.package.validate import GOLDEN, PHASES, SHARING, Check
-from pipeline.package.validate.subject import (
-    FAIL,
-    PASS,
-    SKIP,
-    WARN,
-    Data,
-    Subject,
-    findings,
-    gather,
-)
+from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, findings
 from pipeline.text import json_text, neutral
-from pipeline.warehouse import open_warehouse
+from pipeline.warehouse import Warehouse, open_warehouse
 
 ALL = "all"
 TITLES = {
@@ -82,15 +73,14 @@ def validate(
     """
     phases = PHASES if phase == ALL else (phase,)
     found = existing_package(benchmark_dir)
-    with _data(found) as (data, reason):
-        opened = data.warehouse if data else None
+    with _opened(found) as (warehouse, reason):
         subject = Subject(
             found,
-            data,
+            warehouse,
             reason,
             min_anchor_facts,
             _leaks(found.folder, policy) if SHARING in phases else None,
-            findings(found, opened) if GOLDEN in phases and data else {},
+            findings(found, warehouse) if GOLDEN in phases and warehouse else {},
         )
         checks = rules.validate(subject, phases)
     items = rules.readiness(checks) if phase == ALL else []
@@ -105,17 +95,17 @@ def validate(
 
 
 @contextmanager
-def _data(found: Package) -> Iterator[tuple[Data | None, str]]:
-    """What the warehouse of the package says; where there is none, why."""
+def _opened(found: Package) -> Iterator[tuple[Warehouse | None, str]]:
+    """The warehouse of the package; where there is none, why."""
     with ExitStack() as stack:
-        data, reason = None, "no rollout file"
+        warehouse, reason = None, "no rollout file"
         if found.rollouts:
             try:
                 path = stack.enter_context(analyzed_package(found.results))
-                data = gather(stack.enter_context(open_warehouse(path)))
+                warehouse = stack.enter_context(open_warehouse(path))
             except BladeError as error:
                 reason = str(error)
-        yield data, reason
+        yield warehouse, reason
 
 
 def _leaks(folder: Path, policy: Path | None) -> list[tuple[str, int, str]] | None:

@@ -7,7 +7,6 @@ name beside a citation; the words between them are not read. A person edits the 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,9 +16,8 @@ from operator import itemgetter
 from pipeline.citation import parse
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
-from pipeline.package.verify import citations as forms
-from pipeline.package.verify.units import Unit, head, title_task, units, visible
-from pipeline.report.blocks import QUOTED, Block, code_spans, literal, read
+from pipeline.package.verify.units import CELLS, HEADS, SAID, Unit, head, title_task, units, visible
+from pipeline.report.blocks import QUOTED, Block, literal, read
 
 LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
 # How the report was made is no finding.
@@ -28,14 +26,12 @@ HIDDEN = re.compile(r"<!--.*?-->|\*\*", re.DOTALL)
 NAMED = re.compile(r"\b(?:task|problem|instance|question)\s+#?(\d[\w-]*|`[^`\n]{1,200}`)", re.I)
 ID = re.compile(r"(?=\S*\d)[\w.]+(?:[-_:/#][\w.]+)+")
 # `cause: behaviour (BI)`, `UK, not KG` at the beginning of a sentence, `KG to UK:` behind a task.
-LABEL = forms.CAUSE.pattern.removesuffix("|UNEXPLAINED")
 GIVEN = re.compile(
     r"(?:\b[Cc]ause\b[^.;]{0,80}?|\A\W*|\b[A-Z]{2}(?:\+[A-Z]{2})? to )\b"
-    rf"(?P<cause>{LABEL})\b(?! to\b)(?=\W)"
+    r"(?P<cause>(?:KG|UK|BI|TI|IR|DA)(?:\+(?:KG|UK|BI|TI|IR|DA))?)\b(?! to\b)(?=\W)"
 )
 EXPECTED = re.compile(r"\A(?:expected|not asked for):|\bexpected\b[^.\"`]{0,40}[\"`]", re.I)
 CHECK = re.compile(r"\A(?:last error|failed checks?|failed tests?):", re.IGNORECASE)
-CHECK_HEADS = ("check", "failed check", "test", "failed test", "criterion")
 MODE = re.compile(r"(?<![\w/-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w/-])")
 OUTCOME = "distinct if(is_pass, 'pass', 'fail')"
 RUN = re.compile(r"\brun_id = '([^']+)'")
@@ -168,7 +164,9 @@ class _Reader:
         """What one sentence or row claims."""
         if any(told.startswith("blade ") for *_, told in unit.codes):
             return
-        quotes = _quotes(unit)
+        # Words of the record; one or two may be a name.
+        words = (said for *_, said in unit.quotes if len(said.split()) > 2)
+        quotes = tuple(dict.fromkeys(words))
         has_event = any(each.seq is not None for *_, each in unit.cites)
         for predicate, value, subject, told, sql in self._claims(unit, quotes):
             text = " ".join(HIDDEN.sub("", told).split())
@@ -204,7 +202,7 @@ class _Reader:
         labels = [
             label["word"].lower()
             for span, start, *_ in unit.cites
-            if (label := forms.LABEL.search(unit.report.text, max(span.start, start - 12), start))
+            if (label := SAID["label"].search(unit.report.text, max(span.start, start - 12), start))
         ]
         # What stands in code may be anybody's text, but for a name by itself.
         bare = re.sub(r"`([^`]*)`", lambda code: code[1] * bool(MODE.fullmatch(code[1])), seen)
@@ -237,27 +235,27 @@ class _Reader:
         for name, cell in cells.items():
             told = cell.strip("`")
             rest = "; ".join(each for other, each in whole.items() if other != name)
-            if forms.MODE_HEAD.fullmatch(name) and unit.cites and (match := MODE.search(told)):
+            if HEADS["mode"].fullmatch(name) and unit.cites and (match := MODE.search(told)):
                 text = f"The failure mode {match[0]}: {rest}."
                 query = _query("distinct mode", "rollout_modes", subject, mode=match[0])
                 yield "mode", match[0], subject, text, query
-            elif name in forms.CAUSE_HEADS and forms.CAUSE.fullmatch(told):
-                listed = list(self._listed(unit)) or [subject]
+            elif HEADS["cause"].fullmatch(name) and CELLS["cause"].fullmatch(told):
+                listed = [Subject(self.run, task) for task in unit.listed_tasks] or [subject]
                 for each in (each for each in listed if each.task):
                     text = f"The root cause of task `{each.task}` is {told}."
                     yield "cause", told, each, text, _query("cause", "root_causes", each)
             elif subject.task is None:
                 continue
-            elif name == "bucket" and (match := forms.BUCKET.fullmatch(told)):
+            elif HEADS["bucket"].fullmatch(name) and (match := CELLS["bucket"].fullmatch(told)):
                 value = match["bucket"].lower()
                 text = f"Task `{subject.task}` is of the bucket {value}: {rest}."
                 yield "bucket", value, subject, text, _query("bucket", "task_outcomes", subject)
-            elif name in forms.OUTCOME_HEADS and (match := forms.OUTCOME.fullmatch(told)):
+            elif HEADS["outcome"].fullmatch(name) and (match := CELLS["outcome"].fullmatch(told)):
                 value = "pass" if match["pass"] else "fail"
                 text = f"Task `{subject.task}` is a {value}: {rest}."
                 query = _query(OUTCOME, "rollouts", subject) if subject.rollouts else None
                 yield "outcome", value, subject, text, query
-            elif name in CHECK_HEADS and told:
+            elif HEADS["check"].fullmatch(name) and told:
                 yield "check", told, subject, f"Task `{subject.task}` fails {told}: {rest}.", None
         first, text = next(iter(cells.values()), ""), "; ".join(whole.values())
         if re.match(r"\W*[^\W\d]", first) and not first.casefold().startswith(("total", "all")):
@@ -297,13 +295,6 @@ class _Reader:
             return ""
         return title_task(title) or (plain if plain in self.tasks else "")
 
-    def _listed(self, unit: Unit) -> Iterator[Subject]:
-        """The tasks of a cell that lists some."""
-        for span in unit.spans:
-            if match := forms.LISTED_TASKS.fullmatch(unit.raw(span)):
-                for task in re.split(r",? and\s+|,\s+", match["names"]):
-                    yield Subject(self.run, task)
-
     def _names(self, unit: Unit) -> list[str]:
         plain = [told for *_, told in unit.codes if parse(told) is None]
         return [told for told in plain if told not in self.tasks and told not in self.runs]
@@ -321,11 +312,9 @@ class _Reader:
 
 def _figures(unit: Unit, subject: Subject, text: str) -> Iterator[Claim]:
     """The first figure of a unit that says something of a task, a rollout, a row or a query."""
-    start, end, queries = unit.spans[0].start, unit.spans[-1].end, _queries(unit.block)
+    queries = _queries(unit.block)
     is_telling = bool(subject.task or unit.cites or unit.is_row)
-    tokens = unit.block.tokens
-    first, last = (bisect_left(tokens, at, key=lambda each: each.start) for at in (start, end))
-    for token in (each for each in tokens[first:last] if each.value is not None):
+    for token in (each for each in unit.tokens if each.value is not None):
         assert token.value is not None
         sql = queries.get(token.start)
         if token.is_signed and token.unit and (not sql or COMPARED.search(sql)):
@@ -364,14 +353,3 @@ def _query(select: str, relation: str, subject: Subject, **also: str) -> str | N
         where += f" and rollout_index in ({', '.join(map(str, subject.rollouts))})"
     where += "".join(f" and {name} = {literal(value)}" for name, value in also.items())
     return f"select {select} from {relation} where {where}"
-
-
-def _quotes(unit: Unit) -> tuple[str, ...]:
-    """Words of the record; one or two may be a name."""
-    seen = unit.text
-    # A quotation mark within code is none.
-    for start, end in code_spans(seen):
-        seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
-    found = [each[1:-1].replace("\x01", '"') for each in QUOTED.findall(visible(seen))]
-    found = [each.replace("`", "") for each in found]
-    return tuple(dict.fromkeys(each for each in found if len(each.split()) > 2))

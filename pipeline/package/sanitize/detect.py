@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from pipeline.package.json_places import TOKEN, values
 from pipeline.package.sanitize import checks
 from pipeline.package.sanitize.policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
 
@@ -33,7 +34,6 @@ ESCAPE = re.compile(
     r"|&[a-z]{2,6};|%[2-7][0-9A-Fa-f]|[\xad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]"
 )
 JSON_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
-TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++', re.DOTALL)
 TRAILING = ".,;:!?*~"
 BELOW = re.compile(r"(?:[A-Za-z0-9-]+\.)+\Z")
 ASKED = ("prompt", "question", "instruction", "problem_statement")
@@ -266,7 +266,7 @@ def _fields(text: str, policy: Policy, above: Sequence[str] = ()) -> Iterator[Sp
         for path in getattr(policy, key)
         if how[1] not in policy.off
     ]
-    for start, end, path in _values(text, above) if wanted else ():
+    for start, end, path in values(text, above) if wanted else ():
         raw = text[start:end]
         hit = next((each[1:] for each in wanted if _leads(path, each[0])), None)
         if raw[0] != '"':
@@ -290,31 +290,6 @@ def _leads(path: Sequence[str], wanted: Sequence[str]) -> bool:
     if wanted[0] == "**":
         return any(_leads(path[n:], wanted[1:]) for n in range(len(path) + 1))
     return bool(path) and wanted[0] in (path[0], "*") and _leads(path[1:], wanted[1:])
-
-
-def _values(text: str, above: Sequence[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-    """Every value of a JSON text with its place and path; the items of a list are numbered."""
-    # Of each object or list that has begun: where, and the key or number of what comes next.
-    starts: list[int] = []
-    path, is_key = [*above], False
-    for match in TOKEN.finditer(text):
-        token = match[0]
-        if token in ":,":
-            is_key = token == "," and text[starts[-1]] == "{"
-            if token == "," and not is_key:
-                path[-1] = str(int(path[-1]) + 1)
-        elif token in "}]":
-            is_key = False
-            path.pop()
-            yield starts.pop(), match.end(), tuple(path)
-        elif is_key:
-            path[-1] = json.loads(token, strict=False)
-        elif token in "{[":
-            is_key = token == "{"
-            starts.append(match.start())
-            path.append("0")
-        elif token != "\ufeff":
-            yield *match.span(), tuple(path)
 
 
 def task_names(row: str, policy: Policy) -> set[str]:

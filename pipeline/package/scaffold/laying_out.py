@@ -31,9 +31,8 @@ from pipeline.package.layout import (
     UNSAFE,
     package,
 )
-from pipeline.package.scaffold.fields import asked
 from pipeline.package.scaffold.selection import LABELS, Selection, select
-from pipeline.package.scaffold.skill import profile_text, refreshed, skill_text
+from pipeline.package.scaffold.skill import TOLD, asked, profile_text, refreshed, skill_text
 from pipeline.report import Source
 from pipeline.report.marks import CURATE
 from pipeline.text import one_line
@@ -51,15 +50,10 @@ class Standing(StrEnum):
     KEPT = "kept"
 
 
-@dataclass(frozen=True)
-class Analyses:
-    """How results are analyzed, open as long as they are needed, gone afterwards.
-
-    `part` makes some relations, by no profile; `whole` all of them, and the folder of its output.
-    """
-
-    part: Callable[[Path, Sequence[str]], AbstractContextManager[Source]]
-    whole: Callable[[Path], AbstractContextManager[tuple[Source, Path]]]
+# How results are analyzed, open as long as they are needed, gone afterwards: some relations, by no
+# profile; all of them, with the folder of the output.
+Part = Callable[[Path, Sequence[str]], AbstractContextManager[Source]]
+Whole = Callable[[Path], AbstractContextManager[tuple[Source, Path]]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +85,8 @@ def lay_out(
     folder: Path,
     benchmark: str,
     results: Path | None,
-    analyses: Analyses,
+    part: Part,
+    whole: Whole,
     *,
     link: bool,
     refresh: bool,
@@ -104,7 +99,7 @@ def lay_out(
     skill = there.skill.relative_to(folder).as_posix() if there.skill else SKILLS[0]
     chosen = Selection({}, None, ())
     if results is not None:
-        with analyses.part(results, ["main.artifacts", "main.runs"]) as warehouse:
+        with part(results, ["main.artifacts", "main.runs"]) as warehouse:
             base = results if results.is_dir() else results.parent
             chosen = select(warehouse, base, benchmark, home)
     _refuse_obstacles(folder, [*chosen.files, PROFILE, skill])
@@ -112,7 +107,7 @@ def lay_out(
     is_known, notes = bool(chosen.files) or is_there, list(chosen.notes)
     skeletons = {
         PROFILE: profile_text(None, benchmark),
-        skill: skill_text(None, benchmark, folder=_name(folder), home=None),
+        skill: skill_text(None, benchmark, folder=_name(folder), home=folder),
     }
     texts: Mapping[str, str] = skeletons
     if is_known:
@@ -120,7 +115,7 @@ def lay_out(
         own = folder / PROFILE
         is_own = own.is_file() and _text(own) != skeletons[PROFILE]
         profile = own if is_own else chosen.profile
-        texts = _drafts(folder, linked, home, skill, benchmark, profile, analyses)
+        texts = _drafts(folder, linked, home, skill, benchmark, profile, whole)
     steps = [*incoming]
     for name, text in texts.items():
         step, lacking = _drafted(folder, name, text, skeletons.get(name), refresh=refresh)
@@ -149,13 +144,13 @@ def _drafts(
     skill: str,
     benchmark: str,
     profile: Path | None,
-    analyses: Analyses,
+    whole: Whole,
 ) -> dict[str, str]:
     """Profile, skill and reports, of an analysis of the package as it will be."""
     with _staged(folder, linked) as staged:
         given = profile_text(None, benchmark) if profile is None else _text(profile)
         (staged / PROFILE).write_text(given, encoding="utf-8", newline="\n")
-        with analyses.whole(staged / home) as (warehouse, out):
+        with whole(staged / home) as (warehouse, out):
             made = {
                 PROFILE: given if profile else profile_text(warehouse, benchmark),
                 skill: skill_text(warehouse, benchmark, folder=_name(folder), home=staged / home),
@@ -340,20 +335,13 @@ def _next(
     model = next((match[1] for match in matches if match), None)
     if model is None:
         return
-    golden = f"{home}/{GOLDEN_REPORTS}/{model}"
-    drafts = f"{home}/{GOLDEN_REPORTS}/{DRAFTS}/{model}"
-    if not (folder / GOLDEN_REPORTS / f"{model}_golden_report.md").exists():
-        yield f"cp {drafts}_draft_report.md {golden}_golden_report.md   # then curate it"
-        yield f"cp {drafts}_draft_report_metrics.json {golden}_golden_report_metrics.json"
-    yield f"blade verify {golden}_golden_report.md"
-    yield (
-        f"blade extract-anchor-facts --golden {golden}_golden_report.md --benchmark {name} "
-        f"--model-name {model} --output {golden}_anchor_facts.json"
-    )
-    yield f"blade make-shallow --input {golden}_golden_report.md --output {golden}_shallow.md"
-    yield (
-        f"blade calibrate --golden-report {golden}_golden_report.md "
-        f"--anchor-facts {golden}_anchor_facts.json --shallow-report {golden}_shallow.md"
-    )
-    yield f"blade sanitize {home} --check"
-    yield f"blade validate --benchmark-dir {home} --phase all"
+    places = {
+        "home": home,
+        "name": name,
+        "model": model,
+        "golden": f"{home}/{GOLDEN_REPORTS}/{model}",
+        "draft": f"{home}/{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report",
+    }
+    is_begun = (folder / GOLDEN_REPORTS / f"{model}_golden_report.md").exists()
+    commands = [*([] if is_begun else TOLD["next"]["copy"]), *TOLD["next"]["then"]]
+    yield from (command.format(**places) for command in commands)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.package.layout import UNSAFE
-from pipeline.package.scaffold.fields import asked
+from pipeline.package.scaffold.skill import asked
 from pipeline.report import Source
 from pipeline.text import one_line
 
@@ -65,7 +65,15 @@ def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection
     )
     taken, left = _chosen_files(files, names)
     incoming = _named(folder, taken, home)
-    notes = [*_choice(found, chosen, benchmark, len(names)), *_left(left), *_packed(incoming)]
+    notes = _notes(found, chosen, benchmark, len(names))
+    notes += [
+        f"{one_line(path, WIDEST)}: speaks of some of the runs and was left out" for path in left
+    ]
+    notes += [
+        f"{one_line(name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
+        for name in incoming
+        if PACKED.search(name)
+    ]
     profile = folder / "blade.toml"
     return Selection(incoming, profile if profile.is_file() else None, tuple(notes))
 
@@ -142,29 +150,13 @@ def _named(folder: Path, taken: Sequence[tuple[str, str]], home: str) -> dict[st
     return files
 
 
-def _choice(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> list[str]:
-    """What was left out, or why nothing was."""
-    listing = ", ".join(one_line(name, WIDEST) for name in found)
+def _notes(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> list[str]:
+    """What was left out of results with several benchmarks, or why nothing was."""
     if len(found) == 1:
         return []
-    if chosen is None:
-        return [
-            f"the results hold {len(found)} benchmarks ({listing}), none called "
-            f"{one_line(benchmark, WIDEST)}: all {n_runs} runs were taken as it"
-        ]
     others = ", ".join(one_line(name, WIDEST) for name in found if name != chosen)
-    return [f"left out, as runs of other benchmarks: {others}"]
-
-
-def _left(paths: Sequence[str]) -> list[str]:
-    return [
-        f"{one_line(path, WIDEST)}: speaks of some of the runs and was left out" for path in paths
-    ]
-
-
-def _packed(names: Iterable[str]) -> list[str]:
-    return [
-        f"{one_line(name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
-        for name in names
-        if PACKED.search(name)
-    ]
+    if chosen is not None:
+        return [f"left out, as runs of other benchmarks: {others}"]
+    told = one_line(benchmark, WIDEST)
+    held = f"the results hold {len(found)} benchmarks ({others}), none called {told}"
+    return [f"{held}: all {n_runs} runs were taken as it"]

@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import pyarrow as pa
 
-from pipeline.package.scaffold.fields import TOLD, asked, fields
 from pipeline.report import Source, filters, marks, wording
 from pipeline.report.templates import environment
 from pipeline.text import one_line
 
-LONGEST_NAME = 60
+Rows = list[dict[str, Any]]
+
+# Words of fields, stages and causes, and the queries of a skill's figures by name.
+TOLD = tomllib.loads(Path(__file__).with_name("skill.toml").read_text(encoding="utf-8"))
+LONGEST, MOST_FIELDS, LONGEST_NAME = 200, 40, 60
+MOST_BYTES, MOST_ROWS = 8 << 20, 200
 # A generated part of a skill: its name, and what stands in it.
 PART = re.compile(r"<!-- generated: (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?")
 # Parts are put together without blank lines.
 UNSPACED = re.compile(r"(?<!\n)\n(?=#{2,3} |<!-- (?:end|curate))")
-CODECS = {".gz": "gzip", ".zst": "zstd"}
-MOST_BYTES, MOST_ROWS = 8 << 20, 200
+SECRET = re.compile(
+    r"api[_-]?key|secret|passw(or)?d|credential|authorization|(access|auth)[_-]?token|private[_-]?key",
+    re.IGNORECASE,
+)
+TYPES = {"VARCHAR": "text", "BOOLEAN": "boolean", "BIGINT": "integer", "UBIGINT": "integer"}
+TYPES |= {"DOUBLE": "number", "OBJECT": "object", "ARRAY": "list"}
 
 
-def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path | None) -> str:
+def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path) -> str:
     """The skill as the data suggest it; without data, what is not known and where it goes."""
     facts: dict[str, Any] | None = None
-    if source is not None and home is not None:
+    if source is not None:
         facts = {name: asked(source, query) for name, query in TOLD["queries"].items()}
-        read = asked(source, "select path from raw.files where kind = 'rollouts' order by path")
-        facts["declared"] = _declared([home / row["path"] for row in read])
-        facts["fields"] = fields(source)
+        facts["fields"] = _fields(source)
+        facts["declared"] = _declared(home)
     slug = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[:LONGEST_NAME].strip("-")
     told = one_line(benchmark, LONGEST_NAME)
     description = (
@@ -91,42 +96,74 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _declared(paths: Sequence[Path]) -> dict[str, dict[str, str]]:
-    """The tools that the first rows of each file declare; of a name declared twice the first."""
+def asked(source: Source, query: str, parameters: list[Any] | None = None) -> Rows:
+    """All rows of a query, by the names of their columns."""
+    result = source.execute(query, parameters)
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
+
+
+def _declared(home: Path) -> dict[str, dict[str, str]]:
+    """The tools that the first rows of each rollout file declare, with their parameters."""
     tools: dict[str, dict[str, str]] = {}
-    for path in paths:
-        for row in _first_rows(path):
-            request = row.get("responses_create_params")
-            listed = request.get("tools") if isinstance(request, dict) else None
-            for item in listed if isinstance(listed, list) else ():
-                inner = item.get("function") if isinstance(item, dict) else None
-                tool = inner if isinstance(inner, dict) else item
-                name = tool.get("name") if isinstance(tool, dict) else None
-                if isinstance(name, str) and name:
-                    schema, told = tool.get("parameters"), tool.get("description")
-                    known = schema.get("properties") if isinstance(schema, dict) else None
-                    named = ", ".join(known) if isinstance(known, dict) else ""
-                    said = told if isinstance(told, str) else ""
-                    tools.setdefault(name, {"description": said, "parameters": named})
+    for line in (line for path in sorted(home.rglob("*.jsonl")) for line in _first_lines(path)):
+        try:
+            for item in json.loads(line)["responses_create_params"]["tools"]:
+                tool = item.get("function") or item
+                names = ", ".join((tool.get("parameters") or {}).get("properties") or ())
+                said = str(tool.get("description") or "")
+                tools.setdefault(str(tool["name"]), {"description": said, "parameters": names})
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            continue  # a row that declares none, or in a form of its own
     return dict(sorted(tools.items()))
 
 
-def _first_rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """The objects among the first lines; a line that was cut is none."""
+def _first_lines(path: Path) -> list[bytes]:
     try:
-        with pa.OSFile(os.fsencode(path)) as raw:
-            codec = CODECS.get(path.suffix.lower())
-            stream = pa.CompressedInputStream(raw, codec) if codec else raw
-            head = bytes(stream.read(MOST_BYTES))
+        with path.open("rb") as file:
+            return file.readlines(MOST_BYTES)[:MOST_ROWS]
     except OSError:
-        return
-    for line in head.split(b"\n")[:MOST_ROWS]:
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(row, dict):
-            yield row
+        return []
+
+
+def _fields(source: Source) -> dict[str, Any]:
+    """Every field that some rollout has: the format's own, and others by kind.
+
+    A map of many names is one field. Of too many fields those at the top stay, then the commonest.
+    """
+    ((n_rows,),) = source.execute("select count(*) from main.rollouts").fetchall()
+    rows = asked(source, TOLD["fields"]["query"], [LONGEST])
+    found = {row["field"]: row for row in asked(source, TOLD["fields"]["owned"], [LONGEST])}
+    owned = [
+        {**_field(path, found[column]), "use": use}
+        for path, (column, use) in TOLD["owned"].items()
+        if column in found
+    ]
+    others = [_field(row["path"], row) for row in rows[:MOST_FIELDS]]
+    return {
+        "rows": n_rows,
+        "owned": owned,
+        "others": sorted(others, key=lambda each: each["path"]),
+        "n_left_out": max(0, len(rows) - MOST_FIELDS),
+    }
+
+
+def _field(path: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A field as the table shows it; its example without the quotes of JSON, and no secret."""
+    types = {TYPES.get(kind, kind.lower()) for kind in row["types"] if kind and kind != "NULL"}
+    text = row["example"] or ""
+    example = text.removeprefix('"').removesuffix('"') if text.startswith('"') else text
+    if text and (SECRET.search(path) or SECRET.search(text)):
+        example = "(left out: may hold a secret)"
+    kind = " or ".join(sorted(types)) or "null"
+    n_names = row.get("n_names")
+    return {
+        "path": path,
+        "use": row["use"],
+        "types": f"map: {n_names:,} names" if n_names else kind,
+        "rows": row["n_rows"],
+        "example": example,
+    }
 
 
 def _rendered(template: str, **values: Any) -> str:
@@ -141,30 +178,15 @@ def _rendered(template: str, **values: Any) -> str:
 def _environment() -> jinja2.Environment:
     made = environment("package", None, autoescape=False)
     made.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref", "words")}
-    made.filters |= {"cell_code": _cell_code, "count": _count, "many": _many}
-    made.filters |= {"number": _number, "pct": _pct}
+    made.filters |= {
+        "cell_code": lambda text: f"`{filters.code(text)}`".replace("|", "\\|"),
+        "count": lambda value: "n/a" if value is None else f"{value:,}",
+        "many": lambda value, noun: f"{value:,} {noun}{'' if value == 1 else 's'}",
+        "number": lambda value: "n/a" if value is None else wording.short(f"{value:.4f}"),
+        "pct": lambda value: "n/a" if value is None else f"{100 * value:.1f}%",
+    }
     made.globals |= {"curate": marks.curate, "share": _share}
     return made
-
-
-def _cell_code(text: str) -> str:
-    return f"`{filters.code(text)}`".replace("|", "\\|")
-
-
-def _count(value: int | None) -> str:
-    return "n/a" if value is None else f"{value:,}"
-
-
-def _many(value: int, noun: str) -> str:
-    return f"{value:,} {noun}{'' if value == 1 else 's'}"
-
-
-def _number(value: float | None) -> str:
-    return "n/a" if value is None else f"{value:.4f}".rstrip("0").rstrip(".")
-
-
-def _pct(value: float | None) -> str:
-    return "n/a" if value is None else f"{100 * value:.1f}%"
 
 
 def _share(part: int, whole: int) -> str:

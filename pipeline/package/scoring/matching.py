@@ -13,7 +13,10 @@ from typing import Any
 from pipeline import citation
 from pipeline.package.facts import Fact
 from pipeline.package.scoring.passages import (
+    PATTERNS,
     QUOTED,
+    TOLD,
+    WORDS,
     Key,
     Passage,
     Text,
@@ -35,35 +38,9 @@ ENOUGH_FIGURES, ENOUGH_NAMES = 0.75, 0.5
 LEAST_STATED = 0.4
 # Sentences that share so much are one sentence, written twice.
 SAME = 0.8
-RISING = re.compile(
-    r"\b(?:better|higher|more|gain(?:s|ed)?|rise[sn]?|rose|improve[sd]?|above|up|ahead|wins?|best)\b",
-    re.IGNORECASE,
-)
-FALLING = re.compile(
-    r"\b(?:worse|lower|fewer|less|loss(?:es)?|loses?|lost|falls?|fell|drop(?:s|ped)?|below|down|"
-    r"behind|worst)\b",
-    re.IGNORECASE,
-)
-RISES = frozenset("+ up rise rises better higher gain improved improvement true".split())
-BUCKETS = {
-    "always": re.compile(
-        r"\balways\b|\bevery (?:attempt|repeat|rollout)|\ball [\w ]{0,20}pass", re.I
-    ),
-    "sometimes": re.compile(r"\bsometimes\b|\bflak|\bmixed\b|\bunstable\b|\bat times\b", re.I),
-    "never": re.compile(r"\bnever\b|\bno (?:attempt|repeat|rollout)|\bunsolved\b|\bnone\b", re.I),
-    "missing": re.compile(r"\bmissing\b|\bunscored\b|\bno (?:row|score)", re.I),
-}
+BUCKETS = {name: re.compile(told, re.IGNORECASE) for name, told in TOLD["buckets"].items()}
 PART = re.compile(r"\b(\d+) (?:out )?of (?:the |its )?(\d+)\b")
-OPPOSITES = tuple(
-    tuple(pair.split())
-    for pair in (
-        "better worse, more fewer, more less, higher lower, always never, all none, before after, "
-        "first last, accepted rejected, accepted refused, accepts rejects, right wrong, "
-        "most least, rises falls, rise fall, with without, above below, passes fails, "
-        "passed failed, pass fail, passes failures, same different, correct incorrect, every no, "
-        "best worst, larger smaller"
-    ).split(", ")
-)
+OPPOSITES = [pair.split() for pair in TOLD["words"]["opposites"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,8 +286,8 @@ def directions(passage: Passage) -> frozenset[bool]:
     """Whether something rises or falls in a passage, in words or by a sign."""
     found = {
         is_up != is_denied(passage.plain, *match.span())
-        for is_up, pattern in ((True, RISING), (False, FALLING))
-        for match in pattern.finditer(passage.plain)
+        for is_up, name in ((True, "rising"), (False, "falling"))
+        for match in PATTERNS[name].finditer(passage.plain)
     }
     signed = (token for token in passage.figures if token.is_signed and token.value)
     return frozenset(found | {(token.value or 0) > 0 for token in signed})
@@ -373,7 +350,7 @@ def _rises(value: object) -> bool:
     number = _number(value)
     if number is not None:
         return number > 0
-    return str(value).strip().lower().partition(" ")[0] in RISES
+    return str(value).strip().lower().partition(" ")[0] in WORDS["rises"]
 
 
 def _number(value: object) -> float | None:

@@ -3,43 +3,26 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+import tomllib
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from operator import attrgetter, itemgetter
+from pathlib import Path
 
 from pipeline.citation import Citation
 from pipeline.package.verify.units import Unit, head, sentences, visible
-from pipeline.report.blocks import Block, Report, Span, Token, masked, read
+from pipeline.report.blocks import Block, Span, Token, masked, read
 
+TOLD = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+PATTERNS = {name: re.compile(told, re.IGNORECASE) for name, told in TOLD["patterns"].items()}
+WORDS = {
+    name: frozenset(told.split()) for name, told in TOLD["words"].items() if isinstance(told, str)
+}
 LABELS = ("KG", "UK", "BI", "TI", "IR", "DA")
-SPELLED_LABELS = {
-    "knowledge gap": "KG", "unreliable knowledge": "UK", "behaviour issue": "BI",
-    "behavior issue": "BI", "task issue": "TI", "verifier issue": "TI", "task or verifier": "TI",
-    "infrastructure issue": "IR", "data artifact": "DA",
-}  # fmt: skip
-LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b|(?i:{'|'.join(SPELLED_LABELS)})")
-# A label or an outcome that these stand before, or the others behind, is denied.
-DENIED_BEFORE = re.compile(
-    r"(?:\b(?:not|no|never|neither|nor|without|cannot|rather than|instead of|other than|against|"
-    r"denies|excludes?|rejects?|rejected|less|draft'?s?|suggest(?:s|ed)?)|n't)"
-    r"(?:[ \t*`(\"]+[\w-]+){0,3}[ \t*`(\"]*\Z",
-    re.IGNORECASE,
-)
-DENIED_BEHIND = re.compile(
-    rf"[*`)\"]*\s+(?:to\s+(?:{'|'.join(LABELS)})\b|does not|do not|did not|"
-    r"(?:is|was|are|were|would be|had been)\s+"
-    r"(?:not\b|no\b|never\b|wrong|rejected|ruled out|excluded|false))",
-    re.IGNORECASE,
-)
-OUTCOME = re.compile(
-    r"\b(?:(?P<good>pass(?:es|ed|ing)?|succeed(?:s|ed)?|solved)|"
-    r"(?P<bad>fail(?:s|ed|ing|ures?)?|lost|unsolved))\b",
-    re.IGNORECASE,
-)
+LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b|(?i:{'|'.join(TOLD['labels'])})")
 # A number behind the word is a task's name unless it is a figure: "new tasks 29.8% to 59.4%".
 A_TASK = (
     r"(?:`[^`\n]{1,200}`|\b(?:[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*)\b"
@@ -53,73 +36,30 @@ A_NAME = re.compile(A_TASK)
 TASK_HEAD = re.compile(r"tasks?|(?:task|instance)[ _]id|instance|problem|question")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+\b")
 QUOTED = re.compile(r'"([^"]{4,400})"|\u201c([^\u201c\u201d]{4,400})\u201d')
-WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
-SPELLED = {
-    name: float(value)
-    for value, name in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen twenty".split()
-    )
-} | {"none": 0.0, "no": 0.0, "once": 1.0, "twice": 2.0, "both": 2.0, "neither": 0.0}
-# Too often no number: one of these meets a number, and is not asked for.
-UNSURE = frozenset("zero one two none no once both neither".split())
-NEGATIONS = frozenset(
-    "no not none never neither nor nothing nobody without cannot false untrue hardly".split()
-)
-DETERMINERS = frozenset("a an the this that these those its their his her our each every".split())
-PREPOSITIONS = frozenset(
-    "of in on at by for from with without into over under between after before during".split()
-)
-AUXILIARIES = frozenset(
-    "is are was were be been has have had does do did can could will would should must".split()
-)
-CONJUNCTIONS = frozenset("and or but nor if because although while than as".split())
-FUNCTION = (
-    DETERMINERS | PREPOSITIONS | AUXILIARIES | CONJUNCTIONS | NEGATIONS
-    | frozenset(
-        "it they them he she we i you who which what where when to so too also only then there "
-        "here not all any some more most other another such same own out up off about again "
-        "just even still yet both few less least much many one two".split()
-    )
-)  # fmt: skip
-MARKS = frozenset(".;:|,)")
-BROKEN_AFTER = {
-    **dict.fromkeys(
-        DETERMINERS - {"that"}, DETERMINERS | AUXILIARIES | PREPOSITIONS | CONJUNCTIONS | MARKS
-    ),
-    **dict.fromkeys(PREPOSITIONS, AUXILIARIES | CONJUNCTIONS | MARKS | {"of"}),
-    **dict.fromkeys(CONJUNCTIONS, MARKS),
-    **dict.fromkeys(
-        AUXILIARIES - {"be", "have", "had", "do"}, AUXILIARIES - {"be", "been", "have"}
-    ),
+A_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|\x01+|[.;:|]")
+SPELLED = {name: n for n, name in enumerate(TOLD["words"]["numbers"].split())} | TOLD["also"]
+# Words that hold others together, and what never follows an article, nor a preposition.
+JOINTS = ("articles", "prepositions", "verbs", "conjunctions", "negations", "small")
+FUNCTION = frozenset(word for name in JOINTS for word in WORDS[name])
+ENDS = WORDS["verbs"] | WORDS["conjunctions"] | frozenset(".;:|")
+BROKEN = {
+    **dict.fromkeys(WORDS["articles"], WORDS["articles"] | WORDS["prepositions"] | ENDS),
+    **dict.fromkeys(WORDS["prepositions"], ENDS),
 }
 # Of prose a quarter at least are function words, half of its words come later in the alphabet than
 # those before them, and of a hundred words one cannot stand where it does; of shuffled words four.
-LEAST_FUNCTION, MOST_RISING, MOST_BROKEN, FEWEST_WORDS = 0.15, 0.65, 0.025, 12
-# Words of a passage; a longer one is read by some sentences at a time.
-LONGEST, A_WINDOW = 200, 3
+LEAST_FUNCTION, MOST_RISING, MOST_BROKEN, FEWEST_WORDS = 0.15, 0.65, 0.02, 12
 STEM = 5
 
 Key = tuple[str, str, int]
 
 
-@dataclass(frozen=True)
-class Flow:
-    """Words, names and those that hold others together; pairs that cannot be, or are sorted."""
-
-    n_words: int = 0
-    n_names: int = 0
-    n_function: int = 0
-    n_broken: int = 0
-    n_rising: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class Passage:
-    """What can state a fact: a paragraph, an item, a row, or some sentences of a long one."""
+    """What can state a fact: a paragraph, an item, a row; or a sentence of one."""
 
     unit: Unit
-    # The block's number in its report: a table is one claim, an item another.
+    # The line that its claim begins on: a table is one claim, an item another.
     claim: int
     # Tasks that the headings above it name.
     above: frozenset[str] = frozenset()
@@ -168,25 +108,26 @@ class Passage:
         return frozenset(codes | set(NAME.findall(self.plain)))
 
     @cached_property
+    def masked(self) -> str:
+        """Its text with blots for code and quotes."""
+        return " | ".join(masked(self.unit.report.text, span) for span in self.unit.spans)
+
+    @property
     def plain(self) -> str:
         """Its words without code and quotes."""
-        masks = (masked(self.unit.report.text, span) for span in self.unit.spans)
-        return " | ".join(text.replace("\x01", " ") for text in masks)
+        return self.masked.replace("\x01", " ")
 
     @cached_property
     def figures(self) -> list[Token]:
         """Its numbers, in digits or spelled, in no order."""
-        start, end = self.unit.spans[0].start, self.unit.spans[-1].end
-        tokens, place = self.unit.block.tokens, attrgetter("start")
-        told = tokens[bisect_left(tokens, start, key=place) : bisect_left(tokens, end, key=place)]
-        spelled = [word for word in self.words if word in SPELLED and word not in UNSURE]
-        return told + [Token(0, 0, 0, 0, word, SPELLED[word]) for word in spelled]
+        sure = SPELLED.keys() - WORDS["unsure"]
+        return self.unit.tokens + [_spelled(word) for word in self.words if word in sure]
 
     @cached_property
     def all_figures(self) -> list[Token]:
         """Its numbers with the words that may be one."""
-        unsure = [word for word in self.words if word in UNSURE]
-        return self.figures + [Token(0, 0, 0, 0, word, SPELLED[word]) for word in unsure]
+        unsure = [_spelled(word) for word in self.words if word in WORDS["unsure"]]
+        return self.figures + unsure
 
     @cached_property
     def labels(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -194,7 +135,7 @@ class Passage:
         yes: set[str] = set()
         no: set[str] = set()
         for match in LABEL.finditer(self.seen):
-            label = SPELLED_LABELS.get(match[0].lower(), match[0])
+            label = TOLD["labels"].get(match[0].lower(), match[0])
             (no if is_denied(self.seen, *match.span()) else yes).add(label)
         return frozenset(yes), frozenset(no - yes)
 
@@ -203,13 +144,13 @@ class Passage:
         """Whether something passes or fails in it: what does not pass fails."""
         return frozenset(
             (match["good"] is not None) != is_denied(self.plain, *match.span())
-            for match in OUTCOME.finditer(self.plain)
+            for match in PATTERNS["outcome"].finditer(self.plain)
         )
 
     @cached_property
     def words(self) -> list[str]:
-        """Its words in order, small letters, with the marks that end a sentence."""
-        return [each.lower() for each in re.findall(rf"{WORD.pattern}|[.;:|]", self.plain)]
+        """Its words in order, small letters, with numbers, blots and marks between them."""
+        return [each.lower() for each in A_WORD.findall(self.masked)]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -224,33 +165,18 @@ class Passage:
     @cached_property
     def n_negations(self) -> int:
         """How often it says no."""
-        return sum(word in NEGATIONS or word.endswith(("n't", "n\u2019t")) for word in self.words)
-
-    @cached_property
-    def flow(self) -> Flow:
-        """How its words follow one another; a name, a quote or a number is one word."""
-        masks = (masked(self.unit.report.text, span) for span in self.unit.spans)
-        told = re.sub(r"\x01+|\d[\d.,:%]*(?<![.,:])", " name ", " | ".join(masks))
-        words = [each.lower() for each in re.findall(rf"{WORD.pattern}|[.;:|,)]", told)]
-        pairs = [(left, right) for left, right in pairwise(words) if left[0].isalpha()]
-        return Flow(
-            n_words=len(pairs),
-            n_names=sum(left == "name" for left, _ in pairs),
-            n_function=sum(left in FUNCTION for left, _ in pairs),
-            n_broken=sum(right in BROKEN_AFTER.get(left, ()) for left, right in pairs),
-            n_rising=sum(left <= right and right[0].isalpha() for left, right in pairs),
-        )
+        endings = ("n't", "n\u2019t")
+        return sum(word in WORDS["negations"] or word.endswith(endings) for word in self.words)
 
     @cached_property
     def reads(self) -> bool:
         """Whether its words stand in sentences; of what is short or a row nobody can tell."""
-        flow = self.flow
-        if self.unit.is_row or flow.n_words - flow.n_names < FEWEST_WORDS:
+        words = [word for word in self.words if word[0].isalpha()]
+        if self.unit.is_row or len(words) < FEWEST_WORDS:
             return True
-        return (
-            flow.n_function >= LEAST_FUNCTION * flow.n_words
-            and flow.n_rising <= MOST_RISING * flow.n_words
-        )
+        n_function = sum(word in FUNCTION for word in words)
+        n_rising = sum(one <= other for one, other in pairwise(words))
+        return n_function >= LEAST_FUNCTION * len(words) and n_rising <= MOST_RISING * len(words)
 
     @cached_property
     def sentences(self) -> list[Passage]:
@@ -275,20 +201,21 @@ class Passage:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A report as passages, and as the sentences and rows that are compared with another's."""
+    """A report as passages."""
 
-    report: Report
     passages: tuple[Passage, ...]
-    sentences: tuple[Passage, ...]
-    # The claims that a block makes: its number, and its first line.
-    claims: tuple[tuple[int, int], ...]
+
+    @cached_property
+    def sentences(self) -> list[Passage]:
+        """The sentences and rows that are compared with another report's."""
+        return [sentence for each in self.passages for sentence in each.sentences]
 
     @property
     def is_prose(self) -> bool:
         """Whether its words stand in an order that sentences have."""
-        flows = [each.flow for each in self.passages if not each.unit.is_row]
-        n_words = sum(flow.n_words for flow in flows)
-        return sum(flow.n_broken for flow in flows) <= max(1.0, MOST_BROKEN * n_words)
+        told = [word for each in self.passages if not each.unit.is_row for word in each.words]
+        n_broken = sum(right in BROKEN.get(left, ()) for left, right in pairwise(told))
+        return n_broken <= max(1.0, MOST_BROKEN * len(told))
 
     @cached_property
     def causes(self) -> dict[str, set[str]]:
@@ -301,28 +228,23 @@ class Text:
 
     def claim_at(self, line: int) -> int | None:
         """The claim that a line belongs to."""
-        place = bisect_right(self.claims, line, key=itemgetter(1))
-        return self.claims[place - 1][0] if place else None
+        claims = [each.claim for each in self.passages]
+        place = bisect_right(claims, line)
+        return claims[place - 1] if place else None
 
 
 def passages(text: str) -> Text:
     """A Markdown text as passages."""
     report = read(text)
-    whole: list[Passage] = []
-    parts: list[Passage] = []
-    claims: list[tuple[int, int]] = []
+    found: list[Passage] = []
     for block in report.blocks:
         if block.kind == "heading":
             continue
         above = frozenset(task for title in block.path for task in tasks_in(title))
         for row in filter(None, block.rows):
-            if block.kind != "table" or not claims or claims[-1][1] < block.line:
-                claims.append((len(claims), report.line_at(row[0].start)))
-            number = len(claims) - 1
-            whole += _windows(report, block, row, number, above)
-            cut = [row] if block.kind == "table" else sentences(report, row)
-            parts += [Passage(Unit(report, block, part), number, above) for part in cut]
-    return Text(report, tuple(whole), tuple(parts), tuple(claims))
+            claim = block.line if block.kind == "table" else report.line_at(row[0].start)
+            found.append(Passage(Unit(report, block, row), claim, above))
+    return Text(tuple(found))
 
 
 def of_text(text: str) -> Passage:
@@ -352,26 +274,18 @@ def is_denied(text: str, start: int, end: int) -> bool:
     """Whether the words around a place of a text deny what stands there."""
     sentence = max(text.rfind(mark, 0, start) for mark in (". ", "; ", "| ", ", ", ": ")) + 1
     before = text[max(sentence, start - 60) : start]
-    return bool(DENIED_BEFORE.search(before) or DENIED_BEHIND.match(text, end))
+    return bool(
+        PATTERNS["denied_before"].search(before) or PATTERNS["denied_behind"].match(text, end)
+    )
+
+
+def _spelled(word: str) -> Token:
+    return Token(0, 0, 0, 0, word, float(SPELLED[word]))
 
 
 def values(figures: Iterable[Token]) -> Counter[float]:
     """Numbers by value, percentages as they are printed."""
     return Counter(round(each.value, 4) for each in figures if each.value is not None)
-
-
-def _windows(
-    report: Report, block: Block, row: tuple[Span, ...], number: int, above: frozenset[str]
-) -> Iterator[Passage]:
-    whole = Passage(Unit(report, block, row), number, above)
-    if block.kind == "table" or len(whole.words) <= LONGEST:
-        yield whole
-        return
-    cut = list(sentences(report, row))
-    for place in range(max(1, len(cut) - A_WINDOW + 1)):
-        part = cut[place : place + A_WINDOW]
-        span = Span(part[0][0].start, part[-1][-1].end)
-        yield Passage(Unit(report, block, (span,)), number, above)
 
 
 def _flat(text: str) -> str:

@@ -57,11 +57,10 @@ class Score:
             "n_facts_met": sum(each.is_met for each in self.facts),
             "facts": [_told(each) for each in self.facts],
             "claims": {
-                "checkable": sound.n_checkable,
+                "checkable": len(sound.claims),
                 "contradicted": len(sound.contradicted),
                 "contradictions": [
-                    {"line": line, "why": one_line(why, SHOWN)}
-                    for line, why in sorted(sound.contradicted.values())
+                    {"line": line, "why": one_line(why, SHOWN)} for line, why in sound.contradicted
                 ],
             },
             **({"judge": self.judge} if self.judge else {}),

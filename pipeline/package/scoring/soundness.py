@@ -7,15 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.package.scoring.matching import (
-    BUCKETS,
-    SAME,
-    Asked,
-    difference,
-    has_value,
-    is_about,
-    likeness,
-)
+from pipeline.package.scoring.matching import BUCKETS, SAME, Asked, difference, likeness
 from pipeline.package.scoring.passages import Passage, Text, values
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 
@@ -28,33 +20,26 @@ MOST = 20
 
 @dataclass
 class Soundness:
-    """Claims of a report by number: which hold, and why others do not."""
+    """The claims of a report that anything can be said of, by the line that each begins on."""
 
-    holding: set[int] = field(default_factory=set)
-    contradicted: dict[int, tuple[int, str]] = field(default_factory=dict)
-    # Tasks whose cause the report gives, and whether any of its causes is the golden report's.
+    # Where and why a claim does not hold; nothing where it does.
+    claims: dict[int, tuple[int, str] | None] = field(default_factory=dict)
+    # Tasks whose cause the report gives, and whether it is the golden report's.
     causes: dict[str, bool] = field(default_factory=dict)
 
-    def add(self, passage: Passage, why: str = "") -> None:
-        """A claim that holds, or why it does not."""
-        self.add_claim(passage.claim, passage.line, why)
-
-    def add_claim(self, claim: int, line: int, why: str = "") -> None:
-        """The same by number and line."""
-        if why:
-            self.contradicted.setdefault(claim, (line, why))
-        else:
-            self.holding.add(claim)
+    def add(self, claim: int, line: int, why: str) -> None:
+        """A claim that holds, or why it does not: the first reason stays."""
+        self.claims[claim] = self.claims.get(claim) or ((line, why) if why else None)
 
     @property
-    def n_checkable(self) -> int:
-        """How many claims anything could be said of."""
-        return len(self.holding | self.contradicted.keys())
+    def contradicted(self) -> list[tuple[int, str]]:
+        """Line and reason of each claim that does not hold."""
+        return sorted(why for why in self.claims.values() if why)
 
     @property
     def share(self) -> float:
         """The share of them that are not contradicted; right tables do not pay for wrong causes."""
-        share = 1 - len(self.contradicted) / self.n_checkable if self.n_checkable else 1.0
+        share = 1 - len(self.contradicted) / len(self.claims) if self.claims else 1.0
         n_causes = len(self.causes)
         is_told = n_causes >= FEWEST_CAUSES
         return min(share, sum(self.causes.values()) / n_causes) if is_told else share
@@ -68,18 +53,25 @@ class Soundness:
 def soundness(
     text: Text, golden: Text, wanted: Sequence[Asked], findings: Iterable[Finding] = ()
 ) -> Soundness:
-    """A report's claims held against the golden report, its facts, and what verify found."""
+    """A report's claims compared with the golden report, its facts, and what verify found."""
     found = Soundness()
-    for passage, why in [*_copied(text, golden), *_facts(text, wanted)]:
-        found.add(passage, why)
-    for passage, task, why in _causes(text, golden):
-        found.add(passage, why)
-        found.causes[task] = found.causes.get(task, True) and not why
-    for each in findings:
-        claim = text.claim_at(each.line)
-        if claim is not None and each.status in (VERIFIED, CONTRADICTED):
-            is_wrong = each.status == CONTRADICTED
-            found.add_claim(claim, each.line, f"the data say {each.expected}" if is_wrong else "")
+    for passage, why in _copied(text, golden):
+        found.add(passage.claim, passage.line, why)
+    known = {task: set(causes) for task, causes in golden.causes.items()}
+    for each in wanted:
+        for task in each.tasks if each.fact.predicate == "cause" else ():
+            known.setdefault(task, set()).update(str(each.fact.value).split("+"))
+    for passage in text.passages:
+        for task in sorted(passage.explained & known.keys()):
+            is_right = bool(passage.labels[0] & known[task])
+            told = f"the golden report gives task {task} {'+'.join(sorted(known[task]))}"
+            found.add(passage.claim, passage.line, "" if is_right else told)
+            found.causes[task] = found.causes.get(task, True) and is_right
+    for finding in findings:
+        claim = text.claim_at(finding.line)
+        if claim is not None and finding.status in (VERIFIED, CONTRADICTED):
+            is_right = finding.status == VERIFIED
+            found.add(claim, finding.line, "" if is_right else f"the data say {finding.expected}")
     return found
 
 
@@ -137,28 +129,3 @@ def _words(row: Passage) -> tuple[object, ...]:
     """The words of a row that have a value: its causes, and a cell that is a bucket."""
     cells = {row.unit.raw(span).strip(" *`").lower() for span in row.unit.spans}
     return row.labels, frozenset(cells & BUCKETS.keys())
-
-
-def _causes(text: Text, golden: Text) -> Iterator[tuple[Passage, str, str]]:
-    """The causes of tasks, where both reports give one."""
-    known = golden.causes
-    for each in text.passages:
-        for task in sorted(each.explained & known.keys()):
-            told = f"the golden report gives task {task} {'+'.join(sorted(known[task]))}"
-            yield each, task, "" if each.labels[0] & known[task] else told
-
-
-def _facts(text: Text, wanted: Sequence[Asked]) -> Iterator[tuple[Passage, str]]:
-    """Passages about one task that give a fact's predicate another value."""
-    for each in wanted:
-        if not each.tasks or each.fact.predicate not in ("cause", "outcome", "bucket"):
-            continue
-        about = [
-            one for one in text.passages if one.own_tasks == each.tasks and is_about(each, one)
-        ]
-        if any(has_value(each.fact, one) for one in about):
-            yield next(one for one in about if has_value(each.fact, one)), ""
-        elif each.fact.predicate == "cause":
-            for one in about:
-                if one.labels[0]:
-                    yield one, f"{each.fact.id} has {each.fact.value}"

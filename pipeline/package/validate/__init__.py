@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from pipeline.package.validate import golden, rollouts
-from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, Told
+from pipeline.package.files import names_in
+from pipeline.package.validate import golden
+from pipeline.package.validate.subject import (
+    FAIL,
+    PASS,
+    RULES,
+    SKIP,
+    TABLE,
+    WARN,
+    Outcome,
+    Subject,
+    Told,
+    counted,
+    held,
+    listed,
+)
 from pipeline.text import one_line
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
 LONGEST = 400
-# What answers the rules of a phase, each outcome with the id of its rule.
-CHECKS: dict[str, Callable[[Subject], Told]] = {
-    SKILL: golden.skill,
-    ROLLOUTS: rollouts.rollouts,
-    GOLDEN: golden.golden,
-    SHARING: golden.sharing,
-}
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What is asked: its phase, what it means where it does not hold, and how to fix it."""
-
-    id: str
-    phase: str
-    title: str
-    meaning: str
-    fix: str
-
-
-TABLE = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
-RULES = tuple(Rule(**row) for row in TABLE["rule"])
+MOVE = (
+    "If this is a results folder, make a package of it with `blade init --benchmark-dir PACKAGE "
+    "--benchmark NAME --results THIS_FOLDER`; else move the files into rollouts/."
+)
 COUNTED = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
 
 
@@ -67,6 +61,31 @@ def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
             place = (one_line(told, LONGEST), *advice, one_line(each.file, LONGEST), each.line)
             checks.append(Check(rule.id, rule.phase, each.status, rule.title, *place))
     return checks
+
+
+def _rollouts(subject: Subject) -> Told:
+    """Files, then how runs compare, then what rows hold, by the queries of the rules."""
+    elsewhere = names_in(subject.package.folder, ".jsonl")
+    if not subject.package.rollouts and elsewhere:
+        told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
+        yield "rollouts.present", Outcome(FAIL, told, fix=MOVE)
+    elif subject.warehouse is None:
+        yield "rollouts.present", held(False, subject.reason or "no file holds rollouts")
+    elif not subject.asked("from files"):
+        yield "rollouts.present", held(False, "no file holds rollouts")
+    else:
+        for rule in RULES:
+            for found in subject.asked(rule.query) if rule.query else ():
+                yield rule.id, Outcome(*found)
+
+
+# What answers the rules of a phase, each outcome with the id of its rule.
+CHECKS: dict[str, Callable[[Subject], Told]] = {
+    SKILL: golden.skill,
+    ROLLOUTS: _rollouts,
+    GOLDEN: golden.golden,
+    SHARING: golden.sharing,
+}
 
 
 def count(checks: Sequence[Check], status: str) -> int:

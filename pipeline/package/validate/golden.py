@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from pipeline import citation
-from pipeline.files import UnreadableError
-from pipeline.package.files import names_in, object_of
-from pipeline.package.headings import TITLES, canonical
+from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
 from pipeline.package.validate.subject import (
     FAIL,
     SKIP,
+    TABLE,
     WARN,
     Outcome,
     Outcomes,
@@ -30,6 +28,7 @@ from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
 from pipeline.package.verify.evidence import evidence
 from pipeline.package.verify.units import units
 from pipeline.report import blocks
+from pipeline.report.sections import SECTIONS
 
 REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
 DIFFICULTIES = ("high", "medium", "low")
@@ -48,7 +47,7 @@ def skill(subject: Subject) -> Told:
     if path is None:
         yield "skill.present", held(False, "neither skill/SKILL.md nor SKILL.md")
         return
-    file, text = path.relative_to(subject.package.folder).as_posix(), read(path)
+    file, text = path.relative_to(subject.package.folder).as_posix(), read(path, text_of)
     is_there = isinstance(text, str) and bool(text.strip())
     told = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
     yield "skill.present", held(is_there, told or "it is there", file)
@@ -64,14 +63,12 @@ def skill(subject: Subject) -> Told:
     told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
     yield "skill.frontmatter", held(not lacking, told, file)
     yield "skill.sections", _sections(FRONTMATTER.sub("", text, count=1), file)
-    if subject.data is None:
+    if subject.warehouse is None:
         yield "skill.fields", Outcome(SKIP, "there are no rollouts to read fields of", file)
     else:
-        named = {each.task_field for each in subject.data.files if each.task_field}
-        fields = [
-            ("_ng_task_index" if name == "index" else str(name)) for name in sorted(map(str, named))
-        ]
-        missing = [name for name in (*fields[:1], "reward") if name not in text]
+        ((field,),) = subject.asked("select min(task_field) from files")
+        wanted = {None: (), "index": ("_ng_task_index",)}.get(field, (field,))
+        missing = [name for name in (*wanted, "reward") if name not in text]
         told = f"does not name {listed(missing)}" if missing else "names task id and reward"
         yield "skill.fields", held(not missing, told, file)
     yield "skill.curated", _curated(text, file)
@@ -98,21 +95,21 @@ def golden(subject: Subject) -> Told:
 
 
 def _report(subject: Subject, golden: Golden) -> Told:
-    file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report)
+    file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report, text_of)
     if not isinstance(text, str):
         yield "golden.present", held(False, str(text), file)
         return
     yield "golden.present", held(True, "it is there", file)
     whole = _sections(text, file)
     yield "golden.sections", whole
-    titles = {canonical(block.path[-1]) for block in blocks.read(text).blocks if block.path}
-    missing = [title for title in TITLES if title not in titles]
+    named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
+    missing = [section.title for section in SECTIONS if section.title not in named]
     if whole.status != FAIL and missing and not golden.is_comparison:
         told = f"{file}: no heading names {listed(missing, 11)}"
         yield "golden.sections", Outcome(WARN, told, file)
     yield "golden.curated", _curated(text, file)
     found = subject.findings.get(golden.report)
-    if subject.data is None or found is None:
+    if subject.warehouse is None or found is None:
         told = "there are no rollouts to compare it with"
         yield "golden.verified", Outcome(SKIP, told, file)
         found = []
@@ -132,7 +129,7 @@ def _report(subject: Subject, golden: Golden) -> Told:
 
 
 def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
-    given, file = _object(golden.metrics), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
+    given, file = read(golden.metrics, object_of), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
     if not isinstance(given, dict):
         yield "metrics.present", held(False, str(given), file)
         return
@@ -141,7 +138,7 @@ def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
     bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
     told = f"no usable {listed(bad, 6)}" if bad else ", ".join(REQUIRED)
     yield "metrics.keys", held(not bad, told, file)
-    if subject.data is None:
+    if subject.warehouse is None:
         told = "there are no rollouts to recompute it from"
         yield "metrics.values", Outcome(SKIP, told, file)
     else:
@@ -150,7 +147,10 @@ def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
 
 
 def _facts(subject: Subject, golden: Golden) -> Told:
-    content, file = _object(golden.anchor_facts), f"{GOLDEN_REPORTS}/{golden.anchor_facts.name}"
+    content, file = (
+        read(golden.anchor_facts, object_of),
+        f"{GOLDEN_REPORTS}/{golden.anchor_facts.name}",
+    )
     listed_facts = content.get("anchor_facts") if isinstance(content, dict) else None
     if not isinstance(listed_facts, list) or not 0 < len(listed_facts) <= MOST_FACTS:
         lack = f"no list of 1 to {MOST_FACTS} facts under anchor_facts"
@@ -178,13 +178,13 @@ def _facts(subject: Subject, golden: Golden) -> Told:
     yield from (("facts.distinct", told) for told in each(twice, file, f"all {len(facts)}"))
     shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
     yield "facts.count", held(len(plain) >= subject.least_facts, shown, file)
-    if subject.data is None:
+    if subject.warehouse is None:
         yield "facts.exist", Outcome(SKIP, "there are no rollouts to look them up in", file)
     else:
         cited = [
             (name, cite) for name, fact in zip(names, facts, strict=True) for cite in _cites(fact)
         ]
-        known = evidence(subject.data.warehouse, [cite for _, cite in cited])
+        known = evidence(subject.warehouse, [cite for _, cite in cited])
         lost = [f"{owner}: no {cite}" for owner, cite in cited if not known.exists(cite)]
         well = f"{counted(len(cited), 'citation')} in {len(facts)} facts"
         yield from (("facts.exist", told) for told in each(lost, file, well))
@@ -193,7 +193,7 @@ def _facts(subject: Subject, golden: Golden) -> Told:
 
 
 def _shallow(golden: Golden, text: str) -> Told:
-    told, file = read(golden.shallow), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
+    told, file = read(golden.shallow, text_of), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
     report = blocks.read(told if isinstance(told, str) else "")
     is_there = any(block.kind in ("heading", "table") for block in report.blocks)
     reason = "neither headings nor tables" if isinstance(told, str) else str(told)
@@ -219,6 +219,12 @@ def sharing(subject: Subject) -> Told:
         told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
         place = f"{file}:{first}" if first else file
         yield "sanitized.clean", Outcome(FAIL, f"{place} {told}", file, first)
+
+
+def _section(heading: str) -> str | None:
+    """BLADE's section that a heading opens, whatever words its author chose."""
+    words = TABLE["sections"].items()
+    return next((title for title, told in words if re.search(told, heading, re.IGNORECASE)), None)
 
 
 def _sections(text: str, file: str) -> Outcome:
@@ -257,13 +263,6 @@ def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
         each(faults, file, f"{counted(n_held, noun)} verified"), [*wrong, None], strict=False
     ):
         yield Outcome(told.status, told.message, file, finding.line if finding else None)
-
-
-def _object(path: Path) -> dict[str, Any] | UnreadableError:
-    try:
-        return object_of(path)
-    except UnreadableError as error:
-        return error
 
 
 def _cites(fact: dict[str, Any]) -> Iterator[citation.Citation]:

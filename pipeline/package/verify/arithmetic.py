@@ -7,46 +7,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.package.verify.units import head
+from pipeline.package.verify.units import CELLS, HEADS, SAID, head, is_headed
 from pipeline.report.blocks import Block, Report, Span, masked
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 
-NUMBER = r"\d{1,3}(?:,\d{3})+|\d{1,15}"
-RATIO = re.compile(
-    rf"(?<![\w.,:/#@^=&?$-])(?P<part>{NUMBER})(?:/|\s(?:out )?of\s(?:the |all |its )?)"
-    rf"(?P<whole>{NUMBER})(?![\w/]|[.,]\d)(?P<noun>[^.;:|()\n\d%]{{0,60}})"
-    r"(?:\((?P<percent>\d{1,3}(?:\.\d{1,9})?)\s?%(?P<more>[^()]{0,60})\))?"
-)
-# The percentage is of something else than the ratio before it.
-OTHER = re.compile(
-    r"\b(?:of|interval|CI|confidence|pass@|pass\^|reward|rate|mean|from|vs|than)\b|,? 9\d%|"
-    r"^ ?(?:to|\u2013)"
-)
-NOT_A_PART = re.compile(
-    r"\b(?:best|top|first|last|any|k|choice|task|attempt|rollout)\s+\Z", re.IGNORECASE
-)
-CELL = re.compile(
-    rf"[*_\s]*(?P<about>~|\u2248|about )?\s?(?P<part>{NUMBER})"
-    rf"(?:\s?(?:/|of)\s?(?P<whole>{NUMBER}))?(?:\s*\(\s*\d[\d.]*\s?%\s*\))?[*_\s]*"
-)
-PERCENT = re.compile(r"[*_\s]*~?(?P<value>\d{1,3}(?:\.(?P<decimals>\d{1,9}))?)\s?%?[*_\s]*")
-TOTAL = re.compile(r"(?:grand )?(?:total|totals|sum|all|overall|together)\b.{0,30}")
-# Columns of which a sum means nothing, or whose rows may overlap.
-NO_SUM = re.compile(
-    r"%|percent|share|rate|mean|median|average|avg|pass@|pass\^|reward|\bp\b|\bq\b|percentile|"
-    r"highest|lowest|\bmax|\bmin|\bk\b|interval|\bci\b|gain|change|delta|rank|seconds|tokens|turns|"
-    r"runs?\b|best|worst|scores?\b|distinct|unique|odds|ratio|points|reached"
-)
-OVERLAPPING = re.compile(r"mode|sign|check|symptom|finding")
-SHARE_OF = re.compile(
-    rf"(?:(?:%|percent|share)\s*(?:of|/)|\A\s*of)\s*(?:the |all )?(?P<whole>{NUMBER})\b"
-)
-COUNT = re.compile(
-    r"(?:#|n|no\.?|counts?|number|rollouts?|failures?|occurrences?|attempts?|cases?|times)"
-    r"(?: of .{0,30})?"
-)
-# Sections where one name has several counts: those of runs side by side, those of files.
-SEVERAL = re.compile(r"cross|compar|versus|\bvs\b|artifact|inventory", re.IGNORECASE)
 NEARLY_ALL, ROUGHLY, FEWEST_LETTERS = 0.95, 0.05, 4
 
 
@@ -76,9 +40,9 @@ def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
 def _ratios(report: Report, span: Span) -> Iterator[Finding]:
     """`14 of 57 (24.6%)`: the part within the whole, the percentage their quotient."""
     seen = masked(report.text, span)
-    for match in RATIO.finditer(seen):
+    for match in SAID["ratio"].finditer(seen):
         part, whole = _int(match["part"]), _int(match["whole"])
-        if NOT_A_PART.search(seen, max(0, match.start() - 12), match.start()):
+        if SAID["no_part"].search(seen, max(0, match.start() - 12), match.start()):
             continue
         line, claim = (
             report.line_at(span.start + match.start()),
@@ -87,7 +51,7 @@ def _ratios(report: Report, span: Span) -> Iterator[Finding]:
         if part > whole and match["noun"].startswith(" "):
             told = f"at most {match['whole']}"
             yield Finding(line, CONTRADICTED, claim, told, "the text itself", "ratio")
-        elif match["percent"] and whole and not OTHER.search(match["noun"] + match["more"]):
+        elif match["percent"] and whole and not SAID["other"].search(match["noun"] + match["more"]):
             line = report.line_at(span.start + match.start("percent"))
             decimals = len(match["percent"].partition(".")[2])
             is_right = _is_share(part / whole, float(match["percent"]), decimals)
@@ -104,8 +68,13 @@ def _totals(report: Report, block: Block, settled: Sequence[int]) -> Iterator[Fi
         return
     for place, span in enumerate(named[0][1:], 1):
         total = _count(report, span)
-        is_tasks = head(span) == "tasks" and OVERLAPPING.search(head(named[0][0]))
-        if total is None or NO_SUM.search(head(span)) or is_tasks or _is_known(span, settled):
+        is_tasks = head(span) == "tasks" and SAID["overlapping"].search(head(named[0][0]))
+        if (
+            total is None
+            or SAID["no_sum"].search(head(span))
+            or is_tasks
+            or _is_known(span, settled)
+        ):
             continue
         told = [(row[place] if place < len(row) else None) for row in parts]
         cells = [_count(report, each) for each in told if each and not _is_empty(report, each)]
@@ -129,11 +98,11 @@ def _totals(report: Report, block: Block, settled: Sequence[int]) -> Iterator[Fi
 def _shares(report: Report, block: Block, settled: Sequence[int]) -> Iterator[Finding]:
     """A column headed `% of 1056` beside one of counts: each share, and the sum of the counts."""
     heads = [" ".join(each.replace("*", "").split()).casefold() for each in block.heads]
-    shares = [place for place, told in enumerate(heads) if SHARE_OF.search(told)]
-    counts = [place for place, told in enumerate(heads) if COUNT.fullmatch(told)]
+    shares = [place for place, told in enumerate(heads) if SAID["share_of"].search(told)]
+    counts = [place for place, told in enumerate(heads) if HEADS["count"].fullmatch(told)]
     if len(shares) != 1 or len(counts) != 1:
         return
-    match = SHARE_OF.search(heads[shares[0]])
+    match = SAID["share_of"].search(heads[shares[0]])
     assert match is not None
     whole, source = _int(match["whole"]), f"the head says of {match['whole']}"
     found = []
@@ -141,7 +110,7 @@ def _shares(report: Report, block: Block, settled: Sequence[int]) -> Iterator[Fi
         if len(row) <= max(shares[0], counts[0]):
             continue
         count = _count(report, row[counts[0]])
-        share = PERCENT.fullmatch(report.text[row[shares[0]].start : row[shares[0]].end])
+        share = CELLS["percent"].fullmatch(report.text[row[shares[0]].start : row[shares[0]].end])
         if count is None:
             continue
         if not _is_total(report, row):
@@ -167,11 +136,11 @@ def _repeated(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
     """One name with different counts in tables of different sections."""
     places: dict[tuple[str, str], list[tuple[Block, Count]]] = {}
     for block in report.blocks:
-        if block.kind != "table" or any(map(SEVERAL.search, block.path)):
+        if block.kind != "table" or any(map(SAID["several"].search, block.path)):
             continue
         names = [_name(report, row) for row in block.rows]
         for name, row in zip(names, block.rows, strict=True):
-            counted = [span for span in row[1:] if COUNT.fullmatch(head(span))]
+            counted = [span for span in row[1:] if is_headed(span, "count")]
             count = _count(report, counted[0]) if len(counted) == 1 else None
             if name and count and names.count(name) == 1 and not _is_total(report, row):
                 places.setdefault((name, head(row[0])), []).append((block, count))
@@ -193,7 +162,7 @@ def _are_apart(block: Block, other: Block) -> bool:
 
 
 def _count(report: Report, span: Span) -> Count | None:
-    match = CELL.fullmatch(masked(report.text, span).replace("\x01", ""))
+    match = CELLS["count"].fullmatch(masked(report.text, span).replace("\x01", ""))
     if match is None:
         return None
     whole = _int(match["whole"]) if match["whole"] else None
@@ -202,11 +171,11 @@ def _count(report: Report, span: Span) -> Count | None:
 
 
 def _is_total(report: Report, row: tuple[Span, ...]) -> bool:
-    return bool(row) and TOTAL.fullmatch(_plain(report, row[0])) is not None
+    return bool(row) and CELLS["total"].fullmatch(_plain(report, row[0])) is not None
 
 
 def _is_empty(report: Report, span: Span) -> bool:
-    return _plain(report, span) in ("", "-", "\u2013", "\u2014")
+    return CELLS["nothing"].fullmatch(_plain(report, span)) is not None
 
 
 def _name(report: Report, row: tuple[Span, ...]) -> str:

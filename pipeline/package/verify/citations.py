@@ -10,24 +10,10 @@ from collections.abc import Iterator
 
 from pipeline.citation import Citation
 from pipeline.package.verify.evidence import Evidence, close
-from pipeline.package.verify.units import TASK_HEADS, Unit, head, title_task, visible
+from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, title_task, visible
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import is_redacted
 
-OUTCOME = re.compile(
-    r"(?P<pass>pass(?:ed|es|ing)?|yes|true|success|\u2713|\u2705)"
-    r"|(?P<fail>fail(?:ed|s|ing|ure)?|no|false|\u2717|\u274c)",
-    re.IGNORECASE,
-)
-OUTCOME_HEADS = ("outcome", "result", "verdict", "passed", "pass?", "passed?")
-PASS_HEADS = re.compile(r"(?:a |the |closest )?pass(?:es|ing|ed)?(?: (?:rollout|attempt)s?)?")
-FAIL_HEADS = re.compile(r"(?:a |the )?fail(?:ure|ures|ing|ed|s)?(?: (?:rollout|attempt)s?)?")
-LABEL = re.compile(r"(?<![\w-])(?P<word>pass|fail)(?:ed|es|s|ing|ures?)?:\s+\Z", re.IGNORECASE)
-BUCKET = re.compile(r"\W*(?P<bucket>always|sometimes|never|missing)(?:[- ]pass)?\W*", re.IGNORECASE)
-CAUSE = re.compile(r"(?:KG|UK|BI|TI|IR|DA)(?:\+(?:KG|UK|BI|TI|IR|DA))?|UNEXPLAINED")
-MODE_HEAD = re.compile(r"(?:failure |primary )?mode\b.*")
-CAUSE_HEADS = ("cause", "root cause", "causes")
-LISTED_TASKS = re.compile(r"\s*tasks?\s+(?P<names>[\w.-]+(?:(?:,| and|, and)\s+[\w.-]+)*)\s*")
 NAMES = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 
 
@@ -75,12 +61,12 @@ def _tasks(unit: Unit, known: Evidence) -> Iterator[Finding]:
 def _labelled(unit: Unit, known: Evidence) -> Iterator[Finding]:
     """`pass: RUN/TASK:ROLLOUT`, and citations in a column of passes or of failures."""
     for span, start, _, each in unit.cites:
-        label = LABEL.search(unit.report.text, max(span.start, start - 12), start)
+        label = SAID["label"].search(unit.report.text, max(span.start, start - 12), start)
         if label is not None:
             yield from _outcome(unit, start, each, label["word"].lower() == "pass", known)
-        elif PASS_HEADS.fullmatch(head(span)):
+        elif is_headed(span, "pass"):
             yield from _outcome(unit, start, each, True, known)
-        elif FAIL_HEADS.fullmatch(head(span)):
+        elif is_headed(span, "fail"):
             yield from _outcome(unit, start, each, False, known)
 
 
@@ -88,8 +74,8 @@ def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
     """A column of outcomes beside the one rollout that its row cites."""
     if len({each.rollout for *_, each in unit.cites}) == 1:
         for span in unit.spans:
-            told = OUTCOME.fullmatch(unit.raw(span).strip(" *`"))
-            if told is not None and head(span) in OUTCOME_HEADS:
+            told = CELLS["outcome"].fullmatch(unit.raw(span).strip(" *`"))
+            if told is not None and is_headed(span, "outcome"):
                 _, start, _, each = unit.cites[0]
                 yield from _outcome(unit, start, each, told["pass"] is not None, known)
 
@@ -112,7 +98,7 @@ def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
     there = [each for *_, each in unit.cites if each.rollout in known.rollouts]
     for span in unit.spans:
         names = [name for name in NAMES.findall(unit.raw(span)) if name in known.modes]
-        if not MODE_HEAD.fullmatch(head(span)) or len(names) != 1 or not there:
+        if not is_headed(span, "mode") or len(names) != 1 or not there:
             continue
         (mode,) = names
         found = {name for each in there for name in known.rollouts[each.rollout].modes}
@@ -127,8 +113,8 @@ def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
     tasks = _row_tasks(unit, known)
     for span in unit.spans:
         told = visible(unit.raw(span)).strip(" *`")
-        bucket = BUCKET.fullmatch(told) if head(span) == "bucket" else None
-        cause = CAUSE.fullmatch(told) if head(span) in CAUSE_HEADS else None
+        bucket = CELLS["bucket"].fullmatch(told) if is_headed(span, "bucket") else None
+        cause = CELLS["cause"].fullmatch(told) if is_headed(span, "cause") else None
         for task in tasks if bucket or cause else []:
             if bucket:
                 given, relation = bucket["bucket"].lower(), "task_outcomes"
@@ -141,7 +127,7 @@ def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
                 status = VERIFIED if given in there else CONTRADICTED
                 claim, check = f"task {task}: {given}", "bucket" if bucket else "cause"
                 yield Finding(unit.line, status, claim, ", ".join(there), relation, check)
-    if len(tasks) == 1 and any(head(span) in TASK_HEADS for span in unit.spans):
+    if len(tasks) == 1 and any(is_headed(span, "task") for span in unit.spans):
         for _, start, _, each in unit.cites:
             if each.task_id != tasks[0] and known.exists(each):
                 line, claim = unit.report.line_at(start), f"{each} at task {tasks[0]}"
@@ -152,11 +138,9 @@ def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
 def _row_tasks(unit: Unit, known: Evidence) -> list[str]:
     """The tasks that a row is about: those of its column of tasks, or of a cell that lists some."""
     named = [task for _, task in unit.tasks if task in known.task_ids]
-    for span in () if named else unit.spans:
-        match = LISTED_TASKS.fullmatch(unit.raw(span))
-        told = re.split(r",? and\s+|,\s+", match["names"]) if match else []
-        if told and all(task in known.task_ids for task in told):
-            return told
+    told = [] if named else unit.listed_tasks
+    if told and all(task in known.task_ids for task in told):
+        return told
     return list(dict.fromkeys(named))
 
 

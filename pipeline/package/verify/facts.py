@@ -13,7 +13,8 @@ from pipeline.citation import Citation
 from pipeline.errors import InputError
 from pipeline.package.facts import Fact, read_facts
 from pipeline.package.files import text_of
-from pipeline.package.verify import quotes, sidecar
+from pipeline.package.json_places import lines
+from pipeline.package.verify import quotes
 from pipeline.package.verify.citations import cited
 from pipeline.package.verify.evidence import Evidence
 from pipeline.report.blocks import Source
@@ -45,8 +46,8 @@ def read(path: Path) -> FactsFile:
         facts = read_facts(path)
     except InputError as error:
         return FactsFile(path.name, fault=str(error).removeprefix(f"{path}: "))
-    lines = sidecar.lines(text_of(path))
-    placed = [(lines.get(("anchor_facts", str(no)), 1), fact) for no, fact in enumerate(facts)]
+    places = lines(text_of(path))
+    placed = [(places.get(("anchor_facts", str(no)), 1), fact) for no, fact in enumerate(facts)]
     return FactsFile(path.name, tuple(placed))
 
 

@@ -12,21 +12,10 @@ from dataclasses import dataclass
 
 from pipeline.citation import Citation
 from pipeline.package.verify.evidence import ASKED, Evidence, Key, asked
-from pipeline.package.verify.units import Unit, head, visible
-from pipeline.report.blocks import QUOTED, code_spans
+from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, visible
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import REDACTION, neutral
 
-# Columns whose cells repeat what a trajectory says.
-QUOTING = re.compile(
-    r"(?:the )?(?:last|final|closing) (?:words|message|answer)|quotes?|excerpt|"
-    r"what (?:it|the (?:model|agent|rollout)) (?:said|says)"
-)
-NOTHING = ("", "nothing", "n/a", "none", "-", "\u2013", "\u2014")
-BRACKET = re.compile(
-    r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<told>[^()]{1,2000})\)"
-)
-EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z", re.IGNORECASE)
 # Also what error signatures put in place of numbers, paths and ids.
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
@@ -115,33 +104,27 @@ def _is_said(text: str) -> bool:
 
 def _quotes(unit: Unit, known: Evidence) -> Iterator[Quote]:
     there = tuple(each for *_, each in unit.cites if known.exists(each))
-    for span in unit.spans if there and unit.block.kind != "heading" else ():
-        text = unit.raw(span)
-        if QUOTING.fullmatch(head(span)) and text.strip(" *`").casefold() not in NOTHING:
-            quoted = visible(text).replace("`", "").strip()
-            yield Quote(unit.line, quoted, there, is_exact=False)
+    if not there or unit.block.kind == "heading":
+        return
+    for span in unit.spans:
+        text = visible(unit.raw(span)).replace("`", "").strip()
+        if is_headed(span, "quote") and not CELLS["nothing"].fullmatch(text.strip(" *")):
+            yield Quote(unit.line, text, there, is_exact=False)
+    for span, start, end, said in unit.quotes:
+        if is_headed(span, "quote"):
             continue
-        # A quotation mark within code is none.
-        seen = text
-        for start, end in code_spans(text):
-            seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
-        for match in QUOTED.finditer(seen):
-            start, end = span.start + match.start(), span.start + match.end()
-            line = unit.report.line_at(start)
-            said = visible(text[match.start() + 1 : match.end() - 1]).replace("`", "")
-            bracket = BRACKET.match(text, match.end())
-            last = span.start + bracket.end() if bracket else end
-            bound = [each for *_, at, _, each in unit.cites if end <= at < last]
-            for each in bound:
-                if known.exists(each):
-                    yield Quote(line, said, (each,), is_exact=True)
-            if not bound:
-                # A cell may show anything in quotes, and so may what was expected.
-                is_bound = not (
-                    unit.is_row or EXPECTED.search(text, max(0, match.start() - 20), match.start())
-                )
-                is_exact = is_bound and len(set(there)) == 1
-                yield Quote(line, said, there, is_exact, is_bound)
+        line, text = unit.report.line_at(start), unit.report.text
+        bracket = SAID["bracket"].match(text, end, span.end)
+        last = bracket.end() if bracket else end
+        bound = [each for *_, at, _, each in unit.cites if end <= at < last]
+        for each in bound:
+            if known.exists(each):
+                yield Quote(line, said, (each,), is_exact=True)
+        if not bound:
+            # A cell may show anything in quotes, and so may what was expected.
+            before = text[max(span.start, start - 20) : start]
+            is_bound = not (unit.is_row or SAID["expected"].search(before))
+            yield Quote(line, said, there, is_bound and len(set(there)) == 1, is_bound)
 
 
 def _said(known: Evidence, keys: list[Key]) -> Iterator[tuple[Key, list[Said]]]:

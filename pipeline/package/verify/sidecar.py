@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.package.json_places import Path, lines
 from pipeline.report.blocks import Source
 from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answer, Finding
@@ -34,13 +35,9 @@ COLUMNS = {
     **COUNTS,
 }
 MOST_DIGITS = 300
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 OF_RUN = re.compile(
     r"from run_metrics where run_id = '(?P<run>[^']+)'\s*:\s*(?P<columns>\w+(?:\s*,\s*\w+)*)"
 )
-
-# The way to a value of the JSON text.
-Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -193,34 +190,3 @@ class Figures:
         if told is None or any(named.get(column) not in told for column in wanted):
             return Answer(fault="not among the figures of the sidecar")
         return Answer(tuple((column, told[named[column]]) for column in wanted))
-
-
-def lines(text: str) -> dict[Path, int]:
-    """The line of every key and list item, by the way to it; the text is JSON."""
-    found: dict[Path, int] = {}
-    # What is open: a name for objects, a number for lists.
-    stack: list[str | int] = []
-    line, place, is_name = 1, 0, False
-    for match in TOKEN.finditer(text):
-        line += text.count("\n", place, match.start())
-        place, token = match.start(), match[0]
-        if token in "{[":
-            if stack and isinstance(stack[-1], int):
-                found.setdefault(tuple(map(str, stack)), line)
-            stack.append("" if token == "{" else 0)
-            is_name = token == "{"
-        elif token in "}]":
-            stack.pop()
-            is_name = False
-        elif token == ",":
-            if stack and isinstance(stack[-1], int):
-                stack[-1] += 1
-            is_name = bool(stack) and isinstance(stack[-1], str)
-        elif token == ":":
-            is_name = False
-        elif is_name and token.startswith('"'):
-            stack[-1] = json.loads(token)
-            found[tuple(map(str, stack))] = line
-        elif stack and isinstance(stack[-1], int):
-            found[tuple(map(str, stack))] = line
-    return found

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
 
 from pipeline import citation
 from pipeline.citation import Citation
-from pipeline.report.blocks import Block, Report, Span, code_spans, masked
+from pipeline.report.blocks import QUOTED, Block, Report, Span, Token, code_spans, masked
 
-# A path, an address or a piece of code has the shape of a citation too; so have a day and an hour.
-NO_RUN = re.compile(r"[\s:\"'{}()<>=|\\]")
-FILE_NAME = re.compile(r"\.[A-Za-z]{1,5}\Z")
-DAY = re.compile(r"(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)")
-BARE = re.compile(
-    r"(?<![\w/.`-])[\w.-]{1,100}/[^\s/|()\[\]\"'`,;]{1,200}:\d{1,9}(?:#\d{1,9})?(?![\w/:`])"
+FORMS = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
+HEADS, CELLS, SAID = (
+    {name: re.compile(told, re.IGNORECASE) for name, told in FORMS[kind].items()}
+    for kind in ("heads", "cells", "said")
 )
 SENTENCE_END = re.compile(r"[.!?][\"')\]\x01]*\s+(?=[^\sa-z])")
-TASK_BEFORE = re.compile(
-    r"\btasks?\s+(?:`[^`\n]{1,200}`(?:,| and|, and| or)\s+){0,50}\Z", re.IGNORECASE
-)
-TASK_HEADS = ("task", "task id", "task_id", "instance", "instance id", "instance_id")
-TASK_TITLE = re.compile(r"\s*tasks?\s+(?P<name>`[^`]+`|\d[\w-]*)", re.IGNORECASE)
 ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
@@ -64,7 +61,7 @@ class Unit:
         """What it cites, in order, with the places."""
         found = [(span, start, end, _parsed(told)) for span, start, end, told in self.codes]
         for span in self.spans:
-            for match in BARE.finditer(masked(self.report.text, span)):
+            for match in SAID["bare"].finditer(masked(self.report.text, span)):
                 start, end = span.start + match.start(), span.start + match.end()
                 found.append((span, start, end, _parsed(match[0])))
         told = [(span, start, end, each) for span, start, end, each in found if each]
@@ -76,10 +73,40 @@ class Unit:
         found = []
         for span, start, _, told in self.codes:
             before = self.report.text[max(span.start, start - 400) : start]
-            is_named = head(span) in TASK_HEADS or TASK_BEFORE.search(before)
+            is_named = is_headed(span, "task") or SAID["task_before"].search(before)
             if is_named and _parsed(told) is None:
                 found.append((start, told))
         return found
+
+    @property
+    def listed_tasks(self) -> list[str]:
+        """The tasks of the first cell that lists some: `tasks 3, 4 and 7`."""
+        matches = (CELLS["tasks"].fullmatch(self.raw(span)) for span in self.spans)
+        found = next((match["names"] for match in matches if match), "")
+        return re.split(r",? and\s+|,\s+", found) if found else []
+
+    @cached_property
+    def quotes(self) -> list[tuple[Span, int, int, str]]:
+        """Words in quotation marks: the places of these, and what stands between them."""
+        found = []
+        for span in self.spans:
+            text = seen = self.raw(span)
+            # A quotation mark within code is none.
+            for start, end in code_spans(text):
+                seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
+            for match in QUOTED.finditer(seen):
+                start, end = match.span()
+                told = visible(text[start + 1 : end - 1]).replace("`", "")
+                found.append((span, span.start + start, span.start + end, told))
+        return found
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """Its figures."""
+        tokens, place = self.block.tokens, attrgetter("start")
+        bounds = (self.spans[0].start, self.spans[-1].end)
+        first, last = (bisect_left(tokens, bound, key=place) for bound in bounds)
+        return tokens[first:last]
 
     def raw(self, span: Span) -> str:
         """A span as it is written."""
@@ -107,9 +134,14 @@ def head(span: Span) -> str:
     return " ".join(re.sub(r"[*_`]", " ", span.head).split()).casefold()
 
 
+def is_headed(span: Span, name: str) -> bool:
+    """Whether a cell stands in a column of this form."""
+    return HEADS[name].fullmatch(head(span)) is not None
+
+
 def title_task(title: str) -> str | None:
     """The task that a heading names first."""
-    match = TASK_TITLE.match(title)
+    match = SAID["task_title"].match(title)
     return match["name"].strip("`").rstrip("-") if match else None
 
 
@@ -131,6 +163,7 @@ def sentences(report: Report, row: tuple[Span, ...]) -> Iterator[tuple[Span, ...
 
 def _parsed(told: str) -> Citation | None:
     each = citation.parse(told)
-    if each is None or NO_RUN.search(each.run_id) or FILE_NAME.search(each.task_id):
+    if each is None or SAID["no_run"].search(each.run_id):
         return None
-    return None if DAY.search(f"{each.run_id}/{each.task_id}") else each
+    is_other = SAID["file_name"].search(each.task_id) or SAID["day"].search(str(each))
+    return None if is_other else each
