@@ -61,7 +61,8 @@ UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
     """Samples, and results of their time and folder, or of the folder above."""
-    samples, results = defaultdict(list), defaultdict(list)
+    samples: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    results: dict[tuple[str, str], list[Found]] = defaultdict(list)
     for file in files:
         if (match := PARTS.match(file.base)) and (found := _is_samples(file, match)) is not None:
             (samples if found else results)[file.folder, match["time"] or ""].append(file)
