@@ -251,6 +251,57 @@ def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
     assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(found)}) == 2
 
 
+def claimed(tmp_path: Path, **documents: Any) -> list[str]:
+    """The stems of the JSON files that are taken for logs."""
+    found = []
+    for name, value in documents.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
+        found.append(formats.Found(path, path.name))
+    return [claim.file.path.stem for claim in inspect_ai.claims(found)]
+
+
+def test_documents_that_are_logs(tmp_path: Path) -> None:
+    """A log may have no version or be cut off early; a listing of logs is none."""
+    whole = {**header("a"), "samples": [sample("a")]}
+    unversioned = {name: value for name, value in whole.items() if name != "version"}
+    cut = json.dumps(whole)[:120]
+    other = {"version": 1, "eval": {"metric": "accuracy"}}
+    listing = {"2026-01-02_sums.json": header("a")}
+    names = claimed(tmp_path, unversioned=unversioned, cut=cut, other=other, logs=listing)
+    assert names == ["unversioned", "cut"]
+    with pytest.raises(ValueError, match="not JSON"):  # which is the file's reject
+        read(tmp_path, cut.encode(), "cut.json")
+
+
+def test_the_only_score_of_the_oldest_logs(tmp_path: Path) -> None:
+    """Version 1 has one score per sample, which has its name in the results."""
+    metrics = {"accuracy": {"name": "accuracy", "value": 1.0}}
+    head = header("a", version=1, results={"scorer": {"name": "match"}, "metrics": metrics})
+    old = {**sample("a"), "score": {"value": "C", "answer": "7"}, "scores": None}
+    found = read(tmp_path, json.dumps({**head, "samples": [old]}).encode(), "old.json")
+    (row,) = rows(found)
+    assert (row["reward"], row["score"][0]["name"], row["extracted_answer"]) == (1.0, "match", "7")
+    figures = [one.means for one in found if isinstance(one, formats.Figure)]
+    assert figures == ["task_mean/scores.match"]
+
+
+def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
+    """Where not all samples are in the log, its figures are not compared with those that are."""
+    results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
+    cut = {**header("a", results=results), "samples": [sample("a")]}
+    found = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
+    assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
+        (
+            "match/accuracy",
+            1.0,
+            "not comparable",
+            "rows of the file are not those it was computed from",
+        ),
+        ("total_samples", 1.0, "not comparable", "the rows here are not those that it counts"),
+    ]
+
+
 def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     """Questions with the same words are one task, whatever it is called; then runs are compared."""
     own = [rollout(n, 0, ask=f"question s{n}", reward=float(n > 0), expected="7") for n in range(4)]
@@ -379,8 +430,9 @@ def test_corpus(tmp_path: Path) -> None:
     assert found.rows(
         "select status, reason, count(*) from reported_checks group by all order by all"
     ) == [
-        ("equal", None, 31),
+        ("equal", None, 43),
         ("not comparable", "a figure we do not compute", 1),
         ("not comparable", "field not in the rows", 2),
         ("not comparable", "no rows to compute it from", 2),
+        ("not comparable", "the rows here are not those that it counts", 1),
     ]

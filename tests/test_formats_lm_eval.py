@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import pipeline
+from pipeline.artifact import Artifact, Kind
+from pipeline.ingest import formats
+from pipeline.ingest.formats import lm_eval, lm_eval_sample
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
-from tests.results import Results, Row, analyzed, lines
+from tests.results import Results, Row, analyzed, lines, write
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "lm_eval"
 TIME = "2026-01-02T03-04-05.678"
@@ -102,7 +106,9 @@ def test_published_figures(sums: Results) -> None:
         ("tiny--sums-a", "exact_match,a", 0.5, "equal"),
         ("tiny--sums-a", "exact_match_stderr,a", 0.5, "equal"),
         # The broken line may have been one of its rows.
+        ("tiny--sums-a", "n-samples", 2.0, "not comparable"),
         ("tiny--sums-b", "exact_match,b", 1.0, "not comparable"),
+        ("tiny--sums-b", "n-samples", 2.0, "not comparable"),
     ]
 
 
@@ -112,6 +118,101 @@ def test_every_line_counts(sums: Results) -> None:
     assert sums.rows(
         "select n_lines, n_rows, n_rejects, n_blank from artifacts where kind = 'rollouts'"
     ) == [(6, 4, 1, 1)]
+
+
+def old(doc: int, score: float, answer: str) -> Row:
+    """A row as written before 0.4.3: arguments are lists, and neither filter nor metrics named."""
+    row = sample(doc, score, arguments=[[f"Q{doc}?", {"until": ["."]}]], filtered_resps=[[answer]])
+    return {name: row[name] for name in row if name not in ("filter", "metrics")}
+
+
+def test_rows_that_name_no_filter(tmp_path: Path) -> None:
+    """The nth row of a document is of the nth filter; a file of rows may be one JSON list."""
+    rows = [old(0, 1.0, "7"), old(1, 0.0, "[invalid]"), old(0, 1.0, "7"), old(1, 1.0, "7")]
+    names = [{"name": "strict"}, {"name": "flexible"}]
+    about = results("sums", **{"exact_match,strict": 0.5, "exact_match,flexible": 1.0})
+    about["configs"]["sums"] |= {"filter_list": names}
+    about["config"] = {"model_args": "pretrained=org/small,dtype=auto"}
+    del about["model_name"], about["n-samples"]
+    files = {
+        "out/pretrained__org__small,dtype__auto_sums.jsonl": json.dumps(rows, indent=2),
+        "out/results.json": json.dumps(about, indent=2),
+    }
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    assert found.rows(
+        "select run_id, model, task_id, reward, answer from rollouts order by all"
+    ) == [
+        ("small--sums-flexible", "org/small", "0", 1.0, "7"),
+        ("small--sums-flexible", "org/small", "1", 1.0, "7"),
+        ("small--sums-strict", "org/small", "0", 1.0, "7"),
+        ("small--sums-strict", "org/small", "1", 0.0, None),
+    ]
+    assert found.column("select distinct prompt from task_prompts order by 1") == ["Q0?", "Q1?"]
+    assert found.column("select distinct status from reported_checks") == ["equal"]
+    assert found.rows("select n_lines, n_rows from artifacts where kind = 'rollouts'") == [(4, 4)]
+
+
+def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
+    """Results are found by their time, in the folder of the samples or above it."""
+    write(
+        tmp_path,
+        {
+            f"runs/luo_5shot_{TIME}.json": json.dumps(results("sums")),
+            f"runs/org__tiny/samples_sums_{TIME}.jsonl": [sample(0, 1.0)],
+            "runs/results_2025-01-02T03-04-05.678.json": json.dumps(results("sums")),
+        },
+    )
+    files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
+    found = [formats.Found(path, str(path.relative_to(tmp_path))) for path in files]
+    assert [(one.file.base, one.kind.name, one.stem) for one in lm_eval.claims(found)] == [
+        (f"samples_sums_{TIME}.jsonl", "ROLLOUTS", "tiny"),
+        (f"luo_5shot_{TIME}.json", "AGGREGATE_METRICS", "tiny"),
+    ]
+
+
+def test_what_the_reward_is() -> None:
+    """No placeholder, no likelihood of which only all rows make a figure, none that is worse."""
+    by_row = {"metric": "acc", "aggregation": "mean", "higher_is_better": True}
+    of_all = {"metric": "perplexity", "aggregation": "perplexity", "higher_is_better": False}
+    config = {"metric_list": [of_all, by_row]}
+    both = sample(0, None, metrics=["perplexity", "acc"], perplexity=-2.5, acc=1.0)
+    assert lm_eval_sample.row(both, config, None)["reward"] == 1.0
+    one = sample(0, None, metrics=["perplexity"], perplexity=-2.5)
+    assert lm_eval_sample.row(one, config, None)["reward"] is None
+    unscored = {**old(0, 1.0, "7"), "bypass": 999}
+    del unscored["exact_match"], unscored["f1"]
+    row = lm_eval_sample.row(unscored, {}, None)
+    assert row["reward"] is None and "scores" not in row
+
+
+def test_a_chat_template_is_messages() -> None:
+    """What was asked is a list of messages, as JSON, and that in a list."""
+    messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "Q?"}]
+    for asked in (messages, json.dumps(messages), [json.dumps(messages)]):
+        row = sample(0, 1.0, arguments={"gen_args_0": {"arg_0": asked, "arg_1": {}}})
+        given = lm_eval_sample.row(row, {}, None)["responses_create_params"]["input"]
+        assert [(one["role"], one["content"]) for one in given] == [
+            ("system", "be brief"),
+            ("user", "Q?"),
+        ]
+
+
+def test_figures_of_groups_and_of_functions(tmp_path: Path) -> None:
+    """Why a figure is not compared: it is of a group, or of a function of the task's own."""
+    about = results("sums", **{"f1,none": 0.1})
+    about["configs"]["sums"]["metric_list"] = [
+        {"metric": "f1", "aggregation": "def span_f1(items):\n    return 1\n"}
+    ]
+    about["results"]["all_sums"] = {"acc,none": 0.5, "alias": "all_sums"}
+    about["group_subtasks"] = {"all_sums": ["sums"], "sums": []}
+    path = write(tmp_path, {f"results_{TIME}.json": json.dumps(about)}) / f"results_{TIME}.json"
+    beside = (tmp_path / f"samples_sums_{TIME}.jsonl",)
+    artifact = Artifact(path, path.name, Kind.AGGREGATE_METRICS, beside=beside)
+    figures = [one for one in lm_eval.read(artifact) if isinstance(one, formats.Figure)]
+    assert {one.metric: one.reason for one in figures if one.means is None} == {
+        "f1,none": "defined otherwise: an aggregate (span_f1) of all rows",
+        "all_sums/acc,none": "of a group of tasks",
+    }
 
 
 @pytest.mark.slow
@@ -129,4 +230,8 @@ def test_corpus(tmp_path: Path) -> None:
     ]
     assert found.rows(
         "select status, reason, count(*) from reported_checks group by all order by all"
-    ) == [("equal", None, 10), ("not comparable", "no samples of this task were logged", 2)]
+    ) == [
+        ("equal", None, 13),
+        ("not comparable", "no samples of this task were logged", 2),
+        ("not comparable", "the rows here are not those that it counts", 1),
+    ]

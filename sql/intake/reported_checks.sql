@@ -516,7 +516,9 @@ foreign_files as (
     from reached
     group by all
     having
-        bool_or(metric = 'num_rollouts' and not is_equal and coalesce(explained_rate, 0) < 1)
+        bool_or(
+            meant in ('num_rollouts', 'num_tasks') and not is_equal and coalesce(explained_rate, 0) < 1
+        )
         or count(distinct task_id) filter (where task_id is not null and n_rollouts = 0)
             > coalesce(max(n_rejects), 0)
 ),

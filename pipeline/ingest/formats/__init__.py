@@ -49,6 +49,7 @@ import pyarrow as pa
 from pipeline import files
 from pipeline.artifact import COMPRESSIONS, Artifact, Found, Kind
 from pipeline.ingest.formats.metrics import LARGEST_FIGURE
+from pipeline.ingest.formats.metrics import OTHER_ROWS as OTHER_ROWS
 from pipeline.ingest.formats.metrics import Figure as Figure
 
 # Files of any other name are asked of no format, and a folder without one imports none.

@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Expected,
     Figure,
@@ -42,6 +43,10 @@ NOTES = (
     "Tokens are those of the evaluated model, judges left out."
 )
 NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
+# A version, which some leave out, how it ended, and what was evaluated; nothing else before that.
+FIRST_OF_LOG = re.compile(
+    rb'[\s\xef\xbb\xbf]*\{\s*("version"\s*:\s*\d+\s*,\s*)?("status"\s*:\s*"\w+"\s*,\s*)?"eval"\s*:\s*\{'
+)
 HEADER_BYTES = 8 << 20
 MOST_EXPECTED = 1_000_000
 LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
@@ -86,14 +91,14 @@ def _said(file: Found) -> dict[str, Any] | None:
                 return fields(get(_header(archive, _directory(archive)[0])[0], "eval"))
         except (OSError, ValueError):
             return {}
-    if not begun.lstrip().startswith(b"{") or b'"eval"' not in begun or b'"version"' not in begun:
+    if not FIRST_OF_LOG.match(begun):
         return None
     start = head(file.path, HEADER_BYTES).decode("utf-8", "replace")
     place = re.search(r'"eval"\s*:\s*(?=\{)', start)
     try:
         said = fields(json.JSONDecoder().raw_decode(start, place.end())[0]) if place else {}
     except (ValueError, RecursionError):
-        return None
+        return {}  # cut off, which reading it will say
     return said if {"task", "model"} <= said.keys() else None
 
 
@@ -184,6 +189,11 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
         for epoch in range(epochs if task else 0):
             yield Expected(str(task), epoch)
     yield from _figures(header)
+    total = number(get(header, "results", "total_samples"))
+    if total is not None and get(header, "status") == "success":
+        yield Figure(
+            None, None, None, "total_samples", total, means="num_rollouts", reason=OTHER_ROWS
+        )
     score, key = _headline(header)
     request = told(
         {

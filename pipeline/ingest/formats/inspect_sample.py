@@ -77,7 +77,7 @@ def row(sample: Any, log: Log) -> Row:
     if task is None or not isinstance(epoch, int):
         raise ValueError("a sample without an id or an epoch")
     attachments = fields(sample.get("attachments"))
-    scores = _scores(sample)
+    scores = _scores(sample, log)
     own = ".".join(part for part in (log.score, log.key) if part)
     chosen = next((score for score in scores if own in ("", score["name"])), None)
     said = text(get(sample, "error", "message"))
@@ -104,11 +104,14 @@ def row(sample: Any, log: Log) -> Row:
     return Row({**value, **answer}, benchmark=log.task)
 
 
-def _scores(sample: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every score as a number, one for each value of a scorer that gives several."""
+def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
+    """Every score as a number, one for each value of a scorer that gives several.
+
+    The oldest samples have one score, which only the log names.
+    """
     given = fields(sample.get("scores"))
     if not given and isinstance(sample.get("score"), dict):
-        given = {"score": sample["score"]}
+        given = {log.score or "score": sample["score"]}
     found = []
     for name, score in given.items():
         value = get(score, "value")

@@ -1,19 +1,20 @@
-"""lm-evaluation-harness: samples_<task>_<time>.jsonl, and the results_<time>.json beside them.
+"""lm-evaluation-harness: files of samples, one per task, and the results beside or above them.
 
-A row is one document under one filter, so a run is one task under one filter. The metric is of the
-filtered response: repeats of a document inside a row cannot be scored apart, and stay in the row.
+A row is one document under one filter, so a run is one task under one filter (lm_eval_sample.py).
+Files of one evaluation have one time in their names; the oldest have none, and share a folder.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Expected,
     Figure,
@@ -26,73 +27,83 @@ from pipeline.ingest.formats import (
     fields,
     get,
     head,
-    items,
-    message,
     number,
     objects,
-    scores_of,
+    packed,
     text,
-    told,
 )
+from pipeline.ingest.formats.lm_eval_sample import aggregations, filters, row
 
 TITLE = "lm-evaluation-harness"
-FILES = "`samples_<task>_<time>.jsonl` (written with `--log_samples`), `results_<time>.json`"
+FILES = (
+    "`samples_<task>_<time>.jsonl` (written with `--log_samples`), `<name>_<time>.json`; before "
+    "0.4.3 `<model>_<task>.jsonl`, a JSON list in spite of its name, and `results.json`"
+)
 SCORE = (
-    "the first metric of the task that is a number in the row (`metric_list` of the results, else "
-    "`metrics` of the row); the others are checks"
+    "the first metric of the task that is a number in the row and better the higher it is "
+    "(`metric_list` of the results, else `metrics` of the row); the others are checks"
 )
 NOTES = (
-    "One run per task and filter. Of several repeats a filter makes one answer: they are one "
-    "attempt. No tokens, times or errors are recorded."
+    "One run per task and filter; rows that name no filter are of the task's filters in their "
+    "order. Of several repeats a filter makes one answer: they are one attempt. No tokens, times "
+    "or errors are recorded."
 )
+NAMES = re.compile(r"\.jsonl?(\.gz|\.zst)?$")
 TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:[.-]\d+)?"
-NAMES = re.compile(rf"(^|/)(results|samples_[^/]+)_{TIME}\.jsonl?(\.gz|\.zst)?$")
-PARTS = re.compile(rf"^(?:results|samples_(?P<task>.+))_(?P<time>{TIME})\.jsonl?")
-
-# Names of metrics that say how right an answer is, the most usual first.
-USUAL = "exact_match acc acc_norm pass@1 f1 em bleu rouge1 brier_score".split()
-NOT_METRICS = frozenset({"name", "alias", "sample_len", "sample_count"})
-# What the harness's regular expressions give where they find nothing.
-INVALID = "[invalid]"
-LIKELIHOODS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})
+PARTS = re.compile(rf"^(?P<name>.+?)(?:_(?P<time>{TIME}))?\.jsonl?(\.gz|\.zst)?$")
+FIRST_OF_ROWS = re.compile(rb'[\s\xef\xbb\xbf]*(\[\s*)?\{\s*"doc_id"\s*:')
+FIRST_OF_RESULTS = re.compile(rb'[\s\xef\xbb\xbf]*\{\s*"results"\s*:')
+LONG = 4096
+MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
+MOST_EXPECTED = 1_000_000
+UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
-    """Samples and results of one time are the files of one evaluation."""
-    together = defaultdict(list)
+    """Samples, and results of their time and folder, or of the folder above."""
+    samples: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    results: dict[tuple[str, str], list[Found]] = defaultdict(list)
     for file in files:
-        match = PARTS.match(file.base)
-        if match and _is_ours(file, is_samples=bool(match["task"])):
-            together[file.folder, match["time"]].append(file)
-    for (folder, time), found in together.items():
-        results = [file for file in found if file.base.startswith("results_")]
-        samples = [file for file in found if file not in results]
-        stem = _model(results) or _short(found[0].path.parent.name)
-        for file in found if samples else ():
-            of_rows = file in samples
-            beside = [other.path for other in (results if of_rows else samples)]
+        if (match := PARTS.match(file.base)) and (found := _is_samples(file, match)) is not None:
+            (samples if found else results)[file.folder, match["time"] or ""].append(file)
+    for (folder, time), found in samples.items():
+        above = folder.rpartition("/")[0]
+        about = results.get((folder, time)) or (results.get((above, time)) if time else None) or []
+        stem = _short(_model(about) or found[0].path.parent.name)
+        for file in (*found, *about):
+            of_rows = file in found
+            beside = tuple(other.path for other in (about if of_rows else found))
             kind = Kind.ROLLOUTS if of_rows else Kind.AGGREGATE_METRICS
-            yield Claim(file, kind, folder, stem, mark=time, beside=tuple(beside))
+            yield Claim(file, kind, folder, stem, mark=time, beside=beside)
 
 
-def _is_ours(file: Found, *, is_samples: bool) -> bool:
+def _is_samples(file: Found, match: re.Match[str]) -> bool | None:
+    """Whether a file holds rows, or results; None where it is neither."""
     begun = head(file.path)
-    wanted = (b'"doc_id"', b'"filtered_resps"') if is_samples else (b'"results"', b'"configs"')
+    if FIRST_OF_RESULTS.match(begun):
+        return False
+    is_named = match["name"].startswith("samples_") and match["time"]
+    is_like_rows = FIRST_OF_ROWS.match(begun) or (is_named and b'"doc_id"' in begun)
     # A first document may be longer than what was looked at.
-    return wanted[0] in begun and (wanted[1] in begun or len(begun) >= 4096 or not is_samples)
+    return True if is_like_rows and (b'resps"' in begun or len(begun) >= LONG) else None
 
 
-def _model(results: list[Found]) -> str | None:
-    """The model's name without its organization; none where there are no results to say it."""
+def _model(results: Sequence[Found]) -> str | None:
     for file in results:
         try:
-            found = document(file.path)
+            if name := _model_of(document(file.path)):
+                return name
         except ValueError:
-            continue
-        name = text(get(found, "model_name")) or text(get(found, "model_name_sanitized"))
-        if name:
-            return _short(name)
+            continue  # its own reject says so
     return None
+
+
+def _model_of(results: Any) -> str | None:
+    """The model's name; of older results it stands among its arguments."""
+    given = get(results, "config", "model_args")
+    said = MODEL.search(given) if isinstance(given, str) else None
+    named = text(get(given, "pretrained")) or text(get(given, "model")) or (said and said[1])
+    return text(get(results, "model_name")) or named or text(get(results, "model_name_sanitized"))
 
 
 def _short(name: str) -> str:
@@ -107,9 +118,14 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _results(artifact)
 
 
-def _task(path: Path) -> str:
+def _task(path: Path, results: Any) -> str:
+    """The task of a file; older names begin with the model, and only results tell them apart."""
     match = PARTS.match(path.name)
-    return (match["task"] if match else None) or path.name
+    name = match["name"] if match else path.name
+    if name.startswith("samples_"):
+        return name.removeprefix("samples_")
+    ends = [task for task in fields(get(results, "configs")) if name.endswith(f"_{task}")]
+    return max(ends, key=len, default=name)
 
 
 def _variant(task: str, of_filter: str) -> str:
@@ -117,22 +133,40 @@ def _variant(task: str, of_filter: str) -> str:
 
 
 def _samples(artifact: Artifact) -> Iterator[Reading]:
-    task = _task(artifact.path)
     results = _beside(artifact)
+    task = _task(artifact.path, results)
     config = fields(get(results, "configs", task))
-    model = text(get(results, "model_name"))
-    declared = [text(get(entry, "metric")) for entry in items(config.get("metric_list"))]
-    for found in objects(artifact.path):
+    named = filters(config, fields(get(results, "results", task)))
+    model = _model_of(results)
+    seen: Counter[str] = Counter()
+    for found in _rows(artifact.path):
         if isinstance(found, (Reject, Line)):
             yield found
             continue
-        position, row = found
-        if "doc_id" not in row or not {"filter", "metrics"} & row.keys():
-            yield Reject("no doc_id or no filter: not a sample of lm-eval", position=position)
+        position, sample = found
+        document_id = text(sample.get("doc_id"))
+        if document_id is None or not {"filter", "metrics", "filtered_resps"} & sample.keys():
+            reason = "no doc_id, or nothing that was filtered: not a sample of lm-eval"
+            yield Reject(reason, position=position)
             continue
-        of_filter = text(row.get("filter")) or "none"
-        value = _row(row, declared, config, model)
+        of_filter = text(sample.get("filter"))
+        if of_filter is None:
+            # Every filter of a task has a row of each document, one filter after the other.
+            nth = seen[document_id]
+            of_filter = named[nth] if nth < len(named) else f"filter-{nth}" if nth else "none"
+            seen[document_id] += 1
+        value = row(sample, config, model)
         yield Row(value, position, variant=_variant(task, of_filter), benchmark=task)
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
+    """The rows of a file: lines, or the elements of one list."""
+    if not head(path, LONG).lstrip().startswith(b"["):
+        yield from objects(path)
+        return
+    for position, one in enumerate(packed.elements(path), start=1):
+        is_row = isinstance(one, dict)
+        yield (position, one) if is_row else Reject("not a JSON object", str(one)[:200], position)
 
 
 def _beside(artifact: Artifact) -> Any:
@@ -144,132 +178,55 @@ def _beside(artifact: Artifact) -> Any:
     return None
 
 
-def _row(
-    row: dict[str, Any], declared: list[str | None], config: dict[str, Any], model: str | None
-) -> dict[str, Any]:
-    scores = _scores(row, declared)
-    first = get(row, "arguments", "gen_args_0")
-    kwargs = get(first, "arg_1")
-    asked = get(first, "arg_0")
-    is_choice = text(config.get("output_type")) in LIKELIHOODS or isinstance(kwargs, str)
-    answer = None if is_choice else _answer(row.get("filtered_resps"))
-    request = told(
-        {
-            "input": [message(_words(asked), "user")],
-            "model": model,
-            "temperature": number(get(kwargs, "temperature")),
-            "max_output_tokens": get(kwargs, "max_gen_toks"),
-        }
-    )
-    return told(
-        {
-            "_ng_task_index": row.get("doc_id"),
-            "_ng_rollout_index": 0,
-            "reward": scores[0]["score"] if scores else None,
-            "responses_create_params": request,
-            "response": _response(row, model, answer, is_choice=is_choice),
-            "target": row.get("target"),
-            **scores_of(scores, scores[0]["name"] if scores else None),
-            "choice_likelihoods": _likelihoods(row) if is_choice else None,
-            "metadata": row.get("doc"),
-            "doc_hash": row.get("doc_hash"),
-            "prompt_hash": row.get("prompt_hash"),
-        }
-    ) | ({} if is_choice else {"extracted_answer": None if answer == INVALID else answer})
-
-
-def _scores(row: dict[str, Any], declared: list[str | None]) -> list[dict[str, Any]]:
-    """Every metric of the row that is one number or none, the one that is the reward first."""
-    names = [name for name in items(row.get("metrics")) if isinstance(name, str)]
-    order = [*declared, *USUAL, *names]
-    ranked = sorted(dict.fromkeys(names), key=order.index)
-    single = [name for name in ranked if not isinstance(row.get(name), (list, dict))]
-    return [{"name": name, "score": number(row.get(name))} for name in single]
-
-
-def _words(value: Any) -> str:
-    """A prompt is a text; of a chat template, a list of messages as JSON, or that list."""
-    if isinstance(value, str):
-        return value
-    said = [text(get(part, "content")) for part in items(value)]
-    return "\n\n".join(part for part in said if part)
-
-
-def _response(
-    row: dict[str, Any], model: str | None, answer: str | None, *, is_choice: bool
-) -> dict[str, Any]:
-    """What was generated; nothing is where only likelihoods were asked for.
-
-    Of several repeats none was scored alone: those that gave the filter's answer come last.
-    """
-    response: dict[str, Any] = {"object": "response"} | ({"model": model} if model else {})
-    if is_choice:
-        return response
-    said = [one for one in items(get(row, "resps", 0)) if isinstance(one, str)]
-    shown = [f"[repeat {n}] {one}" for n, one in enumerate(said)] if len(said) > 1 else said
-    shown.sort(key=lambda one: answer is not None and answer in one)
-    return {**response, "output": [message(one) for one in shown]} if said else response
-
-
-def _answer(filtered: Any) -> str | None:
-    first = get(filtered, 0)
-    return first if isinstance(first, str) and len(first) <= 200 else None
-
-
-def _likelihoods(row: dict[str, Any]) -> list[float | None] | None:
-    """The log probability of each choice, in order."""
-    return [number(get(one, 0)) for one in items(row.get("filtered_resps"))] or None
-
-
 def _results(artifact: Artifact) -> Iterator[Reading]:
     found = document(artifact.path)
-    sampled = [_task(path) for path in artifact.beside]
-    for name in ("model_name", "max_tokens", "temperature"):
-        value = text(get(found, name)) or text(get(found, "config", "gen_kwargs", name))
-        if value:
-            yield Setting(name, value)
-    limit = text(get(found, "config", "limit"))
-    if limit:
-        yield Setting("limit", limit)
+    sampled = [_task(path, found) for path in artifact.beside]
+    settings = {
+        name: get(found, "config", "gen_kwargs", name) for name in ("max_tokens", "temperature")
+    }
+    settings |= {"model_name": _model_of(found), "limit": get(found, "config", "limit")}
+    for name, value in settings.items():
+        if said := text(value):
+            yield Setting(name, said)
     variants = {
         task: sorted({_variant(task, key.partition(",")[2]) for key in fields(held) if "," in key})
         for task, held in fields(get(found, "results")).items()
     }
     home = next((name for task in sampled for name in variants.get(task, ())), None)
     for task in variants:
-        yield from _figures(found, task, fields(get(found, "results", task)), sampled, home)
+        yield from _figures(found, task, sampled, home)
         for variant in variants[task] if task in sampled else ():
             yield from _expected(get(found, "n-samples", task, "effective"), variant)
 
 
 def _expected(n_documents: Any, variant: str) -> Iterator[Reading]:
-    if isinstance(n_documents, int) and 0 < n_documents <= 1_000_000:
+    if isinstance(n_documents, int) and 0 < n_documents <= MOST_EXPECTED:
+        yield Figure(
+            None, None, None, "n-samples", n_documents, variant, "num_tasks", reason=OTHER_ROWS
+        )
         for place in range(n_documents):
             yield Expected(str(place), 0, variant)
 
 
-def _figures(
-    found: Any, task: str, figures: dict[str, Any], sampled: list[str], home: str | None
-) -> Iterator[Figure]:
+def _figures(found: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:
     """`<metric>,<filter>` of a task; of one without samples they are named with it, in `home`."""
-    aggregations = {
-        text(get(entry, "metric")): text(get(entry, "aggregation"))
-        for entry in items(get(found, "configs", task, "metric_list"))
-    }
-    for key, value in figures.items():
+    aggregated = aggregations(get(found, "configs", task))
+    for key, value in fields(get(found, "results", task)).items():
         metric, comma, of_filter = key.partition(",")
-        if not comma or metric in NOT_METRICS or isinstance(value, (dict, list)):
+        if not comma or isinstance(value, (dict, list)):
             continue
         field = metric.removesuffix("_stderr")
         statistic = "mean" if field == metric else "stderr"
-        aggregation = aggregations.get(field) or "mean"
+        by = aggregated.get(field)
         means = reason = None
         if task not in sampled:
-            reason = "no samples of this task were logged"
-        elif aggregation == "mean":
+            is_group = bool(get(found, "group_subtasks", task))
+            reason = "of a group of tasks" if is_group else "no samples of this task were logged"
+        elif by in ("mean", "nanmean", None):
             means = f"{statistic}/scores.{field}"
+            reason = None if by else UNKNOWN_MEAN
         else:
-            reason = f"defined otherwise: an aggregate ({aggregation}) of all rows"
+            reason = f"defined otherwise: an aggregate ({by}) of all rows"
         variant = _variant(task, of_filter) if task in sampled else home
         name = key if task in sampled else f"{task}/{key}"
         yield Figure(None, None, None, name, number(value), variant, means, 1.0, reason)

@@ -13,6 +13,8 @@ from pipeline.ingest.formats import gym
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
 SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
 LARGEST_FIGURE = 1e50
+# Why a count that a harness published is another than ours.
+OTHER_ROWS = "the rows here are not those that it counts"
 
 
 @dataclass(frozen=True)
