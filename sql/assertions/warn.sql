@@ -1,47 +1,11 @@
 -- What a reader should know of these results, and the command that shows more.
 -- grain: check_name, subject
 with
--- Runs in which every rollout has one and the same reward that is neither 0 nor 1.
-warn_constant_reward as (
-    select
-        run_id as subject,
-        'every one of ' || n_scored || ' rollouts has the reward ' || min_reward
-            || ': it looks like one figure for the whole batch' as message,
-        'blade sql "select reward, count(*) from rollouts group by all"' as hint
-    from main.run_metrics
-    where has_constant_reward
-),
 seen as (
-    select
-        benchmark,
-        count(*) as n_tasks
+    select benchmark, count(*) as n_tasks
     from staging.tasks
     where not starts_with(task_id, 'unseen-')
     group by all
-),
--- Benchmarks with more tasks than the profile says there are.
-warn_expected_fewer as (
-    select
-        seen.benchmark as subject,
-        'holds ' || seen.n_tasks || ' tasks where the profile expects ' || settings.n_expected_tasks
-            as message,
-        'Correct tasks in the [expected] of blade.toml, or name the tasks there' as hint
-    from seen
-    cross join raw.settings
-    where seen.n_tasks > settings.n_expected_tasks and not settings.has_expected_names
-),
--- Runs with failed attempts that belong to no expected and no recorded rollout.
-warn_failures_unexpected as (
-    select
-        run_id as subject,
-        count(distinct (task_id, rollout_index)) as n_attempts,
-        n_attempts || if(n_attempts = 1, ' failed attempt belongs', ' failed attempts belong')
-            || ' to no expected and no recorded rollout and ' || if(n_attempts = 1, 'is', 'are')
-            || ' in no figure: of an earlier run, or the inputs are not here' as message,
-        'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
-    from main.failures
-    anti join staging.attempts using (run_id, task_id, rollout_index)
-    group by run_id
 ),
 -- Fields whose tasks fare alike, where nothing says which tasks belong together: the intervals for
 -- new tasks take each task for one of its own. Degrees of difficulty are meant to differ.
@@ -74,111 +38,6 @@ likenesses as (
     group by benchmark, run_id, name
     having count(*) between 5 and 20 and sum(n_tasks) >= 3 * count(*)
 ),
-warn_groups_unnamed as (
-    select
-        benchmark as subject,
-        'tasks of one ' || name || ' fare alike (' || n_groups || ' values, F = ' || round(f_ratio, 1)
-            || ' in ' || run_id || '): if they are related, intervals for new tasks are too narrow'
-            as message,
-        'Where they belong together, say so in blade.toml: fields.group = "' || name || '"' as hint
-    from likenesses
-    where f_ratio >= 4
-    qualify row_number() over (partition by benchmark order by f_ratio desc, run_id, name) = 1
-),
--- Runs whose rows name more than one model.
-warn_mixed_models as (
-    select
-        run_id as subject,
-        'holds rollouts of ' || n_models || ' models: ' || model as message,
-        'blade sql "select model, count(*) from rollouts group by all"' as hint
-    from main.runs
-    where n_models > 1
-),
--- Benchmarks whose rewards leave 0..1, or are a scale of their own: what passes must be said, it is not guessed.
-warn_pass_unsettled as (
-    select
-        benchmark as subject,
-        'rewards go from ' || lowest || ' to ' || highest
-            || if(is_continuous, ', most of them high and hardly one 1', '')
-            || ', so what passes is not settled; pass figures are left empty' as message,
-        'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
-            || if(is_continuous, 0.9, highest) as hint
-    from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
-    where pass_threshold is null
-),
--- Files with lines that could not be used.
-warn_rejects as (
-    select
-        path as subject,
-        coalesce(
-            (select 'not read: it ' || reason from main.rejects where source_file = path and kind = 'skipped'),
-            n_rejects || ' of ' || n_lines || if(n_lines = 1, ' line', ' lines') || ' could not be used'
-        ) as message,
-        -- A file's name is untrusted, and a hint is made to be pasted into a shell.
-        'blade sql "from rejects' || case
-            when regexp_matches(path, '^[A-Za-z0-9._/ -]+$')
-                then ' where source_file = ' || '''' || path || ''''
-            else ''
-        end || '"' as hint
-    from main.artifacts
-    where n_rejects > 0
-),
--- Runs that reported figures of themselves which their rows do not give.
-warn_reported_differs as (
-    select
-        run_id as subject,
-        count(*) || if(count(*) = 1, ' figure it reported differs', ' figures it reported differ')
-            || ' from what its rows give, such as ' || min(metric) as message,
-        'blade sql "from reported_checks where status = ''differs''"' as hint
-    from main.reported_checks
-    where status = 'differs'
-    group by run_id
-),
--- Runs with rollouts that their inputs never asked for.
-warn_unexpected as (
-    select
-        rollouts.run_id as subject,
-        count(*) || if(count(*) = 1, ' rollout was', ' rollouts were')
-            || ' not among the expected inputs; are the inputs of another run?' as message,
-        'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"' as hint
-    from staging.rollouts
-    inner join main.runs using (run_id)
-    left join main.expected using (run_id, task_id, rollout_index)
-    where runs.n_expected is not null and expected.task_id is null
-    group by rollouts.run_id
-),
--- Baselines that were named and are no run of these results.
-warn_unknown_baseline as (
-    select
-        baselines.run_id as subject,
-        'is named as the baseline, and no run has this name' as message,
-        'blade sql "select benchmark, run_id from runs order by all"' as hint
-    from raw.baselines
-    left join main.runs using (run_id)
-    where runs.run_id is null
-),
--- Runs that were re-verified by force.
-warn_unsafe as (
-    select
-        run_id as subject,
-        'was re-verified by force (unsafe_): its rewards are not to be trusted' as message,
-        '' as hint
-    from main.runs
-    where is_unsafe
-),
--- Runs with rollouts whose reward is missing or not a number: kept, never counted as zero.
-warn_unscored as (
-    select
-        run_id as subject,
-        count(*) filter (where not is_scored) as n_unscored,
-        n_unscored || ' of ' || count(*) || if(count(*) = 1, ' rollout ', ' rollouts ')
-            || if(n_unscored = 1, 'has no usable reward and is', 'have no usable reward and are')
-            || ' kept as unscored' as message,
-        'blade sql "from rollouts where not is_scored"' as hint
-    from staging.rollouts
-    group by run_id
-    having n_unscored > 0
-),
 refused as (
     select
         rejects.source_file, rejects.source_line, rejects.reason,
@@ -186,38 +45,155 @@ refused as (
     from main.rejects
     inner join main.artifacts on artifacts.path = rejects.source_file
     where artifacts.kind = 'labels' and not starts_with(rejects.reason, 'superseded by ')
-),
--- Labels that were refused: the first of each file, with the reason. Corrected ones are not told.
-warn_unusable_labels as (
-    select
-        source_file || ':' || source_line as subject,
-        'label refused: ' || reason as message,
-        '' as hint
-    from refused
-    where number <= 10
 )
-select 'warn_constant_reward' as check_name, * from warn_constant_reward
+-- Runs in which every rollout has one and the same reward that is neither 0 nor 1.
+select
+    'warn_constant_reward' as check_name,
+    run_id as subject,
+    'every one of ' || n_scored || ' rollouts has the reward ' || format('{:.6g}', min_reward)
+        || ': it looks like one figure for the whole batch' as message,
+    'blade sql "select reward, count(*) from rollouts group by all"' as hint
+from main.run_metrics
+where has_constant_reward
 union all by name
-select 'warn_expected_fewer' as check_name, * from warn_expected_fewer
+-- Benchmarks with more tasks than the profile says there are.
+select
+    'warn_expected_fewer' as check_name,
+    seen.benchmark as subject,
+    'holds ' || seen.n_tasks || ' tasks where the profile expects ' || settings.n_expected_tasks
+        as message,
+    'Correct tasks in the [expected] of blade.toml, or name the tasks there' as hint
+from seen
+cross join raw.settings
+where seen.n_tasks > settings.n_expected_tasks and not settings.has_expected_names
 union all by name
-select 'warn_failures_unexpected' as check_name, * exclude (n_attempts) from warn_failures_unexpected
+-- Runs with failed attempts that belong to no expected and no recorded rollout.
+select
+    'warn_failures_unexpected' as check_name,
+    run_id as subject,
+    n_attempts || if(n_attempts = 1, ' failed attempt belongs', ' failed attempts belong')
+        || ' to no expected and no recorded rollout and ' || if(n_attempts = 1, 'is', 'are')
+        || ' in no figure: of an earlier run, or the inputs are not here' as message,
+    'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
+from (
+    select run_id, count(distinct (task_id, rollout_index)) as n_attempts
+    from main.failures
+    anti join staging.attempts using (run_id, task_id, rollout_index)
+    group by all
+)
 union all by name
-select 'warn_groups_unnamed' as check_name, * from warn_groups_unnamed
+select
+    'warn_groups_unnamed' as check_name,
+    benchmark as subject,
+    'tasks of one ' || name || ' fare alike (' || n_groups || ' values, F = ' || round(f_ratio, 1)
+        || ' in ' || run_id || '): if they are related, intervals for new tasks are too narrow'
+        as message,
+    'Where they belong together, say so in blade.toml: fields.group = "' || name || '"' as hint
+from likenesses
+where f_ratio >= 4
+qualify row_number() over (partition by benchmark order by f_ratio desc, run_id, name) = 1
 union all by name
-select 'warn_mixed_models' as check_name, * from warn_mixed_models
+-- Runs whose rows name more than one model.
+select
+    'warn_mixed_models' as check_name,
+    run_id as subject,
+    'holds rollouts of ' || n_models || ' models: ' || model as message,
+    'blade sql "select model, count(*) from rollouts group by all"' as hint
+from main.runs
+where n_models > 1
 union all by name
-select 'warn_pass_unsettled' as check_name, * from warn_pass_unsettled
+-- Benchmarks whose rewards leave 0..1, or are a scale of their own: what passes must be said, it is not guessed.
+select
+    'warn_pass_unsettled' as check_name,
+    benchmark as subject,
+    'rewards go from ' || format('{:.6g} to {:.6g}', lowest, highest)
+        || if(is_continuous, ', most of them high and hardly one 1', '')
+        || ', so what passes is not settled; pass figures are left empty' as message,
+    'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
+        || if(is_continuous, '0.9', format('{:.6g}', highest)) as hint
+from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
+where pass_threshold is null
 union all by name
-select 'warn_rejects' as check_name, * from warn_rejects
+-- Files with lines that could not be used.
+select
+    'warn_rejects' as check_name,
+    path as subject,
+    coalesce(
+        (select 'not read: it ' || reason from main.rejects where source_file = path and kind = 'skipped'),
+        n_rejects || ' of ' || n_lines || if(n_lines = 1, ' line', ' lines') || ' could not be used'
+    ) as message,
+    -- A file's name is untrusted, and a hint is made to be pasted into a shell.
+    'blade sql "from rejects' || case
+        when regexp_matches(path, '^[A-Za-z0-9._/ -]+$')
+            then ' where source_file = ' || '''' || path || ''''
+        else ''
+    end || '"' as hint
+from main.artifacts
+where n_rejects > 0
 union all by name
-select 'warn_reported_differs' as check_name, * from warn_reported_differs
+-- Runs that reported figures of themselves which their rows do not give.
+select
+    'warn_reported_differs' as check_name,
+    run_id as subject,
+    count(*) || if(count(*) = 1, ' figure it reported differs', ' figures it reported differ')
+        || ' from what its rows give, such as ' || min(metric) as message,
+    'blade sql "from reported_checks where status = ''differs''"' as hint
+from main.reported_checks
+where status = 'differs'
+group by run_id
 union all by name
-select 'warn_unexpected' as check_name, * from warn_unexpected
+-- Runs with rollouts that their inputs never asked for.
+select
+    'warn_unexpected' as check_name,
+    rollouts.run_id as subject,
+    count(*) || if(count(*) = 1, ' rollout was', ' rollouts were')
+        || ' not among the expected inputs; are the inputs of another run?' as message,
+    'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"' as hint
+from staging.rollouts
+inner join main.runs using (run_id)
+left join main.expected using (run_id, task_id, rollout_index)
+where runs.n_expected is not null and expected.task_id is null
+group by rollouts.run_id
 union all by name
-select 'warn_unknown_baseline' as check_name, * from warn_unknown_baseline
+-- Baselines that were named and are no run of these results.
+select
+    'warn_unknown_baseline' as check_name,
+    baselines.run_id as subject,
+    'is named as the baseline, and no run has this name' as message,
+    'blade sql "select benchmark, run_id from runs order by all"' as hint
+from raw.baselines
+left join main.runs using (run_id)
+where runs.run_id is null
 union all by name
-select 'warn_unsafe' as check_name, * from warn_unsafe
+-- Runs that were re-verified by force.
+select
+    'warn_unsafe' as check_name,
+    run_id as subject,
+    'was re-verified by force (unsafe_): its rewards are not to be trusted' as message,
+    '' as hint
+from main.runs
+where is_unsafe
 union all by name
-select 'warn_unscored' as check_name, * exclude (n_unscored) from warn_unscored
+-- Runs with rollouts whose reward is missing or not a number: kept, never counted as zero.
+select
+    'warn_unscored' as check_name,
+    run_id as subject,
+    n_unscored || ' of ' || n_rollouts || if(n_rollouts = 1, ' rollout ', ' rollouts ')
+        || if(n_unscored = 1, 'has no usable reward and is', 'have no usable reward and are')
+        || ' kept as unscored' as message,
+    'blade sql "from rollouts where not is_scored"' as hint
+from (
+    select run_id, count(*) as n_rollouts, count(*) filter (where not is_scored) as n_unscored
+    from staging.rollouts
+    group by all
+)
+where n_unscored > 0
 union all by name
-select 'warn_unusable_labels' as check_name, * from warn_unusable_labels
+-- Labels that were refused: the first of each file, with the reason. Corrected ones are not told.
+select
+    'warn_unusable_labels' as check_name,
+    source_file || ':' || source_line as subject,
+    'label refused: ' || reason as message,
+    '' as hint
+from refused
+where number <= 10
