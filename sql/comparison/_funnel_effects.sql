@@ -18,9 +18,7 @@ stages as (
     where bases.stage not in ('expected', 'recorded')
 ),
 paths as (
-    select
-        base, candidate,
-        list(stage_no order by step_no) as stage_nos
+    select base, candidate, list(stage_no order by step_no) as stage_nos
     from stages
     group by all
 ),

@@ -126,9 +126,7 @@ summed as (
     having ledger <> 'failure modes' or bool_or(change <> 0)
 ),
 keys as (
-    select distinct
-        benchmark,
-        name as slice_key
+    select distinct benchmark, name as slice_key
     from staging.task_slices
 ),
 -- Every task has a place in every slice, if only among those that name none.

@@ -23,9 +23,7 @@ deviations as (
     inner join means using (base, candidate, metric)
 ),
 spreads as (
-    select
-        base, candidate, metric,
-        steady_sum(deviation * deviation) as square_sum
+    select base, candidate, metric, steady_sum(deviation * deviation) as square_sum
     from deviations
     group by all
 )

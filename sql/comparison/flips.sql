@@ -5,9 +5,7 @@ with rollouts as (
     select * from staging.contrast_rollouts where flip_no is not null
 ),
 sizes as (
-    select
-        flip_no, is_pass,
-        count(*) as n_rollouts
+    select flip_no, is_pass, count(*) as n_rollouts
     from rollouts
     group by all
 ),

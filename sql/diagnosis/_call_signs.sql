@@ -97,9 +97,7 @@ finals as (
 ),
 -- What one pass does may be chance.
 mixed as (
-    select
-        benchmark, task_id,
-        count(*) filter (where is_pass) as n_passes
+    select benchmark, task_id, count(*) filter (where is_pass) as n_passes
     from rollouts
     group by all
     having n_passes > 1 and count(*) filter (where is_failure) > 0
@@ -133,9 +131,7 @@ habits as (
 ),
 -- Calls, and arguments of calls, that a failing rollout leaves out though every pass has them.
 missing as (
-    select
-        failing.record_id, habits.tool, habits.argument,
-        tools.seq as tool_seq
+    select failing.record_id, habits.tool, habits.argument, tools.seq as tool_seq
     from (from rollouts where is_failure) as failing
     inner join habits using (benchmark, task_id)
     left join used as tools
@@ -210,8 +206,7 @@ unseen as (
 ),
 -- Nearly one that was read: a slip of the pen, not another name.
 slips as (
-    select distinct
-        unseen.record_id, unseen.seq, unseen.name
+    select distinct unseen.record_id, unseen.seq, unseen.name
     from unseen
     inner join seen using (record_id)
     where
@@ -223,9 +218,7 @@ slips as (
         )
 ),
 guesses as (
-    select
-        record_id,
-        min(seq) as guessed_seq
+    select record_id, min(seq) as guessed_seq
     from unseen
     anti join slips using (record_id, seq, name)
     group by all

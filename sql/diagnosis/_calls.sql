@@ -51,9 +51,7 @@ answers as (
     where not calls.is_result
 ),
 messages as (
-    select
-        record_id, seq,
-        error_message(text) as message
+    select record_id, seq, error_message(text) as message
     from raw.events
     where kind = 'tool_result' and is_error
 ),

@@ -73,9 +73,7 @@ weighed as (
 ),
 -- Any rollout, where no failing one shows what is said of the task as a whole.
 others as (
-    select
-        run_id, task_id,
-        min(run_id || '/' || rollout_id) as citation
+    select run_id, task_id, min(run_id || '/' || rollout_id) as citation
     from staging.rollouts
     semi join (from weighed where has_fact and citations = []) using (run_id, task_id)
     group by all

@@ -86,9 +86,7 @@ limits as (
 ),
 -- Where the answer lies in an environment, the same words may ask different things.
 asked as (
-    select distinct
-        benchmark, run_id, task_id,
-        request_hash, rollouts.prompt_sha
+    select distinct benchmark, run_id, task_id, request_hash, rollouts.prompt_sha
     from staging.rollouts
     inner join staging.records using (record_id)
     inner join raw.texts using (record_id)
@@ -101,9 +99,7 @@ asked as (
 -- One task for each expected answer. Three of them are enough to find another for any task, and
 -- thousands may ask the same.
 members as (
-    select
-        benchmark, request_hash, prompt_sha,
-        min(task_id) as task_id
+    select benchmark, request_hash, prompt_sha, min(task_id) as task_id
     from asked
     group by benchmark, request_hash, prompt_sha
     qualify row_number() over (
@@ -112,9 +108,7 @@ members as (
 ),
 -- Tasks that ask word for word what another task asks, and expect another answer.
 twins as (
-    select
-        asked.run_id, asked.task_id,
-        min(members.task_id) as twin_task_id
+    select asked.run_id, asked.task_id, min(members.task_id) as twin_task_id
     from asked
     inner join members using (benchmark, request_hash)
     where members.prompt_sha <> asked.prompt_sha and members.task_id <> asked.task_id

@@ -3,9 +3,7 @@
 -- kind: table
 -- needs: raw.texts where verifier like '%"expected_actions"%'
 with attempts as (
-    select
-        record_id, run_id, task_id, rollout_index, benchmark,
-        is_scored and is_pass as is_pass
+    select record_id, run_id, task_id, rollout_index, benchmark, is_scored and is_pass as is_pass
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
 ),
@@ -22,9 +20,7 @@ listed as (
         ) as actions
     -- One row of a task speaks for all.
     from (
-        select
-            run_id, task_id,
-            min(verifier) as verifier
+        select run_id, task_id, min(verifier) as verifier
         from attempts
         inner join raw.texts using (record_id)
         where contains(verifier, '"expected_actions"')
@@ -142,9 +138,7 @@ changing as (
     except
     select benchmark, tool
     from (
-        select
-            benchmark, tool, record_id,
-            bool_or(beyond.seq is not null) as is_beyond
+        select benchmark, tool, record_id, bool_or(beyond.seq is not null) as is_beyond
         from numbered
         inner join (from attempts where is_pass) using (benchmark, record_id)
         left join beyond using (benchmark, tool, record_id, seq)

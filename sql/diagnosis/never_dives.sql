@@ -6,9 +6,7 @@ with outcomes as (
     select * from main.task_outcomes where bucket = 'never'
 ),
 modes as (
-    select
-        run_id, task_id, mode,
-        count(*) as n_with_mode
+    select run_id, task_id, mode, count(*) as n_with_mode
     from main.rollout_modes
     semi join outcomes using (run_id, task_id)
     where is_primary
@@ -104,9 +102,7 @@ errors as (
 ),
 -- The tools that every recorded attempt calls.
 tools as (
-    select
-        run_id, task_id,
-        list(tool order by tool) as shared_tools
+    select run_id, task_id, list(tool order by tool) as shared_tools
     from (
         select run_id, task_id, tool, n_rollouts
         from (select distinct record_id, tool from staging.calls where tool <> '')

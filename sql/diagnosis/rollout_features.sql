@@ -171,8 +171,7 @@ behaviours as (
     inner join staging.run_benchmarks using (run_id)
     left join staging.call_signs using (record_id)
     semi join (
-        select
-            benchmark, task_id
+        select benchmark, task_id
         from staging.task_context
         group by all
         having sum(n_passed) > 0 and sum(n_failed) > 0
@@ -183,8 +182,7 @@ behaviours as (
 ),
 -- Failing rollouts that did and said exactly what a passing one of the same task did.
 verdict_twins as (
-    select
-        record_id, passing.same_as_pass
+    select record_id, passing.same_as_pass
     from behaviours
     inner join (
         select

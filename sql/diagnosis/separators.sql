@@ -27,8 +27,7 @@ tasks as materialized (
 tallies as (
     select
         run_id, feature,
-        n_passed,
-        n_failed,
+        n_passed, n_failed,
         n_with_passed as a,
         n_passed - n_with_passed as b,
         n_with_failed as c,

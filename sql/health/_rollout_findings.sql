@@ -62,15 +62,11 @@ found as (
         ]) as finding
     from responses
     union all
-    select
-        record_id,
-        unnest(findings) as finding
+    select record_id, unnest(findings) as finding
     from staging.trajectories
 ),
 shared as (
-    select
-        run_id, task_id, rollout_index,
-        max(rank) as n_rows
+    select run_id, task_id, rollout_index, max(rank) as n_rows
     from staging.keys
     where role = 'rollout' and rank > 1
     group by all

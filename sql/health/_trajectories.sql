@@ -227,9 +227,7 @@ ended as (
     from owned
 ),
 responses as (
-    select
-        record_id,
-        list(tool order by tool) as tools
+    select record_id, list(tool order by tool) as tools
     from raw.events
     semi join (select record_id from raw.records where trajectory is not null) as recorded
         using (record_id)

@@ -16,16 +16,12 @@ files as (
     from main.artifacts
 ),
 rejects as (
-    select
-        run_id,
-        cast(sum(n_rejects) as bigint) as n_rejects
+    select run_id, cast(sum(n_rejects) as bigint) as n_rejects
     from files
     group by all
 ),
 differing as (
-    select
-        run_id,
-        count(*) as n_differences
+    select run_id, count(*) as n_differences
     from main.reported_checks
     where status = 'differs'
     group by all

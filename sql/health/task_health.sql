@@ -1,9 +1,7 @@
 -- The health of a task's recorded rollouts, and what only all of them together show.
 -- grain: run_id, task_id
 with findings as (
-    select
-        run_id, task_id,
-        list(check_id order by check_id) as findings
+    select run_id, task_id, list(check_id order by check_id) as findings
     from main.health_findings
     where scope = 'task'
     group by all

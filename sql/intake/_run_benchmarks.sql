@@ -12,9 +12,7 @@ with recursive asked as materialized (
 ),
 -- Another harness may name the benchmark in its rows.
 named as (
-    select
-        run_keys.run_id, run_name,
-        coalesce(min(said.benchmark), min(files.package)) as package
+    select run_keys.run_id, run_name, coalesce(min(said.benchmark), min(files.package)) as package
     from staging.run_keys
     inner join raw.files using (run_name)
     left join (

@@ -1,7 +1,6 @@
 -- One question of a benchmark, over all runs that were asked it.
 -- grain: benchmark, task_id
-select
-    tasks.benchmark, tasks.task_id, texts.prompt, tasks.prompt_sha, tasks.n_prompts, tasks.slices
+select tasks.benchmark, tasks.task_id, texts.prompt, tasks.prompt_sha, tasks.n_prompts, tasks.slices
 from staging.tasks
 inner join raw.texts
     on texts.record_id = tasks.prompt_record

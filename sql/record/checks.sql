@@ -63,9 +63,7 @@ lists as (
     group by all
 ),
 names as (
-    select
-        verdicts.record_id, verdicts.path,
-        min(texts.path) as names_path
+    select verdicts.record_id, verdicts.path, min(texts.path) as names_path
     from lists as verdicts
     left join lists as texts
         on texts.record_id = verdicts.record_id

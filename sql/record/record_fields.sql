@@ -18,9 +18,7 @@ fields as materialized (
     where entries.item_no = 0 and entries.n_characters between 1 and 120
 ),
 attempts as (
-    select
-        benchmark, run_id, task_id,
-        count(*) as n_attempts
+    select benchmark, run_id, task_id, count(*) as n_attempts
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
     group by all

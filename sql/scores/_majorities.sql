@@ -23,9 +23,7 @@ ballots as (
     from counted
     group by all
 )
-select
-    run_id, ballot,
-    count(*) as n_tasks
+select run_id, ballot, count(*) as n_tasks
 from ballots
 group by all
 order by run_id, ballot
