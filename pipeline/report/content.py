@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
 from pipeline.report.figures import Row
-from pipeline.report.tables import EVERY, HEADLINES, NOTICES, OF_RUNS, Source, rows
+from pipeline.report.tables import EVERY, HEADLINES, OF_RUNS, Source, rows
 
 T = TypeVar("T")
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
@@ -95,7 +95,7 @@ class Content:
 
     def __getattr__(self, name: str) -> list[Row]:
         # The rows of these runs together, in the order of their table.
-        if name.startswith("__") or name not in OF_RUNS_BY_NAME:
+        if name.startswith("__") or name not in EVERY or EVERY[name].of != "run":
             raise AttributeError(f"a report has no table {name}")
         if len(self.runs) == 1:
             return self.runs[0].tables[name]
@@ -189,9 +189,6 @@ class Content:
         return {name for name, own in runs.items() if len(own) > 1 and own <= names}
 
 
-OF_RUNS_BY_NAME = {table.name: table for table in OF_RUNS}
-
-
 def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[str, list[T]]:
     """Each under every name it has, in its order."""
     grouped: dict[str, list[T]] = defaultdict(list)
@@ -205,7 +202,7 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
     """Read every table once; each is ordered down to its key. `noticed` goes before its notices."""
     tables = {name: rows(source, table) for name, table in EVERY.items()}
     if noticed is not None:
-        tables[NOTICES.name] = noticed
+        tables["notices"] = noticed
     return Content(
         runs=_runs(tables),
         findings=tables["findings"],
@@ -225,8 +222,9 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
 
 def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Notices that stand in no warehouse yet, as those of one."""
+    table = EVERY["notices"]
     return [
-        Row(NOTICES.relation, NOTICES.key, {"no": no, **values})
+        Row(table.relation, table.key, {"no": no, **values})
         for no, values in enumerate(found, start=1)
     ]
 

@@ -14,79 +14,9 @@ from pipeline.citation import Citation
 from pipeline.report.figures import Row
 from pipeline.report.filters import restored
 from pipeline.report.html.texts import short
-from pipeline.report.tables import Source, Table, rows_of
+from pipeline.report.tables import DECLARED, Source, rows_of
 from pipeline.text import json_text, neutral, parsed
 
-ROLLOUT = ("run_id", "task_id", "rollout_index")
-ROLLOUTS = Table(
-    "evidence",
-    "rollouts",
-    ROLLOUT,
-    "run_id, try_cast(task_id as bigint), task_id, rollout_index",
-    """
-    select
-        rollouts.* replace (left(final_text, 600) as final_text),
-        length(rollouts.final_text) as n_characters,
-        left(prompt, 400) as prompt,
-        length(questions.prompt) as n_prompt_characters,
-        modes.mode,
-        left(modes.snippet, 300) as snippet,
-        modes.evidence_seq
-    from (from main.rollouts where list_contains($2, task_id)) as rollouts
-    semi join wanted using (run_id, task_id, rollout_index)
-    left join (from main.task_prompts where list_contains($2, task_id)) as questions
-        using (run_id, task_id, prompt_sha)
-    left join (from main.rollout_modes where is_primary and list_contains($2, task_id)) as modes
-        using (run_id, task_id, rollout_index)
-    """,
-)
-EVENTS = Table(
-    "evidence_events",
-    "events",
-    (*ROLLOUT, "seq"),
-    "run_id, try_cast(task_id as bigint), task_id, rollout_index, seq",
-    """
-    select
-        * exclude (arguments, text),
-        left(coalesce(text, arguments), 400) as words,
-        length(coalesce(text, arguments)) as n_characters
-    from main.events
-    semi join wanted using (run_id, task_id, rollout_index, seq)
-    """,
-)
-# Both sides of what differs: each change that was not made as the task expects, as JSON, and the
-# event in which a failure first differs from the closest pass.
-DIFFERENCES = Table(
-    "evidence_differences",
-    "expected_calls",
-    ROLLOUT,
-    "run_id, task_id, rollout_index, call_no nulls last",
-    """
-    select
-        run_id, task_id, rollout_index, call_no, calls.status, calls.tool as name,
-        left(coalesce(action->'kwargs', action->'arguments')::varchar, 20000) as one,
-        left(events.arguments, 20000) as other
-    from main.expected_calls as calls
-    inner join (
-        select
-            run_id, task_id, rollout_index,
-            from_json(verifier->'expected_actions', '["JSON"]') as actions
-        from (from main.rollouts where list_contains($2, task_id))
-        semi join wanted using (run_id, task_id, rollout_index)
-    ) using (run_id, task_id, rollout_index)
-    left join main.events using (run_id, task_id, rollout_index, seq)
-    cross join lateral (select actions[expected_no] as action)
-    where calls.is_write and calls.status <> 'made'
-    qualify row_number() over (partition by run_id, task_id, rollout_index order by call_no) <= 6
-    union all by name
-    select
-        run_id, task_id, rollout_index, 'contrast' as status,
-        concat(run_id, '/', task_id, ':', passing_index, '#' || passing_seq) as name,
-        passing_event as one, failing_event as other
-    from main.contrasts
-    semi join wanted using (run_id, task_id, rollout_index)
-    """,
-)
 # A page stays small: what is cited after so many attempts is opened with `blade show`.
 MOST_ROLLOUTS, MOST_EVENTS, LAST_EVENTS = 400, 12, 2
 # Not a backquote that is escaped: it stands in text of others, and opens nothing.
@@ -152,10 +82,10 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
         return []
     keys = [each.rollout for each in chosen]
     seqs = dict(zip(keys, chosen.values(), strict=True))
-    found = rows_of(source, ROLLOUTS, keys)
+    found = rows_of(source, DECLARED["evidence"], keys)
     shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]
-    events = _grouped(rows_of(source, EVENTS, shown) if shown else [])
-    differences = _grouped(rows_of(source, DIFFERENCES, keys))
+    events = _grouped(rows_of(source, DECLARED["evidence_events"], shown) if shown else [])
+    differences = _grouped(rows_of(source, DECLARED["evidence_differences"], keys))
     return [
         Evidence(
             str(Citation(*key, None)),

@@ -10,15 +10,8 @@ from itertools import groupby, takewhile
 
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
-from pipeline.report.tables import Source, Table, rows
+from pipeline.report.tables import DECLARED, Source, rows
 
-STRIPS = Table(
-    "strips",
-    "task_outcomes",
-    ("run_id", "task_id"),
-    "benchmark, task_no, run_id",
-    "from report.strips",
-)
 STEP, MIDDLE = 9, 5
 NONE = -1.0
 LONG_SHARED = 40
@@ -78,7 +71,7 @@ def strips(source: Source, content: Content) -> list[Strip]:
     """The strip of each benchmark, of the runs that the report is about."""
     counts = Counter(run.benchmark for run in content.runs)
     told = {run.run_id for run in content.runs}
-    found = (row for row in rows(source, STRIPS) if row.values["run_id"] in told)
+    found = (row for row in rows(source, DECLARED["strips"]) if row.values["run_id"] in told)
     by_benchmark = groupby(found, key=lambda row: row.values["benchmark"])
     return [_strip(name, list(own), counts[name]) for name, own in by_benchmark]
 
