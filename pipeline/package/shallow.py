@@ -5,32 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pipeline.package.comments import without_comments
-from pipeline.package.verify.units import units
+from pipeline.package.verify.units import FORMS, units
 from pipeline.report.blocks import PIPE, Block, read
 
-# What the rows of an aggregate are, by the head of their column, and what they never are.
-KEY = re.compile(
-    r"(?i)runs?|models?|agents?|buckets?|metrics?|stages?|steps?|slices?|k|l[aä]ufe?|modelle?"
-    r"|kennzahl(?:en)?|metrik(?:en)?|stufen?|schritte?|[eé]tapes?|etapas?|m[eé]tricas?"
+COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+KEY, DETAIL, METRIC, EVIDENCE, NUMBER, CLAIM = (
+    re.compile(FORMS["aggregates"][name])
+    for name in ("key", "detail", "metric", "evidence", "number", "claim")
 )
-DETAIL = re.compile(
-    r"(?i)\b(?:tasks?|problem|question|instance|ids?|attempt|modes?|failures?|errors?|causes?|why"
-    r"|reasons?|evidence|examples?|quotes?|see|found|files?|fix|aufgaben?|fehler\w*|ursachen?"
-    r"|gr[uü]nde?|belege?|beispiele?|zitate?|warum)\b"
-)
-METRIC = re.compile(
-    r"(?i)\bpass[@^_]|\bpass(?:ed)?[- ](?:at|rate)\b|accurac|success rate|\brewards?\b|\bscores?\b"
-    r"|coverage|consistency|\btokens\b|\bturns\b|belohnung|\b(?:always|sometimes|never|immer|nie)\b"
-)
-# A label of a cause or a mode, a citation, or words that somebody said.
-EVIDENCE = re.compile(
-    r"\b(?:KG|UK|BI|TI|IR|DA|UNEXPLAINED|[A-Z]{2,}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d"
-    r"|[\"\u201c\u201e\u00ab]"
-)
-NUMBER = re.compile(r"[\s\d.,:/%+\u2212\u2013()±~<>-]*(?:(?:of|to|von|bis)[\s\d.,%+-]*)?|n/a")
-# A heading that is a sentence, or says why, is a finding.
-CLAIM = re.compile(r"(?i)(?:\S+\s+){9}|\b(?:because|causes?d?|why|ursachen?|weil|warum|grund)\b")
 MOST_WORDS = 6
 
 
@@ -45,7 +27,7 @@ class Shallow:
 
 def shallow(text: str) -> Shallow:
     """The tables, each below the headings it stands under; without any, the headings alone."""
-    report = read(without_comments(text))
+    report = read(COMMENT.sub("", text))
     lines, every = report.text.split("\n"), units(report)
     tasks = {each.task_id for unit in every for *_, each in unit.cites}
     telling = {

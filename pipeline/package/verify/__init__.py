@@ -11,7 +11,7 @@ from pipeline.package.verify import arithmetic, citations, facts, quotes, sideca
 from pipeline.package.verify.evidence import evidence
 from pipeline.package.verify.facts import FactsFile
 from pipeline.package.verify.sidecar import Sidecar
-from pipeline.package.verify.units import units
+from pipeline.package.verify.units import FORMS, units
 from pipeline.report import content
 from pipeline.report.blocks import read
 from pipeline.report.sidecar import run_object
@@ -27,34 +27,9 @@ from pipeline.report.sources import (
 )
 
 STATUSES = (VERIFIED, CONTRADICTED, UNCHECKED)
-# Which checks speak of figures, each once; of what is cited; of sums; of the sidecar.
-GROUPS = {
-    "numbers": ("source", "length"),
-    "citations": ("citation", "task", "outcome", "bucket", "mode", "cause"),
-    "quotes": ("quote",),
-    "arithmetic": ("ratio", "total", "repeated"),
-    "sidecar": ("sidecar",),
-    "facts": ("fact",),
-}
-# What to do about a contradiction, by the check that spoke.
-FIXES = {
-    "source": "Write the figure that the query gives (--fix does), or correct the query behind it.",
-    "citation": "Cite a rollout that exists; blade show opens it.",
-    "task": "Name a task that exists.",
-    "quote": "Quote what is there, or cite where it was said.",
-    "ratio": "Correct the part, the whole or the percentage: they do not belong together.",
-    "total": "Correct the total, the rows or the whole that the head names.",
-    "repeated": "Make both places say the same.",
-    "fact": "Correct the value of the fact, or the query behind it.",
-    "sidecar": "Make report, sidecar and data agree; blade metrics RUN prints the figures.",
-}
-FIX = "Write what the data say, or cite a rollout or task of which it is true."
-# Rules read these out of text: what was redacted there, no rule can follow.
-READ_FROM_TEXT = re.compile(
-    r"\b(?:modes|mode_totals|failure_modes|rollout_modes|mode_tests|recommendations|associations|"
-    r"ablation|root_causes|causes|suspicions|error_signatures|separators|dives|contrasts|"
-    r"never_counts|never_dives|findings|flips|ledgers?|gaps)\b|^(?:dominant_failure|unexplained)"
-)
+CHECKS: dict[str, list[str]] = FORMS["checks"]
+GROUPS = tuple(dict.fromkeys(group for group, _ in CHECKS.values()))
+READ_FROM_TEXT = re.compile(FORMS["redacted"]["from_text"])
 REDACTED = "these data are redacted, and what is read from their text may differ"
 HAS_REDACTED = """
 select 1 from main.events
@@ -104,15 +79,14 @@ def verify(
 
 def fix(finding: Finding) -> str:
     """What to do about a contradiction."""
-    return FIXES.get(finding.check, FIX)
+    return CHECKS[finding.check][1]
 
 
 def summary(findings: Iterable[Finding]) -> dict[str, Any]:
     """How many of each group hold, do not hold, and were not checked."""
     counts = {name: dict.fromkeys(STATUSES, 0) for name in GROUPS}
     for finding in findings:
-        name = next(name for name, checks in GROUPS.items() if finding.check in checks)
-        counts[name][finding.status] += 1
+        counts[CHECKS[finding.check][0]][finding.status] += 1
     return {**counts, **{each: sum(group[each] for group in counts.values()) for each in STATUSES}}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,14 +25,11 @@ class Against:
     @property
     def words(self) -> str:
         """What the report is compared with."""
-        if self.is_metrics_alone:
-            return f"the figures of {self.metrics} alone"
-        if self.results is not None:
-            return f"{self.results}"
-        if self.warehouse is not None:
-            return str(self.warehouse)
+        if data := self.results or self.warehouse:
+            return str(data)
         if self.metrics is not None:
-            return f"the figures of {self.metrics} alone: no warehouse or rollouts found"
+            why = "" if self.is_metrics_alone else ": no warehouse or rollouts found"
+            return f"the figures of {self.metrics} alone{why}"
         return "nothing but the report itself: no warehouse, rollouts or metrics"
 
 
@@ -49,14 +47,13 @@ def against(
             "--warehouse, --results and --metrics exclude one another.",
             hint="Name one of them, or none to use what stands beside the report.",
         )
-    for path, lacking, hint in (
-        (report, "no report here", "Name a Markdown file, such as blade_out/report.md."),
-        (metrics, "no metrics here", "Name the sidecar of the report."),
+    for path, is_there, what in (
+        (report, Path.is_file, "a report in Markdown, such as blade_out/report.md"),
+        (metrics, Path.is_file, "the metrics sidecar of the report"),
+        (results, Path.exists, "the folder of the rollouts"),
     ):
-        if path is not None and not path.is_file():
-            raise InputError(f"{path}: {lacking}.", hint=hint)
-    if results is not None and not results.exists():
-        raise InputError(f"{results}: not found.", hint="Name the folder of the rollouts.")
+        if path is not None and not is_there(path):
+            raise InputError(f"{path}: no such file.", hint=f"Name {what}.")
     if (warehouse or results or metrics) is None:
         warehouse, results = _found(report, warehouse_name)
     return Against(warehouse, results, metrics or _sidecar(report), metrics is not None)
@@ -73,21 +70,17 @@ def _sidecar(report: Path) -> Path | None:
 def _found(report: Path, warehouse_name: str) -> tuple[Path | None, Path | None]:
     """A warehouse beside the report or two folders up, else the rollouts of its package."""
     folder = report.absolute().parent
+
+    def as_given(path: Path) -> Path:
+        return path if report.is_absolute() else Path(os.path.relpath(path))
+
     for place in (folder, *folder.parents[1:2]):
         path = place / warehouse_name
         if path.is_file():
-            return _as_given(path, report), None
+            return as_given(path), None
     for golden in (folder, *folder.parents[:1]):
         if golden.name == layout.GOLDEN_REPORTS:
             package = layout.package(golden.parent)
             if package.rollouts:
-                return None, _as_given(package.results, report)
+                return None, as_given(package.results)
     return None, None
-
-
-def _as_given(path: Path, report: Path) -> Path:
-    """A path as the caller would write it."""
-    try:
-        return path if report.is_absolute() else path.relative_to(Path.cwd())
-    except ValueError:
-        return path

@@ -22,27 +22,21 @@ with asked as (
 )
 """
 # An attempt that left no row is cited too, by the place it would have had.
-ROLLOUTS = (
-    ASKED
-    + """
-select run_id, task_id, rollout_index, null as is_pass, 0 as n_events
-from asked semi join main.expected using (run_id, task_id, rollout_index)
-union all
-select run_id, task_id, rollout_index, null, 0
-from asked semi join main.failures using (run_id, task_id, rollout_index)
-union all
-select run_id, task_id, rollout_index, case when is_scored then is_pass end, coalesce(n_events, 0)
-from asked inner join main.rollouts using (run_id, task_id, rollout_index)
+ROLLOUTS = f"""
+{ASKED}
+select asked.*, case when is_scored then is_pass end, coalesce(n_events, 0), coalesce(modes, [])
+from asked
+left join main.rollouts as rollouts using (run_id, task_id, rollout_index)
+left join (
+    select run_id, task_id, rollout_index, list(distinct mode) as modes
+    from main.rollout_modes group by all
+) using (run_id, task_id, rollout_index)
+where rollouts.run_id is not null
+    or (run_id, task_id, rollout_index) in (
+        select (run_id, task_id, rollout_index) from main.expected
+        union all select (run_id, task_id, rollout_index) from main.failures
+    )
 """
-)
-MODES = (
-    ASKED
-    + """
-select run_id, task_id, rollout_index, list(distinct mode)
-from asked inner join main.rollout_modes using (run_id, task_id, rollout_index)
-group by all
-"""
-)
 
 
 @dataclass(frozen=True)
@@ -102,10 +96,9 @@ class Evidence:
 def evidence(source: Opened, cited: Iterable[Citation]) -> Evidence:
     """All that the checks of citations ask for, read once."""
     keys = list(dict.fromkeys(each.rollout for each in cited if each.rollout_index <= LARGEST))
-    modes = {(run, task, index): found for run, task, index, found in asked(source, MODES, keys)}
     rollouts = {
-        (run, task, index): Rollout(is_pass, n, frozenset(modes.get((run, task, index), ())))
-        for run, task, index, is_pass, n in asked(source, ROLLOUTS, keys)
+        (run, task, index): Rollout(is_pass, n_events, frozenset(modes))
+        for run, task, index, is_pass, n_events, modes in asked(source, ROLLOUTS, keys)
     }
     buckets: dict[str, dict[str, str]] = {}
     query = "select run_id, task_id, bucket from main.task_outcomes order by all"
