@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.ingest.formats import harbor_trial
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
 from tests.results import Results, Row, analyzed
@@ -193,6 +194,41 @@ def test_transcripts(job: Results) -> None:
     ]
 
 
+def test_a_folder_called_tasks_names_no_benchmark() -> None:
+    """Of tasks of a folder of one's own Harbor takes its name; the one above it may say more."""
+    for path, name in (
+        ("tasks/a", None),
+        ("/home/me/deeds/tasks/a", "deeds"),
+        ("../tasks/a", None),
+    ):
+        found = {"config": {"task": {"path": path, "source": "tasks"}}}
+        assert harbor_trial._benchmark(found, "tasks") == name
+    assert harbor_trial._benchmark({}, "terminal-bench") == "terminal-bench"
+
+
+def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
+    """A job that names trials without a folder: its mean is not compared with what is here.
+
+    And its only score, which is the reward, is no check that fails.
+    """
+    lost = {"reward": {"1.0": ["a__aaaaaaa", "b__bbbbbbb"], "0.0": ["c__ccccccc"]}}
+    group = {"metrics": [{"mean": 0.667}], "reward_stats": lost}
+    given: dict[str, Any] = {
+        f"j/{name}/result.json": [trial(name[0], name, reward, source="tasks")]
+        for name, reward in (("a__aaaaaaa", 1), ("c__ccccccc", 0.5))
+    }
+    given["j/result.json"] = [
+        {"n_total_trials": 3, "stats": {"evals": {"solver__m__tasks": group}}}
+    ]
+    given["j/config.json"] = [{"job_name": "j"}]
+    found = analyzed(tmp_path, given, needs=(*NEEDS, "report.strips"))
+    assert found.rows("select metric, status, reason from reported_checks") == [
+        ("mean", "not comparable", "the rows here are not those that it counts")
+    ]
+    assert found.column("select distinct check_name from checks") == ["reward"]
+    assert found.column("select checks from report.strips") == [None, None]
+
+
 def test_a_task_is_its_checksum(job: Results) -> None:
     """Prompts that differ between attempts ask the same; what has no transcript asks it too."""
     assert job.rows("select task_id, n_prompts, prompt from tasks where task_id = 't1'") == [
@@ -253,7 +289,7 @@ def test_corpus(tmp_path: Path) -> None:
     found = Results(tmp_path)
     assert found.rows(
         "select run_id, benchmark, n_tasks, n_rollouts, n_expected, n_scored from runs order by 1"
-    )[-1] == ("coin-a", "tasks", 4, 12, 12, 11)
+    )[-1] == ("coin-a", "coin-a", 4, 12, 12, 11)
     assert found.rows("select metric, round(ours, 5), status from reported_checks order by 1") == [
         ("mean", 0.58333, "equal"),
         ("pass_at_k/2", 0.83333, "equal"),

@@ -27,7 +27,7 @@ def task(number: int) -> Row:
     }
 
 
-def simulation(number: int, trial: int, reward: float | None, **more: Any) -> Row:
+def simulation(number: int, trial: int | None, reward: float | None, **more: Any) -> Row:
     """An attempt at a task, checked by the criteria of that task unless `criteria` says so."""
     action = task(more.pop("criteria", number))["evaluation_criteria"]["actions"][0]
     checked = {
@@ -79,6 +79,7 @@ SIMULATIONS = [
     simulation(3, 0, 0.0, termination_reason="infrastructure_error"),
     simulation(3, 1, None, messages=None),
 ]
+NAMED = "tool-calling-org-x-0.5_range_0--1_user-gpt-4o-llm_0921131646"
 TASKS = [task(number) for number in (1, 2, 3, 4)]
 DOCUMENT = {"timestamp": "t", "info": INFO, "tasks": TASKS, "simulations": SIMULATIONS}
 
@@ -109,6 +110,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     alike = [{**task(5), "id": "6"}, task(5)]
     alike[1]["evaluation_criteria"] = {**alike[0]["evaluation_criteria"], "nl_assertions": ["kind"]}
     broken = attempt(1, 0, 0.0, info={"error": "RateLimitError: wait"}, traj=[])
+    told = attempt(0, 0, 1.0)
+    told["traj"][0]["content"] = "# Retail agent policy\n\nBe kind."
+    alone = [
+        simulation(1, None, 0.0, start_time="2026-01-01T00:00:02"),
+        simulation(1, None, 1.0, start_time="2026-01-01T00:00:01"),
+    ]
     files = {
         "sub/trajectories/flights.json": json.dumps(DOCUMENT, indent=1),
         "sub/submission.json": json.dumps({"results": {"airline": published}}),
@@ -122,6 +129,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "cut.json": json.dumps(DOCUMENT)[:-900],
         "late.json": json.dumps(dict(reversed(DOCUMENT.items()))),
         "list.json": json.dumps([attempt(0, 0, 1.0), attempt(0, 1, 0.0), broken, "what"]),
+        f"{NAMED}.json": json.dumps([told]),
+        "alone.json": json.dumps({"domain": "retail", "model": "org/other", "simulations": alone}),
     }
     return analyzed(tmp_path_factory.mktemp("tau2"), files, needs=NEEDS)
 
@@ -171,6 +180,7 @@ def test_published(found: Results) -> None:
         ("submission.json airline/cost", None, "not comparable", "a figure we do not compute"),
         ("submission.json airline/pass_1", 75.0, "equal", None),
         ("submission.json airline/pass_2", 50.0, "equal", None),
+        ("tasks x num_trials", 6.0, "not comparable", "the rows here are not those that it counts"),
     ]
 
 
@@ -211,10 +221,25 @@ def test_tau_bench(found: Results) -> None:
     assert found.rows(
         "select task_id, rollout_index, reward, n_tool_errors, final_text from rollouts "
         "where run_id = 'list' order by 1, 2"
-    ) == [("0", 0, 1.0, 1, "Sorry"), ("0", 1, 0.0, 1, "Sorry"), ("1", 0, None, 0, None)]
+    ) == [("0", 0, 1.0, 1, "Sorry"), ("0", 1, 0.0, 1, "Sorry"), ("1", 0, None, None, None)]
     assert found.rows("select distinct source, check_name from checks where run_id = 'list'") == [
         ("reward_breakdown", "actions")
     ]
+
+
+def test_what_the_file_of_tau_bench_is_called(found: Results) -> None:
+    """Its name tells the model, its policy the domain."""
+    assert found.rows("select benchmark, model from runs where run_id like 'tool-calling%'") == [
+        ("retail", "org-x")
+    ]
+
+
+def test_simulations_alone(found: Results) -> None:
+    """A document made by others: without trials, attempts are in the order they began."""
+    assert found.rows(
+        "select benchmark, runs.model, rollout_index, reward from rollouts "
+        "join runs using (run_id) where run_id = 'alone' order by 3"
+    ) == [("retail", "org/other", 0, 1.0), ("retail", "org/other", 1, 0.0)]
 
 
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
@@ -228,7 +253,8 @@ def test_corpus(tmp_path: Path) -> None:
     ]
     assert found.one("select count(*) from rollouts where is_pass") == 28
     assert found.rows("select reported, round(ours, 9), status from reported_checks") == [
-        (56.0, 56.0, "equal")
+        (56.0, 56.0, "equal"),
+        (50.0, 50.0, "equal"),
     ]
     # Its simulations were renumbered: the first one's user is the one of task 27.
     assert "Ethan Martin" in found.one("select prompt from tasks where task_id = '0'")

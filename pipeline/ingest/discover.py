@@ -66,8 +66,8 @@ SNIFF_ROWS = 50
 
 GENERIC_NAMES = frozenset(
     "rollout rollouts example example_rollout example_rollouts output outputs result results run "
-    "runs data eval evals evaluation eval_results logs out tmp responses generations train test "
-    "validation".split()
+    "runs job jobs data eval evals evaluation eval_results logs out tmp responses generations "
+    "train test validation".split()
 )
 SHARD = re.compile(
     r"^(?P<base>.*?)(?:[-_.]rs(?P<seed>\d+))?(?:[-_.](?:chunk|shard|part)[-_]?(?P<chunk>\d+))?\Z",

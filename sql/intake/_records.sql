@@ -73,6 +73,7 @@ select
     json_as_boolean(records.failure_terminal) as is_terminal,
     json_as_text(records.failure_judge_error) as judge_error,
     records.perf, records.outline,
+    case when files.format is not null then json_as_text(records.transcript) end as transcript,
     -- The last letter m of the outline, counted from 1.
     cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
         as last_message_seq,

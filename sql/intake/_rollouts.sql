@@ -73,14 +73,18 @@ measured as (
             json_field_number(perf, 'total_latency_ms') / 1000,
             case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
         ) as duration_s,
-        -- What an attempt did is known where items were recorded, or where nothing at all happened.
-        coalesce(outline <> '', false)
-            or outline = '' and has_items
-                and not (
-                    coalesce(read.output_tokens, json_field_count(perf, 'completion_tokens'), 0) > 0
-                    or coalesce(duration_s, 0) > 0
-                    or record_id in (select record_id from staging.record_entries where item_no > 0)
-                ) as is_observed
+        -- What an attempt did is known where items were recorded, or where nothing at all happened;
+        -- other harnesses say whether they recorded it.
+        coalesce(
+            transcript = 'recorded',
+            coalesce(outline <> '', false)
+                or outline = '' and has_items
+                    and not (
+                        coalesce(read.output_tokens, json_field_count(perf, 'completion_tokens'), 0) > 0
+                        or coalesce(duration_s, 0) > 0
+                        or record_id in (select record_id from staging.record_entries where item_no > 0)
+                    )
+        ) as is_observed
     from read
 ),
 observed as (

@@ -7,9 +7,13 @@ select
     count(*) filter (where is_pass and not is_passed) as n_passing,
     count(*) filter (where not is_pass and not is_passed) as n_failing,
     count(distinct task_id) filter (where not is_pass and not is_passed) as n_tasks,
-    -- One among others is more than the verdict, even where few rows make them agree.
-    bool_and(is_pass = is_passed)
-        and max(n_beside) = 1 and (source = 'row' or count(distinct task_id) > 1) as is_verdict
+    -- One among others is more than the verdict, even where few rows make them agree. The score that
+    -- the reward is says no more than the reward.
+    max(n_beside) = 1
+        and (
+            source = 'score'
+            or bool_and(is_pass = is_passed) and (source = 'row' or count(distinct task_id) > 1)
+        ) as is_verdict
 from (
     select
         *,

@@ -66,7 +66,7 @@ modes as (
     )
     group by all
 ),
--- A lone check that agrees with every verdict only says it again.
+-- A lone check that agrees with every verdict only says it again, as does the score that the reward is.
 failed_checks as (
     select
         run_id, task_id,
@@ -75,10 +75,16 @@ failed_checks as (
         select
             run_id, task_id, check_name,
             count(*) as n_rollouts
-        from main.checks
+        from (
+            select
+                *,
+                source = 'score'
+                    and count(*) over (partition by run_id, task_id, rollout_index, source) = 1 as is_reward
+            from main.checks
+        )
         inner join shown using (run_id, task_id)
         left join staging.check_outcomes using (benchmark, source, check_name)
-        where not is_passed and is_verdict is distinct from true
+        where not is_passed and not coalesce(is_verdict, false) and not is_reward
         group by all
     )
     group by all

@@ -18,7 +18,8 @@ A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what the
 - `reward`: a number, or null where the attempt was not scored, never a 0 in its stead;
 - `responses_create_params.input`: what was asked, as messages with `role` and `content`;
 - `response.output`: what followed, as items (`message`, `reasoning`, `function_call`,
-  `function_call_output`); leave `output` out where no transcript was recorded;
+  `function_call_output`); leave `output` out where no transcript was recorded: an empty one says
+  that nothing was done;
 - `response.usage`, `response.model`; seconds in `total_run_time`; how it ended in `finish_reason`;
 - `score` and `scores`: lists of `{name, score, explanation}`, the one that the reward is and the
   others (`scores_of`); they become `checks`, and figures are of them (`mean/scores.<name>`);
@@ -90,6 +91,11 @@ class Row:
     benchmark: str | None = None
     order: str | None = None
     question: str | None = None
+
+    @property
+    def transcript(self) -> str:
+        """Whether what was done is on record; an empty output says that nothing was."""
+        return "recorded" if "output" in fields(self.value.get("response")) else "none"
 
 
 @dataclass(frozen=True)

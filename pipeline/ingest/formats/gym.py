@@ -21,7 +21,7 @@ class Column:
 
 # What a reader of another format says of a row: it stands in lines of ours, and in no file.
 OWN_FIELD = "_blade"
-OWN_NAMES = ("variant", "benchmark", "order", "question")
+OWN_NAMES = ("variant", "benchmark", "order", "question", "transcript")
 
 # Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.
 COLUMNS = (

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Expected,
     Figure,
@@ -39,7 +41,7 @@ SCORE = (
 NOTES = (
     "One run per job, agent, model and dataset; attempts at a task in the order they began. Tasks "
     "are the same where their checksums are. A trial without a result is unscored. Harbor's own "
-    "mean and pass@k count an unscored trial as 0."
+    "mean and pass@k count an unscored trial as 0. A folder called `tasks` names no benchmark."
 )
 NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$")
 OF_A_TRIAL = re.compile(
@@ -137,8 +139,11 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())
     is_partial = any(number(stats.get(name)) for name in ONGOING)
-    reason = "defined otherwise: of the trials that had ended" if is_partial else None
+    here = {path.parent.name for path in artifact.beside}
     for key, group in groups.items():
+        reason = "defined otherwise: of the trials that had ended" if is_partial else None
+        if _counted(group) - here:
+            reason = OTHER_ROWS
         figures = [
             (name, value, "filled_mean/reward" if name == "mean" else None, 1.0)
             for metric in items(get(group, "metrics"))
@@ -153,6 +158,14 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
             yield Figure(
                 None, None, None, shown, number(value), variants.get(key), means, scale, reason
             )
+
+
+def _counted(group: Any) -> set[str]:
+    """The trials that a group's figures are of, as far as it names them."""
+    rewards = fields(get(group, "reward_stats")).values()
+    lists = [names for by_value in rewards for names in fields(by_value).values()]
+    lists += fields(get(group, "exception_stats")).values()
+    return {name for names in lists for name in items(names) if isinstance(name, str)}
 
 
 def _variants(artifact: Artifact, keys: Collection[str]) -> dict[str, str]:

@@ -23,6 +23,8 @@ from pipeline.ingest.formats import (
     told,
 )
 
+# Folders of tasks that say nothing of the benchmark: the one above may.
+PLAIN_FOLDERS = frozenset("task tasks dataset datasets harbor harbor_tasks harbor-tasks".split())
 MOST_TESTS = 500
 LOG_BYTES = 4000
 USAGE = {
@@ -87,11 +89,22 @@ def trial(artifact: Artifact) -> Iterator[Reading]:
     yield Row(
         {"reward": None, **told(row)},
         variant=variant,
-        benchmark=source,
+        benchmark=_benchmark(found, source),
         order=text(found.get("started_at")) or "~",
         question=checksum,
     )
     yield from rejects
+
+
+def _benchmark(found: dict[str, Any], source: str | None) -> str | None:
+    """The dataset; of tasks in a folder of ours Harbor gives that folder's name for it."""
+    if source is None or source.lower() not in PLAIN_FOLDERS:
+        return source
+    folders = (text(get(fields(found.get("config")) or found, "task", "path")) or "").split("/")
+    telling = [
+        name for name in folders[:-1] if name.strip(".") and name.lower() not in PLAIN_FOLDERS
+    ]
+    return telling[-1] if telling else None
 
 
 def _model(found: dict[str, Any]) -> str | None:
@@ -132,9 +145,11 @@ def _transcripts(
     for path in artifact.beside:
         if path.name.startswith("trajectory"):
             try:
-                by_place[path.parent].append(atif.trajectory(path))
+                found = atif.trajectory(path)
             except ValueError as error:
                 rejects.append(Reject(f"{'/'.join(path.parts[-2:])}: {error}"))
+            else:
+                by_place[path.parent].append(found)
     rank = {name: place for place, name in enumerate(steps)}
     places = sorted(by_place, key=lambda place: (rank.get(place.parent.name, -1), str(place)))
     return [atif.transcript(by_place[place]) for place in places], rejects

@@ -64,8 +64,9 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     samples: dict[tuple[str, str], list[Found]] = defaultdict(list)
     results: dict[tuple[str, str], list[Found]] = defaultdict(list)
     for file in files:
-        if (match := PARTS.match(file.base)) and (found := _is_samples(file, match)) is not None:
-            (samples if found else results)[file.folder, match["time"] or ""].append(file)
+        match = PARTS.match(file.base)
+        if match and (of_rows := _is_samples(file, match)) is not None:
+            (samples if of_rows else results)[file.folder, match["time"] or ""].append(file)
     for (folder, time), found in samples.items():
         above = folder.rpartition("/")[0]
         about = results.get((folder, time)) or (results.get((above, time)) if time else None) or []

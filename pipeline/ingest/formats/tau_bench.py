@@ -13,6 +13,7 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
+    Setting,
     call,
     fields,
     get,
@@ -33,11 +34,17 @@ SCORE = (
     "though the harness writes 0"
 )
 NOTES = (
-    "Repeats: `trial`. Checks: `r_actions`, and each output that was to be said. No tokens, times "
-    "or model are recorded. Memory holds one attempt, 160 MB of JSON at most."
+    "Repeats: `trial`. Benchmark: the domain of the policy. Model and temperature are those in the "
+    "file's name. Checks: `r_actions`, and each output that was to be said. No tokens or times are "
+    "recorded. Memory holds one attempt, 160 MB of JSON at most."
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)
 REQUIRED = (b'"task_id"', b'"reward"', b'"info"')
+# <strategy>-<model>-<temperature>_range_<from>-<to>_user-<model>-<strategy>_<time>
+RUN = re.compile(
+    r"^(?:tool-calling|react|act|few-shot)-(?P<model>.+)-(?P<temperature>\d+\.\d+)_range_-?\d+-"
+)
+POLICY = re.compile(r"\s*#\s*(\w+) agent policy", re.IGNORECASE)
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -51,13 +58,22 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """One attempt after the other."""
+    named = RUN.match(artifact.path.name)
+    for name, value in named.groupdict().items() if named else ():
+        yield Setting(name, value)
     for said in packed.elements(artifact.path):
         task, trial = text(get(said, "task_id")), get(said, "trial")
         if task is None or not isinstance(trial, (int, type(None))):
             reason = "not an attempt: no task_id, or a trial that is no number"
             yield Reject(reason, str(said)[:200])
         else:
-            yield Row(_row(said, task, trial or 0))
+            yield Row(_row(said, task, trial or 0), benchmark=_domain(said))
+
+
+def _domain(said: Any) -> str | None:
+    """What the policy calls itself, which the agent is told first."""
+    found = POLICY.match(text(get(said, "traj", 0, "content")) or "")
+    return found[1].lower() if found else None
 
 
 def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
@@ -75,8 +91,9 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
         "_ng_task_index": task,
         "_ng_rollout_index": trial,
         "responses_create_params": {"input": asked} if instruction else None,
+        # Of an attempt that broke down nothing is kept: an empty list is no silence.
         "response": {"output": [item for one in spoken for item in _items(one)]}
-        if isinstance(get(said, "traj"), list)
+        if items(get(said, "traj"))
         else {"object": "response"},
         "reward_breakdown": told({"actions": actions, "outputs": number(scored.get("r_outputs"))}),
         "output_checks": outputs,

@@ -137,7 +137,8 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int
         "max_output_tokens": get(config, "sampling", "max_tokens"),
     }
     response = told({"model": model, "usage": told(usage)})
-    if "nodes" in trace:
+    # Where tokens were counted something was said: no messages are no record of it.
+    if output or ("nodes" in trace and not trace.get("num_output_tokens")):
         response["output"] = output
     ended = _ended(episode, trace)
     if ended["error_type"] == "ProviderError":
