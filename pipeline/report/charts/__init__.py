@@ -348,7 +348,7 @@ def _waterfall_lines(panel: Panel, names: tuple[str, str], metric: str) -> list[
 def _line(row: Row) -> str:
     if row.n_others.value is not None:
         return f"{row.n_others.value:,} other lines"
-    return (row.line or "in none of them") + EFFECTS.get(row.effect, "")
+    return f"{row.line or 'in none of them'}{EFFECTS.get(row.effect, '')}"
 
 
 CHARTS: Mapping[str, Callable[[Key, Content], str]] = {
