@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -157,25 +158,13 @@ def _refuse_broken(folder: Path, path: Path) -> None:
 
 def _place(error: BaseException, folder: Path) -> str | None:
     """File and line of the innermost template, where that is the user's."""
-    if isinstance(error, jinja2.TemplateSyntaxError):
-        name, line = error.filename, error.lineno
-    else:
-        name, line = _innermost(error, folder)
-    if name is None or Path(name).parent != folder:
-        return None
-    return f"{name}:{line}"
-
-
-def _innermost(error: BaseException, folder: Path) -> tuple[str | None, int]:
     places = {folder, *(templates.OURS / kind for kind in KINDS)}
-    found: tuple[str | None, int] = (None, 0)
-    trace = error.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if Path(name).parent in places:
-            found = (name, trace.tb_lineno)
-        trace = trace.tb_next
-    return found
+    found = [(step.filename, step.lineno) for step in traceback.extract_tb(error.__traceback__)]
+    inside = [step for step in found if Path(step[0]).parent in places]
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        inside = [(error.filename or "", error.lineno)]
+    is_theirs = bool(inside) and Path(inside[-1][0]).parent == folder
+    return "{}:{}".format(*inside[-1]) if is_theirs else None
 
 
 def _told(error: BaseException) -> str:

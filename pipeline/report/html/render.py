@@ -21,7 +21,7 @@ from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.html import body
 from pipeline.report.html.evidence import Evidence, cited, collect
-from pipeline.report.html.tasks import Strip, strips
+from pipeline.report.html.tasks import Strip, paths, strips
 from pipeline.report.html.texts import FILTERS
 from pipeline.report.markdown import Document, Written
 from pipeline.report.tables import Source
@@ -146,7 +146,7 @@ def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
     made = templates.environment("html", folder, autoescape=True)
     made.filters |= {name: _inlined(written) for name, written in markdown.FILTERS.items()}
-    made.filters |= FILTERS
+    made.filters |= {**FILTERS, "paths": paths}
     made.globals |= {
         name: _inlined(each) if callable(each) else each for name, each in markdown.GLOBALS.items()
     }
