@@ -43,11 +43,13 @@ def check(folder: Path | None) -> None:
         return
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder of templates.", hint=f"It may hold: {_listed(_ours())}."
+            f"{folder}: no such folder of templates.", hint=f"It may hold: {', '.join(_ours())}."
         )
     found = _files(folder)
     if not found:
-        raise InputError(f"{folder}: holds no template.", hint=f"It may hold: {_listed(_ours())}.")
+        raise InputError(
+            f"{folder}: holds no template.", hint=f"It may hold: {', '.join(_ours())}."
+        )
     for path in found:
         _refuse_unknown(path)
     # The folder may have changed since templates were last read from it.
@@ -129,10 +131,6 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def _listed(names: dict[str, str]) -> str:
-    return ", ".join(names)
-
-
 def _refuse_unknown(path: Path) -> None:
     ours = _ours()
     if path.name in ours and path.is_file():
@@ -140,7 +138,7 @@ def _refuse_unknown(path: Path) -> None:
     close = difflib.get_close_matches(path.name, ours, n=1)
     meant = f"Did you mean {close[0]}? " if close and close[0] != path.name else ""
     raise InputError(
-        f"{path}: replaces nothing.", hint=f"{meant}These can be replaced: {_listed(ours)}."
+        f"{path}: replaces nothing.", hint=f"{meant}These can be replaced: {', '.join(ours)}."
     )
 
 

@@ -96,6 +96,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     },
 }
 GLOBALS: Mapping[str, Any] = {
+    "change": VOICE.bare,
+    "level": VOICE.level,
     "headline": partial(sentences.headline, voice=VOICE),
     **{
         name: wording.WORDS[name]
