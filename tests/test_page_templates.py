@@ -13,7 +13,7 @@ from jinja2 import meta, nodes
 from pipeline.report import templates
 from pipeline.report.html.evidence import Beside, Evidence
 from pipeline.report.html.render import Benchmark, Page, Part, environment
-from pipeline.report.html.tasks import Cell, Strip, Task
+from pipeline.report.html.tasks import Strip, Task
 from pipeline.report.html.texts import FILTERS
 from pipeline.report.tables import EVERY
 from pipeline.settings import SQL_DIR
@@ -27,7 +27,6 @@ GIVEN = {
     "benchmark": Benchmark,
     "strip": Strip,
     "task": Task,
-    "cell": Cell,
     "each": Evidence,
     "beside": Beside,
 }

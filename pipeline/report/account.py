@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,60 +13,27 @@ from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.report.sections import COMPARISON
 
-METRICS = Path(__file__).with_name("metrics.toml")
 MOST_ROWS = 300
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A figure: what it is called, how it is printed, what it is, and which way is better."""
-
-    words: str
-    format: str
-    definition: str
-    better: str = ""
-
-
-@dataclass(frozen=True)
-class Account:
-    """A table below a section: its title, whose rows, and which of their columns."""
-
-    section: str
-    title: str
-    table: str
-    columns: str
-
-
 @cache
-def _declared() -> dict[str, Any]:
-    with METRICS.open("rb") as file:
+def metrics() -> dict[str, Any]:
+    """What metrics.toml declares: each metric by its column, and the tables of the account."""
+    with Path(__file__).with_name("metrics.toml").open("rb") as file:
         return tomllib.load(file)
-
-
-@cache
-def metrics() -> Mapping[str, Metric]:
-    """Every metric by its column."""
-    return {name: Metric(**each) for name, each in _declared().items() if name != "account"}
-
-
-@cache
-def accounts() -> list[Account]:
-    """Every table of the account, in order."""
-    return [Account(**each) for each in _declared()["account"]]
 
 
 def tables(section: str, content: Content) -> str:
     """The tables of a section as Markdown with the marks of their figures."""
     pairs = {(each.base, each.candidate) for each in content.comparisons}
     parts = []
-    for each in accounts():
-        if each.section != section:
-            continue
+    for each in (each for each in metrics()["account"] if each["section"] == section):
         if section == COMPARISON.name:
-            rows = [row for row in content.tables[each.table] if (row.base, row.candidate) in pairs]
+            every = content.tables[each["table"]]
+            rows = [row for row in every if (row.base, row.candidate) in pairs]
         else:
-            rows = getattr(content, each.table)
-        parts.append(_table(each.title, rows, each.columns.split()))
+            rows = getattr(content, each["table"])
+        parts.append(_table(each["title"], rows, each["columns"].split()))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -92,8 +58,7 @@ def _table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> str:
 
 
 def _words(name: str) -> str:
-    metric = metrics().get(name)
-    return metric.words if metric else name.removesuffix("_id").replace("_", " ")
+    return str(metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " "))
 
 
 def _cell(row: Row, name: str) -> str:
@@ -104,7 +69,7 @@ def _cell(row: Row, name: str) -> str:
         return filters.listed(value)
     figure = getattr(row, name)
     if isinstance(figure, Figure):
-        return PRINTED[metrics()[name].format if name in metrics() else "num"](figure)
+        return PRINTED[metrics().get(name, {}).get("format", "num")](figure)
     return filters.ref(str(value)) if name not in PLAIN else filters.cell(str(value))
 
 

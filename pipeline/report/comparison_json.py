@@ -7,46 +7,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from pipeline.report.comparisons import Change, Comparison, Ledger
-from pipeline.report.figures import Row
-from pipeline.report.sidecar import picked
+from pipeline.report.sidecar import DECLARED, nested, picked
 from pipeline.report.wording import rounded
 
-PAIRING = "verified unverified contradicted base_only candidate_only not_scored".split()
-LEVELS = "base_value candidate_value total_change delta se_new_tasks se_same_tasks".split()
-TESTED = "p_mean p_any p_holm test n_draws n_draws_any".split()
-DECIDED = (
-    "verdict verdict_holm could_reverse margin on_these_tasks on_these_tasks_counted_as_fail "
-    "n_gains n_losses".split()
-)
-SETTING = ("base_value", "candidate_value", "n_tasks")
-LINE = (
-    "line effect amount shown ci_low ci_high n_tasks n_tasks_by_noise amount_by_noise "
-    "example".split()
-)
-TASK = (
-    "task_id base_value candidate_value change amount base_bucket candidate_bucket base_example "
-    "candidate_example".split()
-)
-METRIC = (
-    "k n_tasks base_value candidate_value delta se_new_tasks ci_new_tasks_low "
-    "ci_new_tasks_high".split()
-)
-FLIP = (
-    "task_id side base_pass_rate candidate_pass_rate change failing passing difference "
-    "tools_of_passes tools_of_failures failing_mode".split()
-)
+OF = {name: columns.split() for name, columns in DECLARED["comparison"].items()}
 
 
 def objects(found: Iterable[Comparison]) -> list[dict[str, Any]]:
     """Every candidate by every metric, the metric that leads first."""
-    return [
-        comparison_object(comparison, change)
-        for comparison in found
-        for change in comparison.changes
-    ]
+    return [_object(comparison, change) for comparison in found for change in comparison.changes]
 
 
-def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
+def _object(comparison: Comparison, change: Change) -> dict[str, Any]:
     """What changed from a base to a candidate by one metric."""
     row = change.row.values
     return {
@@ -57,17 +29,15 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
         "is_lead": row["is_lead"],
         "n_common_tasks": row["n_common_tasks"],
         "pairing": {
-            **{name: row[f"n_{name}"] for name in PAIRING},
+            **{name: row[f"n_{name}"] for name in OF["pairing"]},
             "refused_tasks": [task.values["task_id"] for task in comparison.refused],
         },
-        "differs_in": {
-            each.values["setting"]: picked(each.values, SETTING) for each in comparison.differing
-        },
-        **picked(row, LEVELS),
+        "differs_in": nested(comparison.differing, ("setting",), OF["setting"]),
+        **picked(row, OF["levels"]),
         "ci_new_tasks": _interval(row, "ci_new_tasks"),
         "ci_same_tasks": _interval(row, "ci_same_tasks"),
         "p_value": rounded(row["p_mean"]),
-        **picked(row, TESTED),
+        **picked(row, OF["tested"]),
         "mde": {side: rounded(row[f"mde_{side}"]) for side in ("new_tasks", "same_tasks")},
         "bounds": {
             "counted_as_fail": rounded(row["delta_counted_as_fail"]),
@@ -76,25 +46,16 @@ def comparison_object(comparison: Comparison, change: Change) -> dict[str, Any]:
             "high": rounded(row["bound_high"]),
             "is_expected_known": row["is_expected_known"],
         },
-        **picked(row, DECIDED),
-        "gains": [picked(task.values, TASK) for task in change.gains],
-        "losses": [picked(task.values, TASK) for task in change.losses],
-        "transitions": _transitions(comparison.transitions),
+        **picked(row, OF["decided"]),
+        "gains": [picked(task.values, OF["task"]) for task in change.gains],
+        "losses": [picked(task.values, OF["task"]) for task in change.losses],
+        "transitions": nested(
+            comparison.transitions, ("bucket_before", "bucket_after"), OF["transition"]
+        ),
         "ledgers": _ledgers(change.ledgers),
-        "metrics": {
-            each.values["metric"]: picked(each.values, METRIC) for each in comparison.metrics
-        },
-        "flips": [picked(flip.values, FLIP) for flip in comparison.flips],
+        "metrics": nested(comparison.metrics, ("metric",), OF["metric"]),
+        "flips": [picked(flip.values, OF["flip"]) for flip in comparison.flips],
     }
-
-
-def _transitions(cells: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """From bucket to bucket: tasks, those that noise alone would move, and their part of pass@1."""
-    found: dict[str, dict[str, Any]] = {}
-    for cell in cells:
-        told = picked(cell.values, ("n_tasks", "n_tasks_by_noise", "pass_change"))
-        found.setdefault(cell.bucket_before, {})[cell.bucket_after] = told
-    return found
 
 
 def _ledgers(ledgers: Iterable[Ledger]) -> dict[str, Any]:
@@ -105,8 +66,8 @@ def _ledgers(ledgers: Iterable[Ledger]) -> dict[str, Any]:
         if ledger.policy != "dropped":
             name = f"{name}_{ledger.policy}"
         told = {
-            **picked(ledger.total.values, ("total", "total_shown", "is_reversal")),
-            "lines": [picked(line.values, LINE) for line in ledger.lines],
+            **picked(ledger.total.values, OF["ledger"]),
+            "lines": [picked(line.values, OF["line"]) for line in ledger.lines],
         }
         if ledger.slice_key:
             found.setdefault(name, {})[ledger.slice_key] = told

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, count
 from typing import Any, TypeVar
 
@@ -125,68 +126,65 @@ class Content:
         return [Gap(found[number]) for number in sorted(found)]
 
     def each(self) -> Iterator[Content]:
-        """The same for each run alone; every row is looked at once, however many runs there are."""
-        findings = _by_name(self.findings, lambda row: [row.values["run_id"]])
-        inputs = _by_name(self.inputs, lambda row: row.values["run_ids"] or [])
-        notices = _by_name(self.notices, lambda row: [row.values["subject"]])
-        pairs = _by_name(self.comparisons, lambda each: [each.candidate])
-        for run in self.runs:
-            own = inputs[run.run_id]
-            subjects = dict.fromkeys(
-                (run.run_id, run.benchmark, *(row.values["path"] for row in own))
-            )
-            told = [notice for subject in subjects for notice in notices[subject]]
-            yield replace(
-                self,
-                runs=[run],
-                findings=sorted(findings[run.run_id], key=lambda row: row.values["run_rank"]),
-                comparisons=pairs[run.run_id],
-                series=[],
-                totals=[],
-                inputs=own,
-                notices=sorted(told, key=lambda row: row.values["no"]),
-                chosen=[run.run_id],
-            )
+        """The same for each run alone."""
+        return (self.only([run.run_id]) for run in self.runs)
 
     def of_benchmark(self, benchmark: str) -> Content:
         """The runs of one benchmark."""
-        names = [run.run_id for run in self.runs if run.benchmark == benchmark]
-        return self.only(names)
+        return self.only([run.run_id for run in self.runs if run.benchmark == benchmark])
 
     def only(self, run_ids: Sequence[str]) -> Content:
         """These runs, what is said of them alone, the files they were read from and notices."""
         names = set(run_ids)
-        if len(names) == 1:
-            return next(part for part in self.each() if part.chosen == [*names])
-        if names >= {run.run_id for run in self.runs}:
+        is_one = len(names) == 1
+        if not is_one and names >= set(self._placed["runs"]):
             return self
-        chosen = [run for run in self.runs if run.run_id in names]
-        inputs = [row for row in self.inputs if not names.isdisjoint(row.values["run_ids"] or [])]
-        subjects = names | {run.benchmark for run in chosen}
+        runs = self._of("runs", names)
+        inputs = self._of("inputs", names)
+        subjects = {*names, *(run.benchmark for run in runs)}
         subjects |= {row.values["path"] for row in inputs}
-        whole = self._whole_benchmarks(names)
+        findings = self._of("findings", names)
+        comparisons = self._of("comparisons", names)
+        if is_one:
+            findings.sort(key=lambda row: row.values["run_rank"])
+        else:
+            findings = [row for row in findings if row.values["base"] in (None, *names)]
+            comparisons = [each for each in comparisons if each.base in names]
+        # What is said across several runs holds where all of them are here.
+        series, across = ([], []) if is_one else (self.series, self.totals)
+        apart = {row.series for row in series if row.run_id not in names}
+        others = {run.benchmark for run in self.runs if run.run_id not in names} if across else ()
         return replace(
             self,
-            runs=chosen,
-            findings=[
-                row
-                for row in self.findings
-                if row.values["run_id"] in names and row.values["base"] in (None, *names)
-            ],
-            comparisons=[each for each in self.comparisons if {each.base, each.candidate} <= names],
-            series=_whole(self.series, "series", names),
-            totals=[row for row in self.totals if row.values["benchmark"] in whole],
+            runs=runs,
+            findings=findings,
+            comparisons=comparisons,
+            series=[row for row in series if row.series not in apart],
+            totals=[row for row in across if row.benchmark not in others],
             inputs=inputs,
-            notices=[row for row in self.notices if row.values["subject"] in subjects],
-            chosen=[run.run_id for run in chosen],
+            notices=self._of("notices", subjects),
+            chosen=[run.run_id for run in runs],
         )
 
-    def _whole_benchmarks(self, names: Set[str]) -> set[str]:
-        """Those of several runs that are all among these: what is said across them still holds."""
-        runs: dict[str, set[str]] = {}
-        for run in self.runs:
-            runs.setdefault(run.benchmark, set()).add(run.run_id)
-        return {name for name, own in runs.items() if len(own) > 1 and own <= names}
+    @cached_property
+    def _placed(self) -> dict[str, dict[str, list[tuple[int, Any]]]]:
+        """What is said of each run with its place, by name; notices by what they are about.
+
+        So every row is looked at once, however many runs have a report of their own.
+        """
+        return {
+            "runs": _by_name(enumerate(self.runs), lambda each: [each[1].run_id]),
+            "findings": _by_name(enumerate(self.findings), lambda each: [each[1].run_id]),
+            "comparisons": _by_name(enumerate(self.comparisons), lambda each: [each[1].candidate]),
+            "inputs": _by_name(
+                enumerate(self.inputs), lambda each: each[1].values["run_ids"] or []
+            ),
+            "notices": _by_name(enumerate(self.notices), lambda each: [each[1].subject]),
+        }
+
+    def _of(self, kind: str, names: Set[str]) -> list[Any]:
+        found = dict(pair for name in names for pair in self._placed[kind].get(name, []))
+        return [found[place] for place in sorted(found)]
 
 
 def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[str, list[T]]:
@@ -243,9 +241,3 @@ def _runs(tables: Mapping[str, list[Row]]) -> list[RunContent]:
         RunContent(head, {name: found[head.run_id] for name, found in own.items()})
         for head in tables["headlines"]
     ]
-
-
-def _whole(found: list[Row], group: str, names: Set[str]) -> list[Row]:
-    """The rows of groups whose runs are all among these: each says how it differs from others."""
-    broken = {row.values[group] for row in found if row.values["run_id"] not in names}
-    return [row for row in found if row.values[group] not in broken]

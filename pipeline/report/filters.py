@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from pipeline.report import wording
-from pipeline.report.figures import Figure, Row
+from pipeline.report.figures import Figure
 from pipeline.text import is_redacted, markdown_cell, one_line
 
 EXCERPT = 140
@@ -42,18 +42,6 @@ def points(figure: Figure) -> str:
 def signed(figure: Figure) -> str:
     """A difference of rewards, with its sign."""
     return marked(figure, wording.signed)
-
-
-def change(row: Row, figure: Figure) -> str:
-    """A difference in the unit of the row's metric, without its name: for a table."""
-    return marked(figure, wording.points if row.metric == "pass_at_1" else wording.signed)
-
-
-def change_span(row: Row, low: Figure, high: Figure) -> str:
-    """From one end of an interval of differences to the other; n/a once where it is undefined."""
-    if low.value is None or high.value is None:
-        return "n/a" + low.marker
-    return f"{change(row, low)} to {change(row, high)}"
 
 
 def count(figure: Figure) -> str:
@@ -172,6 +160,4 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         *(ref, words),
     )
 }
-GLOBALS: Mapping[str, Callable[..., str]] = {
-    each.__name__: each for each in (change, change_span, span)
-}
+GLOBALS: Mapping[str, Callable[..., str]] = {"span": span}

@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import threading
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -42,11 +43,13 @@ def check(folder: Path | None) -> None:
         return
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder of templates.", hint=f"It may hold: {_listed(_ours())}."
+            f"{folder}: no such folder of templates.", hint=f"It may hold: {', '.join(_ours())}."
         )
     found = _files(folder)
     if not found:
-        raise InputError(f"{folder}: holds no template.", hint=f"It may hold: {_listed(_ours())}.")
+        raise InputError(
+            f"{folder}: holds no template.", hint=f"It may hold: {', '.join(_ours())}."
+        )
     for path in found:
         _refuse_unknown(path)
     # The folder may have changed since templates were last read from it.
@@ -128,10 +131,6 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def _listed(names: dict[str, str]) -> str:
-    return ", ".join(names)
-
-
 def _refuse_unknown(path: Path) -> None:
     ours = _ours()
     if path.name in ours and path.is_file():
@@ -139,7 +138,7 @@ def _refuse_unknown(path: Path) -> None:
     close = difflib.get_close_matches(path.name, ours, n=1)
     meant = f"Did you mean {close[0]}? " if close and close[0] != path.name else ""
     raise InputError(
-        f"{path}: replaces nothing.", hint=f"{meant}These can be replaced: {_listed(ours)}."
+        f"{path}: replaces nothing.", hint=f"{meant}These can be replaced: {', '.join(ours)}."
     )
 
 
@@ -157,25 +156,13 @@ def _refuse_broken(folder: Path, path: Path) -> None:
 
 def _place(error: BaseException, folder: Path) -> str | None:
     """File and line of the innermost template, where that is the user's."""
-    if isinstance(error, jinja2.TemplateSyntaxError):
-        name, line = error.filename, error.lineno
-    else:
-        name, line = _innermost(error, folder)
-    if name is None or Path(name).parent != folder:
-        return None
-    return f"{name}:{line}"
-
-
-def _innermost(error: BaseException, folder: Path) -> tuple[str | None, int]:
     places = {folder, *(templates.OURS / kind for kind in KINDS)}
-    found: tuple[str | None, int] = (None, 0)
-    trace = error.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if Path(name).parent in places:
-            found = (name, trace.tb_lineno)
-        trace = trace.tb_next
-    return found
+    found = [(step.filename, step.lineno) for step in traceback.extract_tb(error.__traceback__)]
+    inside = [step for step in found if Path(step[0]).parent in places]
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        inside = [(error.filename or "", error.lineno)]
+    is_theirs = bool(inside) and Path(inside[-1][0]).parent == folder
+    return "{}:{}".format(*inside[-1]) if is_theirs else None
 
 
 def _told(error: BaseException) -> str:

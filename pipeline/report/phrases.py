@@ -82,7 +82,6 @@ def capital(sentence: str) -> str:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "advice": wording.ADVICE.__getitem__,
     "agree": sentences.agree,
     "decided": lambda change: sentences.spoken("comparisons", VOICE).decided(change),
     "finding": partial(findings.sentence, voice=VOICE),
@@ -97,9 +96,11 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     },
 }
 GLOBALS: Mapping[str, Any] = {
+    "change": VOICE.bare,
+    "level": VOICE.level,
     "headline": partial(sentences.headline, voice=VOICE),
-    "diverging": wording.PARTINGS,
-    "wrong": wording.WRONG_STEPS,
-    "explainers": {**wording.EXPLAINERS, "n_unexplained": "unexplained"},
-    "metrics": sentences.METRICS,
+    **{
+        name: wording.WORDS[name]
+        for name in ("advice", "explainers", "metrics", "partings", "wrong_steps")
+    },
 }

@@ -15,13 +15,7 @@ from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.figures import Figure, Row
 from pipeline.text import one_line
 
-METRICS = {"pass_at_1": "pass@1", "mean_reward": "mean reward"}
-TESTS = {
-    "signs of tasks": "sign-flip test over tasks",
-    "signs of groups": "sign-flip test over groups of tasks",
-    "t of tasks' differences": "t test over tasks",
-}
-EFFECTS = {"mix": " (share of tasks)", "reward": " (reward of those that end here)"}
+METRICS, EFFECTS = wording.WORDS["metrics"], wording.WORDS["effects"]
 # What one metric says, each label with the macro of its name.
 LABELS = "verdict, change, new tasks, same tasks, missing, significance, pairing, why".split(", ")
 
@@ -79,8 +73,7 @@ def spoken(name: str, voice: Voice) -> Any:
         "widest": widest,
     }
     made.globals |= {"level": voice.level, "bare": voice.bare, "moved": voice.change}
-    made.globals |= {"span": voice.span, "metrics": METRICS, "tests": TESTS, "effects": EFFECTS}
-    made.globals |= {"advice": wording.ADVICE}
+    made.globals |= {"span": voice.span, **wording.WORDS}
     return made.get_template(f"{name}.j2").module
 
 

@@ -3,105 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import tomllib
+from pathlib import Path
 from typing import Any
 
-# In what a pass and a failure of one task first differ.
-PARTINGS = {
-    "tool": "the failure calls another tool",
-    "arguments": "the failure calls the same tool with other arguments",
-    "result": "the same call gets another result",
-    "missing": "the failure leaves out a step",
-    "extra": "the failure takes a step that the pass does not",
-    "answer": "the steps are the same; the final message differs",
-    "nothing": "the steps and the final message are the same",
-}
-
-# What is wrong with the first step that is: a change beside the expected ones, a check, an error.
-WRONG_STEPS = {
-    "differs": ("expected", ""),
-    "failed": ("expected", ", ended in an error"),
-    "missing": ("expected", ", never made"),
-    "unasked": ("not asked for", ""),
-    "check": ("failed check", ""),
-    "error": ("last error", ""),
-}
-
-MEASURES = {
-    "pass_at_k": "pass@k",
-    "pass_hat_k": "pass^k",
-    "coverage": "coverage",
-    "failed_attempt_rate": "failed attempts",
-    "missing_rate": "missing rows",
-    "unscored_rate": "unscored rows",
-    "clean_rate": "clean rollouts",
-    "input_tokens": "input tokens",
-    "output_tokens": "output tokens",
-    "n_turns": "turns",
-    "n_tool_calls": "tool calls",
-    "n_tool_errors": "tool errors",
-    "duration_s": "seconds",
-}
-
-
-@dataclass(frozen=True)
-class Advice:
-    """What a recommendation asks for, what one and several failures are, and when it worked."""
-
-    action: str
-    one: str
-    several: str
-    worked: str
-
-
-ADVICE = {
-    "ungraded": Advice(
-        "Grade again", "was never graded:", "were never graded:", "every attempt has a verdict"
-    ),
-    "suspect": Advice(
-        "Check the task and its verifier",
-        "may not be the model's fault:",
-        "may not be the model's fault:",
-        "a reader agrees with every new verdict",
-    ),
-    "cut off": Advice(
-        "Raise or justify the limit",
-        "was cut off:",
-        "were cut off:",
-        "fewer attempts end at the limit",
-    ),
-    "infrastructure": Advice(
-        "Recover or rerun what was lost", "was lost:", "were lost:", "no attempt is lost this way"
-    ),
-    "association": Advice(
-        "Read these attempts first",
-        "",
-        "",
-        "fewer attempts have the sign and the same tasks pass more often",
-    ),
-    "never-pass": Advice(
-        "Read never-pass tasks that fail alike",
-        "shares one mode:",
-        "share one mode:",
-        "one of these tasks passes once",
-    ),
-}
-# What explains a run's failures; the rest is unexplained.
-EXPLAINERS = {
-    "n_by_record": "by the record",
-    "n_by_checks": "by failed checks",
-    "n_by_trajectory": "by the trajectory",
-    "n_described": "only described by what the verifier compares",
-    "n_ungraded": "never graded",
-}
-CAUSES = {
-    "KG": "knowledge gap",
-    "UK": "unreliable knowledge",
-    "BI": "behaviour",
-    "TI": "task or verifier",
-    "IR": "infrastructure",
-    "DA": "data",
-}
+with Path(__file__).with_name("words.toml").open("rb") as file:
+    WORDS: dict[str, dict[str, Any]] = tomllib.load(file)
+PARTINGS, MEASURES, EXPLAINERS, CAUSES = (
+    WORDS[name] for name in ("partings", "measures", "explainers", "causes")
+)
 SMALLEST_CHANCE = 0.0001
 # Of numbers in JSON: enough for any comparison.
 DIGITS = 12

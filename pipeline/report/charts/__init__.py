@@ -50,10 +50,8 @@ def _funnel(key: Key, content: Content) -> str:
         reached, end = x.at(n_reached), x.at(n_reached + n_lost)
         drawn = svg.bar("reached", x.start, reached)
         if n_lost:
-            kind, most = (
-                ("lost largest", ", the most") if row.drop_rank.value == 1 else ("lost", "")
-            )
-            drawn += svg.bar(kind, reached, end)
+            most = ", the most" if row.drop_rank.value == 1 else ""
+            drawn += svg.bar("lost largest" if most else "lost", reached, end)
             drawn += svg.label(end + 6, 12, svg.count(row.n_lost), f" lost{most}")
         values = [[svg.count(row.n_reached)], [svg.percent(row.reach_rate)]]
         lines.append(Line(row.stage, values, drawn))
@@ -348,7 +346,7 @@ def _waterfall_lines(panel: Panel, names: tuple[str, str], metric: str) -> list[
 def _line(row: Row) -> str:
     if row.n_others.value is not None:
         return f"{row.n_others.value:,} other lines"
-    return (row.line or "in none of them") + EFFECTS.get(row.effect, "")
+    return f"{row.line or 'in none of them'}{EFFECTS.get(row.effect, '')}"
 
 
 CHARTS: Mapping[str, Callable[[Key, Content], str]] = {

@@ -21,19 +21,14 @@ from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.html import body
 from pipeline.report.html.evidence import Evidence, cited, collect
-from pipeline.report.html.tasks import Strip, strips
+from pipeline.report.html.tasks import Strip, paths, strips
 from pipeline.report.html.texts import FILTERS
 from pipeline.report.markdown import Document, Written
 from pipeline.report.tables import Source
 
 # Sections that are not folded, and the one that every task goes with.
 OPEN, TASKS = ("executive_summary", "overview"), "task_outcome_buckets"
-# Charts that a section has where its Markdown has no place for them: of benchmarks, and of runs.
-CHARTS = {
-    "aggregate_results": (("pass_curve",), ("slices",)),
-    "workflow_funnel": ((), ("funnel",)),
-}
-MOST_BENCHMARKS, MOST_COMPARISONS, MOST_RUNS = 4, 3, 20
+MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
 # What a fold may hold, and how it begins in HTML.
 HELD = {"chart": "<figure", "table": "<table", "card": '<details class="card'}
 
@@ -98,19 +93,6 @@ class Drawing:
         names = self.content.benchmarks
         return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
 
-    def more(self, section: str) -> str:
-        """The charts of a section that have no place in its Markdown."""
-        of_benchmarks, of_runs = CHARTS.get(section, ((), ()))
-        runs = self.content.runs
-        keys = [
-            (name, {"benchmark": each})
-            for name in of_benchmarks
-            for each in self.content.benchmarks
-        ]
-        keys += [(name, {"run_id": run.run_id}) for name in of_runs for run in runs[:MOST_RUNS]]
-        left = [each for each in keys if charts.svg.figure_id(*each) not in self.drawn]
-        return "".join(self.chart(name, **key) for name, key in left)
-
 
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
@@ -124,7 +106,7 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
     writer = body.Body(
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
     )
-    parts = [_part(each, writer, drawing) for each in document.sections]
+    parts = [_part(each, writer) for each in document.sections]
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
@@ -146,7 +128,7 @@ def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
     made = templates.environment("html", folder, autoescape=True)
     made.filters |= {name: _inlined(written) for name, written in markdown.FILTERS.items()}
-    made.filters |= FILTERS
+    made.filters |= {**FILTERS, "paths": paths}
     made.globals |= {
         name: _inlined(each) if callable(each) else each for name, each in markdown.GLOBALS.items()
     }
@@ -186,10 +168,9 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
     return found
 
 
-def _part(written: Written, writer: body.Body, drawing: Drawing) -> Part:
+def _part(written: Written, writer: body.Body) -> Part:
     name = written.section.name
     lead, rest = map(Markup, writer.section(written.text, name=name))
-    rest = Markup(drawing.more(name)) + rest
     counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
     told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
     return Part(name, written.section.title, lead, rest, ", ".join(told))

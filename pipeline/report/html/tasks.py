@@ -9,11 +9,10 @@ from functools import lru_cache
 from itertools import groupby, takewhile
 
 from pipeline.report.content import Content
-from pipeline.report.figures import Figure, Row
+from pipeline.report.figures import Row
 from pipeline.report.tables import DECLARED, Source, rows
 
 STEP, MIDDLE = 9, 5
-NONE = -1.0
 LONG_SHARED = 40
 MOST_OPTIONS = 60
 # Drawn by shape as well as by colour: a dot, a cross, a ring, a dash, a point.
@@ -31,24 +30,12 @@ Tag = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One task in one run."""
-
-    n_passed: Figure
-    told: str
-    # By which the column is sorted: the share that passed, below all where there is none.
-    share: float
-    paths: list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
 class Task:
-    """A row: a cell for each run, none where the run was not asked it."""
+    """A task: its row of each run, none where the run was not asked it."""
 
     task_id: str
-    target: str
     prompt: str | None
-    cells: list[Cell | None]
+    cells: list[Row | None]
     signs: list[str]
     tags: list[int]
 
@@ -85,11 +72,9 @@ def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
     tasks = []
     prompts = _apart([own[0].values["prompt"] for own in by_task])
     for own, prompt, tagged in zip(by_task, prompts, tags, strict=True):
-        cells = {row.values["run_id"]: _cell(row) for row in own}
-        task_id = own[0].values["task_id"]
+        cells = {row.run_id: row for row in own}
         task = Task(
-            task_id,
-            f"task/{benchmark}/{task_id}",
+            own[0].task_id,
             prompt,
             [cells.get(run) for run in runs],
             [SIGNS[kind] + name for kind, name in tagged if kind in SIGNS],
@@ -136,19 +121,8 @@ def _apart(prompts: list[str | None]) -> list[str | None]:
     return [prompt and f"…{prompt[shared:].lstrip()}" for prompt in prompts]
 
 
-def _cell(row: Row) -> Cell:
-    values = row.values
-    marks, rate = values["marks"] or "", values["pass_rate"]
-    told = "missing" if not values["n_scored"] else "no threshold"
-    if values["n_passed"] is not None and values["n_scored"]:
-        told = f"{values['n_passed']} of {values['n_scored']}"
-    if (values["n_attempts"] or 0) > len(marks):
-        told += f", the first {len(marks)} drawn"
-    return Cell(row.n_passed, told, NONE if rate is None else round(rate, 4), _paths(marks))
-
-
 @lru_cache(maxsize=10_000)
-def _paths(marks: str) -> list[tuple[str, str]]:
+def paths(marks: str) -> list[tuple[str, str]]:
     """One path per kind of end, through the places of its repeats."""
     places = [(mark, MIDDLE + STEP * at) for at, mark in enumerate(marks)]
     return [
