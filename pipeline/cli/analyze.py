@@ -14,7 +14,6 @@ import click
 
 from pipeline import engines, remote, report
 from pipeline.answers.names import Row
-from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.options import (
     DEFAULT_OUT,
     PATH,
@@ -26,6 +25,7 @@ from pipeline.cli.options import (
     where,
 )
 from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
+from pipeline.cli.terminal import PLAIN
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.report import findings, sidecar, tables, wording
 from pipeline.report.figures import Row as Finding
