@@ -128,14 +128,10 @@ def _block(text: Mapping[str, Any] | None, *, indent: int, most_lines: int) -> L
     return Laid("\n".join([*lines[:most_lines], *rest]))
 
 
-def _rows(text: str, label: str = "", *, bold: bool = False, **how: int) -> Laid:
+def _rows(text: str, label: str = "", **how: int) -> Laid:
     """A block of a template as a labelled text; of nothing, nothing."""
     words = re.sub(r"\s*\n\s*", " ", text).strip()
-    if not words:
-        return Laid("")
-    name = _inert(label)
-    styled = click.style(name, bold=True) if bold else name
-    return Laid(labelled(name, words, **how).replace(name, styled, 1) + "\n")
+    return Laid(f"{labelled(_inert(label), words, **how)}\n" if words else "")
 
 
 def _cells(*values: Any) -> Laid:
