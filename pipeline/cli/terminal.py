@@ -29,7 +29,7 @@ from pipeline.text import neutral, one_line
 COLUMN = 16
 LONGEST_FLAT = 1000
 # Of whatever a page prints in one place; longer texts are cut before, and say so.
-LONGEST = 1100
+LONGEST = 2000
 # Between the cells of a row, and before a number: no text that is inert holds them.
 CELL, NUMBER = "\x1f", "\x1e"
 
@@ -74,7 +74,13 @@ def _environment() -> Any:
     made.filters |= {
         # Figures.
         **{"pct": PLAIN.percent, "points": PLAIN.points, "count": PLAIN.count},
-        **{"chance": PLAIN.chance, "g": "{:g}".format, "many": counted, "tally": _tally},
+        **{
+            "signed": PLAIN.signed,
+            "chance": PLAIN.chance,
+            "g": "{:g}".format,
+            "many": counted,
+            "tally": _tally,
+        },
         "apart": lambda rate: f"{100 * rate:.1f}",
         # Texts.
         **{"cause": wording.cause, "flat": _flat, "sentence": sentence, "line": one_line},
