@@ -16,8 +16,8 @@ import pytest
 
 from pipeline import open_warehouse, report
 from pipeline.cli.analyze import finding_command, finding_objects, print_findings
-from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.options import shown_progress
+from pipeline.cli.terminal import PLAIN
 from pipeline.report import filters, findings, phrases
 from pipeline.report.comparisons import Comparison
 from pipeline.report.figures import Row

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from pipeline.cli.compare_gate import print_gate
+from pipeline.cli.compare_page import print_gate
 from pipeline.profile.gate import decide
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from pipeline.text import json_text

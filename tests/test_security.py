@@ -12,10 +12,12 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
+import click
 import pyarrow.parquet
 import pytest
 
 import pipeline
+from pipeline.cli import terminal
 from tests import results as written
 from tests.lean import CHECKED, LOADED, only, without_pages
 from tests.results import BLADE, Results, call, lines, rollout
@@ -53,6 +55,19 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def citation(evil: Results) -> str:
     """The one rollout's."""
     return f"{evil.one('select run_id from runs')}/{TASK_ID}:0"
+
+
+def test_whatever_a_page_prints_is_inert() -> None:
+    """By every way a template has to print a text: bare, bold, wrapped, a label, a cell, a note."""
+    source = """{{ x }}{{ x | bold }}{% filter wrap(x) %}{{ x ~ x }}{% endfilter %}
+{% filter table %}
+{{ cells(x, "b") }}
+{{ cells(x, 1) }}
+{% filter note %}{{ x }}{% endfilter %}
+{% endfilter %}{{ {"text": x, "n_characters": 1} | block(indent=2, most_lines=9) }}"""
+    page = click.unstyle(terminal._environment().from_string(source).render(x=EVIL * 9))
+    assert not TERMINAL_ACTIVE.search(page) and "\n# line" not in page
+    assert "\\x1b[31m" in page
 
 
 FORBIDDEN = [

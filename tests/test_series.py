@@ -10,7 +10,7 @@ import pytest
 
 import pipeline
 from pipeline.answers.comparisons import every_series
-from pipeline.cli.compare_series import print_series
+from pipeline.cli.compare_page import print_series
 from tests.results import Results, Row, analyzed, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline import engines, remote, report
-from pipeline.answers.names import Row
-from pipeline.cli.compare_page import PLAIN
 from pipeline.cli.options import (
     DEFAULT_OUT,
     PATH,
@@ -25,9 +23,10 @@ from pipeline.cli.options import (
     templates_option,
     where,
 )
-from pipeline.cli.page import counted, heading, labelled, percent, print_next, print_table
+from pipeline.cli.page import print_next
+from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.errors import UsageError, is_interrupt
-from pipeline.report import findings, sidecar, tables, wording
+from pipeline.report import findings, sidecar, tables
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 from pipeline.text import json_text, neutral, one_line
@@ -47,9 +46,6 @@ BAR = {
     "n_missing_tasks": "·",
 }
 BAR_WIDTH = 16
-LEGEND = "95% CI for new tasks like these.  █ always passes  ▓ sometimes  ░ never  · missing"
-RAGGED = "*"
-RAGGED_LEGEND = f"{RAGGED} over the tasks with that many scored attempts"
 MOST_WARNINGS = 12
 MOST_COMPARED = 4
 MOST_FINDINGS = 3
@@ -243,16 +239,17 @@ def print_summary(analysis: Analysis) -> None:
         runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
         compared = warehouse.rows(COMPARED, MOST_COMPARED)
         ranked = findings.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
-    listing = ", ".join(f"{kind['n_files']} {kind['kind'].replace('_', ' ')}" for kind in kinds)
-    n_files = counted(sum(kind["n_files"] for kind in kinds), "file")
-    click.echo(labelled("", f"{n_files}: {listing}") + "\n")
-    _print_runs(runs)
-    said = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
-    for comparison in compared:
-        if (comparison["base"], comparison["candidate"]) not in said:
-            click.echo(_changed(comparison))
     rest = neutral(where(analysis.warehouse))
-    print_findings(ranked, rest)
+    said = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
+    print_page(
+        "analyze",
+        kinds=kinds,
+        runs=runs,
+        compared=[row for row in compared if (row["base"], row["candidate"]) not in said],
+        findings=_told(ranked, rest),
+        bar=_bar,
+        **_columns(runs),
+    )
     _print_warnings(analysis, rest)
     out = neutral(str(analysis.out))
     folders = "benchmarks/, runs/" if len({run["benchmark"] for run in runs}) > 1 else "runs/"
@@ -263,7 +260,7 @@ def print_summary(analysis: Analysis) -> None:
     print_next(f"{name:<{column}}   {words}" for name, words in asked)
 
 
-def _print_runs(runs: Sequence[Mapping[str, Any]]) -> None:
+def _columns(runs: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
     """The benchmark where names do not say it, the mean reward where it says more than passes."""
     benchmarks = {run["benchmark"] for run in runs}
     is_named = all(run["run_id"].startswith(run["benchmark"]) for run in runs)
@@ -272,42 +269,7 @@ def _print_runs(runs: Sequence[Mapping[str, Any]]) -> None:
         or abs((run["pass_at_1"] or 0) - (run["mean_reward"] or 0)) > SAME
         for run in runs
     )
-    left_out = {"benchmark": len(benchmarks) == 1 or is_named, "mean reward": not is_graded}
-    cells = [_cells(run) for run in runs]
-    names = [name for name in (cells[0] if cells else {}) if not left_out.get(name)]
-    print_table(names, [[row[name] for name in names] for row in cells])
-    click.echo(LEGEND)
-    if any(run["is_ragged"] for run in runs):
-        click.echo(RAGGED_LEGEND)
-
-
-def _cells(run: Mapping[str, Any]) -> Row:
-    low, high = run["pass_at_1_ci_new_tasks_low"], run["pass_at_1_ci_new_tasks_high"]
-    scored, expected = run["n_scored"], run["n_expected"]
-    at_k, k = run["pass_at_k_unbiased"], f"k={run['k']}{RAGGED if run['is_ragged'] else ''}"
-    reward = run["mean_reward"]
-    return {
-        "benchmark": run["benchmark"],
-        "run": run["run_id"],
-        "tasks": run["n_tasks"],
-        "scored": scored if expected is None else f"{scored} of {expected}",
-        "pass@1": percent(run["pass_at_1"]),
-        "95% CI": "n/a" if low is None else f"{percent(low)} to {percent(high)}",
-        "pass@k": "n/a" if at_k is None else f"{percent(at_k)} {k}",
-        "mean reward": "n/a" if reward is None else round(reward, 4),
-        "tasks that pass": _bar([run[name] for name in BAR]),
-    }
-
-
-def _changed(row: Row) -> str:
-    is_rate = row["metric"] == "pass_at_1"
-    said = wording.points if is_rate else wording.signed
-    names = " vs ".join(one_line(row[side]) for side in ("candidate", "base"))
-    low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
-    span = "" if low is None else f" (95% CI {said(low)} to {said(high)})"
-    verdict = f", {row['verdict_holm']}" if row["verdict_holm"] else ""
-    what, unit = ("pass@1", " points") if is_rate else ("mean reward", "")
-    return f"{names}: {what} {said(row['delta'])}{unit}{span}{verdict}"
+    return {"has_benchmark": len(benchmarks) > 1 and not is_named, "has_rewards": is_graded}
 
 
 def print_json(analysis: Analysis) -> None:
@@ -323,8 +285,9 @@ def print_json(analysis: Analysis) -> None:
     click.echo(json_text(content, indent=2))
 
 
-def _bar(counts: list[int]) -> str:
+def _bar(run: Mapping[str, Any]) -> str:
     """Marks in proportion; by largest remainder, so that they always fill the bar."""
+    counts = [run[name] for name in BAR]
     if None in counts or not sum(counts):
         return "n/a"
     total = sum(counts)
@@ -351,14 +314,12 @@ def _print_warnings(analysis: Analysis, rest: str) -> None:
 
 def print_findings(ranked: Sequence[Finding], rest: str) -> None:
     """Each with what to run next; `rest` completes a command."""
-    if not ranked:
-        return
-    click.echo(heading("What matters most"))
-    for number, row in enumerate(ranked, start=1):
-        click.echo(labelled(f"{number}.", findings.sentence(row, PLAIN)))
-        if words := finding_command(row):
-            click.echo(f"    blade {neutral(shlex.join(words))}{rest}")
-    click.echo()
+    print_page("findings", findings=_told(ranked, rest))
+
+
+def _told(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]:
+    words = [(findings.sentence(row, PLAIN), finding_command(row)) for row in ranked]
+    return [(said, f"blade {shlex.join(run)}{rest}" if run else "") for said, run in words]
 
 
 def finding_command(row: Finding) -> list[str]:

@@ -15,10 +15,10 @@ from click.core import ParameterSource
 from pipeline import report
 from pipeline.answers import comparisons
 from pipeline.answers.names import find_run, run_names
-from pipeline.cli import compare_gate, compare_series
-from pipeline.cli.compare_page import next_commands, print_comparisons
+from pipeline.cli import compare_page
 from pipeline.cli.options import PATH, Number, analyzed, json_option, warehouse_option
 from pipeline.cli.page import print_next
+from pipeline.cli.terminal import print_page
 from pipeline.errors import LONGEST_NAME, UsageError
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import open_warehouse
@@ -107,7 +107,7 @@ def compare(
         if as_json:
             click.echo(json_text({"series": found_series}, indent=2))
         else:
-            compare_series.print_series(found_series, path)
+            compare_page.print_series(found_series, path)
         return
     with ExitStack() as stack:
         path, names = _located(stack, runs, warehouse)
@@ -134,14 +134,14 @@ def compare(
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
-        opening = compare_gate.gate_page(gates)
+        opening = compare_page.gate_page(gates)
         page = report.markdown.comparison_page(found, opening=opening, link=link or "")
         click.echo(page, nl=False)
     else:
-        compare_gate.print_gate(gates)
-        print_comparisons(found, is_full=full)
-        compare_gate.print_false_alarms(alarms)
-        if commands := next_commands(found, path, is_full=full):
+        compare_page.print_gate(gates)
+        compare_page.print_comparisons(found, is_full=full)
+        print_page("alarms", alarms=alarms)
+        if commands := compare_page.next_commands(found, path, is_full=full):
             click.echo()
             print_next(commands)
     # One that fails goes before one that is not decided.

@@ -1,108 +1,97 @@
-"""What changed between runs, as a page for people: sentences, tables, and tasks that flip."""
+"""Comparisons, the verdict of a policy and series of checkpoints, as pages for people."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
+from io import StringIO
 from pathlib import Path
-from typing import Any
-
-import click
 
 from pipeline.answers.names import Row, bounded
 from pipeline.answers.tasks import SIDES
 from pipeline.cli.options import command, where
-from pipeline.cli.page import (
-    counted,
-    facts,
-    flat,
-    heading,
-    labelled,
-    percent,
-    print_table,
-    row,
-    sentence,
-)
+from pipeline.cli.page import print_next, write_markdown
+from pipeline.cli.terminal import PLAIN, defined, print_page
+from pipeline.profile import gate
+from pipeline.profile.gate import Verdict
 from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
-from pipeline.text import one_line
+from pipeline.report.filters import cell, ref
+from pipeline.report.wording import rounded
 
 # Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
 MOST_FLIPS = 3
 # What a short page leaves to --full: the tables say it, or few ask.
 LEFT_OUT = ("verdict", "same tasks", "why")
-LONGEST_SETTING = 120
 EVENT_CHARACTERS = 300
-UNITS = {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"}
-NOTHING = "No two runs were tried at one benchmark: there is nothing to compare."
-COLOURS = {"improved": "green", "regressed": "red"}
+BLOCKS = "▁▂▃▄▅▆▇█"
 BUCKETS = ("always", "sometimes", "never")
-LINES = {"failure modes": "mode", "funnel": "stage", "task mix": "tasks of"}
-FLIPS = {
-    "lost": "that the base passes at least half the time, the candidate less often",
-    "gained": "that the candidate passes at least half the time, the base less often",
+WORDS = {
+    "units": {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"},
+    "colours": {"improved": "green", "regressed": "red"},
+    "lines": {"failure modes": "mode", "funnel": "stage", "task mix": "tasks of"},
+    "flip_sides": {
+        "lost": "that the base passes at least half the time, the candidate less often",
+        "gained": "that the candidate passes at least half the time, the base less often",
+    },
+    "metrics": sentences.METRICS,
+    "differences": wording.PARTINGS,
+    "sides": SIDES,
+    "buckets": BUCKETS,
 }
-
-
-def _defined(said: Callable[[Any], str]) -> Callable[[Figure], str]:
-    """The same of a figure, which may be undefined."""
-    return lambda figure: "n/a" if figure.value is None else said(figure.value)
-
-
-# Figures as a terminal prints them: bare, since a page carries the sources.
-PLAIN = sentences.Voice(
-    percent=_defined(percent),
-    points=_defined(wording.points),
-    number=_defined(lambda value: wording.short(f"{value:.4f}")),
-    signed=_defined(wording.signed),
-    count=_defined(lambda value: f"{value:,}"),
-    chance=_defined(wording.chance),
-    name=one_line,
-    text=one_line,
+# The colour of a verdict, and what it means.
+VERDICTS = {
+    Verdict.PASS: ("green", "all that the policy asks holds"),
+    Verdict.WARN: ("yellow", "nothing blocks, but look at this first"),
+    Verdict.INCONCLUSIVE: ("yellow", "the data does not decide what the policy asks"),
+    Verdict.FAIL: ("red", "what the policy asks does not hold"),
+}
+HEADS = ("metric", "level", "change", "95% CI", "must be", "tasks", "verdict")
+LEGEND = (
+    "95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes "
+    "the limit, or missing attempts could move the change across it."
 )
-
-
-def _difference(change: Change, value: float | None) -> str:
-    """Without its unit, which a table names once."""
-    if value is None:
-        return "n/a"
-    return wording.points(value) if change.metric == "pass_at_1" else wording.signed(value)
-
-
-def _interval(change: Change, found: FigureRow, name: str) -> str:
-    low, high = (found.values[f"{name}_{end}"] for end in ("low", "high"))
-    if low is None or high is None:
-        return "n/a"
-    return f"{_difference(change, low)} to {_difference(change, high)}"
-
-
-def _level(change: Change, value: float | None) -> str | float | None:
-    """A run's figure; a reward as a number, which a table sets to the right."""
-    if change.metric == "pass_at_1":
-        return percent(value)
-    return None if value is None else round(float(value), 4)
 
 
 def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
     """Of one candidate the whole story; of several, and of all runs, a table."""
-    if not found:
-        click.echo(NOTHING)
     named = [each for each in found if each.is_named]
-    others = [each for each in found if not each.is_named]
-    if len(named) > 1:
-        _print_table(named)
-    for comparison in leading(named)[:MOST_WHOLE]:
-        _print_whole(comparison, is_full=is_full)
-    if len(named) > MOST_WHOLE:
-        shown = f"{MOST_WHOLE} of {len(named)}, what is decided first"
-        click.echo(f"\n{shown}; name fewer candidates to see theirs")
-    if others:
-        click.echo("\n" if named else "", nl=False)
-        _print_table(others)
-        click.echo("\nNo base is named, so there is no verdict.")
+
+    def ledgers(change: Change) -> list[Ledger]:
+        if is_full:
+            return [each for each in change.ledgers if each.lines]
+        return [each for each in _leading(change) if each.page]
+
+    print_page(
+        "compare",
+        named=named,
+        others=[each for each in found if not each.is_named],
+        whole=leading(named)[:MOST_WHOLE],
+        is_full=is_full,
+        left_out=LEFT_OUT[: 1 if is_full else None],
+        most_flips=MOST_FLIPS if is_full else 1,
+        verdict=partial(sentences.verdict, voice=PLAIN),
+        statements=partial(sentences.statements, voice=PLAIN),
+        line_name=partial(sentences.line_name, voice=PLAIN),
+        ledgers=ledgers,
+        total=lambda change, ledger: PLAIN.change(change, ledger.total.total_shown),
+        difference=_difference,
+        interval=_interval,
+        level=_level,
+        transitions=_transitions,
+        metric=_metric,
+        with_events=_with_events,
+        **WORDS,
+    )
+
+
+def print_flips(flips: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
+    """The first flips of each side; rows of `flips` of one comparison, the most changed first."""
+    print_page("flips", flips=flips, most_flips=limit, with_events=_with_events, **WORDS)
 
 
 def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> list[str]:
@@ -118,53 +107,23 @@ def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool
     return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
-def _print_table(found: Sequence[Comparison]) -> None:
-    cells = []
-    for pair, change in ((each, change) for each in found for change in each.told):
-        row = change.row
-        chances = (PLAIN.chance(figure) for figure in (row.p_mean, row.p_any))
-        # Without a base there is neither a verdict nor a correction for candidates.
-        holm = PLAIN.chance(row.p_holm) if pair.is_named else ""
-        cells.append(
-            (
-                *(pair.base, pair.candidate, UNITS[change.metric], row.n_common_tasks.value),
-                _difference(change, row.delta.value),
-                *(_interval(change, row, "ci_new_tasks"), *chances, holm),
-                sentences.verdict(change, PLAIN),
-            )
-        )
-    headings = ("base", "candidate", "by", "tasks", "change", "95% CI (new tasks)")
-    print_table((*headings, "p mean", "p any", "Holm", "verdict"), cells, is_dense=True)
+def _difference(change: Change, figure: Figure) -> str:
+    """Without its unit, which a table names once."""
+    return (PLAIN.points if change.metric == "pass_at_1" else PLAIN.signed)(figure)
 
 
-def _print_whole(comparison: Comparison, *, is_full: bool) -> None:
-    click.echo(heading(f"{one_line(comparison.candidate)} vs {one_line(comparison.base)}"))
-    click.echo(labelled("", _differs(comparison)))
-    if comparison.refused:
-        ids = ", ".join(one_line(task.task_id) for task in comparison.refused)
-        rest = comparison.refused[0].n_refused.value - len(comparison.refused)
-        more = f" and {rest} more" if rest else ""
-        click.echo(labelled("refused", f"one id, different questions: tasks {ids}{more}"))
-    for change in comparison.told:
-        verdict = sentences.verdict(change, PLAIN)
-        styled = click.style(verdict.upper(), bold=True, fg=COLOURS.get(verdict))
-        title = sentences.METRICS[change.metric]
-        click.echo(f"\n{styled}  {title}" if verdict else f"\n{title}")
-        for label, said in sentences.statements(change, PLAIN):
-            if label not in LEFT_OUT[: 1 if is_full else None]:
-                click.echo(row(label, said))
-        _print_tasks(change)
-        if is_full and change is comparison.lead:
-            _print_transitions(comparison)
-        for ledger in change.ledgers if is_full else _leading(change):
-            if lines := ledger.lines if is_full else ledger.page:
-                _print_ledger(change, ledger, lines)
-    if is_full and comparison.metrics:
-        click.echo(heading("other metrics"))
-        headings = ("metric", "tasks", "base", "candidate", "change", "95% CI (new tasks)")
-        print_table(headings, [_metric(each) for each in comparison.metrics])
-    flips = [dict(flip.values) for flip in comparison.flips]
-    print_flips(flips, limit=MOST_FLIPS if is_full else 1)
+def _interval(change: Change, found: FigureRow, name: str) -> str:
+    low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
+    if low.value is None or high.value is None:
+        return "n/a"
+    return f"{_difference(change, low)} to {_difference(change, high)}"
+
+
+def _level(change: Change, figure: Figure) -> str | float | None:
+    """A run's figure; a reward as a number, which a table sets to the right."""
+    if change.metric == "pass_at_1":
+        return PLAIN.percent(figure)
+    return None if figure.value is None else round(float(figure.value), 4)
 
 
 def _leading(change: Change) -> list[Ledger]:
@@ -178,75 +137,22 @@ def _leading(change: Change) -> list[Ledger]:
     return [*chosen, *sentences.widest(change.ledger("slices"))]
 
 
-def _differs(comparison: Comparison) -> str:
-    parts = []
-    for setting in comparison.differing:
-        values = setting.values
-        sides = [values[side] or "not recorded" for side in ("base_value", "candidate_value")]
-        how = " -> ".join(one_line(side, LONGEST_SETTING) for side in sides)
-        if values["n_tasks"] is not None:
-            how = f"in {counted(values['n_tasks'], 'task')}"
-        parts.append(f"{values['setting']} {how}")
-    model = "; neither run records its model" if comparison.has_no_model else ""
-    known = f"settings that differ: {', '.join(parts)}" if parts else ""
-    return (known or "no recorded configuration difference") + model
-
-
-def _print_tasks(change: Change) -> None:
-    if not change.changed:
-        return
-    n_changed = f"{change.row.n_losses.value:,} worse, {change.row.n_gains.value:,} better"
-    unit = ", in points" if change.metric == "pass_at_1" else ""
-    click.echo(heading("tasks") + f", {n_changed}; those that changed most{unit}")
-    cells = []
-    for task in [*change.losses, *change.gains]:
-        levels = (_level(change, task.values[f"{side}_value"]) for side in ("base", "candidate"))
-        moved = (_difference(change, task.values[name]) for name in ("change", "amount"))
-        buckets = (task.values[f"{side}_bucket"] for side in ("base", "candidate"))
-        cells.append((task.task_id, *levels, *moved, *buckets))
-    print_table(("task", "base", "candidate", "change", "share", "from", "to"), cells)
-
-
-def _print_transitions(comparison: Comparison) -> None:
-    """Tasks by the bucket they were in (a row) and are in (a column), noise alone in brackets."""
-    if not comparison.transitions:
-        return
+def _transitions(comparison: Comparison, before: str) -> list[str]:
+    """Tasks that were in a bucket by the one they are in, noise alone in brackets."""
     cells = {
-        (cell.bucket_before, cell.bucket_after): (
-            f"{cell.n_tasks.value:,} ({cell.n_tasks_by_noise.value:.1f})"
+        (each.bucket_before, each.bucket_after): (
+            f"{each.n_tasks.value:,} ({each.n_tasks_by_noise.value:.1f})"
         )
-        for cell in comparison.transitions
+        for each in comparison.transitions
     }
-    click.echo(heading("buckets") + ", from the row to the column; in brackets by noise alone")
-    print_table(
-        ("from", *BUCKETS),
-        [[before, *(cells[before, after] for after in BUCKETS)] for before in BUCKETS],
-    )
-
-
-def _print_ledger(change: Change, ledger: Ledger, lines: Sequence[FigureRow]) -> None:
-    """Lines that add up to the change they explain."""
-    name = ledger.name + (f" by {one_line(ledger.slice_key)}" if ledger.slice_key else "")
-    missing = ", missing rows as failures" if ledger.policy != "dropped" else ""
-    total = PLAIN.change(change, ledger.total.total_shown)
-    click.echo(heading(name) + f"{missing}: {total} in all, {ledger.total.values['explains']}")
-    if ledger.total.is_reversal:
-        click.echo("  Simpson's reversal: every slice that changed went the other way")
-    cells = []
-    for line in lines:
-        moved = _difference(change, line.values["shown"])
-        interval = "" if line.values["ci_low"] is None else _interval(change, line, "ci")
-        where = (line.values["n_tasks"], line.values["example"] or "")
-        cells.append((sentences.line_name(line, PLAIN), moved, interval, *where))
-    title = LINES.get(ledger.name, "value")
-    print_table((title, "change", "95% CI", "tasks", "look at"), cells, is_dense=True)
+    return [cells[before, after] for after in BUCKETS]
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
     shown, moved = PLAIN.percent, PLAIN.points
     if not each.is_rate:
-        shown = _defined(lambda value: wording.short(f"{value:,.1f}"))
-        moved = _defined(wording.signed_amount)
+        shown = defined(lambda value: wording.short(f"{value:,.1f}"))
+        moved = defined(wording.signed_amount)
     k = f", k = {each.k.value}" if each.k.value is not None else ""
     low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
     return (
@@ -256,48 +162,89 @@ def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
     )
 
 
-def print_flips(rows: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
-    """The first flips of each side; rows of `flips` of one comparison, the most changed first."""
-    for side, meaning in FLIPS.items():
-        found = [flip for flip in rows if flip["side"] == side]
-        if not found:
-            continue
-        n_flips, shown = found[0]["n_flips"], found[:limit]
-        number = f"{limit} " if limit > 1 else ""
-        cut = f"; the {number}most changed" if n_flips > limit else ""
-        click.echo(heading(f"{side}: {counted(n_flips, 'task')}") + f" {meaning}{cut}")
-        for line in (line for flip in shown for line in _flip(flip)):
-            click.echo(line)
-
-
-def contrasted(found: Row, common: str, limit: int = EVENT_CHARACTERS) -> Iterator[str]:
-    """What two attempts share, how they diverge, and what stands there in each."""
-    yield from facts(("in common", common), ("then", wording.PARTINGS[found["difference"]]))
-    for side in SIDES:
-        yield from facts((side, one_line(found[side])), ("", flat(found[f"{side}_event"], limit)))
-
-
-def _flip(flip: Row) -> Iterator[str]:
-    """The closest two attempts of a task, one of each run, and where they diverge."""
-    rates = f"{percent(flip['base_pass_rate'])} to {percent(flip['candidate_pass_rate'])}"
-    mode = f", fails with {one_line(flip['failing_mode'])}" if flip["failing_mode"] else ""
-    yield labelled(f"task {one_line(flip['task_id'])}", f"pass rate {rates}{mode}")
-    common = f"{counted(flip['n_common'], 'call')}; "
-    common += f"{counted(flip['n_common_first'], 'consequential step')} alike"
-    events = {
-        f"{side}_event": bounded(
-            flip[f"{side}_event"], EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"]
-        )
-        for side in SIDES
+def _with_events(flip: Row) -> Row:
+    events = {side: flip[f"{side}_event"] for side in SIDES}
+    return {
+        **flip,
+        **{
+            f"{side}_event": bounded(text, EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"])
+            for side, text in events.items()
+        },
     }
-    yield from contrasted({**flip, **events}, flip["n_common"] and common)
-    # What all attempts of a side call says more than what one of them does.
-    said = {
-        "all passes, no failure": flip["tools_of_passes"],
-        "all failures, no pass": flip["tools_of_failures"],
-    }
-    if not any(said.values()):
-        said = {f"only {side}": flip[f"tools_only_{side}"] for side in SIDES}
-    for who, tools in said.items():
-        if tools:
-            yield row("tools", f"{who}: {sentence(', '.join(tools))}")
+
+
+def print_gate(gates: Sequence[Row]) -> None:
+    """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
+    words = {"verdicts": VERDICTS, "heads": HEADS, "legend": LEGEND}
+    of_metric = {"cells_of": _cells, "notes_of": _notes}
+    print_page("gate", gates=gates, whole=_passing(gates), **words, **of_metric)
+
+
+def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
+    """The verdict on all candidates, and how many pass."""
+    n_through = sum(each["exit_code"] == 0 for each in gates)
+    words = f"{n_through} of {len(gates)} candidates pass; all of them must"
+    return gate.worst(each["verdict"] for each in gates), words
+
+
+def gate_page(gates: Sequence[Row]) -> str:
+    """The same as Markdown: verdict, reasons and a table per candidate."""
+    told = []
+    if len(gates) > 1:
+        verdict, words = _passing(gates)
+        told.append(f"**{verdict}** {words}.\n")
+    for each in gates:
+        names = f"{ref(each['candidate'])} vs {ref(each['base'])}, by {ref(each['policy'])}"
+        told.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
+        told += [f"- {cell(reason)}" for reason in each["reasons"]]
+        table = StringIO()
+        write_markdown(HEADS, [_cells(metric) for metric in each["metrics"]], table)
+        told.append(f"\n{table.getvalue()}")
+    return "\n".join([*told, f"{LEGEND}\n\n"]) if gates else ""
+
+
+def _cells(metric: Row) -> tuple[object, ...]:
+    delta, ends, threshold = metric["delta"], metric["ci_new_tasks"], metric["threshold"]
+    moved = "n/a" if delta is None else gate.change(delta, threshold)
+    within = "n/a" if ends is None else gate.interval(ends, threshold)
+    said = (gate.asked(metric), metric["level"], moved, within, gate.required(metric))
+    return (*said, metric["n_tasks"], str(metric["verdict"]))
+
+
+def _notes(judged: Row, whole: Row) -> list[str]:
+    """Why a metric does not hold, without what is said of the whole already."""
+    reasons = [] if judged["verdict"] is Verdict.PASS else judged["reasons"]
+    return [reason for reason in reasons if reason not in whole["reasons"]]
+
+
+def print_series(series: list[Row], warehouse: Path) -> None:
+    """A section per series: its runs along it, how many tasks turned, and which most clearly."""
+    print_page("series", series=series, is_graded=_is_graded, moved=_points, sparkline=sparkline)
+    # The first task that turned, in the run where it fails.
+    turned = [
+        one[turn][0][end]
+        for one in series
+        for turn, end in (("forgotten", "last_citation"), ("learned", "first_citation"))
+        if one[turn]
+    ]
+    print_next(command("why", citation, warehouse) for citation in turned[:1])
+
+
+def _is_graded(runs: Sequence[Row]) -> bool:
+    """Whether rewards say more than passes do."""
+    return any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs)
+
+
+def sparkline(rates: Sequence[float]) -> str:
+    """Rates as blocks: the lowest is 0, the highest 1, and only those two are."""
+    last = len(BLOCKS) - 1
+    levels = (min(max(round(rate * last), rate > 0), last - (rate < 1)) for rate in rates)
+    return "".join(BLOCKS[level] for level in levels)
+
+
+def _points(change: float | None) -> str | None:
+    """A change in percentage points; what rounds to nothing has no sign."""
+    if change is None:
+        return None
+    said = f"{100 * change:+.1f}"
+    return said if float(said) else "0.0"

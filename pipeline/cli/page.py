@@ -7,21 +7,19 @@ import re
 import shutil
 import sys
 import textwrap
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress, zip_longest
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, TextIO
 
 import click
+from rich.cells import cell_len, set_cell_size
 
 from pipeline.text import json_text, markdown_cell, neutral, one_line
 
 WIDTH = 100
-COLUMN = 16
 NARROWEST_TEXT = 20
 LONGEST_TEXT = 400
 LONGEST_COMMAND = 2000
-LONGEST_FLAT = 1000
 
 CELL_WIDTH = 72
 NARROWEST_CELL = 6
@@ -65,48 +63,11 @@ def labelled(label: str, text: str, *, indent: int = 0, column: int = 0) -> str:
     before = " " * indent + label
     if label or column:
         before = before.ljust(column) + "  "
-    return _wrapped(text, before, " " * len(before))
+    return wrapped(text, before, " " * len(before))
 
 
-def row(label: str, text: str) -> str:
-    """A labelled text of a section, in the column that all its sections share."""
-    return labelled(label, text, indent=2, column=COLUMN)
-
-
-def facts(*pairs: tuple[str, str | None]) -> Iterator[str]:
-    """Such rows, without those that have nothing to say."""
-    return (row(label, text) for label, text in pairs if text)
-
-
-def phrase(*parts: Any, by: str = ", ") -> str:
-    """What there is to say, in one go: parts that are empty or false are left out."""
-    return by.join(part for part in parts if part)
-
-
-def flat(text: Mapping[str, Any] | None, limit: int = LONGEST_FLAT) -> str:
-    """A bounded text on one line, inert; what is left out is said."""
-    if text is None:
-        return ""
-    shown = text["text"][:limit]
-    left_out = text["n_characters"] > len(shown)
-    rest = f"… ({text['n_characters']:,} characters)" if left_out else ""
-    return neutral(shown).replace("\n", "\\n").replace("\t", " ") + rest
-
-
-def block(text: Mapping[str, Any], *, indent: int, most_lines: int) -> str:
-    """A bounded text as it stands, line by line; what is left out is said."""
-    space = " " * indent
-    lines = [
-        part
-        for line in neutral(text["text"]).split("\n")
-        for part in (_wrapped(line, space, space).split("\n") if line.strip() else [""])
-    ]
-    left_out = len(lines) > most_lines or text["n_characters"] > len(text["text"])
-    rest = [f"{space}… ({text['n_characters']:,} characters)"] if left_out else []
-    return "\n".join([*lines[:most_lines], *rest])
-
-
-def _wrapped(text: str, first: str, later: str) -> str:
+def wrapped(text: str, first: str, later: str) -> str:
+    """Text in lines of a page, the first and the others with what stands before them."""
     filled = textwrap.fill(
         text,
         # A label as wide as the page still leaves room for words.
@@ -119,24 +80,31 @@ def _wrapped(text: str, first: str, later: str) -> str:
 
 
 def print_table(
-    names: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    notes: Iterable[str] = (),
-    file: TextIO | None = None,
-    is_dense: bool = False,
+    names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO | None = None
 ) -> None:
-    """A table for people: numbers to the right, long text cut, nothing active.
+    """A table for people, who read it on a terminal or in a file."""
+    file, rows = file or sys.stdout, list(rows)
+    to_right = [any(is_number(row[place]) for row in rows) for place in range(len(names))]
+    file.write(drawn_table(names, rows, to_right, [""] * len(rows), room=room_of(file)))
 
-    On a terminal the widest columns give way until it fits, then the last; elsewhere nothing does.
-    A note stands below each row as it is given, inert already. A dense one has no empty column.
+
+def room_of(file: TextIO) -> int:
+    """How wide a table may be there."""
+    return shutil.get_terminal_size().columns if file.isatty() else sys.maxsize
+
+
+def drawn_table(
+    names: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    to_right: Sequence[bool],
+    notes: Sequence[str],
+    *,
+    room: int,
+) -> str:
+    """Numbers to the right, long text cut, nothing active; a note below each row, inert already.
+
+    Where room is short the widest columns give way until it fits, then the last.
     """
-    file = file or sys.stdout
-    rows = [list(row) for row in rows]
-    if is_dense:
-        filled = [any(row[place] not in (None, "") for row in rows) for place in range(len(names))]
-        names, *rows = [list(compress(row, filled)) for row in [names, *rows]]
-    room = shutil.get_terminal_size().columns if file.isatty() else sys.maxsize
     fitting = max(1, (room + len(GAP)) // (NARROWEST_CELL + len(GAP)))
     if left_out := [one_line(name, CELL_WIDTH) for name in names[fitting:]]:
         said = f"without {', '.join(left_out)}: name the columns, or use --format jsonl"
@@ -144,15 +112,13 @@ def print_table(
     lines = [
         [one_line(cell_text(cell), CELL_WIDTH) for cell in row[:fitting]] for row in [names, *rows]
     ]
-    widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     gaps = len(GAP) * (len(widths) - 1)
     while sum(widths) + gaps > room and max(widths) > NARROWEST_CELL:
         widths[widths.index(max(widths))] -= 1
-    to_right = [any(_is_number(row[column]) for row in rows) for column in range(len(widths))]
     first, *drawn = [_line(line, widths, to_right) for line in lines]
-    file.write(f"{first}\n{'─' * (sum(widths) + gaps)}\n")
-    for line, note in zip_longest(drawn, notes, fillvalue=""):
-        file.write(f"{line}\n{note}\n" if note else f"{line}\n")
+    below = (f"{line}\n{note}" for line, note in zip(drawn, notes, strict=True))
+    return f"{first}\n{'─' * (sum(widths) + gaps)}\n{''.join(below)}"
 
 
 def write_markdown(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
@@ -184,27 +150,19 @@ def cell_text(value: Any) -> str:
     return json_text(value) if isinstance(value, (bool, dict, list, tuple)) else str(value)
 
 
-def _line(cells: list[str], widths: list[int], to_right: list[bool]) -> str:
+def _line(cells: list[str], widths: list[int], to_right: Sequence[bool]) -> str:
     padded = []
-    for cell, width, right in zip(cells, widths, to_right, strict=True):
+    for cell, width, right in zip(cells, widths, to_right, strict=False):
         shown = cell
-        while _width(shown) > width:
-            shown = shown.removesuffix("…")[:-1] + "…"
-        space = " " * (width - _width(shown))
+        if cell_len(cell) > width:
+            shown = set_cell_size(cell, width - 1).rstrip() + "…"
+        space = " " * (width - cell_len(shown))
         padded.append(space + shown if right else shown + space)
     return GAP.join(padded).rstrip()
 
 
-def _width(text: str) -> int:
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(char) else 1 + (unicodedata.east_asian_width(char) in "WF")
-        for char in text
-    )
-
-
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a cell is set to the right: a number, or a figure that is written out."""
     if isinstance(value, str):
         return FIGURE.fullmatch(value) is not None
     return isinstance(value, (int, float)) and not isinstance(value, bool)

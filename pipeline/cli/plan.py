@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pipeline.answers import plans
-from pipeline.answers.names import Row, find_run
+from pipeline.answers.names import find_run
 from pipeline.cli.options import Number, json_option, warehouse_option
-from pipeline.cli.page import percent, print_table
+from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
-from pipeline.text import json_text, neutral
+from pipeline.text import json_text
 from pipeline.warehouse import open_warehouse
-
-NO_NUMBER = "none is enough"
-COLUMNS = ("plan", "tasks", "repeats", "attempts", "tokens", "detectable change")
 
 
 @click.command()
@@ -72,36 +68,4 @@ def plan(
     if as_json:
         click.echo(json_text({"change": change / 100, "power": 0.8, "plans": planned}, indent=2))
     else:
-        for number, each in enumerate(planned):
-            _print(each, is_first=not number)
-
-
-def _print(planned: Row, *, is_first: bool) -> None:
-    click.echo("" if is_first else "\n", nl=False)
-    click.echo(neutral(" to ".join(planned["runs"])))
-    if not planned["rows"]:
-        click.echo("nothing to plan from: no spread, too few tasks, or nothing says what passes")
-    else:
-        click.echo(f"assumes {planned['assumption']}")
-        print_table(COLUMNS, [_cells(row) for row in planned["rows"]])
-    for row in planned["budgets"]:
-        click.echo(_sentence(row))
-
-
-def _cells(row: Row) -> list[Any]:
-    sizes = [row["n_tasks"] or NO_NUMBER, row["n_repeats"] or NO_NUMBER]
-    seen = "n/a" if row["n_attempts"] else None
-    if row["detectable"] is not None:
-        seen = f"{100 * row['detectable']:.1f} points"
-    return [row["plan"], *sizes, row["n_attempts"], row["tokens"], seen]
-
-
-def _sentence(row: Row) -> str:
-    told = f"{row['budget']:,g} {row['unit']} per task of {neutral(row['run_id'])}: "
-    if not row["is_recorded"]:
-        return told + f"no {row['unit']} were recorded"
-    if row["k"] is None:
-        return told + "less than one attempt takes"
-    most = ", all that were tried" if row["is_most"] else ""
-    reached = f"pass@{row['k']} {percent(row['pass_at'])}"
-    return told + f"k = {row['k']}{most} ({row['takes']:,.1f} {row['unit']}), {reached}"
+        print_page("plan", plans=planned)

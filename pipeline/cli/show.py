@@ -9,7 +9,6 @@ import click
 from pipeline.answers.names import Row
 from pipeline.answers.tasks import LONGEST_TITLE, cited, cited_rollout
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.page import phrase
 from pipeline.text import json_text, neutral, one_line
 from pipeline.warehouse import open_warehouse
 
@@ -55,7 +54,8 @@ def _page(rollout: Row, *, full: bool) -> str:
             parts.append(_block(name.replace("_", " "), text, limit))
     for event in rollout["events"]:
         named = (f"#{event['seq']}", event["kind"], event["role"], event["tool"])
-        heading = phrase(*named, event["is_error"] and " (error)", by=" ")
+        error = " (error)" if event["is_error"] else None
+        heading = " ".join(part for part in (*named, error) if part)
         body = event["arguments"] if event["kind"] == "tool_call" else event["text"]
         parts.append(_block(heading, body or "", limit))
     if rollout["verifier"]:

@@ -1,0 +1,166 @@
+"""Pages for a terminal, by their templates: whatever a page prints is inert, wrapped and bare."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from itertools import compress
+from typing import Any
+
+import click
+
+from pipeline.cli.page import (
+    cell_text,
+    counted,
+    drawn_table,
+    is_number,
+    labelled,
+    percent,
+    room_of,
+    sentence,
+    wrapped,
+)
+from pipeline.report import sentences, templates, wording
+from pipeline.report.figures import Figure
+from pipeline.text import neutral, one_line
+
+COLUMN = 16
+LONGEST_FLAT = 1000
+# Of whatever a page prints in one place; longer texts are cut before, and say so.
+LONGEST = 2000
+# Between the cells of a row, and before a number: no text that is inert holds them.
+CELL, NUMBER = "\x1f", "\x1e"
+
+
+def defined(said: Callable[[Any], str]) -> Callable[[Any], str]:
+    """The same of a figure or its value, which may be undefined."""
+
+    def shown(figure: Any) -> str:
+        value = figure.value if isinstance(figure, Figure) else figure
+        return "n/a" if value is None else said(value)
+
+    return shown
+
+
+# Figures as a terminal prints them: bare, since a page carries the sources.
+PLAIN = sentences.Voice(
+    percent=defined(percent),
+    points=defined(wording.points),
+    number=defined(lambda value: wording.short(f"{value:.4f}")),
+    signed=defined(wording.signed),
+    count=defined(lambda value: f"{value:,}"),
+    chance=defined(wording.chance),
+    name=one_line,
+    text=one_line,
+)
+
+
+class Laid(str):
+    """Text that is inert and laid out: a page prints it as it stands."""
+
+
+def print_page(name: str, **values: Any) -> None:
+    """A page by its template."""
+    click.echo(_environment().get_template(f"{name}.txt.j2").render(**values), nl=False)
+
+
+@cache
+def _environment() -> Any:
+    made = templates.environment("terminal", None, autoescape=False)
+    made.keep_trailing_newline = True
+    made.finalize = _inert
+    made.filters |= {
+        # Figures.
+        **{"pct": PLAIN.percent, "points": PLAIN.points, "count": PLAIN.count},
+        **{
+            "signed": PLAIN.signed,
+            "chance": PLAIN.chance,
+            "g": "{:g}".format,
+            "many": counted,
+            "tally": _tally,
+        },
+        "apart": lambda rate: f"{100 * rate:.1f}",
+        # Texts.
+        **{"cause": wording.cause, "flat": _flat, "sentence": sentence, "line": one_line},
+        "bold": lambda text, fg=None: Laid(click.style(_inert(text), bold=True, fg=fg)),
+        # Blocks.
+        **{"block": _block, "table": _table, "wrap": _rows},
+        "note": lambda text: _rows(text, indent=4),
+        "row": lambda text, label="": _rows(text, label, indent=2, column=COLUMN),
+    }
+    made.globals |= {"cells": _cells, "phrase": _phrase}
+    return made
+
+
+def _inert(value: Any) -> str:
+    if isinstance(value, Laid):
+        return value
+    return one_line(cell_text(value), LONGEST)
+
+
+def _flat(text: Mapping[str, Any] | None, limit: int = LONGEST_FLAT) -> str:
+    """A bounded text on one line; what is left out is said."""
+    if text is None:
+        return ""
+    shown = text["text"][:limit]
+    left_out = text["n_characters"] > len(shown)
+    return _inert(shown) + (f"… ({text['n_characters']:,} characters)" if left_out else "")
+
+
+def _phrase(*parts: Any, by: str = ", ") -> str:
+    """What there is to say, in one go: parts that are empty or false are left out."""
+    return by.join(part for part in parts if part)
+
+
+def _tally(row: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
+    """How many of each, without what there is none of."""
+    return [f"{row[name]:,} {said}" for name, said in words.items() if row.get(name)]
+
+
+def _block(text: Mapping[str, Any] | None, *, indent: int, most_lines: int) -> Laid:
+    """A bounded text as it stands, line by line; what is left out is said."""
+    if text is None or not text["text"].strip():
+        return Laid("")
+    space = " " * indent
+    lines = [
+        part
+        for line in neutral(text["text"]).split("\n")
+        for part in (wrapped(line, space, space).split("\n") if line.strip() else [""])
+    ]
+    left_out = len(lines) > most_lines or text["n_characters"] > len(text["text"])
+    rest = [f"{space}… ({text['n_characters']:,} characters)"] if left_out else []
+    return Laid("\n".join([*lines[:most_lines], *rest]))
+
+
+def _rows(text: str, label: str = "", **how: int) -> Laid:
+    """A block of a template as a labelled text; of nothing, nothing."""
+    words = re.sub(r"\s*\n\s*", " ", text).strip()
+    return Laid(f"{labelled(_inert(label), words, **how)}\n" if words else "")
+
+
+def _cells(*values: Any) -> Laid:
+    """A row of a table, its numbers marked."""
+    bare = [each.value if isinstance(each, Figure) else each for each in values]
+    return Laid(CELL.join(NUMBER * is_number(each) + _inert(each) for each in bare))
+
+
+def _table(text: str) -> Laid:
+    """A block of a template as a table: rows of cells, the names first, and notes below them.
+
+    A column that is empty in all rows is left out.
+    """
+    rows: list[list[str]] = []
+    notes: list[str] = []
+    for line in text.removesuffix("\n").split("\n"):
+        if CELL in line:
+            rows.append(line.split(CELL))
+            notes.append("")
+        else:
+            notes[-1] += f"{line}\n"
+    filled = [any(row[place] for row in rows[1:]) for place in range(len(rows[0]))]
+    names, *rows = [list(compress(row, filled)) for row in rows]
+    to_right = [any(row[place][:1] == NUMBER for row in rows) for place in range(len(names))]
+    bare = [[cell.removeprefix(NUMBER) for cell in row] for row in rows]
+    return Laid(drawn_table(names, bare, to_right, notes[1:], room=room_of(sys.stdout)))
