@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,12 @@ from pipeline.package.json_places import lines
 from pipeline.package.verify import quotes
 from pipeline.package.verify.citations import cited
 from pipeline.package.verify.evidence import Evidence
+from pipeline.package.verify.sidecar import is_same
 from pipeline.report.blocks import Source
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
 from pipeline.text import json_text, one_line
 
-CHECK, MOST_SHOWN, LARGEST = "fact", 3, 1e15
+CHECK, MOST_SHOWN = "fact", 3
 
 
 @dataclass(frozen=True)
@@ -84,24 +84,12 @@ def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
         expected = "a query that can be run" if answer.is_wrong else None
         return Finding(line, status, _claim(fact), expected, f"{source}: {answer.fault}", CHECK)
     values = [value for _, value in answer.values]
-    is_right = len(values) == 1 and _is_same(fact.value, values[0])
+    # A text of JSON stands for a list or an object.
+    told = [_json(value) if isinstance(fact.value, str) else value for value in values]
+    is_right = len(told) == 1 and is_same(fact.value, told[0])
     expected = ", ".join(map(_json, values[:MOST_SHOWN])) or "the query gives no row"
     status = VERIFIED if is_right else CONTRADICTED
     return Finding(line, status, _claim(fact), expected, source, CHECK)
-
-
-def _is_same(given: Any, value: Any) -> bool:
-    """Equal, or equal at the digits that the fact is written with; rates have two at least."""
-    if isinstance(given, str) and not isinstance(value, str):
-        return given == _json(value)
-    if isinstance(given, bool) or not isinstance(value, (int, float, Decimal)):
-        return bool(given == value)
-    if abs(given) > LARGEST:
-        return bool(given == value)
-    told, found = float(given), float(value)
-    decimals = len(repr(told).partition(".")[2])
-    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
-    return abs(found - told) <= half + 1e-9 * abs(told)
 
 
 def _json(value: Any) -> str:
