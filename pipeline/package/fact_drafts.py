@@ -18,7 +18,17 @@ from pathlib import Path
 from pipeline.citation import parse
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
-from pipeline.package.verify.units import CELLS, HEADS, SAID, Unit, head, title_task, units, visible
+from pipeline.package.verify.units import (
+    CELLS,
+    HEADS,
+    SAID,
+    Unit,
+    head,
+    short_names,
+    title_task,
+    units,
+    visible,
+)
 from pipeline.report.blocks import QUOTED, Block, literal, read
 
 LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
@@ -108,12 +118,9 @@ class _Reader:
         runs = Counter([each.run_id for each in cited] + FORM["run"].findall(told))
         self.run = max(sorted(runs), key=runs.__getitem__) if runs else None
         # What tells runs apart may stand for them, as a model's name does.
-        parts = [run.split("_") for run in sorted(runs)]
-        columns = enumerate(zip(*parts, strict=False))
-        shared = next((n for n, column in columns if len(set(column)) > 1), 0)
         self.runs = {
-            "_".join(part): re.compile(rf"(?<![^\W_]){re.escape('_'.join(part[shared:]))}(?![\w-])")
-            for part in parts
+            run: re.compile(rf"(?<![^\W_]){re.escape(short)}(?![\w-])")
+            for run, short in short_names(runs).items()
         }
         self.tasks = {task for unit in every for _, task in unit.tasks}
         self.tasks |= {each.task_id for each in cited}
