@@ -20,7 +20,7 @@ DIGITS = 4
 MOST_OF_ONE = 2
 SHOWN = 160
 
-Judge = Callable[[Sequence[Met], Text], list[Met]]
+Judge = Callable[[Sequence[Met], Text], tuple[list[Met], dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ def score(
     sound = soundness(read, by.golden, by.asked, findings)
     if judge is None:
         return Score(tuple(found), sound)
-    judged = judge(found, read)
-    return Score(tuple(judged), sound, getattr(judge, "account", None))
+    judged, account = judge(found, read)
+    return Score(tuple(judged), sound, account)
 
 
 def _is_same(fact: Fact, claim: Fact) -> bool:
