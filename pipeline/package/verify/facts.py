@@ -17,6 +17,8 @@ from pipeline.package.verify import quotes
 from pipeline.package.verify.citations import cited
 from pipeline.package.verify.evidence import Evidence
 from pipeline.package.verify.sidecar import is_same
+from pipeline.package.verify.units import units
+from pipeline.report import blocks
 from pipeline.report.blocks import Source
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
 from pipeline.text import json_text, one_line
@@ -36,7 +38,7 @@ class FactsFile:
     @property
     def citations(self) -> Iterator[Citation]:
         """All that they cite, where it has the form of a citation."""
-        told = (citation.parse(each) for _, fact in self.facts for each in fact.citations)
+        told = (citation.parse(each) for _, fact in self.facts for each in _cited(fact))
         return (each for each in told if each is not None)
 
 
@@ -57,16 +59,16 @@ def check(given: FactsFile, known: Evidence | None, answers: Answers | None) -> 
         yield Finding(1, CONTRADICTED, given.file, given.fault, given.file, CHECK)
     quoted: list[quotes.Quote] = []
     for line, fact in given.facts:
-        told = [citation.parse(each) for each in fact.citations]
+        told = [citation.parse(each) for each in _cited(fact)]
         there = tuple(each for each in told if each and known and known.exists(each))
         if known is None or answers is None:
             yield Finding(line, UNCHECKED, _claim(fact), None, "no data", CHECK)
             continue
         if fact.sql is not None and fact.value is not None:
             yield _answered(line, fact, answers)
-        elif not there or not (fact.quotes or fact.citations):
+        elif not there or not (fact.quotes or told):
             yield Finding(line, UNCHECKED, _claim(fact), None, "nothing to check", CHECK)
-        for text, each in zip(fact.citations, told, strict=True):
+        for text, each in zip(_cited(fact), told, strict=True):
             if each is None:
                 yield Finding(line, CONTRADICTED, text, citation.SHAPE, "its form", "citation")
             else:
@@ -74,6 +76,12 @@ def check(given: FactsFile, known: Evidence | None, answers: Answers | None) -> 
         quoted += [quotes.Quote(line, text, there, is_exact=True) for text in fact.quotes if there]
     if known is not None:
         yield from quotes.found(quoted, known)
+
+
+def _cited(fact: Fact) -> list[str]:
+    """What a fact cites; one of text alone does so in its sentence."""
+    found = [each for unit in units(blocks.read(fact.fact)) for *_, each in unit.cites]
+    return [*fact.citations] or [str(each) for each in found]
 
 
 def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
