@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -49,7 +50,7 @@ def score(
     """
     from pipeline.package import files
     from pipeline.package.facts import read_facts
-    from pipeline.package.scoring.judge import Judge
+    from pipeline.package.scoring.judge import judged
     from pipeline.package.scoring.score import score as scored
     from pipeline.package.scoring.score import standard
     from pipeline.package.verify import verify
@@ -59,9 +60,8 @@ def score(
     text = files.report_text(report)
     brought = report.with_name(f"{report.stem}_claims.json")
     claims = read_facts(brought) if brought.is_file() else []
-    asked = (
-        Judge(judge, output_dir / "judge_answers.jsonl" if output_dir else None) if judge else None
-    )
+    cache = output_dir / "judge_answers.jsonl" if output_dir else None
+    asked = partial(judged, command=judge, cache=cache) if judge else None
     findings = []
     if warehouse is not None:
         with open_warehouse(warehouse) as opened:

@@ -7,57 +7,38 @@ name beside a citation; the words between them are not read. A person edits the 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
+from pathlib import Path
 
 from pipeline.citation import parse
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
-from pipeline.package.verify.units import CELLS, HEADS, SAID, Unit, head, title_task, units, visible
+from pipeline.package.verify.units import (
+    CELLS,
+    HEADS,
+    SAID,
+    Unit,
+    head,
+    short_names,
+    title_task,
+    units,
+    visible,
+)
 from pipeline.report.blocks import QUOTED, Block, literal, read
 
 LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
-# How the report was made is no finding.
-APART = re.compile(r"reproduc|inventory|artifact|appendix|method", re.IGNORECASE)
-HIDDEN = re.compile(r"<!--.*?-->|\*\*", re.DOTALL)
-NAMED = re.compile(r"\b(?:task|problem|instance|question)\s+#?(\d[\w-]*|`[^`\n]{1,200}`)", re.I)
-ID = re.compile(r"(?=\S*\d)[\w.]+(?:[-_:/#][\w.]+)+")
-# `cause: behaviour (BI)`, `UK, not KG` at the beginning of a sentence, `KG to UK:` behind a task.
-GIVEN = re.compile(
-    r"(?:\b[Cc]ause\b[^.;]{0,80}?|\A\W*|\b[A-Z]{2}(?:\+[A-Z]{2})? to )\b"
-    r"(?P<cause>(?:KG|UK|BI|TI|IR|DA)(?:\+(?:KG|UK|BI|TI|IR|DA))?)\b(?! to\b)(?=\W)"
-)
-EXPECTED = re.compile(r"\A(?:expected|not asked for):|\bexpected\b[^.\"`]{0,40}[\"`]", re.I)
-CHECK = re.compile(r"\A(?:last error|failed checks?|failed tests?):", re.IGNORECASE)
-MODE = re.compile(r"(?<![\w/-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w/-])")
-OUTCOME = "distinct if(is_pass, 'pass', 'fail')"
-RUN = re.compile(r"\brun_id = '([^']+)'")
-COMPARED = re.compile(r"\b(?:comparison|ledger|flips)")
-CANDIDATE = re.compile(r"\bcandidate = '([^']+)'")
-# What needs the sentence before it.
-DANGLING = re.compile(
-    r"(?:Task `[^`]+`: )?(?:it|its|this|that|these|those|they|their|he|she|both|such|here|there|so|"
-    r"but|and|or|then|however|instead|also|the (?:same|other)|\w+ of (?:its|them|these))\b",
-    re.IGNORECASE,
-)
-WORDS = re.compile(r"\b[A-Za-z][a-z]{4,}\b")
-NAMES = re.compile(r"(?<=[a-z,] )[A-Z][a-z]{2,}\b|(?<![\w:#/-])\d{5,}(?![\w-])")
-COMMON = frozenset(
-    "about above after again another before being below between could every first found given never"
-    " other should since still their there these thing those three under until where which while"
-    " without would tasks rollout rollouts attempt attempts failure failures".split()
-)
-WORTH = {"cause": 5.0, "expected_call": 5.0, "direction": 4.5, "mode": 4.0, "check": 4.0}
-WORTH |= {"other": 3.5, "outcome": 3.5, "bucket": 2.0, "count": 2.0, "rate": 1.5}
-OF_LEVEL = {HIGH: 1.5, MEDIUM: 0.75, LOW: 0.0}
+TOLD = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PREDICATES, WORTH = TOLD["predicates"], TOLD["worth"]
+FORM = {name: re.compile(told) for name, told in TOLD["patterns"].items()}
+COMMON = frozenset(TOLD["words"]["common"].split())
 QUANTITIES = ("count", "rate", "bucket")
 # What is said of rollouts; the rest is said of a task once.
 OF_ROLLOUTS = ("outcome", "other")
-# What a fact's section, task and predicate cost it where another fact has them.
-SPENT = {"section": 0.6, "task": 2.0, "predicate": 1.0}
 NAMELESS = "names no task, rollout or mode, quotes nothing, and has no source"
 REPEATED = "says of its subject what another fact says"
 SURPASSED = "tells less than those chosen"
@@ -113,7 +94,7 @@ def _spread(found: list[Candidate], most: int) -> list[Fact]:
 
     def worth(each: Candidate) -> tuple[float, int, str]:
         value, line, fact = each
-        spent = sum(SPENT[mark[0]] * used[mark] for mark in marks(fact))
+        spent = sum(WORTH[mark[0]] * used[mark] for mark in marks(fact))
         return value - spent, -line, fact.predicate
 
     while found and len(chosen) < most:
@@ -134,15 +115,12 @@ class _Reader:
         every = units(report)
         cited = [each for unit in every for *_, each in unit.cites]
         told = "\n".join(source.text for block in report.blocks for source in block.sources)
-        runs = Counter([each.run_id for each in cited] + RUN.findall(told))
+        runs = Counter([each.run_id for each in cited] + FORM["run"].findall(told))
         self.run = max(sorted(runs), key=runs.__getitem__) if runs else None
         # What tells runs apart may stand for them, as a model's name does.
-        parts = [run.split("_") for run in sorted(runs)]
-        columns = enumerate(zip(*parts, strict=False))
-        shared = next((n for n, column in columns if len(set(column)) > 1), 0)
         self.runs = {
-            "_".join(part): re.compile(rf"(?<![^\W_]){re.escape('_'.join(part[shared:]))}(?![\w-])")
-            for part in parts
+            run: re.compile(rf"(?<![^\W_]){re.escape(short)}(?![\w-])")
+            for run, short in short_names(runs).items()
         }
         self.tasks = {task for unit in every for _, task in unit.tasks}
         self.tasks |= {each.task_id for each in cited}
@@ -151,11 +129,12 @@ class _Reader:
         for unit in every:
             for *_, each in unit.cites:
                 self.below.setdefault(unit.block.path, each.run_id)
-        self.words = Counter(word.casefold() for word in WORDS.findall(text))
+        self.words = Counter(word.casefold() for word in FORM["words"].findall(text))
         self.units = [
             unit
             for unit in every
-            if unit.block.kind != "heading" and not APART.search("".join(unit.block.path[:1]))
+            if unit.block.kind != "heading"
+            and not FORM["apart"].search("".join(unit.block.path[:1]))
         ]
         # The block read last, and the task that it spoke of.
         self.last: tuple[Block | None, str] = (None, "")
@@ -169,7 +148,7 @@ class _Reader:
         quotes = tuple(dict.fromkeys(words))
         has_event = any(each.seq is not None for *_, each in unit.cites)
         for predicate, value, subject, told, sql in self._claims(unit, quotes):
-            text = " ".join(HIDDEN.sub("", told).split())
+            text = " ".join(FORM["hidden"].sub("", told).split())
             if not SHORTEST <= len(text) <= LONGEST or text.endswith((":", "?")):
                 continue
             is_about = bool(unit.cites or subject.task)
@@ -187,8 +166,14 @@ class _Reader:
                 quotes=quotes,
                 terms=self._terms(unit, text),
             )
-            worth = WORTH[predicate] + OF_LEVEL[level] + 1.0 * bool(quotes) + 0.5 * bool(sql)
-            worth -= 3.0 * bool(DANGLING.match(text)) + (subject.task is None) + 0.5 * unit.is_row
+            worth = (
+                PREDICATES[predicate]["worth"] + WORTH[level] + 1.0 * bool(quotes) + 0.5 * bool(sql)
+            )
+            worth -= (
+                3.0 * bool(FORM["dangling"].match(text))
+                + (subject.task is None)
+                + 0.5 * unit.is_row
+            )
             yield worth, unit.line, fact
 
     def _claims(self, unit: Unit, quotes: tuple[str, ...]) -> Iterator[Claim]:
@@ -196,7 +181,7 @@ class _Reader:
         if unit.is_row:
             yield from self._of_row(unit, subject)
             return
-        seen = HIDDEN.sub("", visible(unit.text)).strip()
+        seen = FORM["hidden"].sub("", visible(unit.text)).strip()
         text = prefix + seen
         names = [*self._names(unit), *(each[1:-1] for each in QUOTED.findall(seen))]
         labels = [
@@ -205,26 +190,22 @@ class _Reader:
             if (label := SAID["label"].search(unit.report.text, max(span.start, start - 12), start))
         ]
         # What stands in code may be anybody's text, but for a name by itself.
-        bare = re.sub(r"`([^`]*)`", lambda code: code[1] * bool(MODE.fullmatch(code[1])), seen)
-        modes = list(dict.fromkeys(MODE.findall(bare)))
-        if subject.task and (match := GIVEN.search(seen)):
-            yield "cause", match["cause"], subject, text, _query("cause", "root_causes", subject)
-        if subject.task and names and (match := EXPECTED.search(seen)):
-            query = _query("distinct tool", "expected_calls", subject, tool=names[0])
+        bare = re.sub(
+            r"`([^`]*)`", lambda code: code[1] * bool(FORM["mode"].fullmatch(code[1])), seen
+        )
+        modes = list(dict.fromkeys(FORM["mode"].findall(bare)))
+        if subject.task and (match := FORM["cause"].search(seen)):
+            yield "cause", match["cause"], subject, text, _query("cause", subject)
+        if subject.task and names and (match := FORM["expected"].search(seen)):
+            query = _query("expected_call", subject, tool=names[0])
             is_tool = match[0].endswith(":")
             yield "expected_call", names[0], subject, text, query if is_tool else None
-        if subject.task and names and CHECK.match(seen):
+        if subject.task and names and FORM["check"].match(seen):
             yield "check", names[0], subject, text, None
         if labels and len(subject.rollouts) == 1:
-            yield "outcome", labels[0], subject, text, _query(OUTCOME, "rollouts", subject)
+            yield "outcome", labels[0], subject, text, _query("outcome", subject)
         elif len(modes) == 1 and (subject.task or unit.cites):
-            yield (
-                "mode",
-                modes[0],
-                subject,
-                text,
-                _query("distinct mode", "rollout_modes", subject, mode=modes[0]),
-            )
+            yield "mode", modes[0], subject, text, _query("mode", subject, mode=modes[0])
         yield from _figures(unit, subject, text)
         if unit.cites or (subject.task and (names or quotes)):
             yield "other", None, subject, text, None
@@ -235,25 +216,29 @@ class _Reader:
         for name, cell in cells.items():
             told = cell.strip("`")
             rest = "; ".join(each for other, each in whole.items() if other != name)
-            if HEADS["mode"].fullmatch(name) and unit.cites and (match := MODE.search(told)):
+            if (
+                HEADS["mode"].fullmatch(name)
+                and unit.cites
+                and (match := FORM["mode"].search(told))
+            ):
                 text = f"The failure mode {match[0]}: {rest}."
-                query = _query("distinct mode", "rollout_modes", subject, mode=match[0])
+                query = _query("mode", subject, mode=match[0])
                 yield "mode", match[0], subject, text, query
             elif HEADS["cause"].fullmatch(name) and CELLS["cause"].fullmatch(told):
                 listed = [Subject(self.run, task) for task in unit.listed_tasks] or [subject]
                 for each in (each for each in listed if each.task):
                     text = f"The root cause of task `{each.task}` is {told}."
-                    yield "cause", told, each, text, _query("cause", "root_causes", each)
+                    yield "cause", told, each, text, _query("cause", each)
             elif subject.task is None:
                 continue
             elif HEADS["bucket"].fullmatch(name) and (match := CELLS["bucket"].fullmatch(told)):
                 value = match["bucket"].lower()
                 text = f"Task `{subject.task}` is of the bucket {value}: {rest}."
-                yield "bucket", value, subject, text, _query("bucket", "task_outcomes", subject)
+                yield "bucket", value, subject, text, _query("bucket", subject)
             elif HEADS["outcome"].fullmatch(name) and (match := CELLS["outcome"].fullmatch(told)):
                 value = "pass" if match["pass"] else "fail"
                 text = f"Task `{subject.task}` is a {value}: {rest}."
-                query = _query(OUTCOME, "rollouts", subject) if subject.rollouts else None
+                query = _query("outcome", subject) if subject.rollouts else None
                 yield "outcome", value, subject, text, query
             elif HEADS["check"].fullmatch(name) and told:
                 yield "check", told, subject, f"Task `{subject.task}` fails {told}: {rest}.", None
@@ -271,9 +256,9 @@ class _Reader:
         own = [each for each in cited if each.task_id == before] or cited
         codes = [told for *_, told in unit.codes if parse(told) is None and told not in self.runs]
         named = [task for _, task in unit.tasks]
-        named += [each.strip("`") for each in NAMED.findall(unit.text)]
+        named += [each.strip("`") for each in FORM["named"].findall(unit.text)]
         named = named or [told for told in codes if told in self.tasks]
-        named = named or [told for told in codes if ID.fullmatch(told) and not self.runs]
+        named = named or [told for told in codes if FORM["id"].fullmatch(told) and not self.runs]
         runs = [run for run, name in self.runs.items() if name.search(unit.text)]
         run = self.run if not runs else runs[0] if len(runs) == 1 else None
         subject, prefix = Subject(run), ""
@@ -302,9 +287,9 @@ class _Reader:
     def _terms(self, unit: Unit, text: str) -> tuple[str, ...]:
         """Names first, then words that the report uses least."""
         names = [each[1:-1] for each in QUOTED.findall(text) if len(each.split()) < 3]
-        names += self._names(unit) + MODE.findall(text) + NAMES.findall(text)
+        names += self._names(unit) + FORM["mode"].findall(text) + FORM["names"].findall(text)
         short = [name for name in dict.fromkeys(names) if 2 < len(name) <= 40][:MOST_TERMS]
-        words = WORDS.findall(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))
+        words = FORM["words"].findall(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))
         told = set(map(str.casefold, words)) - COMMON - {name.casefold() for name in short}
         rare = sorted(told, key=lambda each: (self.words[each], each))
         return (*short, *rare[: max(0, ENOUGH_TERMS - len(short))])
@@ -317,10 +302,10 @@ def _figures(unit: Unit, subject: Subject, text: str) -> Iterator[Claim]:
     for token in (each for each in unit.tokens if each.value is not None):
         assert token.value is not None
         sql = queries.get(token.start)
-        if token.is_signed and token.unit and (not sql or COMPARED.search(sql)):
+        if token.is_signed and token.unit and (not sql or FORM["compared"].search(sql)):
             side = "higher" if token.value > 0 else "lower"
             query = f"select if(({sql}) > 0, 'higher', 'lower')" if sql else None
-            candidate = CANDIDATE.search(sql or "")
+            candidate = FORM["candidate"].search(sql or "")
             about = replace(subject, run=candidate[1]) if candidate else subject
             yield "direction", side, about, text, query
             return
@@ -344,10 +329,11 @@ def _queries(block: Block) -> dict[int, str]:
     return dict(zip(places, found, strict=True)) if len(places) == len(found) else {}
 
 
-def _query(select: str, relation: str, subject: Subject, **also: str) -> str | None:
+def _query(predicate: str, subject: Subject, **also: str) -> str | None:
     """What a relation says of a task, or of some of its rollouts; none where the run is unknown."""
     if subject.run is None or subject.task is None:
         return None
+    select, relation = PREDICATES[predicate]["select"], PREDICATES[predicate]["from"]
     where = f"run_id = {literal(subject.run)} and task_id = {literal(subject.task)}"
     if subject.rollouts and relation in ("rollouts", "rollout_modes"):
         where += f" and rollout_index in ({', '.join(map(str, subject.rollouts))})"

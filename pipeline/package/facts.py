@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -77,82 +77,58 @@ def read_facts(path: Path) -> list[Fact]:
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{path}: no list of facts under `anchor_facts`.", hint=MAKE_FACTS)
     found = [_fact(f"{path}: fact {place}", place, each) for place, each in enumerate(listed, 1)]
-    _refuse_repeats(path, found)
+    for name, what in (("fact", "are the same"), ("id", "have the same id")):
+        seen: dict[str, int] = {}
+        for place, each in enumerate(found):
+            first = seen.setdefault(getattr(each, name).lower(), place)
+            if first < place:
+                told = f"{path}: facts {found[first].id} and {each.id} {what}."
+                raise InputError(told, hint="A fact counts once: remove or reword one of them.")
     return found
 
 
 def _fact(where: str, place: int, value: Any) -> Fact:
     if not isinstance(value, dict):
         raise InputError(f"{where} is not an object.", hint="Each has id, fact and difficulty.")
-    text = value.get("fact")
-    if not isinstance(text, str) or len(text.strip()) < SHORTEST:
-        raise InputError(
-            f"{where} has no text of at least {SHORTEST} characters under `fact`.",
-            hint="Say one claim in a sentence: what happened, where, how often.",
-        )
-    given, section, score = value.get("id"), value.get("section"), value.get("mean_score")
-    told, query = value.get("value"), value.get("sql")
-    if isinstance(told, (dict, list)) or not (query is None or isinstance(query, str)):
-        raise InputError(
-            f"{where} has a `value` or an `sql` of another kind.",
-            hint="A value is one text, number, true, false or null; sql is the query behind it.",
-        )
-    is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
-    return Fact(
-        id=f"fact-{place:02d}" if given is None else str(given),
-        fact=" ".join(text.split()),
-        difficulty=_one_of(where, "difficulty", value.get("difficulty") or MEDIUM, DIFFICULTIES),
-        section=section if isinstance(section, str) else None,
-        subject=_subject(where, value.get("subject")),
-        predicate=_one_of(where, "predicate", value.get("predicate") or "other", PREDICATES),
-        value=told,
-        sql=query or None,
-        citations=_texts(where, "citations", value.get("citations")),
-        quotes=_texts(where, "quotes", value.get("quotes")),
-        terms=_texts(where, "terms", value.get("terms")),
-        mean_score=score if is_number else None,
-    )
-
-
-def _one_of(where: str, name: str, value: Any, known: Sequence[str]) -> str:
-    if value not in known:
-        raise InputError(
-            f"{where} has the {name} {one_line(json_text(value), 40)}.",
-            hint=f"It is one of {', '.join(known)}.",
-        )
-    return str(value)
-
-
-def _subject(where: str, value: Any) -> Subject:
-    told = {} if value is None else value
-    rollouts = told.get("rollouts") or [] if isinstance(told, dict) else None
-    if not isinstance(rollouts, list) or any(type(each) is not int for each in rollouts):
-        raise InputError(
-            f"{where} has a `subject` of another kind.",
-            hint='It is {"run": ..., "task": ..., "rollouts": [0, 1]}, each of them optional.',
-        )
+    given = {name: value[name] for name in SHAPES if value.get(name) not in (None, "")}
+    for name, (is_right, shape) in SHAPES.items():
+        if (name in given or name == "fact") and not is_right(given.get(name)):
+            told = one_line(json_text(given.get(name)), 40)
+            raise InputError(f"{where} has the {name} {told}.", hint=f"It is {shape}.")
+    told = given.get("subject", {})
     run, task = (None if told.get(name) is None else str(told[name]) for name in ("run", "task"))
-    return Subject(run, task, tuple(rollouts))
+    given["id"] = str(given.get("id", f"fact-{place:02d}"))
+    given["fact"] = " ".join(given["fact"].split())
+    given["subject"] = Subject(run, task, tuple(told.get("rollouts") or ()))
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+    return Fact(**values)
 
 
-def _texts(where: str, name: str, value: Any) -> tuple[str, ...]:
-    told = [] if value is None else value
-    if not isinstance(told, list) or not all(isinstance(each, str) for each in told):
-        raise InputError(f"{where} has no list of texts under `{name}`.", hint="Remove it, or fix.")
-    return tuple(told)
+def _are(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(type(each) is kind for each in value)
 
 
-def _refuse_repeats(path: Path, found: list[Fact]) -> None:
-    seen: dict[str, str] = {}
-    ids: set[str] = set()
-    for each in found:
-        told = each.fact.lower()
-        if told in seen:
-            raise InputError(
-                f"{path}: facts {seen[told]} and {each.id} are the same.",
-                hint="A fact counts once: remove or reword one of them.",
-            )
-        if each.id in ids:
-            raise InputError(f"{path}: two facts have the id {each.id}.", hint="Rename one.")
-        seen[told] = each.id
-        ids.add(each.id)
+# What each field of a fact may be, and how to say so; the public toolkit's are the first three.
+SHAPES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (lambda told: isinstance(told, (str, int)), "a name"),
+    "fact": (
+        lambda told: isinstance(told, str) and len(told.strip()) >= SHORTEST,
+        f"one claim in a sentence of at least {SHORTEST} characters",
+    ),
+    "difficulty": (lambda told: told in DIFFICULTIES, f"one of {', '.join(DIFFICULTIES)}"),
+    "section": (lambda told: isinstance(told, str), "the title of a section"),
+    "subject": (
+        lambda told: isinstance(told, dict) and _are(told.get("rollouts") or [], int),
+        '{"run": ..., "task": ..., "rollouts": [0, 1]}, each of them optional',
+    ),
+    "predicate": (lambda told: told in PREDICATES, f"one of {', '.join(PREDICATES)}"),
+    "value": (
+        lambda told: isinstance(told, (str, int, float)),
+        "one text, number, true, false or null",
+    ),
+    "sql": (lambda told: isinstance(told, str), "the query behind the value"),
+    "citations": (lambda told: _are(told, str), "a list of texts"),
+    "quotes": (lambda told: _are(told, str), "a list of texts"),
+    "terms": (lambda told: _are(told, str), "a list of texts"),
+    "mean_score": (lambda told: isinstance(told, (int, float)), "a number"),
+}

@@ -46,14 +46,6 @@ def report_text(path: Path) -> str:
     return text
 
 
-def is_there(path: Path) -> bool:
-    """Whether anything stands at this path."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
-
-
 def names_in(folder: Path, ending: str = "") -> list[str]:
     """The files of a folder by name, hidden ones aside; none where it cannot be listed."""
     try:

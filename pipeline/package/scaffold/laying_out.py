@@ -12,16 +12,16 @@ import os
 import re
 import shlex
 import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pipeline.errors import BladeError, InputError
+from pipeline.errors import InputError
 from pipeline.files import UnreadableError, content
+from pipeline.outputs import explained
 from pipeline.package.files import write_text
 from pipeline.package.layout import (
     DRAFTS,
@@ -58,10 +58,9 @@ Whole = Callable[[Path], AbstractContextManager[tuple[Source, Path]]]
 
 @dataclass(frozen=True)
 class Step:
-    """A file by its name in the package: what is to stand there, and what becomes of it."""
+    """A file by its name in the package, and what becomes of it."""
 
     name: str
-    content: str | Path
     standing: Standing
     # What a refresh changes, as lines of a unified diff.
     diff: tuple[str, ...] = ()
@@ -91,11 +90,9 @@ def lay_out(
     link: bool,
     refresh: bool,
 ) -> LaidOut:
-    """The package, whole; nothing is written until all of it is made and fits what is there."""
+    """The package, whole: first its rollouts, if they fit what is there, then drafts of them."""
     there = package(folder)
-    present = _present(folder, there.results.name)
-    is_there = bool(there.rollouts)
-    home = there.results.name if is_there else ROLLOUTS
+    home = there.results.name if there.rollouts else ROLLOUTS
     skill = there.skill.relative_to(folder).as_posix() if there.skill else SKILLS[0]
     chosen = Selection({}, None, ())
     if results is not None:
@@ -103,67 +100,52 @@ def lay_out(
             base = results if results.is_dir() else results.parent
             chosen = select(warehouse, base, benchmark, home)
     _refuse_obstacles(folder, [*chosen.files, PROFILE, skill])
-    incoming = [_copied(folder, name, path) for name, path in chosen.files.items()]
-    is_known, notes = bool(chosen.files) or is_there, list(chosen.notes)
-    skeletons = {
+    steps = [_incoming(folder, name, path) for name, path in chosen.files.items()]
+    for name in (str(Path(skill).parent), home, f"{GOLDEN_REPORTS}/{DRAFTS}"):
+        with explained(folder / name):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    for step in steps:
+        if step.standing is Standing.NEW:
+            _copy(chosen.files[step.name], folder / step.name, link=link)
+    named = folder.absolute().name or "package"
+    texts = {
         PROFILE: profile_text(None, benchmark),
-        skill: skill_text(None, benchmark, folder=_name(folder), home=folder),
+        skill: skill_text(None, benchmark, folder=named, home=folder),
     }
-    texts: Mapping[str, str] = skeletons
+    skeletons, before = dict(texts), _text(folder / PROFILE)
+    is_known, notes = bool(chosen.files or there.rollouts), list(chosen.notes)
     if is_known:
-        linked = {**{name: folder / name for name in present}, **chosen.files}
-        own = folder / PROFILE
-        is_own = own.is_file() and _text(own) != skeletons[PROFILE]
-        profile = own if is_own else chosen.profile
-        texts = _drafts(folder, linked, home, skill, benchmark, profile, whole)
-    steps = [*incoming]
+        # The analysis reads the profile: a person's, that of the results, else what is known of it.
+        if before in (None, skeletons[PROFILE]):
+            given = _text(chosen.profile) if chosen.profile else None
+            texts[PROFILE] = given or skeletons[PROFILE]
+            write_text(folder / PROFILE, texts[PROFILE])
+        with whole(folder / home) as (warehouse, out):
+            if not chosen.profile:
+                texts[PROFILE] = profile_text(warehouse, benchmark)
+            texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
+            for run_id, model in _draft_names(warehouse).items():
+                stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
+                for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
+                    texts[stem + end] = (out / "runs" / run_id / file).read_text(encoding="utf-8")
     for name, text in texts.items():
-        step, lacking = _drafted(folder, name, text, skeletons.get(name), refresh=refresh)
+        old = before if name == PROFILE else _text(folder / name)
+        text, step, lacking = _drafted(name, old, text, skeletons.get(name), refresh=refresh)
+        if step.standing in (Standing.NEW, Standing.REFRESHED):
+            write_text(folder / name, text)
         steps.append(step)
         notes += lacking
-    notes += _notes(folder, benchmark, chosen, steps, refresh=refresh)
-    folders = [str(Path(skill).parent), home, f"{GOLDEN_REPORTS}/{DRAFTS}"]
-    _write(folder, steps, folders, link=link)
     return LaidOut(
         is_known,
         steps,
-        notes,
+        [*notes, *_notes(named, benchmark, chosen, steps, refresh=refresh)],
         curate=[
-            (name, len(CURATE.findall(_text(folder / name))))
+            (name, len(CURATE.findall(_text(folder / name) or "")))
             for name in texts
             if name.endswith(".md")
         ],
         commands=list(_next(folder, benchmark, texts, is_known=is_known)),
     )
-
-
-def _drafts(
-    folder: Path,
-    linked: Mapping[str, Path],
-    home: str,
-    skill: str,
-    benchmark: str,
-    profile: Path | None,
-    whole: Whole,
-) -> dict[str, str]:
-    """Profile, skill and reports, of an analysis of the package as it will be."""
-    with _staged(folder, linked) as staged:
-        given = profile_text(None, benchmark) if profile is None else _text(profile)
-        (staged / PROFILE).write_text(given, encoding="utf-8", newline="\n")
-        with whole(staged / home) as (warehouse, out):
-            made = {
-                PROFILE: given if profile else profile_text(warehouse, benchmark),
-                skill: skill_text(warehouse, benchmark, folder=_name(folder), home=staged / home),
-            }
-            for run_id, model in _draft_names(warehouse).items():
-                stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
-                for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
-                    made[stem + end] = (out / "runs" / run_id / file).read_text(encoding="utf-8")
-            return made
-
-
-def _name(folder: Path) -> str:
-    return folder.absolute().name or "package"
 
 
 def _draft_names(source: Source) -> dict[str, str]:
@@ -182,16 +164,16 @@ def _draft_names(source: Source) -> dict[str, str]:
     }
 
 
-def _copied(folder: Path, name: str, source: Path) -> Step:
+def _incoming(folder: Path, name: str, source: Path) -> Step:
     """A file of the results: of what is there, labels stay, and rollouts must be the same."""
     path = folder / name
     if not os.path.lexists(path):
-        return Step(name, source, Standing.NEW)
+        return Step(name, Standing.NEW)
     with suppress(OSError):
         if path.samefile(source) or filecmp.cmp(path, source, shallow=False):
-            return Step(name, source, Standing.SAME)
+            return Step(name, Standing.SAME)
     if name == LABELS:
-        return Step(name, source, Standing.KEPT)
+        return Step(name, Standing.KEPT)
     raise InputError(
         f"{folder}: {name} is there and differs; nothing was written.",
         hint="Rollouts are never replaced: rename the new file, or move the old one away first.",
@@ -199,18 +181,16 @@ def _copied(folder: Path, name: str, source: Path) -> Step:
 
 
 def _drafted(
-    folder: Path, name: str, text: str, skeleton: str | None, *, refresh: bool
-) -> tuple[Step, list[str]]:
-    """A text of ours: new, or in place of one that nobody has written in."""
-    path = folder / name
-    if not os.path.lexists(path):
-        return Step(name, text, Standing.NEW), []
-    old = _text(path)
-    if old in (text, skeleton):
-        return Step(name, text, Standing.SAME if old == text else Standing.REFRESHED), []
-    lacking: list[str] = []
+    name: str, old: str | None, text: str, skeleton: str | None, *, refresh: bool
+) -> tuple[str, Step, list[str]]:
+    """A text of ours: new, or in place of one that nobody has written in; and what has no place."""
+    if old is None or old in (text, skeleton):
+        is_same = old == text
+        standing = Standing.SAME if is_same else Standing.REFRESHED if old else Standing.NEW
+        return text, Step(name, standing), []
     if not refresh or name == PROFILE:
-        return Step(name, old, Standing.KEPT), []
+        return old, Step(name, Standing.KEPT), []
+    lacking: list[str] = []
     if name.endswith("SKILL.md"):
         text, unplaced = refreshed(old, text)
         lacking = [
@@ -218,43 +198,15 @@ def _drafted(
             f"<!-- generated: {part} --> and <!-- end -->"
             for part in unplaced
         ]
-    lines = difflib.unified_diff(
-        old.splitlines(), text.splitlines(), str(path), str(path), lineterm="", n=1
-    )
+    lines = difflib.unified_diff(old.splitlines(), text.splitlines(), name, name, "", "", 1, "")
     standing = Standing.KEPT if text == old else Standing.REFRESHED
-    return Step(name, text, standing, tuple(lines)), lacking
+    return text, Step(name, standing, tuple(lines)), lacking
 
 
-def _present(folder: Path, home: str) -> list[str]:
-    """Rollouts, their sidecars and labels that stand in the package; hidden files are nobody's."""
-    found = [path for path in sorted((folder / home).rglob("*")) if path.is_file()]
-    found += [path for path in [folder / LABELS] if path.is_file()]
-    names = [path.relative_to(folder) for path in found]
-    return [
-        name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts)
-    ]
-
-
-@contextmanager
-def _staged(folder: Path, linked: Mapping[str, Path]) -> Iterator[Path]:
-    """A folder like the package, of links; messages speak of the package itself."""
-    with tempfile.TemporaryDirectory(prefix="blade-") as beside:
-        staged = Path(beside).resolve() / _name(folder)
-        for name, path in linked.items():
-            (staged / name).parent.mkdir(parents=True, exist_ok=True)
-            (staged / name).symlink_to(path.resolve())
-        try:
-            yield staged
-        except BladeError as error:
-            message, hint = (
-                text.replace(str(staged), str(folder)) for text in (str(error), error.hint)
-            )
-            raise type(error)(message, hint=hint) from error
-
-
-def _text(path: Path) -> str:
+def _text(path: Path) -> str | None:
+    """The text of a file; none where there is no file."""
     try:
-        return content(path).decode("utf-8")
+        return content(path).decode("utf-8") if os.path.lexists(path) else None
     except (UnreadableError, UnicodeError) as error:
         raise InputError(f"{path}: cannot be read ({error}).", hint="Move it away.") from error
 
@@ -272,43 +224,25 @@ def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
             )
 
 
-def _write(folder: Path, steps: Sequence[Step], folders: Sequence[str], *, link: bool) -> None:
-    """Make the folders, then write what is new; each file beside and moved into place."""
-    path = folder
-    try:
-        for path in (folder / name for name in folders):
-            path.mkdir(parents=True, exist_ok=True)
-        for step in steps:
-            path = folder / step.name
-            if step.standing in (Standing.SAME, Standing.KEPT):
-                continue
-            if isinstance(step.content, str):
-                write_text(path, step.content)
-                continue
-            beside = path.with_name(f".{path.name}.writing")
+def _copy(source: Path, path: Path, *, link: bool) -> None:
+    """A copy or a link, made beside and moved into place."""
+    beside = path.with_name(f".{path.name}.writing")
+    with explained(path):
+        beside.unlink(missing_ok=True)
+        try:
+            if link:
+                beside.symlink_to(os.path.relpath(source.resolve(), path.parent.resolve()))
+            else:
+                shutil.copyfile(source, beside)
+            beside.replace(path)
+        finally:
             beside.unlink(missing_ok=True)
-            try:
-                if link:
-                    target = step.content.resolve()
-                    beside.symlink_to(os.path.relpath(target, path.parent.resolve()))
-                else:
-                    shutil.copyfile(step.content, beside)
-                beside.replace(path)
-            finally:
-                beside.unlink(missing_ok=True)
-    except OSError as error:
-        # The error of a copy may name what is copied.
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}).",
-            hint="What was written before it is whole; make room, and run it again.",
-        ) from error
 
 
 def _notes(
-    folder: Path, benchmark: str, chosen: Selection, steps: Sequence[Step], *, refresh: bool
+    name: str, benchmark: str, chosen: Selection, steps: Sequence[Step], *, refresh: bool
 ) -> Iterator[str]:
     """Where names do not agree, where the profile came from, and what was left as it is."""
-    name = _name(folder)
     if name != benchmark:
         told, wanted = one_line(name, LONGEST_NAME), one_line(benchmark, LONGEST_NAME)
         yield f"the folder is called {told}, the benchmark {wanted}: {PROFILE} says which counts"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -30,6 +30,13 @@ STEM = re.compile(
     r"|_multistage_state)?\.jsonl?(\.gz|\.zst)?\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+FILES = """
+select artifacts.path, artifacts.kind, artifacts.run_ids, files.run_name, files.folder,
+    files.format
+from main.artifacts as artifacts
+inner join raw.files as files using (path)
+order by artifacts.path
+"""
 WIDEST = 100
 # It stands beside the rollouts, since it is no run.
 LABELS = "labels.jsonl"
@@ -53,36 +60,8 @@ def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection
     found = sorted({row["benchmark"] for row in runs})
     chosen = benchmark if benchmark in found else None
     names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
-    files = asked(
-        source,
-        """
-        select artifacts.path, artifacts.kind, artifacts.run_ids, files.run_name, files.folder,
-            files.format
-        from main.artifacts as artifacts
-        inner join raw.files as files using (path)
-        order by artifacts.path
-        """,
-    )
-    taken, left = _chosen_files(files, names)
-    incoming = _named(folder, taken, home)
-    notes = _notes(found, chosen, benchmark, len(names))
-    notes += [
-        f"{one_line(path, WIDEST)}: speaks of some of the runs and was left out" for path in left
-    ]
-    notes += [
-        f"{one_line(name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
-        for name in incoming
-        if PACKED.search(name)
-    ]
-    profile = folder / "blade.toml"
-    return Selection(incoming, profile if profile.is_file() else None, tuple(notes))
-
-
-def _chosen_files(
-    files: Sequence[Mapping[str, Any]], names: set[str]
-) -> tuple[list[tuple[str, str]], list[str]]:
-    """Paths with their new names, and the documents that fit neither all runs nor one."""
-    own = [row for row in files if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
+    rows = asked(source, FILES)
+    own = [row for row in rows if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
     if foreign := next((row for row in own if row["format"]), None):
         raise InputError(
             f"{one_line(foreign['path'], WIDEST)}: is read as {foreign['format']}; "
@@ -90,28 +69,40 @@ def _chosen_files(
             hint="`blade analyze` reports on it as it is; a package cannot be made of it yet.",
         )
     homes = {row["run_name"]: row["folder"] for row in own if row["kind"] == "rollouts"}
-    taken = [(row["path"], _name(row)) for row in own]
-    left = []
-    for row in files:
-        if row["kind"] not in DOCUMENTS:
-            continue
-        if row["run_name"] is not None:
-            if row["run_name"] in homes:
-                taken.append((row["path"], _name(row)))
-            continue
-        below = [name for name, home in homes.items() if _is_below(home, row["folder"])]
-        base = PurePosixPath(row["path"]).name
-        if below and len(below) == len(homes):
-            taken.append((row["path"], base))
-        elif len(below) == 1 and base != LABELS:
-            taken.append((row["path"], f"{below[0]}_{base}"))
-        elif below:
-            left.append(row["path"])
-    return sorted(taken), left
+    notes = list(_choice(found, chosen, benchmark, len(names)))
+    files: dict[str, Path] = {}
+    paths = {row["path"] for row in own}
+    for row in (row for row in rows if row["path"] in paths or row["kind"] in DOCUMENTS):
+        is_shared = row["kind"] in DOCUMENTS and row["run_name"] is None
+        base = _shared_name(row, homes) if is_shared else _name(row)
+        if base is None:
+            told = "speaks of some of the runs and was left out"
+            notes.append(f"{one_line(row['path'], WIDEST)}: {told}")
+        elif base and (row["path"] in paths or is_shared or row["run_name"] in homes):
+            name = base if base == LABELS else f"{home}/{base}"
+            _refuse_twins(files, name, folder / row["path"])
+            files[name] = folder / row["path"]
+    notes += [
+        f"{one_line(name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
+        for name in files
+        if PACKED.search(name)
+    ]
+    profile = folder / "blade.toml"
+    return Selection(files, profile if profile.is_file() else None, tuple(notes))
 
 
-def _is_below(folder: str, above: str) -> bool:
-    return not above or folder == above or folder.startswith(f"{above}/")
+def _shared_name(row: Mapping[str, Any], homes: Mapping[str, str]) -> str | None:
+    """A document of no run: its own name if it stands above all runs, the run's if above one.
+
+    Nothing where it stands above none; none where it fits neither all runs nor one.
+    """
+    base, above = PurePosixPath(row["path"]).name, row["folder"]
+    below = [
+        name for name, home in homes.items() if not above or f"{home}/".startswith(f"{above}/")
+    ]
+    if not below or len(below) == len(homes):
+        return base if below else ""
+    return f"{below[0]}_{base}" if len(below) == 1 and base != LABELS else None
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -130,33 +121,22 @@ def _name(row: Mapping[str, Any]) -> str:
     return f"{run}_rollouts{base[stem.end() if stem else len(base) :]}"
 
 
-def _named(folder: Path, taken: Sequence[tuple[str, str]], home: str) -> dict[str, Path]:
-    """Each file by its name in the package; no two by one, where case does not count either."""
-    files: dict[str, Path] = {}
-    for path, base in taken:
-        source, name = folder / path, base if base == LABELS else f"{home}/{base}"
-        if not source.exists():  # it is told, not named: some of its bytes are no text
-            raise InputError(
-                f"{source}: the name of this file is not UTF-8.", hint="Rename it first."
-            )
-        other = next((files[each] for each in files if each.casefold() == name.casefold()), None)
-        if other is not None:
-            raise InputError(
-                f"{source}: would be called {one_line(name, WIDEST)} in the package, "
-                f"as {other} is.",
-                hint="Rename one of them, or give --results one run at a time.",
-            )
-        files[name] = source
-    return files
+def _refuse_twins(files: Mapping[str, Path], name: str, source: Path) -> None:
+    """No two files by one name, where case does not count either."""
+    if not source.exists():  # it is told, not named: some of its bytes are no text
+        raise InputError(f"{source}: the name of this file is not UTF-8.", hint="Rename it first.")
+    other = next((files[each] for each in files if each.casefold() == name.casefold()), None)
+    if other is not None:
+        told = f"{source}: would be called {one_line(name, WIDEST)} in the package, as {other} is."
+        raise InputError(told, hint="Rename one of them, or give --results one run at a time.")
 
 
-def _notes(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> list[str]:
+def _choice(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> Iterator[str]:
     """What was left out of results with several benchmarks, or why nothing was."""
-    if len(found) == 1:
-        return []
     others = ", ".join(one_line(name, WIDEST) for name in found if name != chosen)
-    if chosen is not None:
-        return [f"left out, as runs of other benchmarks: {others}"]
-    told = one_line(benchmark, WIDEST)
-    held = f"the results hold {len(found)} benchmarks ({others}), none called {told}"
-    return [f"{held}: all {n_runs} runs were taken as it"]
+    if len(found) > 1 and chosen is not None:
+        yield f"left out, as runs of other benchmarks: {others}"
+    elif len(found) != 1:
+        held = f"the results hold {len(found)} benchmarks ({others})"
+        told = one_line(benchmark, WIDEST)
+        yield f"{held}, none called {told}: all {n_runs} runs were taken as it"

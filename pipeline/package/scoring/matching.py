@@ -25,6 +25,7 @@ from pipeline.package.scoring.passages import (
     stems,
     values,
 )
+from pipeline.package.verify.units import short_names
 
 WEIGHTS = {"high": 3.0, "medium": 2.0, "low": 1.0}
 NUMERIC, NAMED = ("count", "rate"), ("mode", "check", "expected_call")
@@ -121,7 +122,7 @@ def asked(facts: Sequence[Fact], golden: Text) -> list[Asked]:
     cited = Counter(each.run_id for passage in golden.passages for each in passage.cites)
     told = [of_text(fact.fact) for fact in facts]
     known = {*cited, *(fact.subject.run for fact in facts if fact.subject.run)}
-    names = {run: frozenset({run, _short(run, known)}) for run in known}
+    names = {run: frozenset({run, short}) for run, short in short_names(known).items()}
     main = max(sorted(cited), key=cited.__getitem__, default=None)
     found = []
     for fact, passage in zip(facts, told, strict=True):
@@ -171,18 +172,6 @@ def met(wanted: Sequence[Asked], text: Text, most_of_one: int | None = None) -> 
                 break
         found.append(best)
     return found
-
-
-def busiest(found: Sequence[Met]) -> int:
-    """How many facts one claim of a report states at most."""
-    counts = Counter(each.passage.claim for each in found if each.passage and each.is_met)
-    return max(counts.values(), default=0)
-
-
-def coverage(found: Sequence[Met]) -> float:
-    """The share of the facts that are met, by their worth."""
-    whole = sum(each.asked.weight for each in found)
-    return sum(each.asked.weight for each in found if each.is_met) / whole if whole else 0.0
 
 
 SUBJECT = "not about its subject"
@@ -252,14 +241,16 @@ def has_value(fact: Fact, passage: Passage) -> bool:
         return is_pass(value) in passage.outcomes
     if fact.predicate == "bucket":
         return told in buckets(passage)
+    number = _number(value)
     if fact.predicate == "direction":
-        return _rises(value) in directions(passage)
+        first = told.strip().lower().partition(" ")[0]
+        rises = first in WORDS["rises"] if number is None else number > 0
+        return rises in directions(passage)
     if fact.predicate in NAMED:
         name = told.partition("(")[0].strip()
         pattern = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
         found = [match.span() for match in re.finditer(pattern, passage.seen, re.IGNORECASE)]
         return any(not is_denied(passage.seen, *span) for span in found)
-    number = _number(value)
     if number is None:
         return told.lower() in passage.seen.lower()
     return any(
@@ -315,12 +306,9 @@ def difference(golden: Passage, passage: Passage) -> str:
     )
     for mine, theirs in kinds:
         if mine - theirs and theirs - mine:
-            return f"has {', '.join(sorted(map(_shown, mine - theirs)))}"
+            more = (f"{each:g}" if isinstance(each, float) else each for each in mine - theirs)
+            return f"has {', '.join(sorted(more))}"
     return ""
-
-
-def _shown(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _surely(one: Passage, two: Passage) -> set[float]:
@@ -344,13 +332,6 @@ def likeness(mine: Passage, theirs: Passage) -> float:
     """How many of the words of two sentences are in both."""
     either = mine.said | theirs.said
     return len(mine.said & theirs.said) / len(either) if either else 0.0
-
-
-def _rises(value: object) -> bool:
-    number = _number(value)
-    if number is not None:
-        return number > 0
-    return str(value).strip().lower().partition(" ")[0] in WORDS["rises"]
 
 
 def _number(value: object) -> float | None:
@@ -396,14 +377,3 @@ def _is_of_other(each: Asked, passage: Passage) -> bool:
 def _mentions(names: frozenset[str], passage: Passage) -> bool:
     seen = passage.seen
     return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", seen) for name in names)
-
-
-def _short(run: str, runs: set[str]) -> str:
-    """A run's name without what it shares with the others, as people write it."""
-    parts = re.split(r"(?<=_)", run)
-    others = [other for other in runs if other != run]
-    while len(parts) > 1 and others and all(other.startswith(parts[0]) for other in others):
-        run = run.removeprefix(parts[0])
-        others = [other.removeprefix(parts[0]) for other in others]
-        parts = parts[1:]
-    return run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ DIGITS = 4
 MOST_OF_ONE = 2
 SHOWN = 160
 
-Judge = Callable[[Sequence[Met], Text], list[Met]]
+Judge = Callable[[Sequence[Met], Text], tuple[list[Met], dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,17 @@ class Score:
     judge: dict[str, Any] | None = None
 
     @property
+    def coverage(self) -> float:
+        """The share of the facts that are met, by their worth."""
+        whole = sum(each.asked.weight for each in self.facts)
+        return (
+            sum(each.asked.weight for each in self.facts if each.is_met) / whole if whole else 0.0
+        )
+
+    @property
     def final(self) -> float:
         """The score, from 0 to 1."""
-        return round(matching.coverage(self.facts) * self.soundness.value, DIGITS)
+        return round(self.coverage * self.soundness.value, DIGITS)
 
     def as_json(self) -> dict[str, Any]:
         """What reward.json holds."""
@@ -50,7 +59,7 @@ class Score:
         return {
             "final_score": self.final,
             "parts": {
-                "facts": round(matching.coverage(self.facts), DIGITS),
+                "facts": round(self.coverage, DIGITS),
                 "soundness": round(sound.value, DIGITS),
             },
             "n_facts": len(self.facts),
@@ -71,8 +80,9 @@ def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
     """What reports are scored by."""
     golden = passages(golden_text)
     wanted = tuple(matching.asked(facts, golden))
-    busiest = matching.busiest(matching.met(wanted, golden))
-    return Standard(golden, wanted, max(MOST_OF_ONE, busiest))
+    found = matching.met(wanted, golden)
+    counts = Counter(each.passage.claim for each in found if each.passage and each.is_met)
+    return Standard(golden, wanted, max(MOST_OF_ONE, *counts.values(), 0))
 
 
 def score(
@@ -86,23 +96,21 @@ def score(
     """A report's score; `claims` are those it brings itself, `findings` what the data say of it."""
     read = passages(text)
     found = matching.met(by.asked, read, by.most_of_one)
-    found = [_claimed(each, claims) for each in found]
+    found = [
+        Met(each.asked, each.passage, by="claims")
+        if any(_is_same(each.asked.fact, claim) for claim in claims)
+        else each
+        for each in found
+    ]
     sound = soundness(read, by.golden, by.asked, findings)
     if judge is None:
         return Score(tuple(found), sound)
-    judged = judge(found, read)
-    return Score(tuple(judged), sound, getattr(judge, "account", None))
-
-
-def _claimed(each: Met, claims: Sequence[Fact]) -> Met:
-    """Met where a claim of the report's own has its subject, predicate and value."""
-    fact = each.asked.fact
-    if any(_is_same(fact, claim) for claim in claims):
-        return Met(each.asked, each.passage, by="claims")
-    return each
+    judged, account = judge(found, read)
+    return Score(tuple(judged), sound, account)
 
 
 def _is_same(fact: Fact, claim: Fact) -> bool:
+    """Whether a claim that a report brings has the fact's subject, predicate and value."""
     mine, theirs = fact.subject, claim.subject
     return (
         fact.is_structured

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from pipeline import citation
@@ -25,7 +25,6 @@ from pipeline.package.validate.subject import (
     read,
 )
 from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
-from pipeline.package.verify.evidence import evidence
 from pipeline.package.verify.units import units
 from pipeline.report import blocks
 from pipeline.report.sections import SECTIONS
@@ -38,7 +37,6 @@ CURATE = re.compile(r"<!--\s*curate\b")
 FRONTMATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 SETTING = re.compile(r"^(?P<key>name|description):[ \t]*(?P<value>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
-CODE = re.compile(r"`([^`\n]{3,300})`")
 
 
 def skill(subject: Subject) -> Told:
@@ -114,9 +112,11 @@ def _report(subject: Subject, golden: Golden) -> Told:
         yield "golden.verified", Outcome(SKIP, told, file)
         found = []
     else:
-        others = [each for each in found if each.check != sidecar.CHECK]
+        others = [each for each in found if each.file == golden.report.name]
         yield from (("golden.verified", each) for each in _contradicted(others, file, "claim"))
-        cited = [e.claim for e in found if e.check in ("citation", "task") and e.status == VERIFIED]
+        cited = [
+            e.claim for e in others if e.check in ("citation", "task") and e.status == VERIFIED
+        ]
         parsed = [citation.parse(claim) for claim in cited]
         n_tasks = len({each.task_id for each in parsed if each}) or len({*cited})
         if not golden.is_comparison:
@@ -124,7 +124,7 @@ def _report(subject: Subject, golden: Golden) -> Told:
             yield "golden.evidence", held(n_tasks >= LEAST_TASKS, told, file)
     if not golden.is_comparison:
         yield from _metrics(subject, golden, [*found])
-        yield from _facts(subject, golden)
+        yield from _facts(subject, golden, found)
         yield from _shallow(golden, text)
 
 
@@ -146,7 +146,7 @@ def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
         yield from (("metrics.values", each) for each in _contradicted(of_sidecar, file, "value"))
 
 
-def _facts(subject: Subject, golden: Golden) -> Told:
+def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Told:
     content, file = (
         read(golden.anchor_facts, object_of),
         f"{GOLDEN_REPORTS}/{golden.anchor_facts.name}",
@@ -178,16 +178,12 @@ def _facts(subject: Subject, golden: Golden) -> Told:
     yield from (("facts.distinct", told) for told in each(twice, file, f"all {len(facts)}"))
     shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
     yield "facts.count", held(len(plain) >= subject.least_facts, shown, file)
-    if subject.warehouse is None:
+    own = golden.anchor_facts.name
+    of_facts = [each for each in found if each.file == own]
+    if subject.warehouse is None or any(each.claim == own for each in of_facts):
         yield "facts.exist", Outcome(SKIP, "there are no rollouts to look them up in", file)
     else:
-        cited = [
-            (name, cite) for name, fact in zip(names, facts, strict=True) for cite in _cites(fact)
-        ]
-        known = evidence(subject.warehouse, [cite for _, cite in cited])
-        lost = [f"{owner}: no {cite}" for owner, cite in cited if not known.exists(cite)]
-        well = f"{counted(len(cited), 'citation')} in {len(facts)} facts"
-        yield from (("facts.exist", told) for told in each(lost, file, well))
+        yield from (("facts.exist", each) for each in _contradicted(of_facts, file, "claim"))
     if isinstance(content, dict) and content.get("review_required"):
         yield "facts.reviewed", Outcome(WARN, file, file)
 
@@ -263,14 +259,6 @@ def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
         each(faults, file, f"{counted(n_held, noun)} verified"), [*wrong, None], strict=False
     ):
         yield Outcome(told.status, told.message, file, finding.line if finding else None)
-
-
-def _cites(fact: dict[str, Any]) -> Iterator[citation.Citation]:
-    given = fact.get("citations")
-    for told in [*(given if isinstance(given, list) else ()), *CODE.findall(str(fact.get("fact")))]:
-        cite = citation.parse(told) if isinstance(told, str) else None
-        if cite and not any(map(str.isspace, cite.run_id)):
-            yield cite
 
 
 def _is_given(key: str, value: Any) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pipeline.files import UnreadableError
 from pipeline.package.files import text_of
 from pipeline.package.layout import Package
-from pipeline.package.verify import Finding, sidecar, verify
+from pipeline.package.verify import Finding, facts, sidecar, verify
 from pipeline.report.sources import Opened
 from pipeline.text import one_line
 
@@ -76,13 +76,14 @@ Told = Iterator[tuple[str, Outcome]]
 
 
 def findings(package: Package, warehouse: Opened | None) -> dict[Path, list[Finding]]:
-    """What `blade verify` finds in each golden report that can be read, and in its sidecar."""
+    """What `blade verify` finds in each golden report that can be read, its sidecar and facts."""
     found = {}
     for golden in package.goldens:
         text, metrics = read(golden.report, text_of), read(golden.metrics, text_of)
         if isinstance(text, str):
             side = sidecar.read(metrics, golden.metrics.name) if isinstance(metrics, str) else None
-            found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side)
+            told = facts.read(golden.anchor_facts)
+            found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, told)
     return found
 
 

@@ -27,12 +27,12 @@ def check(every: list[Unit], known: Evidence, name: str) -> Iterator[Finding]:
             if known.exists(each) or told not in known.task_ids:
                 yield cited(each, known, unit.report.line_at(start))
         yield from _tasks(unit, known)
-        yield from _labelled(unit, known)
+        yield from _outcomes(unit, known)
         if unit.is_row:
-            runs = _runs(unit, known, (first, name))
-            yield from _outcomes(unit, known)
             yield from _modes(unit, known)
-            yield from _of_task(unit, known, runs)
+            # Runs that a row may be about: those it names, else its headings, else the report's.
+            places = [unit.text, *reversed(unit.block.path), *unit.block.heads, first, name]
+            yield from _of_task(unit, known, known.runs_named(places))
 
 
 def cited(each: Citation, known: Evidence, line: int) -> Finding:
@@ -58,39 +58,32 @@ def _tasks(unit: Unit, known: Evidence) -> Iterator[Finding]:
             yield Finding(line, CONTRADICTED, claim, near, "task_outcomes", "task")
 
 
-def _labelled(unit: Unit, known: Evidence) -> Iterator[Finding]:
-    """`pass: RUN/TASK:ROLLOUT`, and citations in a column of passes or of failures."""
+def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
+    """`pass: RUN/TASK:ROLLOUT`, a column of passes or failures, an outcome beside a rollout."""
+    bound: list[tuple[int, Citation, bool]] = []
     for span, start, _, each in unit.cites:
         label = SAID["label"].search(unit.report.text, max(span.start, start - 12), start)
         if label is not None:
-            yield from _outcome(unit, start, each, label["word"].lower() == "pass", known)
-        elif is_headed(span, "pass"):
-            yield from _outcome(unit, start, each, True, known)
-        elif is_headed(span, "fail"):
-            yield from _outcome(unit, start, each, False, known)
-
-
-def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
-    """A column of outcomes beside the one rollout that its row cites."""
-    if len({each.rollout for *_, each in unit.cites}) == 1:
-        for span in unit.spans:
-            told = CELLS["outcome"].fullmatch(unit.raw(span).strip(" *`"))
-            if told is not None and is_headed(span, "outcome"):
-                _, start, _, each = unit.cites[0]
-                yield from _outcome(unit, start, each, told["pass"] is not None, known)
-
-
-def _outcome(
-    unit: Unit, start: int, each: Citation, is_pass: bool, known: Evidence
-) -> Iterator[Finding]:
-    if known.exists(each):
-        line, truth = unit.report.line_at(start), known.rollouts[each.rollout].is_pass
-        claim = f"{each} {'passes' if is_pass else 'fails'}"
-        told = "it is not scored" if truth is None else f"it {'passes' if truth else 'fails'}"
-        status = VERIFIED if truth is is_pass else CONTRADICTED
-        # To call what is not scored a failure is a matter of counting.
-        status = UNCHECKED if truth is None and not is_pass else status
-        yield Finding(line, status, claim, told, "rollouts", "outcome")
+            bound.append((start, each, label["word"].lower() == "pass"))
+        elif is_headed(span, "pass") or is_headed(span, "fail"):
+            bound.append((start, each, is_headed(span, "pass")))
+    if unit.is_row and len({each.rollout for *_, each in unit.cites}) == 1:
+        _, start, _, each = unit.cites[0]
+        cells = [unit.raw(span).strip(" *`") for span in unit.spans if is_headed(span, "outcome")]
+        told = [match for cell in cells if (match := CELLS["outcome"].fullmatch(cell))]
+        bound += [(start, each, match["pass"] is not None) for match in told]
+    for start, each, is_pass in bound:
+        if known.exists(each):
+            truth = known.rollouts[each.rollout].is_pass
+            claim = f"{each} {'passes' if is_pass else 'fails'}"
+            told_so = (
+                "it is not scored" if truth is None else f"it {'passes' if truth else 'fails'}"
+            )
+            status = VERIFIED if truth is is_pass else CONTRADICTED
+            # To call what is not scored a failure is a matter of counting.
+            status = UNCHECKED if truth is None and not is_pass else status
+            line = unit.report.line_at(start)
+            yield Finding(line, status, claim, told_so, "rollouts", "outcome")
 
 
 def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
@@ -110,7 +103,9 @@ def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
 
 def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
     """A row about one task: its bucket, its cause, and rollouts that are of it."""
-    tasks = _row_tasks(unit, known)
+    named = [task for _, task in unit.tasks if task in known.task_ids]
+    listed = [] if named else unit.listed_tasks
+    tasks = list(dict.fromkeys(named)) or (listed if known.task_ids.issuperset(listed) else [])
     for span in unit.spans:
         told = visible(unit.raw(span)).strip(" *`")
         bucket = CELLS["bucket"].fullmatch(told) if is_headed(span, "bucket") else None
@@ -133,17 +128,3 @@ def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
                 line, claim = unit.report.line_at(start), f"{each} at task {tasks[0]}"
                 told = f"a rollout of task {tasks[0]}"
                 yield Finding(line, CONTRADICTED, claim, told, "the row itself", "outcome")
-
-
-def _row_tasks(unit: Unit, known: Evidence) -> list[str]:
-    """The tasks that a row is about: those of its column of tasks, or of a cell that lists some."""
-    named = [task for _, task in unit.tasks if task in known.task_ids]
-    told = [] if named else unit.listed_tasks
-    if told and all(task in known.task_ids for task in told):
-        return told
-    return list(dict.fromkeys(named))
-
-
-def _runs(unit: Unit, known: Evidence, beyond: tuple[str, ...]) -> list[str]:
-    """The runs that a row may be about: those it names, else its headings, else the report's."""
-    return known.runs_named([unit.text, *reversed(unit.block.path), *unit.block.heads, *beyond])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,14 @@ from pipeline.package.json_places import lines
 from pipeline.package.verify import quotes
 from pipeline.package.verify.citations import cited
 from pipeline.package.verify.evidence import Evidence
+from pipeline.package.verify.sidecar import is_same
+from pipeline.package.verify.units import units
+from pipeline.report import blocks
 from pipeline.report.blocks import Source
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
 from pipeline.text import json_text, one_line
 
-CHECK, MOST_SHOWN, LARGEST = "fact", 3, 1e15
+CHECK, MOST_SHOWN = "fact", 3
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class FactsFile:
     @property
     def citations(self) -> Iterator[Citation]:
         """All that they cite, where it has the form of a citation."""
-        told = (citation.parse(each) for _, fact in self.facts for each in fact.citations)
+        told = (citation.parse(each) for _, fact in self.facts for each in _cited(fact))
         return (each for each in told if each is not None)
 
 
@@ -57,16 +59,16 @@ def check(given: FactsFile, known: Evidence | None, answers: Answers | None) -> 
         yield Finding(1, CONTRADICTED, given.file, given.fault, given.file, CHECK)
     quoted: list[quotes.Quote] = []
     for line, fact in given.facts:
-        told = [citation.parse(each) for each in fact.citations]
+        told = [citation.parse(each) for each in _cited(fact)]
         there = tuple(each for each in told if each and known and known.exists(each))
         if known is None or answers is None:
             yield Finding(line, UNCHECKED, _claim(fact), None, "no data", CHECK)
             continue
         if fact.sql is not None and fact.value is not None:
             yield _answered(line, fact, answers)
-        elif not there or not (fact.quotes or fact.citations):
+        elif not there or not (fact.quotes or told):
             yield Finding(line, UNCHECKED, _claim(fact), None, "nothing to check", CHECK)
-        for text, each in zip(fact.citations, told, strict=True):
+        for text, each in zip(_cited(fact), told, strict=True):
             if each is None:
                 yield Finding(line, CONTRADICTED, text, citation.SHAPE, "its form", "citation")
             else:
@@ -74,6 +76,12 @@ def check(given: FactsFile, known: Evidence | None, answers: Answers | None) -> 
         quoted += [quotes.Quote(line, text, there, is_exact=True) for text in fact.quotes if there]
     if known is not None:
         yield from quotes.found(quoted, known)
+
+
+def _cited(fact: Fact) -> list[str]:
+    """What a fact cites; one of text alone does so in its sentence."""
+    found = [each for unit in units(blocks.read(fact.fact)) for *_, each in unit.cites]
+    return [*fact.citations] or [str(each) for each in found]
 
 
 def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
@@ -84,24 +92,12 @@ def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
         expected = "a query that can be run" if answer.is_wrong else None
         return Finding(line, status, _claim(fact), expected, f"{source}: {answer.fault}", CHECK)
     values = [value for _, value in answer.values]
-    is_right = len(values) == 1 and _is_same(fact.value, values[0])
+    # A text of JSON stands for a list or an object.
+    told = [_json(value) if isinstance(fact.value, str) else value for value in values]
+    is_right = len(told) == 1 and is_same(fact.value, told[0])
     expected = ", ".join(map(_json, values[:MOST_SHOWN])) or "the query gives no row"
     status = VERIFIED if is_right else CONTRADICTED
     return Finding(line, status, _claim(fact), expected, source, CHECK)
-
-
-def _is_same(given: Any, value: Any) -> bool:
-    """Equal, or equal at the digits that the fact is written with; rates have two at least."""
-    if isinstance(given, str) and not isinstance(value, str):
-        return given == _json(value)
-    if isinstance(given, bool) or not isinstance(value, (int, float, Decimal)):
-        return bool(given == value)
-    if abs(given) > LARGEST:
-        return bool(given == value)
-    told, found = float(given), float(value)
-    decimals = len(repr(told).partition(".")[2])
-    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
-    return abs(found - told) <= half + 1e-9 * abs(told)
 
 
 def _json(value: Any) -> str:

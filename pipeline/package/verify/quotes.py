@@ -20,15 +20,28 @@ from pipeline.text import REDACTION, neutral
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 EDGES = " .,;:!?"
-SHORTEST, LONGEST_WINDOW, CHUNK = 12, 400, 50
-EVENTS = "select {key}, seq, call_id, coalesce(tool || ' ', '') || arguments, text from"
-# Everything else that is on record of a rollout, its question included.
-APART = {
-    "rollouts": "final_text, answer, verifier::varchar",
-    "failures": "message, verifier::varchar",
-    "rollout_modes": "snippet",
-    "health_findings": "message",
-}
+SHORTEST, CHUNK = 12, 50
+# All that is on record of rollouts: events, then everything else, the question included.
+KEY = "run_id, task_id, rollout_index"
+RECORD = f"""
+{ASKED}
+select {KEY}, seq, null, coalesce(tool || ' ', '') || arguments
+from asked inner join main.events using ({KEY}) where arguments is not null
+union all
+select {KEY}, seq, call_id, text from asked inner join main.events using ({KEY})
+""" + "".join(
+    f"""
+union all
+select {KEY}, null, null, unnest([{columns}]) from asked inner join main.{relation} using ({keys})
+"""
+    for relation, keys, columns in (
+        ("rollouts", KEY, "final_text, answer, verifier::varchar"),
+        ("failures", KEY, "message, verifier::varchar"),
+        ("rollout_modes", KEY, "snippet"),
+        ("health_findings", KEY, "message"),
+        ("task_prompts", "run_id, task_id", "prompt, system_prompt"),
+    )
+)
 # Words of ours that a report may set in quotes.
 OURS = "select stage from main.funnel union select title from main.failure_modes"
 
@@ -62,7 +75,7 @@ def check(every: list[Unit], known: Evidence) -> Iterator[Finding]:
 def found(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
     """Whether each stands where it should."""
     keys = sorted({each.rollout for quote in quotes for each in quote.cited})
-    said = dict(_said(known, keys))
+    said = _said(known, keys)
     ours = known.source.execute(OURS).fetchall() if quotes else []
     for quote in quotes:
         yield from _finding(quote, said, [words for (words,) in ours if words])
@@ -71,11 +84,15 @@ def found(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
 def _finding(quote: Quote, said: dict[Key, list[Said]], ours: list[str]) -> Iterator[Finding]:
     line, claim, where = quote.line, quote.text, ", ".join(map(str, quote.cited[:3]))
     elsewhere: list[str] = []
+    is_hidden = False
     for each in quote.cited:
         texts = said.get(each.rollout, [])
+        is_hidden = is_hidden or any(REDACTION.search(one.text) for one in texts)
         found = [one for one in texts if is_within(claim, one.text)]
         calls = {one.call for one in texts if one.seq == each.seq and one.call is not None}
-        if any(not quote.is_exact or _is_at(each, one, calls) for one in found):
+        # At the event cited, or in the result of the call that it is.
+        is_free = not quote.is_exact or each.seq is None
+        if any(is_free or one.seq == each.seq or one.call in calls for one in found):
             yield Finding(line, VERIFIED, claim, claim, str(each), "quote")
             return
         elsewhere += [f"#{one.seq}" for one in found if one.seq is not None]
@@ -86,20 +103,12 @@ def _finding(quote: Quote, said: dict[Key, list[Said]], ours: list[str]) -> Iter
     elif elsewhere:
         told = f"it stands at {', '.join(dict.fromkeys(elsewhere[:3]))}"
         yield Finding(line, CONTRADICTED, claim, told, where, "quote")
-    elif _is_said(claim):
+    elif is_hidden:
+        yield Finding(line, UNCHECKED, claim, None, "what is said there is redacted", "quote")
+    elif sum(map(len, _fragments(claim))) >= SHORTEST and len(claim.split()) > 1:
         yield Finding(line, CONTRADICTED, claim, "not said there", where, "quote")
-    else:
+    else:  # a way of speaking: only longer words are said by someone
         yield Finding(line, UNCHECKED, claim, None, "too short to be a quote", "quote")
-
-
-def _is_at(each: Citation, found: Said, calls: set[str]) -> bool:
-    """At the event cited, or in the result of the call that it is."""
-    return each.seq is None or found.seq == each.seq or found.call in calls
-
-
-def _is_said(text: str) -> bool:
-    """Words in quotes may be a way of speaking: only longer ones are said by someone."""
-    return sum(map(len, _fragments(text))) >= SHORTEST and len(text.split()) > 1
 
 
 def _quotes(unit: Unit, known: Evidence) -> Iterator[Quote]:
@@ -127,30 +136,15 @@ def _quotes(unit: Unit, known: Evidence) -> Iterator[Quote]:
             yield Quote(line, said, there, is_bound and len(set(there)) == 1, is_bound)
 
 
-def _said(known: Evidence, keys: list[Key]) -> Iterator[tuple[Key, list[Said]]]:
+def _said(known: Evidence, keys: list[Key]) -> dict[Key, list[Said]]:
     """All texts of these rollouts, some rollouts at a time."""
-    key = "run_id, task_id, rollout_index"
+    found: dict[Key, list[Said]] = {each: [] for each in keys}
     for start in range(0, len(keys), CHUNK):
-        some = keys[start : start + CHUNK]
-        found: dict[Key, list[Said]] = {each: [] for each in some}
-        joined = f"asked inner join main.%s using ({key})"
-        query = ASKED + EVENTS.format(key=key) + " " + joined % "events"
-        for run, task, index, seq, call, arguments, text in asked(known.source, query, some):
-            told = [Said(arguments or "", seq)] if arguments else []
-            # A call has an id too, but only its result is what was said to it.
-            told.append(Said(text or "", seq, call))
-            found[run, task, index] += told
-        for relation, columns in APART.items():
-            query = f"{ASKED} select {key}, {columns} from {joined % relation}"
-            for run, task, index, *texts in asked(known.source, query, some):
-                found[run, task, index] += [Said(text) for text in texts if text]
-        query = (
-            f"{ASKED} select {key}, prompt, system_prompt from asked "
-            "inner join main.task_prompts using (run_id, task_id)"
-        )
-        for run, task, index, *texts in asked(known.source, query, some):
-            found[run, task, index] += [Said(text) for text in texts if text]
-        yield from found.items()
+        rows = asked(known.source, RECORD, keys[start : start + CHUNK])
+        for run, task, index, seq, call, text in rows:
+            if text:
+                found[run, task, index].append(Said(text, seq, call))
+    return found
 
 
 def is_within(quote: str, text: str) -> bool:
@@ -161,9 +155,7 @@ def is_within(quote: str, text: str) -> bool:
         return True
     # Quoted without the escapes of JSON, or without backquotes.
     bare = flat.replace('\\"', '"').replace("\\n", " ").replace("\\\\", "\\").replace("`", "")
-    if bare != flat and _in_order(parts, " ".join(bare.split())):
-        return True
-    return REDACTION.search(text) is not None and _by_words(parts, text)
+    return bare != flat and _in_order(parts, " ".join(bare.split()))
 
 
 def _plain(text: str) -> str:
@@ -187,23 +179,3 @@ def _in_order(parts: list[str], flat: str) -> bool:
             return False
         place = at + len(bare)
     return bool(parts)
-
-
-def _by_words(parts: list[str], text: str) -> bool:
-    """Word by word, where a placeholder of the text stands for any one word of the quote."""
-    words = _plain(REDACTION.sub("\u0002", text)).replace("\\x02", "\u0002").split()
-    return bool(parts) and all(_has_run(part.split(), words) for part in parts)
-
-
-def _has_run(part: list[str], words: list[str]) -> bool:
-    if not part or len(part) > LONGEST_WINDOW:
-        return False
-    starts = range(len(words) - len(part) + 1)
-    return any(all(map(_is_alike, part, words[at : at + len(part)])) for at in starts)
-
-
-def _is_alike(quoted: str, word: str) -> bool:
-    if "\u0002" not in word:
-        return quoted.strip(EDGES) == word.strip(EDGES)
-    before, _, after = word.partition("\u0002")
-    return quoted.startswith(before) and quoted.endswith(after.rpartition("\u0002")[2].strip(EDGES))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from pipeline.package.json_places import Path, lines
@@ -34,7 +34,7 @@ COLUMNS = {
     **{name: name for name in (*LEVELS, *UNCERTAINTY)},
     **COUNTS,
 }
-MOST_DIGITS = 300
+MOST_DIGITS, LARGEST = 300, 1e15
 OF_RUN = re.compile(
     r"from run_metrics where run_id = '(?P<run>[^']+)'\s*:\s*(?P<columns>\w+(?:\s*,\s*\w+)*)"
 )
@@ -104,68 +104,58 @@ def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[
     if sidecar.fault is not None:
         name, fault = sidecar.file, sidecar.fault
         yield Finding(1, CONTRADICTED, name, fault, name, CHECK, name)
-        return
     for path, given in sidecar.runs:
         run = run_of(given, known)
         if run is None:
             claim = str(given.get("run_id") or given.get("model_name") or given.get("model"))
             told = f"runs there are: {', '.join(sorted(known)[:5])}"
-            yield Finding(
-                sidecar.line(path), CONTRADICTED, claim, told, "runs", CHECK, sidecar.file
-            )
+            line = sidecar.line(path)
+            yield Finding(line, CONTRADICTED, claim, told, "runs", CHECK, sidecar.file)
             continue
-        for name, value in given.items():
-            expected = known[run].get(SYNONYMS.get(name, name), UNKNOWN)
-            yield from _compared(sidecar, (*path, name), value, expected, run)
+        ours = {name: known[run].get(SYNONYMS.get(name, name), UNKNOWN) for name in given}
+        for place, status, value, expected in _compared(path, given, ours):
+            claim = ".".join(place) + (f": {value}" if value else "")
+            line, source = sidecar.line(place), f"the figures of {run}"
+            yield Finding(line, status, claim, expected, source, CHECK, sidecar.file)
 
 
 UNKNOWN = object()
 
 
-def _compared(
-    sidecar: Sidecar, path: Path, given: Any, expected: Any, run: str
-) -> Iterator[Finding]:
+def _compared(path: Path, given: Any, expected: Any) -> Iterator[tuple[Path, str, str, str | None]]:
+    """The way to each value, how it stands, the value, and what it should be."""
     if isinstance(given, dict) and isinstance(expected, dict):
         for name, value in given.items():
-            yield from _compared(sidecar, (*path, name), value, expected.get(name, UNKNOWN), run)
-        missing = [name for name in expected if name not in given]
-        if missing:
-            yield _finding(sidecar, path, CONTRADICTED, "", f"{', '.join(missing[:3])} too", run)
+            yield from _compared((*path, name), value, expected.get(name, UNKNOWN))
+        if missing := [name for name in expected if name not in given]:
+            yield path, CONTRADICTED, "", f"{', '.join(missing[:3])} too"
     elif isinstance(given, list) and isinstance(expected, list):
         if len(given) != len(expected):
-            told = f"{len(expected)} of them"
-            yield _finding(sidecar, path, CONTRADICTED, str(len(given)), told, run)
+            yield path, CONTRADICTED, str(len(given)), f"{len(expected)} of them"
         for place, (one, other) in enumerate(zip(given, expected, strict=False)):
-            yield from _compared(sidecar, (*path, str(place)), one, other, run)
+            yield from _compared((*path, str(place)), one, other)
     elif expected is UNKNOWN:
         if not isinstance(given, str):
-            yield _finding(sidecar, path, UNCHECKED, _json(given), None, run)
+            yield path, UNCHECKED, _json(given), None
     else:
-        status = VERIFIED if _is_same(given, expected) else CONTRADICTED
-        yield _finding(sidecar, path, status, _json(given), _json(expected), run)
+        status = VERIFIED if is_same(given, expected) else CONTRADICTED
+        yield path, status, _json(given), _json(expected)
 
 
-def _finding(
-    sidecar: Sidecar, path: Path, status: str, claim: str, expected: str | None, run: str
-) -> Finding:
-    name = ".".join(path)
-    told = f"{name}: {claim}" if claim else name
-    source = f"the figures of {run}"
-    return Finding(sidecar.line(path), status, told, expected, source, CHECK, sidecar.file)
-
-
-def _is_same(given: Any, expected: Any) -> bool:
-    """Whether a figure is the same, at the digits it is written with."""
-    if isinstance(given, bool) or isinstance(expected, bool):
-        return given is expected
-    if not isinstance(given, (int, float)) or not isinstance(expected, (int, float)):
-        return bool(given == expected)
-    if isinstance(given, int) and isinstance(expected, int):
-        return given == expected
-    if not (math.isfinite(given) and math.isfinite(expected)):
-        return False
-    decimals = len(repr(float(given)).partition(".")[2]) if "e" not in repr(given) else 12
-    return abs(given - expected) <= 0.5 * 10.0 ** -max(decimals, 2) + 1e-9 * abs(expected)
+def is_same(given: Any, found: Any) -> bool:
+    """Whether a figure is the same, at the digits it is written with; rates have two at least."""
+    if isinstance(given, bool) or isinstance(found, bool):
+        return given is found
+    is_whole = isinstance(given, int) and isinstance(found, int)
+    are_numbers = all(isinstance(each, (int, float, Decimal)) for each in (given, found))
+    if is_whole or not are_numbers:
+        return bool(given == found)
+    if not (abs(given) < LARGEST and abs(found) < LARGEST):
+        return bool(given == found)
+    told = float(given)
+    decimals = len(repr(told).partition(".")[2]) if "e" not in repr(told) else 12
+    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
+    return abs(float(found) - told) <= half + 1e-9 * abs(told)
 
 
 def _json(value: Any) -> str:

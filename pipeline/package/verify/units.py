@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 import tomllib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -132,6 +133,13 @@ def units(report: Report) -> list[Unit]:
 def head(span: Span) -> str:
     """The head of a cell's column in plain small letters."""
     return " ".join(re.sub(r"[*_`]", " ", span.head).split()).casefold()
+
+
+def short_names(runs: Iterable[str]) -> dict[str, str]:
+    """Each run with its name as people write it: without what all of them begin with."""
+    known = sorted(set(runs))
+    shared = os.path.commonprefix(known) if len(known) > 1 else ""  # noqa: RUF071  no paths
+    return {run: run.removeprefix(shared[: shared.rfind("_") + 1]) for run in known}
 
 
 def is_headed(span: Span, name: str) -> bool:
