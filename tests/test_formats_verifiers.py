@@ -135,7 +135,58 @@ def test_old_figures(old: Results) -> None:
     }
     assert found.pop("avg_error") == (0.5, "not comparable")
     assert {status for _, status in found.values()} == {"equal"}
-    assert len(found) == 7
+    assert len(found) == 8
+
+
+def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
+    """A row before examples had ids of their own: metrics and times stand at its top."""
+    prompt, said = [{"role": "user", "content": ask}], [{"role": "assistant", "content": "yes"}]
+    row = {"id": place, "prompt": prompt, "completion": said, "task": "default", "answer": "yes"}
+    return {**row, "reward": reward, "right": reward, "neat": 1.0, "total_ms": 1500.0, **more}
+
+
+def test_oldest(tmp_path: Path) -> None:
+    """Metrics and their averages stand at the top; a completion may be empty, and says so.
+
+    Where an id stands for two questions, these tell tasks apart; where examples were repeated
+    before they were counted, nothing is known of what was expected.
+    """
+    about = {"env": "quiz", "model": "m", "avg_reward": 0.75, "avg_right": 0.75, "avg_neat": 1.0}
+    grid = {"num_examples": 2, "rollouts_per_example": 2}
+    place = "evals/quiz--m/{}/{}".format
+    files = {
+        place("a", "results.jsonl"): [
+            oldest(0, "Q0?", 1.0),
+            oldest(0, "Q1?", 0.0),
+            oldest(1, "Q0?", 1.0, completion=[]),
+            oldest(1, "Q1?", 1.0),
+        ],
+        place("a", "metadata.json"): [{**about, **grid}],
+        place("b", "results.jsonl"): [oldest(0, "Q0?", 1.0), oldest(0, "Q0?", 0.5)],
+        place("b", "metadata.json"): [{**about, "num_examples": 2, "rollouts_per_example": 1}],
+    }
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    assert found.rows("select run_id, benchmark, model, n_tasks, n_expected from runs") == [
+        ("quiz--m-a", "quiz", "m", 2, None),
+        ("quiz--m-b", "quiz", "m", 1, None),
+    ]
+    assert found.rows(
+        "select prompt, rollout_index, reward, n_turns, duration_s from rollouts "
+        "join task_prompts using (run_id, task_id) where run_id = 'quiz--m-a' order by all"
+    ) == [
+        ("Q0?", 0, 1.0, 1, 1.5),
+        ("Q0?", 1, 1.0, 0, 1.5),
+        ("Q1?", 0, 0.0, 1, 1.5),
+        ("Q1?", 1, 1.0, 1, 1.5),
+    ]
+    assert found.rows(
+        "select metric, ours, status from reported_checks where run_id = 'quiz--m-a' order by all"
+    ) == [
+        ("avg_metrics/neat", 1.0, "equal"),
+        ("avg_metrics/right", 0.75, "equal"),
+        ("avg_reward", 0.75, "equal"),
+        ("num_examples x rollouts_per_example", 4.0, "equal"),
+    ]
 
 
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:
@@ -221,6 +272,6 @@ def test_corpus(tmp_path: Path) -> None:
     assert [figures[name] for name in ("avg_reward", "avg_error")] == [0.5, 0.125]
     assert [figures[name] for name in ("pass_at_k/2", "pass_all_k/2")] == [0.79167, 0.20833]
     assert found.rows("select status, count(*) from reported_checks group by all") == [
-        ("equal", 15)
+        ("equal", 16)
     ]
     assert found.one("select max(n_prompts) from tasks") == 1

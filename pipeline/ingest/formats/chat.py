@@ -1,0 +1,38 @@
+"""Chat messages as items of an output: what was thought and said, tool calls, and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pipeline.ingest.formats import call, fields, get, items, message, parsed, result, text
+
+
+def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:
+    """Items of a list of messages; a text alone is one message."""
+    if isinstance(messages, str):
+        yield message(messages, role_of_text)
+    for one in items(messages):
+        role = text(get(one, "role")) or "assistant"
+        words = _words(get(one, "content"))
+        if role == "tool":
+            yield result(words, get(one, "tool_call_id"))
+            continue
+        if thought := text(get(one, "reasoning_content")):
+            yield {"type": "reasoning", "content": thought}
+        if words:
+            yield message(words, role)
+        for given in items(get(one, "tool_calls")):
+            try:
+                made = parsed(given) if isinstance(given, str) else given
+            except ValueError:
+                made = {"name": "", "arguments": given}
+            asked = fields(get(made, "function")) or fields(made)
+            yield call(asked.get("name"), asked.get("arguments"), get(made, "id"))
+
+
+def _words(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = [text(get(part, "text")) or f"[{get(part, 'type')}]" for part in items(content)]
+    return "\n".join(parts)
