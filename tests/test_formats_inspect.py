@@ -289,7 +289,7 @@ def test_the_only_score_of_the_oldest_logs(tmp_path: Path) -> None:
 def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     """Where not all samples are in the log, its figures are not compared with those that are."""
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
-    cut = {**header("a", results=results), "samples": [sample("a")]}
+    cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
     found = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
     assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
         (
@@ -300,6 +300,8 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
         ),
         ("total_samples", 1.0, "not comparable", "the rows here are not those that it counts"),
     ]
+    # What was taken out of the log is not missing, though it lists it.
+    assert found.one("select n_expected from runs") is None
 
 
 def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
