@@ -160,6 +160,7 @@ def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
             f"runs/luo_5shot_{TIME}.json": json.dumps(results("sums")),
             f"runs/org__tiny/samples_sums_{TIME}.jsonl": [sample(0, 1.0)],
             "runs/results_2025-01-02T03-04-05.678.json": json.dumps(results("sums")),
+            "runs/documents.jsonl": [{"doc_id": 0, "text": "of another kind" * 500}],
         },
     )
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file())

@@ -83,10 +83,13 @@ def _is_samples(file: Found, match: re.Match[str]) -> bool | None:
     begun = head(file.path)
     if FIRST_OF_RESULTS.match(begun):
         return False
-    is_named = match["name"].startswith("samples_") and match["time"]
-    is_like_rows = FIRST_OF_ROWS.match(begun) or (is_named and b'"doc_id"' in begun)
-    # A first document may be longer than what was looked at.
-    return True if is_like_rows and (b'resps"' in begun or len(begun) >= LONG) else None
+    has_answers = b'resps"' in begun
+    if match["name"].startswith("samples_") and match["time"]:
+        # A first document may be longer than what was looked at.
+        is_rows = b'"doc_id"' in begun and (has_answers or len(begun) >= LONG)
+    else:
+        is_rows = bool(FIRST_OF_ROWS.match(begun)) and has_answers
+    return is_rows or None
 
 
 def _model(results: Sequence[Found]) -> str | None:
