@@ -225,6 +225,15 @@ def test_scores_as_numbers(value: Any, number: float | None, tmp_path: Path) -> 
     assert row["reward"] == number
 
 
+def test_what_users_say_besides_the_input(tmp_path: Path) -> None:
+    """A second question before the first answer is part of the transcript."""
+    users = [{"role": "user", "content": words} for words in ("question 1", "and why?")]
+    answer = {"role": "assistant", "content": "because"}
+    (row,) = rows(read(tmp_path, archive(log(sample(1, messages=[*users, answer])))))
+    assert [item["content"] for item in row["response"]["output"]] == ["and why?", "because"]
+    assert [item["content"] for item in row["responses_create_params"]["input"]] == ["question 1"]
+
+
 def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
     """A sample is the same with its events skipped or not; they speak where no message does."""
     event = {
