@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.artifact import Artifact, Kind
+from pipeline.ingest import formats
+from pipeline.ingest.formats import verifiers_v0
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
-from tests.results import Results, Row, analyzed, lines
+from tests.results import Results, Row, analyzed, lines, write
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "verifiers"
 NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
@@ -187,6 +190,27 @@ def test_oldest(tmp_path: Path) -> None:
         ("avg_reward", 0.75, "equal"),
         ("num_examples x rollouts_per_example", 4.0, "equal"),
     ]
+
+
+def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
+    """The prompt is left out, results belong to calls in order, and metrics are at the top."""
+    calls = [json.dumps({"id": f"c{n}", "function": {"name": "run"}}) for n in range(2)]
+    asked = [{"role": "user", "content": "Q0?"}]
+    results = [{"role": "tool", "content": f"{n}", "tool_calls": None} for n in range(2)]
+    said = [*asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
+    row = {**oldest(0, "Q0?", 1.0, completion=said, turns=5.0), "example_id": 0}
+    path = write(tmp_path, {"results.jsonl": [row]}) / "results.jsonl"
+    (found,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    assert isinstance(found, formats.Row)
+    output = found.value["response"]["output"]
+    assert [(one["type"], one["call_id"]) for one in output] == [
+        ("function_call", "c0"),
+        ("function_call", "c1"),
+        ("function_call_output", "c0"),
+        ("function_call_output", "c1"),
+    ]
+    names = [one["name"] for one in (*found.value["score"], *found.value["scores"])]
+    assert (names, found.value["turns"]) == (["reward", "neat", "right"], 5.0)
 
 
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:

@@ -9,14 +9,20 @@ from pipeline.ingest.formats import call, fields, get, items, message, parsed, r
 
 
 def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:
-    """Items of a list of messages; a text alone is one message."""
+    """Items of a list of messages; a text alone is one message.
+
+    Results that do not say which call they answer are of the calls in their order.
+    """
     if isinstance(messages, str):
         yield message(messages, role_of_text)
+    waiting: list[Any] = []
     for one in items(messages):
         role = text(get(one, "role")) or "assistant"
         words = _words(get(one, "content"))
         if role == "tool":
-            yield result(words, get(one, "tool_call_id"))
+            answered = text(get(one, "tool_call_id")) or next(iter(waiting), None)
+            waiting = [call_id for call_id in waiting if call_id != answered]
+            yield result(words, answered)
             continue
         if thought := text(get(one, "reasoning_content")):
             yield {"type": "reasoning", "content": thought}
@@ -28,6 +34,7 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             except ValueError:
                 made = {"name": "", "arguments": given}
             asked = fields(get(made, "function")) or fields(made)
+            waiting.append(get(made, "id"))
             yield call(asked.get("name"), asked.get("arguments"), get(made, "id"))
 
 

@@ -26,12 +26,9 @@ from pipeline.ingest.formats import (
     head,
     number,
     objects,
-    parsed,
-    scores_of,
     text,
-    told,
 )
-from pipeline.ingest.formats.chat import chat
+from pipeline.ingest.formats.verifiers_row import COUNTERS, averages, row_of
 
 TITLE = "verifiers to 0.3"
 FILES = "`results.jsonl` with `metadata.json`"
@@ -42,13 +39,6 @@ NOTES = (
     "an `id`; where one stands for several questions, tasks are told apart by what was asked."
 )
 NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|metadata\.json)$")
-# Metrics that count what happened: they say nothing of how right it was.
-COUNTERS = re.compile(r"^num_|^total_|(^|_)(calls|count|turns|tokens|size|ms|seconds)$")
-# What older rows have at their top besides metrics.
-NOT_METRICS = frozenset(
-    "id example_id prompt completion task answer info reward state generation_ms scoring_ms "
-    "total_ms is_truncated is_completed".split()
-)
 FIRST_OF_OLD = re.compile(rb'\s*\{\s*"id"\s*:\s*\d+\s*,\s*"prompt"\s*:')
 MOST_EXPECTED = 1_000_000
 
@@ -91,7 +81,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         seen[example] += 1
         start = number(get(row, "timing", "start_time"))
         order = f"{position:012}" if start is None else f"{start:020.6f}"
-        value = _row(row, metadata) | ({"_ng_task_index": example} if is_told else {})
+        value = row_of(row, metadata) | ({"_ng_task_index": example} if is_told else {})
         yield Row(value, position, benchmark=_environment(metadata), order=order)
     yield from _expected(seen, metadata) if is_told else ()
 
@@ -139,89 +129,6 @@ def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]
             yield Expected(task, repeat)
 
 
-def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    metrics = fields(row.get("metrics"))
-    if "example_id" not in row and not metrics:
-        names = row.keys() - NOT_METRICS
-        metrics = {name: row[name] for name in sorted(names) if number(row[name]) is not None}
-    reward = number(row.get("reward"))
-    own = _own(metadata)
-    scores = [
-        {"name": name, "score": number(value)}
-        for name, value in {**({} if own in metrics else {"reward": reward}), **metrics}.items()
-        if not COUNTERS.search(name)
-    ]
-    model = text(metadata.get("model"))
-    sampling = fields(metadata.get("sampling_args"))
-    completion = row.get("completion")
-    usage = {
-        name: int(count)
-        for name, value in fields(row.get("token_usage")).items()
-        if (count := number(value)) is not None
-    }
-    response = told({"model": model, "usage": usage})
-    if isinstance(completion, (str, list)):
-        response["output"] = list(chat(completion))
-    ended = _ended(row)
-    if (ended["error_type"] or "").startswith("Model"):
-        response["error"] = {"message": ended["error_message"]}
-    request = {
-        "input": list(chat(row.get("prompt"), "user")),
-        "model": model,
-        "temperature": number(sampling.get("temperature")),
-        "max_output_tokens": sampling.get("max_tokens"),
-    }
-    said = {
-        "responses_create_params": told(request),
-        "response": {"object": "response", **response} if response else None,
-        **scores_of(scores, own if own in metrics else "reward"),
-        **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
-        "answer": row.get("answer"),
-        "metadata": _info(row.get("info")),
-        **ended,
-    }
-    return {"reward": reward, **told(said)}
-
-
-def _own(metadata: dict[str, Any]) -> str | None:
-    """The metric that the reward is: by its average, since no weights are recorded."""
-    averages, reward = _averages(metadata), number(metadata.get("avg_reward"))
-    same = (name for name, value in averages.items() if number(value) == reward is not None)
-    return next(same, None)
-
-
-def _averages(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Averages of metrics by name; older metadata has them at its top."""
-    if isinstance(given := metadata.get("avg_metrics"), dict):
-        return given
-    names = [name for name in metadata if name.startswith("avg_") and name != "avg_error"]
-    return {name.removeprefix("avg_"): metadata[name] for name in names if name != "avg_reward"}
-
-
-def _info(info: Any) -> Any:
-    try:
-        return parsed(info) if isinstance(info, str) and info.startswith("{") else info
-    except ValueError:
-        return None
-
-
-def _ended(row: dict[str, Any]) -> dict[str, Any]:
-    """How it ended, and how long it took."""
-    error, timing = row.get("error"), fields(row.get("timing"))
-    seconds = number(timing.get("total"))
-    if seconds is None and (milliseconds := number({**row, **timing}.get("total_ms"))) is not None:
-        seconds = milliseconds / 1000
-    kind = text(get(error, "error")) or text(error)
-    return {
-        "finish_reason": "length" if row.get("is_truncated") is True else None,
-        "stop_condition": text(row.get("stop_condition")),
-        "has_error": bool(error),
-        "error_type": kind.partition("(")[0] if kind else None,
-        "error_message": text(get(error, "error_chain_repr")) or kind,
-        "total_run_time": seconds,
-    }
-
-
 def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
     """Settings, and averages over all rollouts, errored ones among them."""
     sampling = fields(metadata.get("sampling_args"))
@@ -236,7 +143,7 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
             yield Setting(name, said)
     figures = [("avg_reward", metadata.get("avg_reward"), "mean/reward", 1.0)]
     figures += [("avg_error", metadata.get("avg_error"), "mean/has_error", 1.0)]
-    for name, value in _averages(metadata).items():
+    for name, value in averages(metadata).items():
         means = f"mean/{name}" if COUNTERS.search(name) else f"mean/scores.{name}"
         figures.append((f"avg_metrics/{name}", value, means, 1.0))
     for name, value in fields(metadata.get("usage")).items():
