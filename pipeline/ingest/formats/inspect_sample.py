@@ -77,7 +77,7 @@ def row(sample: Any, log: Log) -> Row:
     if task is None or not isinstance(epoch, int):
         raise ValueError("a sample without an id or an epoch")
     attachments = fields(sample.get("attachments"))
-    scores = _scores(sample, log)
+    scores, output = _scores(sample, log), _output(sample, attachments)
     own = ".".join(part for part in (log.score, log.key) if part)
     chosen = next((score for score in scores if own in ("", score["name"])), None)
     said = text(get(sample, "error", "message"))
@@ -87,7 +87,7 @@ def row(sample: Any, log: Log) -> Row:
         "reward": chosen["score"] if chosen else None,
         "responses_create_params": {**log.request, "input": _asked(sample, attachments)},
         "response": told({"model": log.model, "usage": _usage(sample, log.model)})
-        | {"output": _output(sample, attachments)},
+        | ({"output": output} if output or sample.get("messages") else {}),
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
