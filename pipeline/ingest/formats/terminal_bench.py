@@ -171,7 +171,7 @@ def _about(found: dict[str, Any]) -> Iterator[Reading]:
                 yield Expected(task, repeat)
     if n_expected := len(tasks) * n_attempts:
         name, means = "task_ids x n_attempts", "num_rollouts"
-        yield Figure(None, None, None, name, n_expected, None, means, reason=OTHER_ROWS)
+        yield Figure(None, None, None, name, number(n_expected), None, means, reason=OTHER_ROWS)
     yield from _figures(found)
 
 

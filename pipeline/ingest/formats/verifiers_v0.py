@@ -157,4 +157,6 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
     n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
     if isinstance(n_examples, int) and isinstance(n_repeats, int) and n_examples > 0:
         name, n_rollouts = "num_examples x rollouts_per_example", n_examples * n_repeats
-        yield Figure(None, None, None, name, n_rollouts, None, "num_rollouts", reason=OTHER_ROWS)
+        yield Figure(
+            None, None, None, name, number(n_rollouts), None, "num_rollouts", reason=OTHER_ROWS
+        )
