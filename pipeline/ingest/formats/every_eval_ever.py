@@ -6,7 +6,6 @@ nth instance of a sample is its nth attempt. `blade export` writes the same file
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Figure,
     Line,
@@ -248,5 +248,6 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         one = variant or home
         yield Figure(None, None, None, named, number(score), one, means, scale, reason)
     total = number(get(found, "detailed_evaluation_results", "total_rows"))
-    if total is not None and len(rows) == 1 and math.isfinite(total):
-        yield Figure(None, None, None, "total_rows", total, home, "num_rollouts")
+    if total is not None and len(rows) == 1:
+        means = "num_rollouts"
+        yield Figure(None, None, None, "total_rows", total, home, means, reason=OTHER_ROWS)
