@@ -10,6 +10,9 @@ import fastjsonschema
 import pytest
 
 import pipeline
+from pipeline.artifact import Artifact, Kind
+from pipeline.ingest import formats
+from pipeline.ingest.formats import every_eval_ever
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
 from tests.results import Results, Row, analyzed, blade, lines, rollout, write
@@ -96,6 +99,18 @@ def test_instances(found: Results) -> None:
         ("tiny--sums", "b", 0, 0.0, "7", 4, 1.5, 1, "Seven."),
     ]
     assert found.rows("select source_line from rejects order by 1") == [(5,), (6,)]
+
+
+def test_instances_without_results(tmp_path: Path) -> None:
+    """A run is named after its model where nothing else names it; thoughts may be several."""
+    said = [{"role": "assistant", "content": "a", "reasoning_trace": ["hm", "well"]}]
+    path = write(tmp_path, {"None_samples.jsonl": [instance("s1", 1.0, messages=said)]})
+    file = formats.Found(path / "None_samples.jsonl", "None_samples.jsonl")
+    (claim,) = every_eval_ever.claims([file])
+    assert claim.stem == "tiny"
+    (row,) = every_eval_ever.read(Artifact(file.path, file.name, Kind.ROLLOUTS))
+    assert isinstance(row, formats.Row)
+    assert row.value["response"]["output"][0]["summary"][0]["text"] == "hm\n\nwell"
 
 
 def test_published(found: Results) -> None:

@@ -225,6 +225,15 @@ def test_scores_as_numbers(value: Any, number: float | None, tmp_path: Path) -> 
     assert row["reward"] == number
 
 
+def test_what_users_say_besides_the_input(tmp_path: Path) -> None:
+    """A second question before the first answer is part of the transcript."""
+    users = [{"role": "user", "content": words} for words in ("question 1", "and why?")]
+    answer = {"role": "assistant", "content": "because"}
+    (row,) = rows(read(tmp_path, archive(log(sample(1, messages=[*users, answer])))))
+    assert [item["content"] for item in row["response"]["output"]] == ["and why?", "because"]
+    assert [item["content"] for item in row["responses_create_params"]["input"]] == ["question 1"]
+
+
 def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
     """A sample is the same with its events skipped or not; they speak where no message does."""
     event = {
@@ -289,7 +298,7 @@ def test_the_only_score_of_the_oldest_logs(tmp_path: Path) -> None:
 def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     """Where not all samples are in the log, its figures are not compared with those that are."""
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
-    cut = {**header("a", results=results), "samples": [sample("a")]}
+    cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
     found = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
     assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
         (
@@ -300,6 +309,8 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
         ),
         ("total_samples", 1.0, "not comparable", "the rows here are not those that it counts"),
     ]
+    # What was taken out of the log is not missing, though it lists it.
+    assert found.one("select n_expected from runs") is None
 
 
 def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:

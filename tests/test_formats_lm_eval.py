@@ -55,6 +55,7 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Three documents expected under two filters, one line damaged, one score missing."""
     rows = [sample(0, 1.0, "a"), sample(1, 0.0, "a"), sample(0, None, "b"), sample(1, True, "b")]
     figures = {"exact_match,a": 0.5, "exact_match_stderr,a": 0.5, "exact_match,b": 0.9}
+    figures["half a character: \ud800,a"] = 1.0
     files = {
         f"m/samples_sums_{TIME}.jsonl": lines(rows) + "{broken\n\n",
         f"m/results_{TIME}.json": lines([results("sums", **figures)]),
@@ -105,6 +106,7 @@ def test_published_figures(sums: Results) -> None:
     assert sums.rows("select run_id, metric, ours, status from reported_checks order by all") == [
         ("tiny--sums-a", "exact_match,a", 0.5, "equal"),
         ("tiny--sums-a", "exact_match_stderr,a", 0.5, "equal"),
+        ("tiny--sums-a", "half a character: \\ud800,a", None, "not comparable"),
         # The broken line may have been one of its rows.
         ("tiny--sums-a", "n-samples", 2.0, "not comparable"),
         ("tiny--sums-b", "exact_match,b", 1.0, "not comparable"),
@@ -160,6 +162,7 @@ def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
             f"runs/luo_5shot_{TIME}.json": json.dumps(results("sums")),
             f"runs/org__tiny/samples_sums_{TIME}.jsonl": [sample(0, 1.0)],
             "runs/results_2025-01-02T03-04-05.678.json": json.dumps(results("sums")),
+            "runs/documents.jsonl": [{"doc_id": 0, "text": "of another kind" * 500}],
         },
     )
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file())

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.ingest.formats.nemo_skills_row import row_of
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
 from tests.results import Results, Row, analyzed, lines
@@ -24,6 +25,28 @@ def row(task: int, answer: str | None, *, is_correct: bool | None, **more: Any) 
     scored = {} if is_correct is None else {"symbolic_correct": is_correct}
     took = {"generation_start_time": 10.0, "generation_end_time": 12.5, "num_generated_tokens": 5}
     return {**said, "predicted_answer": answer, **scored, **took, "level": "hard", **more}
+
+
+@pytest.mark.parametrize(
+    ("scored", "reward", "others"),
+    [
+        ({"judgement": "A"}, 1.0, {"judge_incorrect": 0.0, "judge_partially_correct": 0.0}),
+        ({"judgement": " b\n"}, 0.0, {"judge_incorrect": 1.0, "judge_partially_correct": 0.0}),
+        ({"judgement": "D"}, 0.0, {}),
+        ({"passed": True}, 1.0, {}),
+        ({"status": "pass"}, 1.0, {}),
+        ({"status": "timeout"}, 0.0, {}),
+        ({"status": "who knows"}, None, {}),
+        ({"deep-swe-metrics": {"resolved": False, "f2p": 0.5}}, 0.0, {"f2p": 0.5}),
+        ({"eval_status": [{"process_status": "completed"}] * 2}, 1.0, {}),
+        ({"eval_status": [{"process_status": "completed"}, {"process_status": "error"}]}, 0.0, {}),
+    ],
+)
+def test_scores_of_newer_benchmarks(scored: Row, reward: float | None, others: Row) -> None:
+    """Grades by letter, programs that passed, patches and parts of problems."""
+    found = row_of({"question": "Q?", "generation": "A.", **scored}, 0, 0)
+    assert found["reward"] == reward
+    assert {one["name"]: one["score"] for one in found.get("scores", [])} == others
 
 
 @pytest.fixture(scope="module")

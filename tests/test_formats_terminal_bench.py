@@ -93,6 +93,7 @@ def test_figures_and_damage(found: Results) -> None:
     assert found.rows("select distinct metric, ours, status from reported_checks order by all") == [
         ("accuracy", 0.5, "not comparable"),
         ("pass_at_k/2", 1.0, "not comparable"),
+        ("task_ids x n_attempts", 4.0, "not comparable"),
     ]
     assert sorted(found.rows("select source_file, source_line from rejects")) == [
         ("runs/r1/results.json", 4),

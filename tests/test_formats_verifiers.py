@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.artifact import Artifact, Kind
+from pipeline.ingest import formats
+from pipeline.ingest.formats import verifiers_v0
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
-from tests.results import Results, Row, analyzed, lines
+from tests.results import Results, Row, analyzed, lines, write
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "verifiers"
 NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
@@ -135,7 +138,79 @@ def test_old_figures(old: Results) -> None:
     }
     assert found.pop("avg_error") == (0.5, "not comparable")
     assert {status for _, status in found.values()} == {"equal"}
-    assert len(found) == 7
+    assert len(found) == 8
+
+
+def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
+    """A row before examples had ids of their own: metrics and times stand at its top."""
+    prompt, said = [{"role": "user", "content": ask}], [{"role": "assistant", "content": "yes"}]
+    row = {"id": place, "prompt": prompt, "completion": said, "task": "default", "answer": "yes"}
+    return {**row, "reward": reward, "right": reward, "neat": 1.0, "total_ms": 1500.0, **more}
+
+
+def test_oldest(tmp_path: Path) -> None:
+    """Metrics and their averages stand at the top; a completion may be empty, and says so.
+
+    Where an id stands for two questions, these tell tasks apart; where examples were repeated
+    before they were counted, nothing is known of what was expected.
+    """
+    about = {"env": "quiz", "model": "m", "avg_reward": 0.75, "avg_right": 0.75, "avg_neat": 1.0}
+    grid = {"num_examples": 2, "rollouts_per_example": 2}
+    place = "evals/quiz--m/{}/{}".format
+    files = {
+        place("a", "results.jsonl"): [
+            oldest(0, "Q0?", 1.0),
+            oldest(0, "Q1?", 0.0),
+            oldest(1, "Q0?", 1.0, completion=[]),
+            oldest(1, "Q1?", 1.0),
+        ],
+        place("a", "metadata.json"): [{**about, **grid}],
+        place("b", "results.jsonl"): [oldest(0, "Q0?", 1.0), oldest(0, "Q0?", 0.5)],
+        place("b", "metadata.json"): [{**about, "num_examples": 2, "rollouts_per_example": 1}],
+    }
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    assert found.rows("select run_id, benchmark, model, n_tasks, n_expected from runs") == [
+        ("quiz--m-a", "quiz", "m", 2, None),
+        ("quiz--m-b", "quiz", "m", 1, None),
+    ]
+    assert found.rows(
+        "select prompt, rollout_index, reward, n_turns, duration_s from rollouts "
+        "join task_prompts using (run_id, task_id) where run_id = 'quiz--m-a' order by all"
+    ) == [
+        ("Q0?", 0, 1.0, 1, 1.5),
+        ("Q0?", 1, 1.0, 0, 1.5),
+        ("Q1?", 0, 0.0, 1, 1.5),
+        ("Q1?", 1, 1.0, 1, 1.5),
+    ]
+    assert found.rows(
+        "select metric, ours, status from reported_checks where run_id = 'quiz--m-a' order by all"
+    ) == [
+        ("avg_metrics/neat", 1.0, "equal"),
+        ("avg_metrics/right", 0.75, "equal"),
+        ("avg_reward", 0.75, "equal"),
+        ("num_examples x rollouts_per_example", 4.0, "equal"),
+    ]
+
+
+def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
+    """The prompt is left out, results belong to calls in order, and metrics are at the top."""
+    calls = [json.dumps({"id": f"c{n}", "function": {"name": "run"}}) for n in range(2)]
+    asked = [{"role": "user", "content": "Q0?"}]
+    results = [{"role": "tool", "content": f"{n}", "tool_calls": None} for n in range(2)]
+    said = [*asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
+    row = {**oldest(0, "Q0?", 1.0, completion=said, turns=5.0), "example_id": 0}
+    path = write(tmp_path, {"results.jsonl": [row]}) / "results.jsonl"
+    (found,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    assert isinstance(found, formats.Row)
+    output = found.value["response"]["output"]
+    assert [(one["type"], one["call_id"]) for one in output] == [
+        ("function_call", "c0"),
+        ("function_call", "c1"),
+        ("function_call_output", "c0"),
+        ("function_call_output", "c1"),
+    ]
+    names = [one["name"] for one in (*found.value["score"], *found.value["scores"])]
+    assert (names, found.value["turns"]) == (["reward", "neat", "right"], 5.0)
 
 
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:
@@ -221,6 +296,6 @@ def test_corpus(tmp_path: Path) -> None:
     assert [figures[name] for name in ("avg_reward", "avg_error")] == [0.5, 0.125]
     assert [figures[name] for name in ("pass_at_k/2", "pass_all_k/2")] == [0.79167, 0.20833]
     assert found.rows("select status, count(*) from reported_checks group by all") == [
-        ("equal", 15)
+        ("equal", 16)
     ]
     assert found.one("select max(n_prompts) from tasks") == 1

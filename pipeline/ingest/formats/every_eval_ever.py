@@ -6,7 +6,6 @@ nth instance of a sample is its nth attempt. `blade export` writes the same file
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Figure,
     Line,
@@ -50,6 +50,7 @@ NAMES = re.compile(r"\.json$|_samples\.jsonl(\.gz|\.zst)?$", re.IGNORECASE)
 ENDING = re.compile(r"(_samples\.jsonl(\.gz|\.zst)?|\.json)$", re.IGNORECASE)
 OF_RESULTS = (b'"schema_version"', b'"evaluation_id"', b'"evaluation_results"')
 OF_SAMPLES = (b'"schema_version"', b'"sample_id"', b'"interaction_type"')
+MODEL = re.compile(rb'"model_id"\s*:\s*"([^"\\]+)"')
 COUNTS = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
 PASS_RATE = re.compile(r"pass[_@]?(?:at_)?(\d+)$")
 
@@ -65,22 +66,23 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     for (folder, name), found in pairs.items():
         results = [file for file in found if file.base.lower().endswith(".json")]
         samples = [file for file in found if file not in results]
-        stem = _name(results) or name
+        stem = _name(results, samples) or name
         for file in found if samples else ():
             kind = Kind.AGGREGATE_METRICS if file in results else Kind.ROLLOUTS
             beside = tuple(one.path for one in (samples if file in results else results))
             yield Claim(file, kind, folder, stem, mark=name, beside=beside)
 
 
-def _name(results: list[Found]) -> str | None:
+def _name(results: list[Found], samples: list[Found]) -> str | None:
     """As the run was called where we wrote it, else the model's name without its organization."""
+    names = []
     for file in results:
         found = _document(file.path)
         own = text(get(found, "source_metadata", "additional_details", "run_id"))
-        name = own or text(get(found, "model_info", "name")) or text(get(found, "model_info", "id"))
-        if name:
-            return name.rstrip("/").rpartition("/")[2]
-    return None
+        names += [own, *(text(get(found, "model_info", key)) for key in ("name", "id"))]
+    instances = (MODEL.search(head(file.path)) for file in samples)
+    names += [found[1].decode("utf-8", "replace") for found in instances if found]
+    return next((name.rstrip("/").rpartition("/")[2] for name in names if name), None)
 
 
 def _document(path: Any) -> Any:
@@ -194,6 +196,7 @@ def _output(row: dict[str, Any], asked: str | None) -> dict[str, Any]:
 
 
 def _thought(said: Any) -> dict[str, Any] | None:
+    said = "\n\n".join(one for one in items(said) if isinstance(one, str)) or said
     if not isinstance(said, str) or not said:
         return None
     return {"type": "reasoning", "summary": [{"type": "summary_text", "text": said}]}
@@ -245,5 +248,6 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         one = variant or home
         yield Figure(None, None, None, named, number(score), one, means, scale, reason)
     total = number(get(found, "detailed_evaluation_results", "total_rows"))
-    if total is not None and len(rows) == 1 and math.isfinite(total):
-        yield Figure(None, None, None, "total_rows", total, home, "num_rollouts")
+    if total is not None and len(rows) == 1:
+        means = "num_rollouts"
+        yield Figure(None, None, None, "total_rows", total, home, means, reason=OTHER_ROWS)

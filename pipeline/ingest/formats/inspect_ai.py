@@ -5,30 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
-    OTHER_ROWS,
     Claim,
-    Expected,
-    Figure,
     Reading,
     Reject,
-    Setting,
     fields,
     get,
     head,
-    items,
-    number,
     packed,
     parsed,
     text,
-    told,
 )
+from pipeline.ingest.formats.inspect_header import expected, log_of, short
 from pipeline.ingest.formats.inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
@@ -47,10 +41,8 @@ NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
 FIRST_OF_LOG = re.compile(
     rb'[\s\xef\xbb\xbf]*\{\s*("version"\s*:\s*\d+\s*,\s*)?("status"\s*:\s*"\w+"\s*,\s*)?"eval"\s*:\s*\{'
 )
+SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
-MOST_EXPECTED = 1_000_000
-LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
-SAMPLING = "temperature top_p top_k max_tokens".split()
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -60,7 +52,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         said = _said(file)
         if said is None:
             continue
-        named = [_short(text(said.get(name)) or "") for name in ("task", "model")]
+        named = [short(text(said.get(name)) or "") for name in ("task", "model")]
         stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
         created = re.sub(r"[:+]", "-", text(said.get("created")) or "")
         claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
@@ -102,10 +94,6 @@ def _said(file: Found) -> dict[str, Any] | None:
     return said if {"task", "model"} <= said.keys() else None
 
 
-def _short(name: str) -> str:
-    return name.rstrip("/").rpartition("/")[2]
-
-
 def read(artifact: Artifact) -> Iterator[Reading]:
     """The samples of a log, and what its header says."""
     if artifact.path.suffix.lower() == ".eval":
@@ -138,10 +126,10 @@ def _archive(path: Path) -> Iterator[Reading]:
     with path.open("rb") as archive:
         members, damage = _directory(archive)
         header, faults = _header(archive, members)
-        log = yield from _log(header)
-        for member in members:
-            if not (member.name.startswith("samples/") and member.name.endswith(".json")):
-                continue
+        log = yield from log_of(header)
+        samples = [one for one in members if SAMPLE.fullmatch(one.name)]
+        yield from expected(header, len(samples))
+        for member in samples:
             try:
                 yield row(sample(packed.content(archive, member)), log)
             except ValueError as error:
@@ -156,91 +144,26 @@ def _document(path: Path) -> Iterator[Reading]:
     """A log of one JSON document; what it says of itself stands before its samples."""
     header: dict[str, Any] = {}
     log: Log | None = None
-    for name, value in packed.fields(path, "samples"):
-        if name != "samples":
-            header[name] = value
-            continue
-        if log is None:
-            log = yield from _log(header)
-        if value is None:
-            continue
-        try:
-            yield row(value, log)
-        except ValueError as error:
-            yield Reject(str(error))
+    damage: ValueError | None = None
+    n_samples = 0
+    try:
+        for name, value in packed.fields(path, "samples"):
+            if name != "samples":
+                header[name] = value
+                continue
+            if log is None:
+                log = yield from log_of(header)
+            if value is None:
+                continue
+            n_samples += 1
+            try:
+                yield row(value, log)
+            except ValueError as error:
+                yield Reject(str(error))
+    except ValueError as error:
+        damage = error
     if log is None:
-        yield from _log(header)
-
-
-def _log(header: Any) -> Generator[Reading, None, Log]:
-    """Settings, expected attempts and published figures; returns what samples need to know."""
-    said = fields(get(header, "eval"))
-    config = {**fields(said.get("model_generate_config")), **fields(get(header, "plan", "config"))}
-    model = text(said.get("model"))
-    limits = {name: get(said, "config", name) for name in LIMITS}
-    epochs = get(said, "config", "epochs")
-    epochs = epochs if isinstance(epochs, int) and 0 < epochs <= MOST_EXPECTED else 1
-    settings = {**{name: config.get(name) for name in SAMPLING}, **limits, "num_repeats": epochs}
-    for name, value in {"model": model, **settings}.items():
-        if text(value):
-            yield Setting(name, str(text(value)))
-    ids = [text(one) for one in items(get(said, "dataset", "sample_ids"))]
-    for task in ids if len(ids) * epochs <= MOST_EXPECTED else ():
-        for epoch in range(epochs if task else 0):
-            yield Expected(str(task), epoch)
-    yield from _figures(header)
-    total = number(get(header, "results", "total_samples"))
-    if total is not None and get(header, "status") == "success":
-        yield Figure(
-            None, None, None, "total_samples", total, means="num_rollouts", reason=OTHER_ROWS
-        )
-    score, key = _headline(header)
-    request = told(
-        {
-            "model": model,
-            "temperature": number(config.get("temperature")),
-            "top_p": number(config.get("top_p")),
-            "max_output_tokens": config.get("max_tokens"),
-        }
-    )
-    return Log(_short(text(said.get("task")) or "inspect"), model, request, score, key)
-
-
-def _published(header: Any) -> list[Any]:
-    """Scores with their metrics; the oldest logs have one, without a list."""
-    results = fields(get(header, "results"))
-    if "scores" in results or "metrics" not in results:
-        return items(results.get("scores"))
-    return [{**results, "name": get(results, "scorer", "name"), "scorer": None}]
-
-
-def _headline(header: Any) -> tuple[str | None, str | None]:
-    """The scorer that the reward is of, and which of its values where it gives several."""
-    first = get(_published(header), 0)
-    chosen = get(header, "results", "headline") or first
-    scorer = text(get(chosen, "scorer")) or text(get(first, "name"))
-    value = text(get(chosen, "score")) or text(get(chosen, "name"))
-    if scorer is None:
-        scorer = text(get(header, "eval", "scorers", 0, "name"))
-    return scorer, None if value in (scorer, None) else value
-
-
-def _figures(header: Any) -> Iterator[Figure]:
-    """Metrics of every score: of the mean over epochs, unless epochs are reduced otherwise."""
-    for score in _published(header):
-        name, scorer = text(get(score, "name")) or "", text(get(score, "scorer"))
-        field = f"scores.{name}" if scorer in (None, name) else f"scores.{scorer}.{name}"
-        reducer = text(get(score, "reducer")) or "mean"
-        several = text(get(score, "reducer"))
-        for key, metric in fields(get(score, "metrics")).items():
-            kind = (text(get(metric, "name")) or key).rpartition("/")[2]
-            means = reason = None
-            if reducer != "mean":
-                reason = f"defined otherwise: epochs are reduced by {reducer}"
-            elif kind in ("accuracy", "mean"):
-                means = f"task_mean/{field}"
-            elif kind == "stderr" and not get(metric, "params", "cluster"):
-                means = f"task_stderr/{field}"
-            shown = "/".join(part for part in (name, several, key) if part)
-            value = number(get(metric, "value"))
-            yield Figure(None, None, None, shown, value, None, means, 1.0, reason)
+        yield from log_of(header)
+    yield from expected(header, None if damage else n_samples)
+    if damage:
+        raise damage

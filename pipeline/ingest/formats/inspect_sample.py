@@ -77,7 +77,7 @@ def row(sample: Any, log: Log) -> Row:
     if task is None or not isinstance(epoch, int):
         raise ValueError("a sample without an id or an epoch")
     attachments = fields(sample.get("attachments"))
-    scores = _scores(sample, log)
+    scores, output = _scores(sample, log), _output(sample, attachments)
     own = ".".join(part for part in (log.score, log.key) if part)
     chosen = next((score for score in scores if own in ("", score["name"])), None)
     said = text(get(sample, "error", "message"))
@@ -87,7 +87,7 @@ def row(sample: Any, log: Log) -> Row:
         "reward": chosen["score"] if chosen else None,
         "responses_create_params": {**log.request, "input": _asked(sample, attachments)},
         "response": told({"model": log.model, "usage": _usage(sample, log.model)})
-        | {"output": _output(sample, attachments)},
+        | ({"output": output} if output or sample.get("messages") else {}),
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
@@ -170,16 +170,22 @@ def _asked(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str
 
 
 def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
-    """What came after the question; from the events where no answer is among the messages."""
+    """What came after the question; from the events where no answer is among the messages.
+
+    What a solver has users say besides the input came after it.
+    """
     messages = items(sample.get("messages"))
+    given = sample.get("input")
+    n_users = sum(get(one, "role") == "user" for one in given) if isinstance(given, list) else 1
     place = 0
-    while place < len(messages) and (
-        get(messages[place], "role") in ("system", "user")
-        or get(messages[place], "source") == "input"
-    ):
+    for one in messages:
+        role = get(one, "role")
+        n_users -= role == "user"
+        if get(one, "source") != "input" and role != "system" and (role != "user" or n_users < 0):
+            break
         place += 1
-    if place == len(messages):
-        messages, place = list(_from_events(sample)), 0
+    if not _has_answer({"messages": messages[place:]}):
+        messages, place = [*messages[place:], *_from_events(sample)], 0
     return [item for one in messages[place:] for item in _items(one, attachments)]
 
 
@@ -189,13 +195,8 @@ def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
         if kind == "model" and (said := get(event, "output", "choices", 0, "message")):
             yield said
         elif kind == "tool":
-            answer, error = get(event, "result"), get(event, "error")
-            yield {
-                "role": "tool",
-                "content": answer,
-                "error": error,
-                "tool_call_id": get(event, "id"),
-            }
+            answered = {"content": get(event, "result"), "error": get(event, "error")}
+            yield {"role": "tool", "tool_call_id": get(event, "id"), **answered}
 
 
 def _items(said: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:

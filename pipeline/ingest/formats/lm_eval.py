@@ -83,10 +83,13 @@ def _is_samples(file: Found, match: re.Match[str]) -> bool | None:
     begun = head(file.path)
     if FIRST_OF_RESULTS.match(begun):
         return False
-    is_named = match["name"].startswith("samples_") and match["time"]
-    is_like_rows = FIRST_OF_ROWS.match(begun) or (is_named and b'"doc_id"' in begun)
-    # A first document may be longer than what was looked at.
-    return True if is_like_rows and (b'resps"' in begun or len(begun) >= LONG) else None
+    has_answers = b'resps"' in begun
+    if match["name"].startswith("samples_") and match["time"]:
+        # A first document may be longer than what was looked at.
+        is_rows = b'"doc_id"' in begun and (has_answers or len(begun) >= LONG)
+    else:
+        is_rows = bool(FIRST_OF_ROWS.match(begun)) and has_answers
+    return is_rows or None
 
 
 def _model(results: Sequence[Found]) -> str | None:
@@ -140,8 +143,11 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
     named = filters(config, fields(get(results, "results", task)))
     model = _model_of(results)
     seen: Counter[str] = Counter()
+    documents: Counter[str] = Counter()
+    n_rejects = 0
     for found in _rows(artifact.path):
         if isinstance(found, (Reject, Line)):
+            n_rejects += isinstance(found, Reject)
             yield found
             continue
         position, sample = found
@@ -156,8 +162,15 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             nth = seen[document_id]
             of_filter = named[nth] if nth < len(named) else f"filter-{nth}" if nth else "none"
             seen[document_id] += 1
-        value = row(sample, config, model)
-        yield Row(value, position, variant=_variant(task, of_filter), benchmark=task)
+        variant = _variant(task, of_filter)
+        documents[variant] += 1
+        yield Row(row(sample, config, model), position, variant=variant, benchmark=task)
+    # Results are written when all is done: what a shorter file lacks was left out of it.
+    n_expected = get(results, "n-samples", task, "effective")
+    if isinstance(n_expected, int) and n_expected <= MOST_EXPECTED:
+        for variant in (name for name, n in documents.items() if n + n_rejects >= n_expected):
+            for place in range(n_expected):
+                yield Expected(str(place), 0, variant)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
@@ -196,17 +209,12 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
     home = next((name for task in sampled for name in variants.get(task, ())), None)
     for task in variants:
         yield from _figures(found, task, sampled, home)
-        for variant in variants[task] if task in sampled else ():
-            yield from _expected(get(found, "n-samples", task, "effective"), variant)
-
-
-def _expected(n_documents: Any, variant: str) -> Iterator[Reading]:
-    if isinstance(n_documents, int) and 0 < n_documents <= MOST_EXPECTED:
-        yield Figure(
-            None, None, None, "n-samples", n_documents, variant, "num_tasks", reason=OTHER_ROWS
-        )
-        for place in range(n_documents):
-            yield Expected(str(place), 0, variant)
+        n_documents = number(get(found, "n-samples", task, "effective"))
+        for variant in variants[task] if task in sampled and n_documents else ():
+            means = "num_tasks"
+            yield Figure(
+                None, None, None, "n-samples", n_documents, variant, means, reason=OTHER_ROWS
+            )
 
 
 def _figures(found: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:

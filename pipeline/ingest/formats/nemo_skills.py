@@ -1,7 +1,7 @@
 """NeMo-Skills: eval-results/<benchmark>/output(-rs<seed>).jsonl, and metrics.json beside or above.
 
-A row names no task: line n of all files of a benchmark is the same one, and a file is a repeat.
-What was scored, and how, follows from the fields that a benchmark's rows have.
+A row names no task: line n of all files of a benchmark is the same one, and a file is a repeat
+(nemo_skills_row.py).
 """
 
 from __future__ import annotations
@@ -22,23 +22,19 @@ from pipeline.ingest.formats import (
     Row,
     document,
     fields,
-    get,
     head,
-    items,
-    message,
     number,
     objects,
-    scores_of,
-    text,
-    told,
 )
+from pipeline.ingest.formats.nemo_skills_row import row_of
 
 TITLE = "NeMo-Skills"
 FILES = "`[eval-results/]<benchmark>/output(-rs<seed>).jsonl`, `metrics.json` beside or above"
 SCORE = (
-    "the first that the row has: `symbolic_correct`, the judge's `judgement`, `is_correct`, "
-    "`graded_list`, `proof_status`, `strict_eval`, `swe-bench-metrics.resolved`; the others are "
-    "checks, named as metrics.json names them"
+    "the first that the row has: `symbolic_correct`, the judge's `judgement` (yes, or A of A to "
+    "D), `is_correct`, `graded_list`, `passed`, `status`, `proof_status`, `strict_eval`, "
+    "`swe-bench-metrics.resolved` or `deep-swe-metrics.resolved`, all of `eval_status`; the others "
+    "are checks, named as metrics.json names them"
 )
 NOTES = (
     "One run per benchmark, one repeat per seed; the task is the number of the line, from 0. The "
@@ -58,21 +54,11 @@ MARKS = (
     b'"proof_status"',
 )
 GYM = (b'"responses_create_params"', b'"response"', b'"_ng_')
-ASKED = ("problem", "question", "prompt", "instruction")
-# What stands elsewhere in a row of ours; all else is of the dataset.
-USED = {
-    *ASKED,
-    *"generation predicted_answer expected_answer judgement num_input_tokens".split(),
-    *"num_generated_tokens num_reasoning_tokens generation_start_time generation_end_time".split(),
-    *"generation_time finish_reason reward_model_score strict_eval loose_eval".split(),
-    *"swe-bench-metrics proof_status error symbolic_correct is_correct is_correct-plus".split(),
-    *"graded_list expected_judgement instruction_id_list".split(),
-}
-VERDICT = re.compile(r"judgement\*{0,2}\s*:[\s*]*(yes|no)?", re.IGNORECASE)
 SCORES = frozenset(
     "correct_judgements symbolic_correct judge_correct both_correct any_correct accuracy "
     "passing_base_tests passing_plus_tests lean4_correct prompt_strict_accuracy "
-    "prompt_loose_accuracy issues_resolved".split()
+    "prompt_loose_accuracy issues_resolved judge_incorrect judge_partially_correct "
+    "problem_accuracy reward f2p p2p partial".split()
 )
 EMPTY = ("no_answer", "invalid_judgements")
 JUDGED = {
@@ -85,7 +71,7 @@ JUDGED = {
 VERSIONS = "defined otherwise: older versions read `**Judgement:** Yes` as no verdict"
 AVERAGE = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 SHARED = re.compile(r"(pass|majority)@\d+")
-OF_INSTRUCTIONS = re.compile(r"^(instruction_|average_score$)")
+OF_PARTS = re.compile(r"^(instruction_|average_score$|subtask_)")
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -140,106 +126,8 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield found
             continue
         position, row = found
-        value = _row(row, position - 1, int(seed[1]) if seed else 0)
+        value = row_of(row, position - 1, int(seed[1]) if seed else 0)
         yield Row(value, position, variant=variant, benchmark=benchmark)
-
-
-def _row(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
-    scores = _scores(row)
-    asked = next((_words(row[name]) for name in ASKED if row.get(name)), None)
-    usage = {
-        "input_tokens": row.get("num_input_tokens"),
-        "output_tokens": row.get("num_generated_tokens"),
-        "reasoning_tokens": row.get("num_reasoning_tokens"),
-    }
-    # What a judge says is the answer itself where judging is the task.
-    is_judging = "expected_judgement" in row
-    said = row.get("generation", row.get("judgement") if is_judging else None)
-    output = {"output": [message(said)]} if isinstance(said, str) else {"object": "response"}
-    verdict = {True: "yes", False: "no", None: None}[_verdict(row.get("judgement"))]
-    answer = verdict if is_judging else row.get("predicted_answer")
-    is_answered = answer is not None
-    empty = {
-        "no_answer": not is_answered if "predicted_answer" in row else None,
-        "invalid_judgements": not is_answered if is_judging else None,
-    }
-    value = {
-        "_ng_task_index": task,
-        "_ng_rollout_index": repeat,
-        "responses_create_params": {"input": [message(asked, "user")]} if asked else None,
-        "response": output | told({"usage": told(usage)}),
-        **scores_of(scores, scores[0]["name"] if scores else None),
-        "extracted_answer": text(answer),
-        **empty,
-        **{name: row.get(name) for name in ("expected_answer", "expected_judgement", "error")},
-        "judgement": row.get("judgement") if not is_judging else None,
-        # Not under its own name: it grades an answer, it does not fail it.
-        "reward_model": told({"estimate": row.get("reward_model_score")}),
-        "strict_eval": _instructions(row.get("strict_eval")),
-        "swe-bench-metrics": fields(row.get("swe-bench-metrics")),
-        "proof_status": text(row.get("proof_status")),
-        "finish_reason": text(row.get("finish_reason")),
-        "total_run_time": _seconds(row),
-        "metadata": {name: given for name, given in row.items() if name not in USED},
-    }
-    return {**told(value), "reward": scores[0]["score"] if scores else None}
-
-
-def _instructions(given: Any) -> dict[str, Any]:
-    """The verdict of each instruction; that of all together is a score."""
-    return {name: one for name, one in fields(given).items() if isinstance(one, list)}
-
-
-def _words(value: Any) -> str | None:
-    if isinstance(value, str):
-        return value
-    said = [text(get(part, "content")) for part in items(value)]
-    return "\n\n".join(part for part in said if part) or None
-
-
-def _seconds(row: dict[str, Any]) -> float | None:
-    start, end = number(row.get("generation_start_time")), number(row.get("generation_end_time"))
-    taken = number(row.get("generation_time"))
-    if taken is None and start is not None and end is not None and end >= start:
-        return end - start
-    return taken
-
-
-def _verdict(judgement: Any) -> bool | None:
-    """What a judge said, where it said it in the form that was asked for."""
-    found = VERDICT.search(judgement) if isinstance(judgement, str) else None
-    return found[1].lower() == "yes" if found and found[1] else None
-
-
-def _scores(row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every score of the row by its published name, the one that is the reward first."""
-    found: dict[str, Any] = {}
-    if "expected_judgement" in row:
-        wanted = _verdict(row["expected_judgement"])
-        found["correct_judgements"] = _verdict(row.get("judgement")) == wanted
-    else:
-        has_answer = "predicted_answer" in row
-        found["symbolic_correct"] = row.get(
-            "symbolic_correct", row.get("is_correct") if has_answer else None
-        )
-        if isinstance(row.get("judgement"), str):
-            found["judge_correct"] = _verdict(row["judgement"]) is True
-            both = found["symbolic_correct"], found["judge_correct"]
-            if isinstance(both[0], bool):
-                found |= {"both_correct": all(both), "any_correct": any(both)}
-    if "is_correct-plus" in row:
-        found["passing_base_tests"] = row.get("is_correct")
-        found["passing_plus_tests"] = row["is_correct-plus"]
-    elif "predicted_answer" not in row:
-        graded = get(row, "graded_list", 0)
-        found["accuracy"] = row.get("is_correct") if graded is None else graded
-    if isinstance(row.get("proof_status"), str):
-        found["lean4_correct"] = row["proof_status"] == "completed"
-    for kind in ("strict", "loose"):
-        found[f"prompt_{kind}_accuracy"] = get(row, f"{kind}_eval", "follow_all_instructions")
-    found["issues_resolved"] = get(row, "swe-bench-metrics", "resolved")
-    known = {name: number(value) for name, value in found.items()}
-    return [{"name": name, "score": score} for name, score in known.items() if score is not None]
 
 
 def _metrics(artifact: Artifact) -> Iterator[Reading]:
@@ -274,8 +162,8 @@ def _figures(
                 None, None, None, f"{metric}/{statistic}", number(one), variant, means, 0.01, reason
             )
     elif not isinstance(value, (list, str)):
-        if OF_INSTRUCTIONS.match(name):
-            reason = reason or "defined otherwise: of all instructions, not of rows"
+        if OF_PARTS.match(name):
+            reason = reason or "defined otherwise: of the parts of rows, not of rows"
         elif group.startswith("rm_"):
             reason = reason or "defined otherwise: picked by the scores of a reward model"
         elif name in EMPTY and not AVERAGE.fullmatch(group):
@@ -287,7 +175,7 @@ def _figures(
 
 
 def _meaning(group: str, name: str) -> str | None:
-    if name in ("num_entries", "num_prompts"):
+    if name in ("num_entries", "num_prompts", "num_problems"):
         return "num_tasks"
     if name == "avg_tokens":
         return "mean/output_tokens"

@@ -154,7 +154,9 @@ def _said(about: Header, artifact: Artifact) -> Iterator[Reading]:
         if n_expected:
             counted = "tasks x num_trials"
             means = "num_rollouts"
-            yield Figure(None, None, None, counted, n_expected, None, means, reason=OTHER_ROWS)
+            yield Figure(
+                None, None, None, counted, number(n_expected), None, means, reason=OTHER_ROWS
+            )
 
 
 def _published(path: Path, domain: str) -> Iterator[Reading]:

@@ -14,7 +14,6 @@ from pipeline.ingest.formats import (
     Reject,
     Row,
     Setting,
-    call,
     fields,
     get,
     head,
@@ -22,10 +21,10 @@ from pipeline.ingest.formats import (
     message,
     number,
     packed,
-    result,
     text,
     told,
 )
+from pipeline.ingest.formats.chat import chat
 
 TITLE = "tau-bench"
 FILES = "any `.json` that is a list of `task_id`, `reward`, `info`, `traj`, `trial`"
@@ -92,7 +91,7 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
         "_ng_rollout_index": trial,
         "responses_create_params": {"input": asked} if instruction else None,
         # Of an attempt that broke down nothing is kept: an empty list is no silence.
-        "response": {"output": [item for one in spoken for item in _items(one)]}
+        "response": {"output": list(chat(spoken))}
         if items(get(said, "traj"))
         else {"object": "response"},
         "reward_breakdown": told({"actions": actions, "outputs": number(scored.get("r_outputs"))}),
@@ -108,14 +107,3 @@ def _parts(messages: list[Any]) -> tuple[str | None, list[Any]]:
     """The system's words, and what follows."""
     is_system = get(messages, 0, "role") == "system"
     return text(get(messages, 0, "content")) if is_system else None, messages[is_system:]
-
-
-def _items(said: Any) -> Iterator[dict[str, Any]]:
-    role, content = text(get(said, "role")) or "assistant", get(said, "content")
-    if role == "tool":
-        yield result(text(content) or "", get(said, "tool_call_id"))
-        return
-    if isinstance(content, str) and content:
-        yield message(content, role)
-    for one in items(get(said, "tool_calls")):
-        yield call(get(one, "function", "name"), get(one, "function", "arguments"), get(one, "id"))

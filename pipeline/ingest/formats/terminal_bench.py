@@ -13,6 +13,7 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Expected,
     Figure,
@@ -168,6 +169,9 @@ def _about(found: dict[str, Any]) -> Iterator[Reading]:
         for task in tasks:
             for repeat in range(n_attempts):
                 yield Expected(task, repeat)
+    if n_expected := len(tasks) * n_attempts:
+        name, means = "task_ids x n_attempts", "num_rollouts"
+        yield Figure(None, None, None, name, number(n_expected), None, means, reason=OTHER_ROWS)
     yield from _figures(found)
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    OTHER_ROWS,
     Claim,
     Expected,
     Figure,
@@ -16,32 +19,27 @@ from pipeline.ingest.formats import (
     Reject,
     Row,
     Setting,
-    call,
+    as_json,
     document,
     fields,
     get,
     head,
-    items,
-    message,
     number,
     objects,
-    parsed,
-    result,
-    scores_of,
     text,
-    told,
 )
+from pipeline.ingest.formats.verifiers_row import COUNTERS, averages, row_of
 
 TITLE = "verifiers to 0.3"
 FILES = "`results.jsonl` with `metadata.json`"
 SCORE = "`reward`, which passes from `pass_threshold` of the metadata on; `metrics` are checks"
 NOTES = (
     "One run per folder, named after environment and model. An errored rollout has the reward 0 "
-    "that verifiers gives it, and its error is a field of the outcome."
+    "that verifiers gives it, and its error is a field of the outcome. Before 0.1.9 an example has "
+    "an `id`; where one stands for several questions, tasks are told apart by what was asked."
 )
 NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|metadata\.json)$")
-# Metrics that count what happened: they say nothing of how right it was.
-COUNTERS = re.compile(r"^num_|_calls$|^total_|_count$")
+FIRST_OF_OLD = re.compile(rb'\s*\{\s*"id"\s*:\s*\d+\s*,\s*"prompt"\s*:')
 MOST_EXPECTED = 1_000_000
 
 
@@ -50,9 +48,9 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     about = {file.folder: file for file in files if file.base == "metadata.json"}
     for file in files:
         begun = b"" if file.base == "metadata.json" else head(file.path)
-        if b'"example_id"' not in begun:
-            continue
         beside = about.get(file.folder)
+        if b'"example_id"' not in begun and not (beside and FIRST_OF_OLD.match(begun)):
+            continue
         # <environment>--<model>/<id of the run>/results.jsonl
         folder, stem, mark = file.folder.rpartition("/")[0], file.path.parent.name, ""
         if "--" in (above := file.path.parent.parent.name):
@@ -69,22 +67,40 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _about(fields(document(artifact.path)))
         return
     metadata = _metadata(artifact)
-    seen: dict[str, None] = {}
+    is_told = not _has_ids_of_several(artifact.path)
+    seen: Counter[str] = Counter()
     for found in objects(artifact.path):
         if isinstance(found, (Reject, Line)):
             yield found
             continue
         position, row = found
-        example = text(row.get("example_id"))
+        example = text(row.get("example_id", row.get("id")))
         if example is None or not {"reward", "completion"} & row.keys():
             yield Reject("no example_id, or neither reward nor completion", position=position)
             continue
-        seen[example] = None
+        seen[example] += 1
         start = number(get(row, "timing", "start_time"))
-        order = None if start is None else f"{start:020.6f}"
-        env = text(metadata.get("env_id"))
-        yield Row(_row(row, example, metadata), position, benchmark=env, order=order)
-    yield from _expected(seen, metadata)
+        order = f"{position:012}" if start is None else f"{start:020.6f}"
+        value = row_of(row, metadata) | ({"_ng_task_index": example} if is_told else {})
+        yield Row(value, position, benchmark=_environment(metadata), order=order)
+    yield from _expected(seen, metadata) if is_told else ()
+
+
+def _has_ids_of_several(path: Path) -> bool:
+    """Whether an `id` stands for several questions: some versions numbered rows by their place."""
+    asked: dict[Any, int] = {}
+    for found in objects(path):
+        if isinstance(found, tuple) and "example_id" not in found[1]:
+            key = hash(as_json([found[1].get(name) for name in ("prompt", "answer")]))
+            if asked.setdefault(text(found[1].get("id")), key) != key:
+                return True
+        elif isinstance(found, tuple):
+            return False
+    return False
+
+
+def _environment(metadata: dict[str, Any]) -> str | None:
+    return text(metadata.get("env_id")) or text(metadata.get("env"))
 
 
 def _metadata(artifact: Artifact) -> dict[str, Any]:
@@ -96,10 +112,13 @@ def _metadata(artifact: Artifact) -> dict[str, Any]:
     return {}
 
 
-def _expected(seen: Iterable[str], metadata: dict[str, Any]) -> Iterator[Reading]:
-    """So many repeats of the first examples where those are what was seen; else of the seen."""
+def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]:
+    """So many repeats of the first examples where those are what was seen; else of the seen.
+
+    Some versions count what was repeated as examples: they say nothing of repeats.
+    """
     n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
-    if not isinstance(n_repeats, int) or n_repeats < 1:
+    if not isinstance(n_repeats, int) or n_repeats < max(seen.values(), default=1):
         return
     tasks = sorted(seen)
     if isinstance(n_examples, int) and 0 < n_examples <= MOST_EXPECTED:
@@ -108,109 +127,6 @@ def _expected(seen: Iterable[str], metadata: dict[str, Any]) -> Iterator[Reading
     for task in tasks if len(tasks) * n_repeats <= MOST_EXPECTED else ():
         for repeat in range(n_repeats):
             yield Expected(task, repeat)
-
-
-def _row(row: dict[str, Any], example: str, metadata: dict[str, Any]) -> dict[str, Any]:
-    metrics = fields(row.get("metrics"))
-    reward = number(row.get("reward"))
-    own = _own(metadata)
-    scores = [
-        {"name": name, "score": number(value)}
-        for name, value in {**({} if own in metrics else {"reward": reward}), **metrics}.items()
-        if not COUNTERS.search(name)
-    ]
-    model = text(metadata.get("model"))
-    sampling = fields(metadata.get("sampling_args"))
-    completion = row.get("completion")
-    usage = {
-        name: int(count)
-        for name, value in fields(row.get("token_usage")).items()
-        if (count := number(value)) is not None
-    }
-    response = told({"model": model, "usage": usage})
-    if isinstance(completion, (str, list)):
-        response["output"] = list(chat(completion))
-    ended = _ended(row)
-    if (ended["error_type"] or "").startswith("Model"):
-        response["error"] = {"message": ended["error_message"]}
-    request = {
-        "input": list(chat(row.get("prompt"), "user")),
-        "model": model,
-        "temperature": number(sampling.get("temperature")),
-        "max_output_tokens": sampling.get("max_tokens"),
-    }
-    said = {
-        "_ng_task_index": example,
-        "responses_create_params": told(request),
-        "response": {"object": "response", **response} if response else None,
-        **scores_of(scores, own if own in metrics else "reward"),
-        **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
-        "answer": row.get("answer"),
-        "metadata": _info(row.get("info")),
-        **ended,
-    }
-    return {"reward": reward, **told(said)}
-
-
-def _own(metadata: dict[str, Any]) -> str | None:
-    """The metric that the reward is: by its average, since no weights are recorded."""
-    averages, reward = fields(metadata.get("avg_metrics")), number(metadata.get("avg_reward"))
-    same = (name for name, value in averages.items() if number(value) == reward is not None)
-    return next(same, None)
-
-
-def _info(info: Any) -> Any:
-    try:
-        return parsed(info) if isinstance(info, str) and info.startswith("{") else info
-    except ValueError:
-        return None
-
-
-def _ended(row: dict[str, Any]) -> dict[str, Any]:
-    """How it ended, and how long it took."""
-    error, timing = row.get("error"), fields(row.get("timing"))
-    seconds = number(timing.get("total"))
-    if seconds is None and (milliseconds := number(timing.get("total_ms"))) is not None:
-        seconds = milliseconds / 1000
-    kind = text(get(error, "error")) or text(error)
-    return {
-        "finish_reason": "length" if row.get("is_truncated") is True else None,
-        "stop_condition": text(row.get("stop_condition")),
-        "has_error": bool(error),
-        "error_type": kind.partition("(")[0] if kind else None,
-        "error_message": text(get(error, "error_chain_repr")) or kind,
-        "total_run_time": seconds,
-    }
-
-
-def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:
-    """Chat messages as items; a text alone is one message."""
-    if isinstance(messages, str):
-        yield message(messages, role_of_text)
-    for one in items(messages):
-        role = text(get(one, "role")) or "assistant"
-        words = _words(get(one, "content"))
-        if role == "tool":
-            yield result(words, get(one, "tool_call_id"))
-            continue
-        if thought := text(get(one, "reasoning_content")):
-            yield {"type": "reasoning", "content": thought}
-        if words:
-            yield message(words, role)
-        for given in items(get(one, "tool_calls")):
-            try:
-                made = parsed(given) if isinstance(given, str) else given
-            except ValueError:
-                made = {"name": "", "arguments": given}
-            asked = fields(get(made, "function")) or fields(made)
-            yield call(asked.get("name"), asked.get("arguments"), get(made, "id"))
-
-
-def _words(content: Any) -> str:
-    if isinstance(content, str):
-        return content
-    parts = [text(get(part, "text")) or f"[{get(part, 'type')}]" for part in items(content)]
-    return "\n".join(parts)
 
 
 def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
@@ -227,7 +143,7 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
             yield Setting(name, said)
     figures = [("avg_reward", metadata.get("avg_reward"), "mean/reward", 1.0)]
     figures += [("avg_error", metadata.get("avg_error"), "mean/has_error", 1.0)]
-    for name, value in fields(metadata.get("avg_metrics")).items():
+    for name, value in averages(metadata).items():
         means = f"mean/{name}" if COUNTERS.search(name) else f"mean/scores.{name}"
         figures.append((f"avg_metrics/{name}", value, means, 1.0))
     for name, value in fields(metadata.get("usage")).items():
@@ -238,3 +154,9 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
     for name, value, means, scale in figures:
         if (figure := number(value)) is not None:
             yield Figure(None, None, None, name, figure, None, means, scale)
+    n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
+    if isinstance(n_examples, int) and isinstance(n_repeats, int) and n_examples > 0:
+        name, n_rollouts = "num_examples x rollouts_per_example", n_examples * n_repeats
+        yield Figure(
+            None, None, None, name, number(n_rollouts), None, "num_rollouts", reason=OTHER_ROWS
+        )

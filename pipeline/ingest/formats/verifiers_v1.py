@@ -26,7 +26,7 @@ from pipeline.ingest.formats import (
     text,
     told,
 )
-from pipeline.ingest.formats.verifiers_v0 import chat
+from pipeline.ingest.formats.chat import chat
 
 TITLE = "verifiers from 0.3"
 FILES = "`traces.jsonl` with `configs/resolved/eval.json`"

@@ -106,12 +106,17 @@ def _lines(
                         )
                     yield record_id(file_no, place), line, fault
             case formats.Expected():
-                task = gym.whole(reading.task)
-                into.expected.append((file_no, task, reading.repeat, reading.variant))
+                into.expected.append((file_no, *_values(reading)))
             case formats.Setting():
-                into.settings.append((file_no, reading.name, gym.whole(reading.value)))
+                into.settings.append((file_no, *_values(reading)))
             case _:
-                into.figures.append((file_no, *vars(reading).values()))
+                into.figures.append((file_no, *_values(reading)))
+
+
+def _values(reading: formats.Expected | formats.Setting | formats.Figure) -> list[Any]:
+    """What it says, in the order of its fields; names come from untrusted files."""
+    values = vars(reading).values()
+    return [gym.whole(value) if isinstance(value, str) else value for value in values]
 
 
 def _line(row: formats.Row) -> str:
