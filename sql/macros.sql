@@ -43,10 +43,6 @@ create or replace macro json_as_index(value) as
             then cast(cast(value::varchar as double) as bigint)
     end;
 
--- A JSON true or false.
-create or replace macro json_as_boolean(value) as
-    case when value::varchar in ('true', 'false') then value::varchar = 'true' end;
-
 -- The text of one field of a JSON object, where it is a scalar.
 create or replace macro json_field(value, name) as
     json_as_text(json_extract(value, '$."' || name || '"'));
@@ -499,9 +495,6 @@ create or replace macro clustered_degrees(n_own, n_alike, n) as
             - sorted_sum(n_alike * ((n_own / n) ** 2 / (1 - n_own / n)) ** 2)
         )
     else coalesce(sum(n_alike) filter (where n_own > 0), 0) - 1 end;
-
--- The next whole number, of two as near the even one: as Python rounds.
-create or replace macro nearest(value) as round_even(value, 0);
 
 -- The error of a mean from the sum of squares; what rounding leaves of nothing is nothing.
 create or replace macro error_of_mean(sum_of_squares, mean, n) as

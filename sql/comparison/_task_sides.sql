@@ -2,9 +2,7 @@
 -- grain: run_id, task_id
 -- kind: table
 -- needs: staging.run_pairs
-with compared as (
-    select distinct unnest([base, candidate]) as run_id from staging.run_pairs
-),
+with compared as (select distinct unnest([base, candidate]) as run_id from staging.run_pairs),
 -- Of several questions under one id, or of an empty one, nothing can be verified.
 questions as (
     select

@@ -1,9 +1,7 @@
 -- Tasks that flipped between two runs, and where a failure of one diverges from a pass of the other.
 -- grain: base, candidate, task_id
 -- needs: staging.run_pairs
-with rollouts as (
-    select * from staging.contrast_rollouts where flip_no is not null
-),
+with rollouts as (from staging.contrast_rollouts where flip_no is not null),
 sizes as (
     select flip_no, is_pass, count(*) as n_rollouts
     from rollouts

@@ -37,9 +37,7 @@ duplicates as (
     group by all
     having lowest < highest
 ),
-passes as (
-    select * from main.rollout_features where is_pass
-),
+passes as (from main.rollout_features where is_pass),
 -- What holds for a task as a whole, and a rollout that shows it where one does.
 facts as (
     select
@@ -154,9 +152,7 @@ failing as (
             [
                 case when is_profile and cause <> 'UNEXPLAINED' then 'profile_mode' end,
                 spoken_rule,
-                case
-                    when is_limit_for_all and mode = 'CUT_OFF' then 'limit_for_all'
-                end,
+                case when is_limit_for_all and mode = 'CUT_OFF' then 'limit_for_all' end,
                 case
                     when
                         is_scored and cause in ('UK', 'UNEXPLAINED') and has_tools_of_pass

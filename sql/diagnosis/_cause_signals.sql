@@ -1,9 +1,7 @@
 -- Every rule of root causes that a task matches, how surely, and rollouts that show it.
 -- grain: run_id, task_id, rule_no
 -- kind: table
-with evidence as materialized (
-    select * from staging.cause_evidence
-),
+with evidence as materialized (from staging.cause_evidence),
 -- Of the rules that speak for whatever a mode says, the commonest mode.
 matched as (
     select

@@ -1,8 +1,6 @@
 -- pass@1 as it is, of attempts without a mode or without any, of the best attempts, of another run.
 -- grain: run_id, step_no
-with metrics as (
-    select * from main.run_metrics where pass_at_1 is not null
-),
+with metrics as (from main.run_metrics where pass_at_1 is not null),
 -- Where runs ask different questions under one id, only those that ask the same are compared.
 scored as (
     select

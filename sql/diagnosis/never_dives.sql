@@ -2,9 +2,7 @@
 -- grain: run_id, task_id
 -- kind: table
 -- needs: main.task_outcomes where bucket = 'never'
-with outcomes as (
-    select * from main.task_outcomes where bucket = 'never'
-),
+with outcomes as (from main.task_outcomes where bucket = 'never'),
 modes as (
     select run_id, task_id, mode, count(*) as n_with_mode
     from main.rollout_modes

@@ -29,9 +29,7 @@ evidence as (
     from staging.rollouts
     left join staging.trajectories using (record_id)
 ),
-patterns as (
-    select distinct has from evidence
-),
+patterns as (select distinct has from evidence),
 -- The health checks that cannot run, for each pattern of evidence that some rollout has.
 unobserved as (
     select

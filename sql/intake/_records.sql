@@ -29,9 +29,7 @@ select
     case when files.format is not null then json_as_text(records.benchmark) end as said_benchmark,
     coalesce(
         question_matches.task_index,
-        json_as_text(
-            row_field(records.verifier, records.reward_components, settings.task_id_path)
-        ),
+        json_as_text(row_field(records.verifier, records.reward_components, settings.task_id_path)),
         json_as_text(records.task_index)
     ) as task_index,
     json_as_index(records.rollout_index) as rollout_index,
@@ -70,7 +68,7 @@ select
     ) as max_output_tokens,
     json_as_text(records.request_effort) as reasoning_effort,
     bounded_name(json_as_text(records.failure_class)) as failure_class,
-    json_as_boolean(records.failure_terminal) as is_terminal,
+    case records.failure_terminal::varchar when 'true' then true when 'false' then false end as is_terminal,
     json_as_text(records.failure_judge_error) as judge_error,
     records.perf, records.outline,
     case when files.format is not null then json_as_text(records.transcript) end as transcript,

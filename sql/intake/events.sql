@@ -2,9 +2,7 @@
 -- grain: run_id, task_id, rollout_index, seq
 with
 -- Event 0 is the row itself, on its way to raw.records.
-events as (
-    select * from raw.events where seq > 0
-)
+events as (from raw.events where seq > 0)
 select
     keys.run_id, keys.task_id, keys.rollout_index, events.seq, events.kind, events.role,
     events.tool, events.call_id, events.arguments,

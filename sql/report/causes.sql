@@ -3,8 +3,7 @@
 -- needs: main.root_causes
 with counted as (
     select
-        run_id,
-        cause,
+        run_id, cause,
         count(*) as n_tasks,
         count(*) filter (where not is_suggested) as n_curated,
         count(*) filter (where confidence = 'strong') as n_strong,

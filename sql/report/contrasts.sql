@@ -7,8 +7,7 @@ with
 chosen as materialized (
     select
         contrasts.*,
-        outcomes.n_passed,
-        outcomes.n_scored,
+        outcomes.n_passed, outcomes.n_scored,
         row_number() over (
             partition by run_id
             order by
@@ -32,15 +31,8 @@ questions as (
 )
 select
     chosen.*,
-    questions.prompt,
-    causes.cause,
-    causes.confidence,
-    causes.is_suggested,
-    causes.note,
-    causes.rule,
-    causes.intervention,
-    causes.evidence,
-    modes.mode,
+    questions.prompt, causes.cause, causes.confidence, causes.is_suggested, causes.note,
+    causes.rule, causes.intervention, causes.evidence, modes.mode,
     changes.status as wrong_kind,
     changes.tool as wrong_name,
     changes.detail as wrong_detail,

@@ -22,9 +22,7 @@ chosen as materialized (
         count(*) over own as n_never_tasks,
         count(*) filter (where dives.n_passing_runs > 0) over own as n_passed_elsewhere,
         coalesce(commonest.common_modes, []) as common_modes,
-        commonest.n_common_mode,
-        outcomes.benchmark,
-        questions.prompt_sha,
+        commonest.n_common_mode, outcomes.benchmark, questions.prompt_sha,
         row_number() over (
             partition by run_id
             order by
@@ -48,12 +46,7 @@ prompts as (
     inner join raw.texts on texts.record_id = prompts.prompt_record
 ),
 bests as materialized (
-    select
-        chosen.run_id,
-        chosen.task_id,
-        chosen.benchmark,
-        rollouts.prompt_sha,
-        rollouts.record_id
+    select chosen.run_id, chosen.task_id, chosen.benchmark, rollouts.prompt_sha, rollouts.record_id
     from chosen
     inner join staging.rollouts
         on rollouts.run_id = chosen.run_id
@@ -63,8 +56,7 @@ bests as materialized (
 -- A pass of another run that was asked the same.
 passes as materialized (
     select
-        bests.run_id,
-        bests.task_id,
+        bests.run_id, bests.task_id,
         rollouts.run_id || '/' || rollouts.rollout_id as passing,
         rollouts.record_id
     from bests
@@ -100,12 +92,7 @@ flips as (
 )
 select
     chosen.* exclude (prompt_sha),
-    prompts.prompt,
-    causes.cause,
-    causes.confidence,
-    causes.is_suggested,
-    causes.note,
-    causes.rule,
+    prompts.prompt, causes.cause, causes.confidence, causes.is_suggested, causes.note, causes.rule,
     causes.evidence,
     coalesce(flips.failing, chosen.best_rollout || coalesce('#' || chosen.wrong_seq, '')) as failing,
     coalesce(flips.passing, passes.passing) as passing,

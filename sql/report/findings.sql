@@ -69,9 +69,7 @@ unsettled as (
 ),
 -- Failed attempts that no rollout made good.
 failed as (
-    select
-        failures.run_id,
-        count(distinct (failures.task_id, failures.rollout_index)) as n_failed
+    select failures.run_id, count(distinct (failures.task_id, failures.rollout_index)) as n_failed
     from main.failures
     left join staging.rollouts using (run_id, task_id, rollout_index)
     where rollouts.run_id is null
@@ -119,9 +117,7 @@ missing as (
 -- Only figures of passes and rewards are on the scale of the score; pass@k is reported in percent.
 reported as (
     select
-        run_id,
-        status,
-        metric,
+        run_id, status, metric,
         reported as value,
         ours,
         case
@@ -147,10 +143,7 @@ misreported as (
         true as is_overturning,
         stake,
         metric as subject,
-        value,
-        ours,
-        n_concerned,
-        n_total
+        value, ours, n_concerned, n_total
     from reported
     where rank = 1 and status = 'differs'
 ),
@@ -196,9 +189,7 @@ unhealthy as (
     where health.n_unhealthy > 0
 ),
 attempts as (
-    select
-        run_id,
-        max(n_reached) as n_attempts
+    select run_id, max(n_reached) as n_attempts
     from main.funnel
     group by all
 ),
@@ -249,9 +240,7 @@ suspects as (
 -- is lost there.
 stages as (
     select
-        run_id,
-        stage,
-        n_lost,
+        run_id, stage, n_lost,
         n_reached + n_lost as n_before,
         max(n_reached) over (partition by run_id) as n_attempts,
         lag(stage_no) over (partition by run_id order by stage_no) as stage_before,
@@ -263,8 +252,7 @@ stages as (
 ),
 lost as (
     select
-        stages.run_id,
-        stages.stage,
+        stages.run_id, stages.stage,
         min(run_id || '/' || ends.task_id || ':' || ends.rollout_index) as example
     from stages
     inner join main.rollout_stages as ends using (run_id)
@@ -330,9 +318,7 @@ recommended as (
         risk_low as low,
         risk_high as high,
         n_rollouts as n_concerned,
-        n_total,
-        n_tasks,
-        share,
+        n_total, n_tasks, share,
         citations[1] as example
     from main.recommendations
     inner join attempts using (run_id)
@@ -413,30 +399,11 @@ select
             kind_rank > 1 or opening_rank > 3,
             tier,
             round(stake, 9) desc,
-            kind_no,
-            benchmark,
-            run_place,
-            run_id
+            kind_no, benchmark, run_place, run_id
     ) as finding_no,
-    run_rank,
-    kind,
-    run_id,
-    benchmark,
+    run_rank, kind, run_id, benchmark,
     coalesce(metric, 'pass_at_1') as metric,
-    stake,
-    subject,
-    title,
-    base,
-    verdict,
-    value,
-    ours,
-    low,
-    high,
-    n_concerned,
-    n_total,
-    share,
-    n_tasks,
-    n_alike,
-    example
+    stake, subject, title, base, verdict, value, ours, low, high, n_concerned, n_total, share,
+    n_tasks, n_alike, example
 from opening
 order by finding_no

@@ -100,23 +100,15 @@ lacking as (
 -- How much of each run lacks each thing that a report would read.
 gap_facts as (
     select
-        run_id,
-        gap,
+        run_id, gap,
         cast(n_rows as bigint) as n_rows,
         cast(n_of as bigint) as n_of
     from lacking
     where n_rows > 0
 )
 select
-    facts.run_id,
-    texts.gap_no,
-    texts.gap,
-    texts.missing,
-    texts.claims,
-    texts.collect,
-    texts.unit,
-    facts.n_rows,
-    facts.n_of
+    facts.run_id, texts.gap_no, texts.gap, texts.missing, texts.claims, texts.collect, texts.unit,
+    facts.n_rows, facts.n_of
 from gap_facts as facts
 inner join texts using (gap)
 order by facts.run_id, texts.gap_no

@@ -17,9 +17,7 @@ scoped as (
 ),
 counted as (
     select
-        benchmark,
-        run_id,
-        kind,
+        benchmark, run_id, kind,
         count(*) as n_files,
         cast(sum(n_bytes) as bigint) as n_bytes,
         cast(sum(n_lines) as bigint) as n_lines,

@@ -14,7 +14,7 @@ rest as (
         min(explains) as explains,
         count(*) as n_others,
         sorted_sum(amount) as amount,
-        cast(sum(cast(nearest(shown * 10000) as bigint)) as bigint) / 10000 as shown,
+        cast(sum(cast(round_even(shown * 10000, 0) as bigint)) as bigint) / 10000 as shown,
         min(total) as total,
         min(total_shown) as total_shown,
         bool_or(is_reversal) as is_reversal
@@ -25,24 +25,10 @@ rest as (
 together as (
     select
         base, candidate, metric, policy, ledger, slice_key,
-        line_no,
-        line,
-        effect,
-        amount,
-        shown,
-        base_rate,
-        candidate_rate,
-        ci_low,
-        ci_high,
-        n_tasks,
-        n_tasks_by_noise,
-        amount_by_noise,
-        explains,
+        line_no, line, effect, amount, shown, base_rate, candidate_rate, ci_low, ci_high, n_tasks,
+        n_tasks_by_noise, amount_by_noise, explains,
         n_lines <= 9 or line_no <= 8 as is_shown,
-        total,
-        total_shown,
-        is_reversal,
-        example
+        total, total_shown, is_reversal, example
     from lines
     union all by name
     select
@@ -53,9 +39,7 @@ together as (
 select *
 from together
 order by
-    base,
-    candidate,
-    metric,
+    base, candidate, metric,
     list_position(
         ['task mix', 'bucket transitions', 'failure modes', 'funnel', 'slices'], ledger
     ),

@@ -52,13 +52,9 @@ marked as (
 ),
 -- How its attempts failed, the most frequent first.
 modes as (
-    select
-        run_id, task_id,
-        list(mode order by n_rollouts desc, mode)[:4] as modes
+    select run_id, task_id, list(mode order by n_rollouts desc, mode)[:4] as modes
     from (
-        select
-            run_id, task_id, mode,
-            count(*) as n_rollouts
+        select run_id, task_id, mode, count(*) as n_rollouts
         from main.rollout_modes
         semi join shown using (run_id, task_id)
         where is_primary
@@ -68,13 +64,9 @@ modes as (
 ),
 -- A lone check that agrees with every verdict only says it again, as does the score that the reward is.
 failed_checks as (
-    select
-        run_id, task_id,
-        list(check_name order by n_rollouts desc, check_name)[:8] as checks
+    select run_id, task_id, list(check_name order by n_rollouts desc, check_name)[:8] as checks
     from (
-        select
-            run_id, task_id, check_name,
-            count(*) as n_rollouts
+        select run_id, task_id, check_name, count(*) as n_rollouts
         from (
             select
                 *,
@@ -90,21 +82,10 @@ failed_checks as (
     group by all
 )
 select
-    shown.benchmark,
-    shown.task_id,
-    shown.run_id,
-    task_no,
-    n_tasks,
-    shown.bucket,
-    shown.n_scored,
-    shown.n_passed,
-    shown.pass_rate,
-    shown.mean_reward,
-    marked.n_attempts,
+    shown.benchmark, shown.task_id, shown.run_id, task_no, n_tasks, shown.bucket, shown.n_scored,
+    shown.n_passed, shown.pass_rate, shown.mean_reward, marked.n_attempts,
     left(marked.marks, 40) as marks,
-    modes.modes,
-    failed_checks.checks,
-    asked.slices,
+    modes.modes, failed_checks.checks, asked.slices,
     left(asked.prompt, 600) as prompt
 from shown
 inner join main.tasks as asked using (benchmark, task_id)

@@ -21,9 +21,7 @@ counted as (
     group by all
 )
 select
-    runs.benchmark,
-    runs.n_runs,
-    runs.is_unsettled,
+    runs.benchmark, runs.n_runs, runs.is_unsettled,
     coalesce(counted.n_tasks, 0) as n_tasks,
     coalesce(counted.n_scored_tasks, 0) as n_scored_tasks,
     case when not runs.is_unsettled then coalesce(counted.n_always, 0) end as n_always,

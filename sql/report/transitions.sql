@@ -13,15 +13,12 @@ with moved as (
     group by all
 ),
 sizes as (
-    select
-        base, candidate,
-        sum(n_tasks) as n_common_tasks
+    select base, candidate, sum(n_tasks) as n_common_tasks
     from moved
     group by all
 )
 select
-    noise.base,
-    noise.candidate,
+    noise.base, noise.candidate,
     split_part(noise.line, ' to ', 1) as bucket_before,
     split_part(noise.line, ' to ', 2) as bucket_after,
     coalesce(moved.n_tasks, 0) as n_tasks,
@@ -34,7 +31,6 @@ left join moved
     and moved.candidate = noise.candidate
     and moved.bucket_before || ' to ' || moved.bucket_after = noise.line
 order by
-    noise.base,
-    noise.candidate,
+    noise.base, noise.candidate,
     list_position(['always', 'sometimes', 'never'], bucket_before),
     list_position(['always', 'sometimes', 'never'], bucket_after)

@@ -2,9 +2,7 @@
 -- grain: run_id, k
 -- kind: table
 -- needs: staging.rollouts where answer is not null
-with scored as (
-    from staging.rollouts where is_scored and is_pass is not null
-),
+with scored as (from staging.rollouts where is_scored and is_pass is not null),
 -- No answer is an answer too, and a wrong one.
 counted as (
     select

@@ -25,9 +25,7 @@ groups as (
         run_benchmarks.benchmark, keys.task_id,
         -- A task that names no group is a group of its own.
         coalesce(
-            min(json_as_text(
-                row_field(verifier, records.reward_components, settings.group_path)
-            )),
+            min(json_as_text(row_field(verifier, records.reward_components, settings.group_path))),
             chr(31) || keys.task_id
         ) as task_group
     from (from raw.settings where group_path is not null) as settings
