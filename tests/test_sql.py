@@ -125,6 +125,7 @@ def test_weight() -> None:
     n_lines = sum(text.count("\n") for text in [*FILES.values(), macros])
     kinds = Counter(relation.is_table for relation in EVERY)
     assert len(EVERY) <= 130
+    assert sum(relation.name.startswith("report.") for relation in EVERY) <= 15
     assert kinds[True] <= 67
     assert chain(EVERY) <= 21
     assert n_lines <= 11_000

@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.report import (
-    account,
-    comparison_json,
-    filters,
-    findings,
-    markdown,
-    sentences,
-    sidecar,
-    wording,
-)
+from pipeline.report import account, comparison_json, filters, markdown, sidecar
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, notices, runs
 from pipeline.report.own_templates import check as check_templates
@@ -40,16 +31,12 @@ __all__ = [
     "collect",
     "comparison_json",
     "comparisons",
-    "findings",
     "markdown",
     "notices",
     "page",
     "replaced",
     "runs",
-    "sentences",
-    "sidecar",
     "texts",
-    "wording",
 ]
 
 
