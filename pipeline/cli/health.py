@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pipeline.answers.names import Row
 from pipeline.answers.runs import checked_health
 from pipeline.cli.options import Number, command, json_option, warehouse_option, where
-from pipeline.cli.page import labelled, percent, print_next, print_table
+from pipeline.cli.page import percent, print_next
+from pipeline.cli.terminal import print_page
 from pipeline.errors import listed
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import open_warehouse
@@ -19,10 +18,6 @@ from pipeline.warehouse import open_warehouse
 SHARES = ("clean_rate", "coverage")
 SCOPES = ("rollout", "task", "run")
 COLUMNS = "n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects".split()
-LEGEND = (
-    "unhealthy: a check below found something. unobserved: none did, but some had no evidence to "
-    "read. clean: share of recorded rollouts that are not unhealthy."
-)
 
 
 @click.command()
@@ -69,37 +64,29 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
     # What is 0 in every run is left out: nothing to look at.
     shown = [name for name in COLUMNS if any(run[name] for run in runs)]
-    titles = (name.removeprefix("n_").removesuffix("_rate").replace("_", " ") for name in shown)
-    cells = (
-        [percent(run[name]) if name in SHARES else run[name] for name in shown] for run in runs
+    print_page(
+        "health",
+        runs=runs,
+        checks=_by_check(checks),
+        columns={
+            name: name.removeprefix("n_").removesuffix("_rate").replace("_", " ") for name in shown
+        },
+        figures=lambda run: [percent(run[name]) if name in SHARES else run[name] for name in shown],
+        several=listed([run["run_id"] for run in runs if (run["n_models"] or 0) > 1]),
     )
-    print_table(
-        ("run", *titles), [[run["run_id"], *row] for run, row in zip(runs, cells, strict=True)]
-    )
-    click.echo(labelled("", LEGEND))
-    if several := [run["run_id"] for run in runs if (run["n_models"] or 0) > 1]:
-        click.echo(labelled("", f"answered by more than one model: {listed(several)}"))
-    if not checks:
-        click.echo("\nno check found anything")
-        return
-    click.echo()
-    print_table(("check", "scope", "findings", "runs", "such as"), _by_check(checks))
-    told = [
-        command("why", row["examples"][0], warehouse)
-        for row in checks
-        if row["scope"] == "rollout" and row["examples"]
-    ][:1]
-    print_next([*told, f'blade sql "from health_findings"{where(warehouse)}'])
+    cited = [row["examples"][0] for row in checks if row["scope"] == "rollout" and row["examples"]]
+    told = [command("why", each, warehouse) for each in cited[:1]]
+    if checks:
+        print_next([*told, f'blade sql "from health_findings"{where(warehouse)}'])
 
 
-def _by_check(checks: Iterable[Row]) -> list[list[Any]]:
+def _by_check(checks: list[Row]) -> list[Row]:
     """One row per check over all runs: what concerns rollouts first, then the commonest."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    found: dict[tuple[str, str], Row] = {}
     for row in checks:
-        found.setdefault((row["scope"], row["check_id"]), []).append(row)
-    listed_rows = []
-    for (scope, check_id), same in found.items():
-        n_findings = sum(row["n_findings"] for row in same)
-        first = next((example for row in same for example in row["examples"]), "")
-        listed_rows.append([check_id, scope, n_findings, len(same), first])
-    return sorted(listed_rows, key=lambda row: (SCOPES.index(row[1]), -row[2], row[0]))
+        same = found.setdefault((row["scope"], row["check_id"]), {**row, "n_findings": 0})
+        same["n_findings"] += row["n_findings"]
+        same["n_runs"] = same.get("n_runs", 0) + 1
+        same["example"] = same.get("example") or next(iter(row["examples"]), "")
+    ranked = sorted(found.values(), key=lambda row: (-row["n_findings"], row["check_id"]))
+    return sorted(ranked, key=lambda row: SCOPES.index(row["scope"]))

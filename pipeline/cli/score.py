@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, json_option
-from pipeline.cli.page import print_table
 from pipeline.text import json_text, neutral
 
 
@@ -48,6 +47,7 @@ def score(
       blade score --report candidate.md --golden aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --output-dir scored
     """
+    from pipeline.cli.terminal import print_page
     from pipeline.package import files
     from pipeline.package.facts import read_facts
     from pipeline.package.scoring.judge import judged
@@ -72,26 +72,6 @@ def score(
     if as_json:
         click.echo(json_text(result, indent=2))
         return
-    parts, told = result["parts"], result["claims"]
-    click.echo(f"final score {result['final_score']:.4f}")
-    click.echo(
-        f"facts {parts['facts']:.4f}: {result['n_facts_met']} of {result['n_facts']} met, "
-        "weighted by difficulty"
-    )
-    click.echo(
-        f"soundness {parts['soundness']:.4f}: {told['contradicted']} of {told['checkable']} "
-        "checkable claims contradicted\n"
-    )
-    print_table(
-        ("fact", "difficulty", "met", "line", "lacking"),
-        [
-            (each["id"], each["difficulty"], each["by"] or "no", each["line"], each["lacking"])
-            for each in result["facts"]
-        ],
-    )
-    if told["contradictions"]:
-        click.echo()
-        rows = [(each["line"], each["why"]) for each in told["contradictions"]]
-        print_table(("line", "contradicted"), rows)
+    print_page("score", result=result)
     if output_dir is not None:
         click.echo(neutral(f"\nwritten to {output_dir / 'reward.json'}"))

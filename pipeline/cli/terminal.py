@@ -149,7 +149,7 @@ def _cells(*values: Any) -> Laid:
 def _table(text: str) -> Laid:
     """A block of a template as a table: rows of cells, the names first, and notes below them.
 
-    A column that is empty in all rows is left out.
+    A column that is empty in all rows is left out; without rows there is no table.
     """
     rows: list[list[str]] = []
     notes: list[str] = []
@@ -159,6 +159,8 @@ def _table(text: str) -> Laid:
             notes.append("")
         else:
             notes[-1] += f"{line}\n"
+    if len(rows) == 1:
+        return Laid("")
     filled = [any(row[place] for row in rows[1:]) for place in range(len(rows[0]))]
     names, *rows = [list(compress(row, filled)) for row in rows]
     to_right = [any(row[place][:1] == NUMBER for row in rows) for place in range(len(names))]

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import click
 
 from pipeline.cli.options import PATH, json_option
+from pipeline.cli.terminal import print_page
 from pipeline.cli.verify import analyzed_package
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
 from pipeline.package.layout import Package, existing_package
 from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize import share
-from pipeline.package.validate import GOLDEN, PHASES, SHARING, Check
+from pipeline.package.validate import GOLDEN, PHASES, SHARING
 from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, findings
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse, open_warehouse
 
 ALL = "all"
+COUNTED = {PASS: "passed", FAIL: "failed", WARN: "to look at", SKIP: "not checked"}
 TITLES = {
     "skill": "D1 skill",
     "rollouts": "D2 rollouts",
@@ -87,9 +87,10 @@ def validate(
     if as_json:
         click.echo(json_text(rules.as_json(checks, items, phase), indent=2))
     else:
-        _print(checks)
-        if phase == ALL:
-            _print_readiness(items)
+        n_checks = {status: rules.count(checks, status) for status in COUNTED}
+        counts = [f"{n_checks[PASS]} passed", f"{n_checks[FAIL]} failed"]
+        counts += [f"{n_checks[each]} {COUNTED[each]}" for each in (WARN, SKIP) if n_checks[each]]
+        print_page("validate", checks=checks, titles=TITLES, counts=counts, items=items)
     if rules.count(checks, FAIL) or any(item["status"] != PASS for item in items):
         raise click.exceptions.Exit(1)
 
@@ -118,41 +119,3 @@ def _leaks(folder: Path, policy: Path | None) -> list[tuple[str, int, str]] | No
         click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
         return None
     return [*leaks, *((each.name, 0, "unchecked file") for each in given.unchecked)]
-
-
-def _print(checks: Sequence[Check]) -> None:
-    shown = ""
-    for each, following in pairwise([*checks, None]):
-        assert each is not None
-        if each.phase != shown:
-            click.echo(("\n" if shown else "") + TITLES[each.phase])
-            shown = each.phase
-        click.echo(neutral(f"[{each.status}] {each.check}: {each.message}"))
-        # Of several alike the last explains them all.
-        if following is None or _advice(following) != _advice(each):
-            for title, words in (("means", each.meaning), ("fix", each.fix)):
-                if words:
-                    click.echo(neutral(f"       {title}: {words}"))
-    counts = [f"{rules.count(checks, PASS)} passed", f"{rules.count(checks, FAIL)} failed"]
-    for status, word in ((WARN, "to look at"), (SKIP, "not checked")):
-        if n_checks := rules.count(checks, status):
-            counts.append(f"{n_checks} {word}")
-    click.echo(f"\n{', '.join(counts)}")
-
-
-def _advice(check: Check) -> tuple[str, str, str]:
-    return check.status, check.meaning, check.fix
-
-
-def _print_readiness(items: Sequence[dict[str, Any]]) -> None:
-    click.echo("\nReadiness checklist")
-    for item in items:
-        counts = ((item["n_failed"], "failed"), (item["n_not_checked"], "not checked"))
-        why = ", ".join(f"{number} {word}" for number, word in counts if number)
-        click.echo(f"[{item['status']}] {item['item']}" + (f" ({why})" if why else ""))
-    lacking = sum(item["status"] != PASS for item in items)
-    if lacking:
-        click.echo(f"\nNot BLADE-ready: {lacking} of {len(items)} items do not hold yet.")
-    else:
-        n_warnings = sum(item["n_warnings"] for item in items)
-        click.echo("\nBLADE-ready." + f" Look at {n_warnings} warnings above." * bool(n_warnings))

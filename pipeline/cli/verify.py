@@ -18,7 +18,7 @@ from pipeline import files
 from pipeline.cli.options import PATH, json_option, rewritten, shown_progress
 from pipeline.errors import InputError
 from pipeline.settings import SQL_DIR, WAREHOUSE_NAME, Settings
-from pipeline.text import json_text, neutral, one_line
+from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse, store_views
 
 if TYPE_CHECKING:
@@ -188,21 +188,17 @@ def _key(results: Path) -> str:
 
 def _print(findings: list[Finding], paths: Mapping[str, str], *, is_listing: bool) -> None:
     """What a person has to act on; what was not checked is counted, and listed where asked for."""
+    from pipeline.cli.terminal import print_page
     from pipeline.package.verify import fix
 
-    def where(finding: Finding) -> str:
-        return f"{one_line(paths.get(finding.file, finding.file))}:{finding.line}"
-
-    wrong = [finding for finding in findings if finding.status == "contradicted"]
-    for finding in wrong:
-        click.echo(f"{where(finding)}: contradicted ({finding.check})")
-        click.echo(f"  says      {one_line(finding.claim)}")
-        click.echo(f"  expected  {one_line(finding.expected or 'something else')}")
-        click.echo(f"  source    {one_line(finding.source)}")
-        click.echo(f"  fix       {fix(finding)}")
-    unknown = [finding for finding in findings if finding.status == "unchecked"]
-    for finding in unknown if is_listing else []:
-        source = one_line(finding.source)
-        click.echo(f"{where(finding)}: unchecked  {one_line(finding.claim)}  ({source})")
-    if wrong or (unknown and is_listing):
-        click.echo()
+    by_status = {
+        status: [finding for finding in findings if finding.status == status]
+        for status in ("contradicted", "unchecked")
+    }
+    print_page(
+        "verify",
+        wrong=by_status["contradicted"],
+        unknown=by_status["unchecked"] if is_listing else [],
+        where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
+        fix=fix,
+    )
