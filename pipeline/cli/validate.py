@@ -17,8 +17,8 @@ from pipeline.package import validate as rules
 from pipeline.package.layout import Package, existing_package
 from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize import share
-from pipeline.package.validate import GOLDEN, PHASES, SHARING, Check
-from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, findings
+from pipeline.package.validate import GOLDEN, PHASES, SHARING
+from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Check, Subject, findings
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse, open_warehouse
 
