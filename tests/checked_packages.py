@@ -8,8 +8,8 @@ from typing import Any
 
 import pipeline
 from pipeline.package.layout import package
-from pipeline.package.validate import Check, validate
-from pipeline.package.validate.subject import FAIL, Subject, findings
+from pipeline.package.validate import validate
+from pipeline.package.validate.subject import FAIL, Check, Subject, findings
 from pipeline.run import part
 from pipeline.settings import Settings
 from pipeline.warehouse import Warehouse, store_views

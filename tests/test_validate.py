@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pipeline.package.layout import package
-from pipeline.package.validate import RULES, Check, readiness, validate
-from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject
+from pipeline.package.validate import readiness, validate
+from pipeline.package.validate.subject import FAIL, PASS, RULES, SKIP, WARN, Check, Subject
 from pipeline.warehouse import Warehouse
 from tests.checked_packages import GOLDEN, found, good_rollouts, ids, known
 from tests.conftest import DEMO, ROOT

@@ -166,14 +166,9 @@ class _Reader:
                 quotes=quotes,
                 terms=self._terms(unit, text),
             )
-            worth = (
-                PREDICATES[predicate]["worth"] + WORTH[level] + 1.0 * bool(quotes) + 0.5 * bool(sql)
-            )
-            worth -= (
-                3.0 * bool(FORM["dangling"].match(text))
-                + (subject.task is None)
-                + 0.5 * unit.is_row
-            )
+            worth = PREDICATES[predicate]["worth"] + WORTH[level]
+            worth += 1.0 * bool(quotes) + 0.5 * bool(sql) - 0.5 * unit.is_row
+            worth -= 3.0 * bool(FORM["dangling"].match(text)) + (subject.task is None)
             yield worth, unit.line, fact
 
     def _claims(self, unit: Unit, quotes: tuple[str, ...]) -> Iterator[Claim]:
@@ -214,34 +209,17 @@ class _Reader:
         cells = {head(span): visible(unit.raw(span)).strip(" *") for span in unit.spans}
         whole = {name: f"{name}: {told}".lstrip(": ") for name, told in cells.items() if told}
         for name, cell in cells.items():
-            told = cell.strip("`")
-            rest = "; ".join(each for other, each in whole.items() if other != name)
-            if (
-                HEADS["mode"].fullmatch(name)
-                and unit.cites
-                and (match := FORM["mode"].search(told))
-            ):
-                text = f"The failure mode {match[0]}: {rest}."
-                query = _query("mode", subject, mode=match[0])
-                yield "mode", match[0], subject, text, query
-            elif HEADS["cause"].fullmatch(name) and CELLS["cause"].fullmatch(told):
-                listed = [Subject(self.run, task) for task in unit.listed_tasks] or [subject]
-                for each in (each for each in listed if each.task):
-                    text = f"The root cause of task `{each.task}` is {told}."
-                    yield "cause", told, each, text, _query("cause", each)
-            elif subject.task is None:
-                continue
-            elif HEADS["bucket"].fullmatch(name) and (match := CELLS["bucket"].fullmatch(told)):
-                value = match["bucket"].lower()
-                text = f"Task `{subject.task}` is of the bucket {value}: {rest}."
-                yield "bucket", value, subject, text, _query("bucket", subject)
-            elif HEADS["outcome"].fullmatch(name) and (match := CELLS["outcome"].fullmatch(told)):
-                value = "pass" if match["pass"] else "fail"
-                text = f"Task `{subject.task}` is a {value}: {rest}."
-                query = _query("outcome", subject) if subject.rollouts else None
-                yield "outcome", value, subject, text, query
-            elif HEADS["check"].fullmatch(name) and told:
-                yield "check", told, subject, f"Task `{subject.task}` fails {told}: {rest}.", None
+            predicate = next((each for each in TOLD["rows"] if HEADS[each].fullmatch(name)), "")
+            value = _told(predicate, cell.strip("`")) if predicate else ""
+            listed = unit.listed_tasks if predicate == "cause" else []
+            for about in [Subject(self.run, task) for task in listed] or [subject]:
+                if value and (unit.cites if predicate == "mode" else about.task):
+                    rest = "; ".join(each for other, each in whole.items() if other != name)
+                    said = {"task": about.task, "value": value, "rest": rest}
+                    also = {"mode": value} if predicate == "mode" else {}
+                    is_asked = predicate != "check" and (predicate != "outcome" or about.rollouts)
+                    query = _query(predicate, about, **also) if is_asked else None
+                    yield predicate, value, about, TOLD["rows"][predicate].format(**said), query
         first, text = next(iter(cells.values()), ""), "; ".join(whole.values())
         if re.match(r"\W*[^\W\d]", first) and not first.casefold().startswith(("total", "all")):
             yield from _figures(unit, subject, f"{text[:1].upper()}{text[1:]}.")
@@ -293,6 +271,16 @@ class _Reader:
         told = set(map(str.casefold, words)) - COMMON - {name.casefold() for name in short}
         rare = sorted(told, key=lambda each: (self.words[each], each))
         return (*short, *rare[: max(0, ENOUGH_TERMS - len(short))])
+
+
+def _told(predicate: str, cell: str) -> str:
+    """The value that a cell gives; nothing where it gives none."""
+    if predicate == "check":
+        return cell
+    match = FORM["mode"].search(cell) if predicate == "mode" else CELLS[predicate].fullmatch(cell)
+    if match is None or predicate in ("mode", "cause"):
+        return match[0] if match else ""
+    return match["bucket"].lower() if predicate == "bucket" else match.lastgroup or ""
 
 
 def _figures(unit: Unit, subject: Subject, text: str) -> Iterator[Claim]:

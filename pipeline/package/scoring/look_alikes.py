@@ -65,11 +65,15 @@ def words_shuffled(text: str) -> str:
     def chance(pair: tuple[int, str]) -> bytes:
         return hashlib.sha256(f"{pair[0]} {pair[1]}".encode("utf-8", "backslashreplace")).digest()
 
-    pieces = []
+    edits: list[Edit] = []
+    at = 0
     for heading, body in _sections(text):
-        words = iter([word for _, word in sorted(enumerate(TOKEN.findall(body)), key=chance)])
-        pieces.append(heading + TOKEN.sub(lambda _, words=words: next(words), body))  # type: ignore[misc]
-    return "".join(pieces)
+        at += len(heading)
+        places = [(at + match.start(), at + match.end()) for match in TOKEN.finditer(body)]
+        words = [word for _, word in sorted(enumerate(TOKEN.findall(body)), key=chance)]
+        edits += [(*place, word) for place, word in zip(places, words, strict=True)]
+        at += len(body)
+    return _edited(text, edits)
 
 
 def vocabulary(text: str) -> str:

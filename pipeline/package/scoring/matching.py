@@ -14,7 +14,6 @@ from pipeline import citation
 from pipeline.package.facts import Fact
 from pipeline.package.scoring.passages import (
     PATTERNS,
-    QUOTED,
     TOLD,
     WORDS,
     Key,
@@ -27,7 +26,6 @@ from pipeline.package.scoring.passages import (
 )
 from pipeline.package.verify.units import short_names
 
-WEIGHTS = {"high": 3.0, "medium": 2.0, "low": 1.0}
 NUMERIC, NAMED = ("count", "rate"), ("mode", "check", "expected_call")
 # How many of a fact's terms a passage must share: beside a quote, beside the value of a task or
 # rollout, beside a value of the whole run, and where nothing else of it can be told.
@@ -39,6 +37,7 @@ ENOUGH_FIGURES, ENOUGH_NAMES = 0.75, 0.5
 LEAST_STATED = 0.4
 # Sentences that share so much are one sentence, written twice.
 SAME = 0.8
+SHORTEST_QUOTE = 4
 BUCKETS = {name: re.compile(told, re.IGNORECASE) for name, told in TOLD["buckets"].items()}
 PART = re.compile(r"\b(\d+) (?:out )?of (?:the |its )?(\d+)\b")
 OPPOSITES = [pair.split() for pair in TOLD["words"]["opposites"]]
@@ -78,10 +77,8 @@ class Asked:
     @cached_property
     def quotes(self) -> tuple[str, ...]:
         """Words of the record that it quotes."""
-        given = self.fact.quotes
-        return given or tuple(
-            filter(None, (one or two for one, two in QUOTED.findall(self.told.seen)))
-        )
+        told = (said for *_, said in self.told.unit.quotes if len(said) >= SHORTEST_QUOTE)
+        return self.fact.quotes or tuple(told)
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -94,11 +91,6 @@ class Asked:
     def has_value(self) -> bool:
         """Whether its predicate has a value to look for."""
         return self.fact.predicate != "other" and self.fact.value is not None
-
-    @property
-    def weight(self) -> float:
-        """What it is worth."""
-        return WEIGHTS[self.fact.difficulty]
 
 
 @dataclass(frozen=True)

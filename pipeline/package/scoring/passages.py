@@ -35,7 +35,6 @@ TASKS_NAMED = re.compile(
 A_NAME = re.compile(A_TASK)
 TASK_HEAD = re.compile(r"tasks?|(?:task|instance)[ _]id|instance|problem|question")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+\b")
-QUOTED = re.compile(r'"([^"]{4,400})"|\u201c([^\u201c\u201d]{4,400})\u201d')
 A_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|\x01+|[.;:|]")
 SPELLED = {name: n for n, name in enumerate(TOLD["words"]["numbers"].split())} | TOLD["also"]
 # Words that hold others together, and what never follows an article, nor a preposition.

@@ -16,6 +16,7 @@ from pipeline.report.sources import Finding
 from pipeline.text import one_line
 
 DIGITS = 4
+WEIGHTS = {"high": 3.0, "medium": 2.0, "low": 1.0}
 # A statement may stand for so many facts, or as many as one of the golden report does.
 MOST_OF_ONE = 2
 SHOWN = 160
@@ -43,10 +44,9 @@ class Score:
     @property
     def coverage(self) -> float:
         """The share of the facts that are met, by their worth."""
-        whole = sum(each.asked.weight for each in self.facts)
-        return (
-            sum(each.asked.weight for each in self.facts if each.is_met) / whole if whole else 0.0
-        )
+        worth = [(WEIGHTS[each.asked.fact.difficulty], each.is_met) for each in self.facts]
+        whole = sum(weight for weight, _ in worth)
+        return sum(weight for weight, is_met in worth if is_met) / whole if whole else 0.0
 
     @property
     def final(self) -> float:

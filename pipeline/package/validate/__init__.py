@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from pipeline.package.files import names_in
@@ -15,17 +15,16 @@ from pipeline.package.validate.subject import (
     SKIP,
     TABLE,
     WARN,
-    Outcome,
+    Check,
+    Checks,
     Subject,
-    Told,
     counted,
     held,
     listed,
+    outcome,
 )
-from pipeline.text import one_line
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
-LONGEST = 400
 MOVE = (
     "If this is a results folder, make a package of it with `blade init --benchmark-dir PACKAGE "
     "--benchmark NAME --results THIS_FOLDER`; else move the files into rollouts/."
@@ -33,54 +32,31 @@ MOVE = (
 COUNTED = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
 
 
-@dataclass(frozen=True)
-class Check:
-    """A line of the answer; `meaning` and `fix` speak only where it does not pass."""
-
-    id: str
-    phase: str
-    status: str
-    check: str
-    message: str
-    meaning: str = ""
-    fix: str = ""
-    file: str = ""
-    line: int | None = None
-
-
 def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
     """How the package stands by each rule of some phases; a rule with nothing to ask is silent."""
-    found = [told for phase in phases for told in CHECKS[phase](subject)]
-    checks = []
-    for rule in RULES:
-        for each in (outcome for id_, outcome in found if id_ == rule.id):
-            told = f"not checked: {each.message}" if each.status == SKIP else each.message
-            advice = (
-                (rule.meaning, each.fix or rule.fix) if each.status in (FAIL, WARN) else ("", "")
-            )
-            place = (one_line(told, LONGEST), *advice, one_line(each.file, LONGEST), each.line)
-            checks.append(Check(rule.id, rule.phase, each.status, rule.title, *place))
-    return checks
+    order = {rule.id: place for place, rule in enumerate(RULES)}
+    found = [each for phase in phases for each in CHECKS[phase](subject)]
+    return sorted(found, key=lambda each: order[each.id])
 
 
-def _rollouts(subject: Subject) -> Told:
+def _rollouts(subject: Subject) -> Checks:
     """Files, then how runs compare, then what rows hold, by the queries of the rules."""
     elsewhere = names_in(subject.package.folder, ".jsonl")
     if not subject.package.rollouts and elsewhere:
         told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
-        yield "rollouts.present", Outcome(FAIL, told, fix=MOVE)
+        yield outcome("rollouts.present", FAIL, told, fix=MOVE)
     elif subject.warehouse is None:
-        yield "rollouts.present", held(False, subject.reason or "no file holds rollouts")
+        yield held("rollouts.present", False, subject.reason or "no file holds rollouts")
     elif not subject.asked("from files"):
-        yield "rollouts.present", held(False, "no file holds rollouts")
+        yield held("rollouts.present", False, "no file holds rollouts")
     else:
         for rule in RULES:
             for found in subject.asked(rule.query) if rule.query else ():
-                yield rule.id, Outcome(*found)
+                yield outcome(rule.id, *found)
 
 
 # What answers the rules of a phase, each outcome with the id of its rule.
-CHECKS: dict[str, Callable[[Subject], Told]] = {
+CHECKS: dict[str, Callable[[Subject], Checks]] = {
     SKILL: golden.skill,
     ROLLOUTS: _rollouts,
     GOLDEN: golden.golden,

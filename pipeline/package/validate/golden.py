@@ -14,14 +14,14 @@ from pipeline.package.validate.subject import (
     SKIP,
     TABLE,
     WARN,
-    Outcome,
-    Outcomes,
+    Check,
+    Checks,
     Subject,
-    Told,
     counted,
-    each,
+    every,
     held,
     listed,
+    outcome,
     read,
 )
 from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
@@ -39,16 +39,16 @@ SETTING = re.compile(r"^(?P<key>name|description):[ \t]*(?P<value>.*(?:\n[ \t]+.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
 
 
-def skill(subject: Subject) -> Told:
+def skill(subject: Subject) -> Checks:
     """The skill: there, found by agents, whole, of these rows, and no draft."""
     path = subject.package.skill
     if path is None:
-        yield "skill.present", held(False, "neither skill/SKILL.md nor SKILL.md")
+        yield held("skill.present", False, "neither skill/SKILL.md nor SKILL.md")
         return
     file, text = path.relative_to(subject.package.folder).as_posix(), read(path, text_of)
     is_there = isinstance(text, str) and bool(text.strip())
     told = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
-    yield "skill.present", held(is_there, told or "it is there", file)
+    yield held("skill.present", is_there, told or "it is there", file)
     if not isinstance(text, str) or not is_there:
         return
     match = FRONTMATTER.match(text)
@@ -59,26 +59,26 @@ def skill(subject: Subject) -> Told:
     lacking = [] if is_named else ["a plain `name`"]
     lacking += [] if given.get("description", "").strip("\"'>| \n") else ["a `description`"]
     told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
-    yield "skill.frontmatter", held(not lacking, told, file)
-    yield "skill.sections", _sections(FRONTMATTER.sub("", text, count=1), file)
+    yield held("skill.frontmatter", not lacking, told, file)
+    yield _sections("skill.sections", FRONTMATTER.sub("", text, count=1), file)
     if subject.warehouse is None:
-        yield "skill.fields", Outcome(SKIP, "there are no rollouts to read fields of", file)
+        yield outcome("skill.fields", SKIP, "there are no rollouts to read fields of", file)
     else:
         ((field,),) = subject.asked("select min(task_field) from files")
         wanted = {None: (), "index": ("_ng_task_index",)}.get(field, (field,))
         missing = [name for name in (*wanted, "reward") if name not in text]
         told = f"does not name {listed(missing)}" if missing else "names task id and reward"
-        yield "skill.fields", held(not missing, told, file)
-    yield "skill.curated", _curated(text, file)
+        yield held("skill.fields", not missing, told, file)
+    yield _curated("skill.curated", text, file)
 
 
-def golden(subject: Subject) -> Told:
+def golden(subject: Subject) -> Checks:
     """The golden reports, each by itself, and files that belong to none."""
     goldens, folder = subject.package.goldens, subject.package.folder / GOLDEN_REPORTS
     if not goldens:
         drafts = names_in(folder / DRAFTS)
         waiting = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
-        yield "golden.present", held(False, f"no golden_reports/*_golden_report.md{waiting}")
+        yield held("golden.present", False, f"no golden_reports/*_golden_report.md{waiting}")
     for each_golden in goldens:
         yield from _report(subject, each_golden)
     whole = [golden for golden in goldens if not golden.is_comparison]
@@ -89,31 +89,31 @@ def golden(subject: Subject) -> Told:
         is_ours = re.search(r"[_-](?:metrics|anchor[_-]facts)\.json\Z|[_-]shallow\.md\Z", file)
         if is_ours and file not in owned:
             told = f"{GOLDEN_REPORTS}/{file}"
-            yield "golden.orphans", Outcome(WARN, told, told)
+            yield outcome("golden.orphans", WARN, told, told)
 
 
-def _report(subject: Subject, golden: Golden) -> Told:
+def _report(subject: Subject, golden: Golden) -> Checks:
     file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report, text_of)
     if not isinstance(text, str):
-        yield "golden.present", held(False, str(text), file)
+        yield held("golden.present", False, str(text), file)
         return
-    yield "golden.present", held(True, "it is there", file)
-    whole = _sections(text, file)
-    yield "golden.sections", whole
+    yield held("golden.present", True, "it is there", file)
+    whole = _sections("golden.sections", text, file)
+    yield whole
     named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
     missing = [section.title for section in SECTIONS if section.title not in named]
     if whole.status != FAIL and missing and not golden.is_comparison:
         told = f"{file}: no heading names {listed(missing, 11)}"
-        yield "golden.sections", Outcome(WARN, told, file)
-    yield "golden.curated", _curated(text, file)
+        yield outcome("golden.sections", WARN, told, file)
+    yield _curated("golden.curated", text, file)
     found = subject.findings.get(golden.report)
     if subject.warehouse is None or found is None:
         told = "there are no rollouts to compare it with"
-        yield "golden.verified", Outcome(SKIP, told, file)
+        yield outcome("golden.verified", SKIP, told, file)
         found = []
     else:
         others = [each for each in found if each.file == golden.report.name]
-        yield from (("golden.verified", each) for each in _contradicted(others, file, "claim"))
+        yield from _contradicted("golden.verified", others, file, "claim")
         cited = [
             e.claim for e in others if e.check in ("citation", "task") and e.status == VERIFIED
         ]
@@ -121,100 +121,95 @@ def _report(subject: Subject, golden: Golden) -> Told:
         n_tasks = len({each.task_id for each in parsed if each}) or len({*cited})
         if not golden.is_comparison:
             told = f"cites {counted(n_tasks, 'task')} of the rollouts"
-            yield "golden.evidence", held(n_tasks >= LEAST_TASKS, told, file)
+            yield held("golden.evidence", n_tasks >= LEAST_TASKS, told, file)
     if not golden.is_comparison:
         yield from _metrics(subject, golden, [*found])
         yield from _facts(subject, golden, found)
         yield from _shallow(golden, text)
 
 
-def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Told:
+def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Checks:
     given, file = read(golden.metrics, object_of), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
     if not isinstance(given, dict):
-        yield "metrics.present", held(False, str(given), file)
+        yield held("metrics.present", False, str(given), file)
         return
-    yield "metrics.present", held(True, "it is there", file)
+    yield held("metrics.present", True, "it is there", file)
     values = sidecar.canonical(given)
     bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
     told = f"no usable {listed(bad, 6)}" if bad else ", ".join(REQUIRED)
-    yield "metrics.keys", held(not bad, told, file)
+    yield held("metrics.keys", not bad, told, file)
     if subject.warehouse is None:
         told = "there are no rollouts to recompute it from"
-        yield "metrics.values", Outcome(SKIP, told, file)
+        yield outcome("metrics.values", SKIP, told, file)
     else:
         of_sidecar = [each for each in found if each.check == sidecar.CHECK]
-        yield from (("metrics.values", each) for each in _contradicted(of_sidecar, file, "value"))
+        yield from _contradicted("metrics.values", of_sidecar, file, "value")
 
 
-def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Told:
-    content, file = (
-        read(golden.anchor_facts, object_of),
-        f"{GOLDEN_REPORTS}/{golden.anchor_facts.name}",
-    )
+def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks:
+    own = golden.anchor_facts.name
+    content, file = read(golden.anchor_facts, object_of), f"{GOLDEN_REPORTS}/{own}"
     listed_facts = content.get("anchor_facts") if isinstance(content, dict) else None
     if not isinstance(listed_facts, list) or not 0 < len(listed_facts) <= MOST_FACTS:
         lack = f"no list of 1 to {MOST_FACTS} facts under anchor_facts"
-        yield (
-            "facts.present",
-            held(False, lack if isinstance(content, dict) else str(content), file),
-        )
+        told = lack if isinstance(content, dict) else str(content)
+        yield held("facts.present", False, told, file)
         return
     facts = [fact if isinstance(fact, dict) else {} for fact in listed_facts]
     names = [str(fact.get("id") or "") for fact in facts]
     texts = [str(fact.get("fact") or "").strip() for fact in facts]
-    yield "facts.present", held(True, counted(len(facts), "fact"), file)
+    yield held("facts.present", True, counted(len(facts), "fact"), file)
     faults = ["ids are absent or repeated"] if "" in names or len({*names}) < len(names) else []
     for name, text, fact in zip(names, texts, facts, strict=True):
         if len(text) < SHORTEST_FACT:
             faults.append(f'{name}: "{text}" is no statement of {SHORTEST_FACT} characters')
         elif fact.get("difficulty") not in DIFFICULTIES:
             faults.append(f"{name}: no difficulty of {', '.join(DIFFICULTIES)}")
-    yield from (("facts.shape", told) for told in each(faults, file, "id, fact, difficulty"))
+    yield from every("facts.shape", faults, file, "id, fact, difficulty")
     plain: dict[str, list[str]] = {}
     for name, text in zip(names, texts, strict=True):
         if len(text) >= SHORTEST_FACT:
             plain.setdefault(" ".join(re.findall(r"\w+", text.casefold())), []).append(name)
     twice = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in plain.values() if len(ids) > 1]
-    yield from (("facts.distinct", told) for told in each(twice, file, f"all {len(facts)}"))
+    yield from every("facts.distinct", twice, file, f"all {len(facts)}")
     shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
-    yield "facts.count", held(len(plain) >= subject.least_facts, shown, file)
-    own = golden.anchor_facts.name
+    yield held("facts.count", len(plain) >= subject.least_facts, shown, file)
     of_facts = [each for each in found if each.file == own]
     if subject.warehouse is None or any(each.claim == own for each in of_facts):
-        yield "facts.exist", Outcome(SKIP, "there are no rollouts to look them up in", file)
+        yield outcome("facts.exist", SKIP, "there are no rollouts to look them up in", file)
     else:
-        yield from (("facts.exist", each) for each in _contradicted(of_facts, file, "claim"))
+        yield from _contradicted("facts.exist", of_facts, file, "claim")
     if isinstance(content, dict) and content.get("review_required"):
-        yield "facts.reviewed", Outcome(WARN, file, file)
+        yield outcome("facts.reviewed", WARN, file, file)
 
 
-def _shallow(golden: Golden, text: str) -> Told:
+def _shallow(golden: Golden, text: str) -> Checks:
     told, file = read(golden.shallow, text_of), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
     report = blocks.read(told if isinstance(told, str) else "")
     is_there = any(block.kind in ("heading", "table") for block in report.blocks)
     reason = "neither headings nor tables" if isinstance(told, str) else str(told)
-    yield "shallow.present", held(is_there, "it is there" if is_there else reason, file)
+    yield held("shallow.present", is_there, "it is there" if is_there else reason, file)
     if isinstance(told, str):
         n_cited = sum(len(unit.cites) for unit in units(report))
         n_words, n_all = len(told.split()), len(text.split())
         shown = f"{counted(n_cited, 'citation')}, {n_words:,} words to {n_all:,} of the report"
         is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all
-        yield "shallow.shallow", held(is_shallow, shown, file)
+        yield held("shallow.shallow", is_shallow, shown, file)
 
 
-def sharing(subject: Subject) -> Told:
+def sharing(subject: Subject) -> Checks:
     """What a look for private data found, file by file."""
     if subject.leaks is None:
         told = "nobody looked for private data; run `blade sanitize --check`"
-        yield "sanitized.clean", Outcome(SKIP, told)
+        yield outcome("sanitized.clean", SKIP, told)
     elif not subject.leaks:
-        yield "sanitized.clean", held(True, "nothing private found")
+        yield held("sanitized.clean", True, "nothing private found")
     for file in sorted({file for file, _, _ in subject.leaks or ()}):
         here = [(line, kind) for at, line, kind in subject.leaks or () if at == file]
         first = min((line for line, _ in here if line), default=None)
         told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
         place = f"{file}:{first}" if first else file
-        yield "sanitized.clean", Outcome(FAIL, f"{place} {told}", file, first)
+        yield outcome("sanitized.clean", FAIL, f"{place} {told}", file, first)
 
 
 def _section(heading: str) -> str | None:
@@ -223,7 +218,7 @@ def _section(heading: str) -> str | None:
     return next((title for title, told in words if re.search(told, heading, re.IGNORECASE)), None)
 
 
-def _sections(text: str, file: str) -> Outcome:
+def _sections(id_: str, text: str, file: str) -> Check:
     """Some sections, and none that is a heading with nothing below it."""
     lines = text.split("\n")
     places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
@@ -236,18 +231,18 @@ def _sections(text: str, file: str) -> Outcome:
         if below <= level and not told.strip():
             blank.append(f"{lines[at - 1].strip(' #')} (line {at})")
     told = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
-    return held(not blank and len(places) >= LEAST_SECTIONS, told, file)
+    return held(id_, not blank and len(places) >= LEAST_SECTIONS, told, file)
 
 
-def _curated(text: str, file: str) -> Outcome:
+def _curated(id_: str, text: str, file: str) -> Check:
     found = [text.count("\n", 0, match.start()) + 1 for match in CURATE.finditer(text)]
     told = (
         f"line {found[0]}: {counted(len(found), 'place')} to curate" if found else "no place left"
     )
-    return held(not found, told, file, found[0] if found else None)
+    return held(id_, not found, told, file, found[0] if found else None)
 
 
-def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
+def _contradicted(id_: str, found: Sequence[Finding], file: str, noun: str) -> Checks:
     wrong = [finding for finding in found if finding.status == CONTRADICTED]
     faults = [
         f"line {finding.line}: {finding.claim}"
@@ -255,10 +250,8 @@ def _contradicted(found: list[Finding], file: str, noun: str) -> Outcomes:
         for finding in wrong
     ]
     n_held = sum(finding.status == VERIFIED for finding in found)
-    for told, finding in zip(
-        each(faults, file, f"{counted(n_held, noun)} verified"), [*wrong, None], strict=False
-    ):
-        yield Outcome(told.status, told.message, file, finding.line if finding else None)
+    lines = [finding.line for finding in wrong]
+    yield from every(id_, faults, file, f"{counted(n_held, noun)} verified", lines)
 
 
 def _is_given(key: str, value: Any) -> bool:

@@ -16,7 +16,7 @@ from pipeline.report.sources import Opened
 from pipeline.text import one_line
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"
-LONGEST_NAME, MOST_LISTED, MOST_FAILURES = 120, 5, 10
+LONGEST, LONGEST_NAME, MOST_LISTED, MOST_FAILURES = 400, 120, 5, 10
 T = TypeVar("T")
 
 
@@ -60,19 +60,21 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How a rule stands; `fix` where this case has one of its own."""
+class Check:
+    """A line of the answer; `meaning` and `fix` speak only where it does not pass."""
 
+    id: str
+    phase: str
     status: str
+    check: str
     message: str
+    meaning: str = ""
+    fix: str = ""
     file: str = ""
     line: int | None = None
-    fix: str = ""
 
 
-Outcomes = Iterator[Outcome]
-# What a check says of one rule after the other.
-Told = Iterator[tuple[str, Outcome]]
+Checks = Iterator[Check]
 
 
 def findings(package: Package, warehouse: Opened | None) -> dict[Path, list[Finding]]:
@@ -95,19 +97,34 @@ def read(path: Path, how: Callable[[Path], T]) -> T | UnreadableError:
         return error
 
 
-def held(is_met: bool, told: str, file: str = "", line: int | None = None) -> Outcome:
+def outcome(
+    id_: str, status: str, told: str, file: str = "", line: int | None = None, fix: str = ""
+) -> Check:
+    """How a rule stands; `fix` where this case has one of its own."""
+    rule = next(rule for rule in RULES if rule.id == id_)
+    message = one_line(f"not checked: {told}" if status == SKIP else told, LONGEST)
+    advice = (rule.meaning, fix or rule.fix) if status in (FAIL, WARN) else ("", "")
+    return Check(
+        id_, rule.phase, status, rule.title, message, *advice, one_line(file, LONGEST), line
+    )
+
+
+def held(id_: str, is_met: bool, told: str, file: str = "", line: int | None = None) -> Check:
     """It holds or it does not, in the same words."""
-    return Outcome(PASS if is_met else FAIL, f"{file}: {told}" if file else told, file, line)
+    message = f"{file}: {told}" if file else told
+    return outcome(id_, PASS if is_met else FAIL, message, file, line)
 
 
-def each(faults: Sequence[str], file: str, well: str) -> Outcomes:
+def every(
+    id_: str, faults: Sequence[str], file: str, well: str, lines: Sequence[int] = ()
+) -> Checks:
     """A failure for each of the first faults, and how many more; else all is `well`."""
-    for fault in faults[:MOST_FAILURES]:
-        yield held(False, fault, file)
+    for place, fault in enumerate(faults[:MOST_FAILURES]):
+        yield held(id_, False, fault, file, lines[place] if lines else None)
     if len(faults) > MOST_FAILURES:
-        yield held(False, f"{len(faults) - MOST_FAILURES} more", file)
+        yield held(id_, False, f"{len(faults) - MOST_FAILURES} more", file)
     if not faults:
-        yield held(True, well, file)
+        yield held(id_, True, well, file)
 
 
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
