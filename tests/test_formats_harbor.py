@@ -212,7 +212,7 @@ def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     And its only score, which is the reward, is no check that fails.
     """
     lost = {"reward": {"1.0": ["a__aaaaaaa", "b__bbbbbbb"], "0.0": ["c__ccccccc"]}}
-    group = {"metrics": [{"mean": 0.667}], "reward_stats": lost}
+    group = {"metrics": [{"mean": 0.667, "reward": 0.75}], "reward_stats": lost}
     given: dict[str, Any] = {
         f"j/{name}/result.json": [trial(name[0], name, reward, source="tasks")]
         for name, reward in (("a__aaaaaaa", 1), ("c__ccccccc", 0.5))
@@ -222,8 +222,9 @@ def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     ]
     given["j/config.json"] = [{"job_name": "j"}]
     found = analyzed(tmp_path, given, needs=(*NEEDS, "report.strips"))
-    assert found.rows("select metric, status, reason from reported_checks") == [
-        ("mean", "not comparable", "the rows here are not those that it counts")
+    assert found.rows("select metric, status, reason from reported_checks order by 1") == [
+        ("mean", "not comparable", "the rows here are not those that it counts"),
+        ("reward", "equal", None),
     ]
     assert found.column("select distinct check_name from checks") == ["reward"]
     assert found.column("select checks from report.strips") == [None, None]

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.artifact import Artifact, Kind
+from pipeline.ingest.formats import Figure, nemo_skills
 from pipeline.ingest.formats.nemo_skills_row import row_of
 from tests.conftest import ROOT
 from tests.lean import CHECKED, only
-from tests.results import Results, Row, analyzed, lines
+from tests.results import Results, Row, analyzed, lines, write
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "nemo_skills"
 NEEDS = (*CHECKED, "checks")
@@ -47,6 +49,18 @@ def test_scores_of_newer_benchmarks(scored: Row, reward: float | None, others: R
     found = row_of({"question": "Q?", "generation": "A.", **scored}, 0, 0)
     assert found["reward"] == reward
     assert {one["name"]: one["score"] for one in found.get("scores", [])} == others
+
+
+def test_the_whole_of_subsets(tmp_path: Path) -> None:
+    """Figures of all rows have a name like those of a subset; each is what it is."""
+    about = {"sums-_all_": {"pass@1": {"accuracy": 50.0}}, "sums-hard": {"pass@1": {"accuracy": 9}}}
+    path = write(tmp_path, {"metrics.json": json.dumps(about)}) / "metrics.json"
+    beside = (tmp_path / "sums" / "output.jsonl",)
+    figures = nemo_skills.read(Artifact(path, path.name, Kind.AGGREGATE_METRICS, beside=beside))
+    assert [(one.metric, one.means, one.reason) for one in figures if isinstance(one, Figure)] == [
+        ("pass@1/accuracy", "pass@1/scores.accuracy", None),
+        ("sums-hard/pass@1/accuracy", None, "of a subset of the rows"),
+    ]
 
 
 @pytest.fixture(scope="module")

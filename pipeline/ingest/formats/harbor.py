@@ -50,6 +50,9 @@ OF_A_TRIAL = re.compile(
 TRIAL_FILES = ("result.json", "config.json")
 FEW_BYTES = 4096
 MOST_EXPECTED = 1_000_000
+# Where trials have several rewards, means have the names of these.
+MEANS = {"mean": "filled_mean/reward", "reward": "filled_mean/reward"}
+OF_SEVERAL = "how it counts trials without that reward is not recorded"
 ONGOING = ("n_running_trials", "n_pending_trials", "n_cancelled_trials")
 
 
@@ -145,7 +148,7 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
         if _counted(group) - here:
             reason = OTHER_ROWS
         figures = [
-            (name, value, "filled_mean/reward" if name == "mean" else None, 1.0)
+            (name, value, MEANS.get(name), 1.0)
             for metric in items(get(group, "metrics"))
             for name, value in fields(metric).items()
         ]
@@ -155,8 +158,9 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
         ]
         for name, value, means, scale in figures:
             shown = name if len(groups) == 1 else f"{key}/{name}"
+            why = reason or (OF_SEVERAL if name == "reward" else None)
             yield Figure(
-                None, None, None, shown, number(value), variants.get(key), means, scale, reason
+                None, None, None, shown, number(value), variants.get(key), means, scale, why
             )
 
 

@@ -69,6 +69,7 @@ JUDGED = {
     "invalid_judgements",
 }
 VERSIONS = "defined otherwise: older versions read `**Judgement:** Yes` as no verdict"
+OF_ALL = re.compile(r"-(_all_|all)$")
 AVERAGE = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 SHARED = re.compile(r"(pass|majority)@\d+")
 OF_PARTS = re.compile(r"^(instruction_|average_score$|subtask_)")
@@ -135,7 +136,10 @@ def _metrics(artifact: Artifact) -> Iterator[Reading]:
     sampled = sorted({path.parent.name for path in artifact.beside})
     if any("@" in name for name in found):
         found = {artifact.path.parent.name: found}  # of one benchmark alone
-    for benchmark, groups in found.items():
+    for named, groups in found.items():
+        # Where rows are of subsets, their whole has a name like one.
+        benchmark = OF_ALL.sub("", named)
+        benchmark = benchmark if benchmark in sampled and benchmark not in found else named
         whole = [name for name in sampled if benchmark.startswith(f"{name}-")]
         reason = None
         if benchmark not in sampled:
