@@ -245,7 +245,8 @@ select
     case when check_counts.failed[1].is_shared then check_counts.failed[1].name end as shared_check,
     left(
         check_counts.n_failed || ' of ' || (check_counts.n_failed + check_counts.n_passed)
-            || ' checks failed: ' || array_to_string(failed_check_names, ', ')
+            || if(check_counts.n_failed + check_counts.n_passed = 1, ' check', ' checks')
+            || ' failed: ' || array_to_string(failed_check_names, ', ')
             || coalesce(' (' || check_counts.failed[1].message || ')', ''),
         400
     ) as failed_checks,
