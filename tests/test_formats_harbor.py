@@ -206,6 +206,7 @@ def test_a_folder_called_tasks_names_no_benchmark() -> None:
     assert harbor_trial._benchmark({}, "terminal-bench") == "terminal-bench"
 
 
+@pytest.mark.slow
 def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     """A job that names trials without a folder: its mean is not compared with what is here.
 
