@@ -26,7 +26,7 @@ EVERY = relations(SQL_DIR, MADE)
 FILES = {name_of(path): path.read_text(encoding="utf-8") for path in SQL_DIR.glob("*/*.sql")}
 CTE = re.compile(
     r"^(?:with )?(?:recursive )?(\w+)(?: \([\w, ]+\))?(?: using key \(\w+\))?"
-    r" as (?:not )?(?:materialized )?\($",
+    r" as (?:not )?(?:materialized )?\(",
     re.MULTILINE,
 )
 
