@@ -2,7 +2,7 @@
 -- grain: run_id, task_id
 -- needs: staging.contrast_pairs
 with
--- What goes together longest before it parts shows the decision best. Texts come last: a window over
+-- What goes together longest before it diverges shows the decision best. Texts come last: a window over
 -- them would hold all of them.
 chosen as materialized (
     select
