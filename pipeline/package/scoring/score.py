@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.facts import Fact, Value
+from pipeline.package.facts import Fact
 from pipeline.package.scoring import matching
 from pipeline.package.scoring.matching import Asked, Met
 from pipeline.package.scoring.passages import Text, passages
@@ -111,21 +111,19 @@ def score(
 
 def _is_same(fact: Fact, claim: Fact) -> bool:
     """Whether a claim that a report brings has the fact's subject, predicate and value."""
-    mine, theirs = fact.subject, claim.subject
+    mine, theirs, one, two = fact.subject, claim.subject, fact.value, claim.value
+    if isinstance(one, str) or isinstance(two, str):
+        is_equal = str(one).casefold() == str(two).casefold()
+    else:
+        is_equal = two is not None and abs((one or 0) - two) <= 1e-9 + 5e-4 * abs(one or 0)
     return (
         fact.is_structured
-        and fact.value is not None
+        and one is not None
+        and is_equal
         and (mine.run, mine.task) == (theirs.run, theirs.task)
         and set(mine.rollouts) >= set(theirs.rollouts)
         and fact.predicate == claim.predicate
-        and _is_equal(fact.value, claim.value)
     )
-
-
-def _is_equal(one: Value, two: Value) -> bool:
-    if isinstance(one, str) or isinstance(two, str):
-        return str(one).casefold() == str(two).casefold()
-    return one is not None and two is not None and abs(one - two) <= 1e-9 + 5e-4 * abs(one)
 
 
 def _told(each: Met) -> dict[str, Any]:
