@@ -276,14 +276,20 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_warehouse_of_a_package_is_kept(tmp_path: Path) -> None:
-    """The next call builds nothing, until a row changes; the cache is no part of the package."""
+    """The next call builds nothing, until a row changes; the cache is no part of the package.
+
+    What is quoted of redacted text may have stood there: it is unchecked.
+    """
     report = "3 of 4 pass.\n<!-- from run_metrics where run_id = 'a': n_passed, n_scored -->\n"
-    rows = [rollout(task, 0, reward=float(task > 0)) for task in range(4)]
+    report += '\nIt says "The mail to ann@x.example went out" (`a/0:0#1`).\n'
+    said = {"type": "message", "role": "assistant", "content": "The mail to [redacted-email-1] w"}
+    rows = [rollout(task, 0, reward=float(task > 0), output=[said]) for task in range(4)]
     files = {"golden_reports/a_golden_report.md": report, "rollouts/a_rollouts.jsonl": rows}
     package = write(tmp_path / "package", files)
     path, cache = package / "golden_reports" / "a_golden_report.md", package / ".blade_cache"
     first, second = call("verify", path), call("verify", path)
     assert (first.code, second.code, first.stdout) == (0, 0, second.stdout)
+    assert "quotes 1 unchecked" in first.stdout
     assert "making" in first.stderr and "making" not in second.stderr
     assert (cache / ".gitignore").read_text() == "*\n"
     write(package, {"rollouts/a_rollouts.jsonl": rows[1:]})

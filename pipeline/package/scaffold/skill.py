@@ -75,12 +75,8 @@ def profile_text(source: Source | None, benchmark: str) -> str:
     """blade.toml; without data it only names the benchmark."""
     facts: dict[str, Any] | None = None
     if source is not None:
-        runs = asked(
-            source,
-            "select run_id, pass_threshold, expected_source from main.runs order by run_id",
-        )
-        query = "select distinct slice_key from main.slice_metrics order by slice_key"
-        slices = [row["slice_key"] for row in asked(source, query)]
+        runs = asked(source, TOLD["profile"]["runs"])
+        slices = [row["slice_key"] for row in asked(source, TOLD["queries"]["slices"])]
         facts = {
             "runs": [row["run_id"] for row in runs],
             "is_settled": all(row["pass_threshold"] is not None for row in runs),
@@ -88,12 +84,12 @@ def profile_text(source: Source | None, benchmark: str) -> str:
             # A name that is no plain path cannot be given; all are found without being named.
             "slices": slices if all(map(PLAIN_PATH.fullmatch, slices)) else [],
         }
-    return _rendered("blade.toml.j2", benchmark=benchmark, facts=facts, quoted=_quoted)
 
+    def quoted(text: str) -> str:
+        """A basic string of TOML."""
+        return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
-def _quoted(text: str) -> str:
-    """A basic string of TOML."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _rendered("blade.toml.j2", benchmark=benchmark, facts=facts, quoted=quoted)
 
 
 def asked(source: Source, query: str, parameters: list[Any] | None = None) -> Rows:

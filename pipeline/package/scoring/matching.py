@@ -214,7 +214,9 @@ def is_about(each: Asked, passage: Passage) -> bool:
     if each.tasks:
         if passage.rollouts & each.rollouts:
             return True
-        if not (passage.tasks & each.tasks or _names_one(each.tasks, passage)):
+        # A task that is no number may stand in the text as it is.
+        names = frozenset(task for task in each.tasks if len(task) > 3 and not task.isdecimal())
+        if not (passage.tasks & each.tasks or _mentions(names, passage)):
             return False
         return not _is_of_other(each, passage)
     if _is_of_other(each, passage):
@@ -350,15 +352,6 @@ def _shares_source(each: Asked, passage: Passage) -> bool:
     wanted = " ".join(each.fact.sql.lower().partition("from ")[2].split())
     asked_for = (" ".join(source.text.lower().split()) for source in passage.unit.block.sources)
     return bool(wanted) and any(wanted in told for told in asked_for)
-
-
-def _names_one(tasks: frozenset[str], passage: Passage) -> bool:
-    """Whether a task that is no number stands in the text as it is."""
-    return any(
-        re.search(rf"(?<![\w-]){re.escape(task)}(?![\w-])", passage.seen)
-        for task in tasks
-        if len(task) > 3 and not task.isdecimal()
-    )
 
 
 def _is_of_other(each: Asked, passage: Passage) -> bool:

@@ -58,13 +58,8 @@ class Quote:
     is_bound: bool = True
 
 
-@dataclass(frozen=True)
-class Said:
-    """A text of a rollout: in an event, or apart from all; a result also answers its call."""
-
-    text: str
-    seq: int | None = None
-    call: str | None = None
+# A text of a rollout: its event, none where it stands apart from all, and the call it answers.
+Said = tuple[int | None, str | None, str]
 
 
 def check(every: list[Unit], known: Evidence) -> Iterator[Finding]:
@@ -83,25 +78,25 @@ def found(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
 
 def _finding(quote: Quote, said: dict[Key, list[Said]], ours: list[str]) -> Iterator[Finding]:
     line, claim, where = quote.line, quote.text, ", ".join(map(str, quote.cited[:3]))
-    elsewhere: list[str] = []
+    elsewhere: set[int] = set()
     is_hidden = False
     for each in quote.cited:
         texts = said.get(each.rollout, [])
-        is_hidden = is_hidden or any(REDACTION.search(one.text) for one in texts)
-        found = [one for one in texts if is_within(claim, one.text)]
-        calls = {one.call for one in texts if one.seq == each.seq and one.call is not None}
+        is_hidden = is_hidden or any(REDACTION.search(text) for *_, text in texts)
+        found = [(seq, call) for seq, call, text in texts if is_within(claim, text)]
+        calls = {call for seq, call, _ in texts if seq == each.seq and call is not None}
         # At the event cited, or in the result of the call that it is.
         is_free = not quote.is_exact or each.seq is None
-        if any(is_free or one.seq == each.seq or one.call in calls for one in found):
+        if any(is_free or seq == each.seq or call in calls for seq, call in found):
             yield Finding(line, VERIFIED, claim, claim, str(each), "quote")
             return
-        elsewhere += [f"#{one.seq}" for one in found if one.seq is not None]
+        elsewhere |= {seq for seq, _ in found if seq is not None}
     if any(is_within(claim, words) for words in ours):
         return
     if not quote.is_bound:
         yield Finding(line, UNCHECKED, claim, None, "not bound to a citation", "quote")
     elif elsewhere:
-        told = f"it stands at {', '.join(dict.fromkeys(elsewhere[:3]))}"
+        told = f"it stands at {', '.join(f'#{seq}' for seq in sorted(elsewhere)[:3])}"
         yield Finding(line, CONTRADICTED, claim, told, where, "quote")
     elif is_hidden:
         yield Finding(line, UNCHECKED, claim, None, "what is said there is redacted", "quote")
@@ -143,7 +138,7 @@ def _said(known: Evidence, keys: list[Key]) -> dict[Key, list[Said]]:
         rows = asked(known.source, RECORD, keys[start : start + CHUNK])
         for run, task, index, seq, call, text in rows:
             if text:
-                found[run, task, index].append(Said(text, seq, call))
+                found[run, task, index].append((seq, call, text))
     return found
 
 
