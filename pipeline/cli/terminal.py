@@ -30,7 +30,7 @@ COLUMN = 16
 LONGEST_FLAT = 1000
 # Of whatever a page prints in one place; longer texts are cut before, and say so.
 LONGEST = 2000
-# Between the cells of a row, and before a number: no text that is inert holds them.
+# Before each cell of a row, and before a number: no text that is inert holds them.
 CELL, NUMBER = "\x1f", "\x1e"
 
 
@@ -143,7 +143,7 @@ def _rows(text: str, label: str = "", **how: int) -> Laid:
 def _cells(*values: Any) -> Laid:
     """A row of a table, its numbers marked."""
     bare = [each.value if isinstance(each, Figure) else each for each in values]
-    return Laid(CELL.join(NUMBER * is_number(each) + _inert(each) for each in bare))
+    return Laid("".join(CELL + NUMBER * is_number(each) + _inert(each) for each in bare))
 
 
 def _table(text: str) -> Laid:
@@ -155,7 +155,7 @@ def _table(text: str) -> Laid:
     notes: list[str] = []
     for line in text.removesuffix("\n").split("\n"):
         if CELL in line:
-            rows.append(line.split(CELL))
+            rows.append(line.split(CELL)[1:])
             notes.append("")
         else:
             notes[-1] += f"{line}\n"
