@@ -115,7 +115,7 @@ def test_a_gate_that_nobody_can_read_has_not_failed(warehouse: Path, tmp_path: P
     policy.write_text('[[metric]]\nmetric = "pass_at_1"\n')
     gate = ["compare", "x_a", "x_b", "--policy", policy, "--warehouse", warehouse]
     assert _shell("> /dev/full", *gate)[0] == 3
-    with mock.patch("pipeline.cli.compare.compared", side_effect=KeyboardInterrupt):
+    with mock.patch("pipeline.answers.comparisons.compared", side_effect=KeyboardInterrupt):
         assert call(*gate).code == 130
     bug = "import sys, pipeline.cli as c; c._run = lambda: 1 / 0; c.main()"
     ended = subprocess.run([BLADE.with_name("python"), "-c", bug], capture_output=True, text=True)

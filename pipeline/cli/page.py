@@ -1,4 +1,4 @@
-"""Rows and untrusted text as a page for people: inert, bounded, in tables or wrapped and set in."""
+"""Rows of values as tables for people, Markdown or CSV, in which every text is inert."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import re
 import shutil
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, TextIO
@@ -16,9 +15,6 @@ from rich.cells import cell_len, set_cell_size
 
 from pipeline.text import json_text, markdown_cell, neutral, one_line
 
-WIDTH = 100
-NARROWEST_TEXT = 20
-LONGEST_TEXT = 400
 LONGEST_COMMAND = 2000
 
 CELL_WIDTH = 72
@@ -27,56 +23,15 @@ GAP = "   "
 FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+|\d+ of \d+")
 
 
-def width() -> int:
-    """How wide a page may be: what the terminal has, but no wider than is good to read."""
-    return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
-
-
-def sentence(text: str | None) -> str:
-    """A text of any length within a line."""
-    return one_line(text or "", LONGEST_TEXT)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 task`, `2,000 tasks`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def percent(rate: float | None) -> str:
     """A share as people read it."""
     return "n/a" if rate is None or rate != rate else f"{100 * rate:.1f}%"
-
-
-def heading(text: str) -> str:
-    """A heading, after an empty line."""
-    return "\n" + click.style(text, bold=True)
 
 
 def print_next(commands: Iterable[str]) -> None:
     """Commands to run next, one below the other."""
     for number, command in enumerate(commands):
         click.echo(f"{'    ' if number else 'next'}  {one_line(command, LONGEST_COMMAND)}")
-
-
-def labelled(label: str, text: str, *, indent: int = 0, column: int = 0) -> str:
-    """Inert text beside a label, wrapped below itself; texts of one column begin at one place."""
-    before = " " * indent + label
-    if label or column:
-        before = before.ljust(column) + "  "
-    return wrapped(text, before, " " * len(before))
-
-
-def wrapped(text: str, first: str, later: str) -> str:
-    """Text in lines of a page, the first and the others with what stands before them."""
-    filled = textwrap.fill(
-        text,
-        # A label as wide as the page still leaves room for words.
-        width=max(width(), len(later) + NARROWEST_TEXT),
-        initial_indent=first,
-        subsequent_indent=later,
-        break_on_hyphens=False,
-    )
-    return filled or first.rstrip()
 
 
 def print_table(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import compress
@@ -11,26 +13,19 @@ from typing import Any
 
 import click
 
-from pipeline.cli.page import (
-    cell_text,
-    counted,
-    drawn_table,
-    is_number,
-    labelled,
-    percent,
-    room_of,
-    sentence,
-    wrapped,
-)
+from pipeline.cli.page import cell_text, drawn_table, is_number, percent, room_of
 from pipeline.report import sentences, templates, wording
 from pipeline.report.figures import Figure
 from pipeline.text import neutral, one_line
 
+WIDTH = 100
+NARROWEST_TEXT = 20
+LONGEST_TEXT = 400
 COLUMN = 16
 LONGEST_FLAT = 1000
 # Of whatever a page prints in one place; longer texts are cut before, and say so.
 LONGEST = 2000
-# Between the cells of a row, and before a number: no text that is inert holds them.
+# Before each cell of a row, and before a number: no text that is inert holds them.
 CELL, NUMBER = "\x1f", "\x1e"
 
 
@@ -78,12 +73,12 @@ def _environment() -> Any:
             "signed": PLAIN.signed,
             "chance": PLAIN.chance,
             "g": "{:g}".format,
-            "many": counted,
+            "many": _counted,
             "tally": _tally,
         },
         "apart": lambda rate: f"{100 * rate:.1f}",
         # Texts.
-        **{"cause": wording.cause, "flat": _flat, "sentence": sentence, "line": one_line},
+        **{"cause": wording.cause, "flat": _flat, "sentence": _sentence, "line": one_line},
         "bold": lambda text, fg=None: Laid(click.style(_inert(text), bold=True, fg=fg)),
         # Blocks.
         **{"block": _block, "table": _table, "wrap": _rows},
@@ -127,23 +122,29 @@ def _block(text: Mapping[str, Any] | None, *, indent: int, most_lines: int) -> L
     lines = [
         part
         for line in neutral(text["text"]).split("\n")
-        for part in (wrapped(line, space, space).split("\n") if line.strip() else [""])
+        for part in (_wrapped(line, space, space).split("\n") if line.strip() else [""])
     ]
     left_out = len(lines) > most_lines or text["n_characters"] > len(text["text"])
     rest = [f"{space}… ({text['n_characters']:,} characters)"] if left_out else []
     return Laid("\n".join([*lines[:most_lines], *rest]))
 
 
-def _rows(text: str, label: str = "", **how: int) -> Laid:
-    """A block of a template as a labelled text; of nothing, nothing."""
+def _rows(text: str, label: str = "", *, indent: int = 0, column: int = 0) -> Laid:
+    """A block of a template beside a label, wrapped below itself; of nothing, nothing.
+
+    Texts of one column begin at one place.
+    """
     words = re.sub(r"\s*\n\s*", " ", text).strip()
-    return Laid(f"{labelled(_inert(label), words, **how)}\n" if words else "")
+    before = " " * indent + _inert(label)
+    if label or column:
+        before = before.ljust(column) + "  "
+    return Laid(f"{_wrapped(words, before, ' ' * len(before))}\n" if words else "")
 
 
 def _cells(*values: Any) -> Laid:
     """A row of a table, its numbers marked."""
     bare = [each.value if isinstance(each, Figure) else each for each in values]
-    return Laid(CELL.join(NUMBER * is_number(each) + _inert(each) for each in bare))
+    return Laid("".join(CELL + NUMBER * is_number(each) + _inert(each) for each in bare))
 
 
 def _table(text: str) -> Laid:
@@ -155,7 +156,7 @@ def _table(text: str) -> Laid:
     notes: list[str] = []
     for line in text.removesuffix("\n").split("\n"):
         if CELL in line:
-            rows.append(line.split(CELL))
+            rows.append(line.split(CELL)[1:])
             notes.append("")
         else:
             notes[-1] += f"{line}\n"
@@ -166,3 +167,30 @@ def _table(text: str) -> Laid:
     to_right = [any(row[place][:1] == NUMBER for row in rows) for place in range(len(names))]
     bare = [[cell.removeprefix(NUMBER) for cell in row] for row in rows]
     return Laid(drawn_table(names, bare, to_right, notes[1:], room=room_of(sys.stdout)))
+
+
+def _width() -> int:
+    """How wide a page may be: what the terminal has, but no wider than is good to read."""
+    return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
+
+
+def _sentence(text: str | None) -> str:
+    """A text of any length within a line."""
+    return one_line(text or "", LONGEST_TEXT)
+
+
+def _counted(number: int, noun: str) -> str:
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _wrapped(text: str, first: str, later: str) -> str:
+    """Text in lines of a page, the first and the others with what stands before them."""
+    return textwrap.fill(
+        text,
+        # A label as wide as the page still leaves room for words.
+        width=max(_width(), len(later) + NARROWEST_TEXT),
+        initial_indent=first,
+        subsequent_indent=later,
+        break_on_hyphens=False,
+    )

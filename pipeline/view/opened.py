@@ -39,9 +39,7 @@ class Opened:
 
     def rows(self, name: str, **values: Any) -> list[Row]:
         """The rows of a query of ours, each by column name."""
-        result = self.warehouse.execute(QUERIES[name], values)
-        names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        return self.warehouse.rows(QUERIES[name], **values)
 
     def table(self, name: str, **values: Any) -> pa.Table:
         """The same held together: many rows, of which few are shown."""

@@ -100,9 +100,9 @@ class Warehouse:
                 )
             return result
 
-    def rows(self, query: str, *values: Any) -> list[dict[str, Any]]:
-        """The rows of a query, each by column name."""
-        result = self.execute(query, list(values))
+    def rows(self, query: str, *values: Any, **named: Any) -> list[dict[str, Any]]:
+        """The rows of a query, each by column name; its values by place or by name."""
+        result = self.execute(query, named or list(values))
         names = [column[0] for column in result.description or []]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
