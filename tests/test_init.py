@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 import pipeline
+from pipeline.errors import InputError
 from pipeline.package.scaffold import laying_out
 from pipeline.package.scaffold.selection import select
 from tests.lean import DIAGNOSIS, LOADED, METRICS, only
@@ -299,6 +300,15 @@ def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert ended.code == 3
     assert "p/rollouts/a_rollouts.jsonl: cannot be written" in ended.stderr
     assert list((tmp_path / "p" / "rollouts").iterdir()) == []
+
+
+def test_an_analysis_that_fails_leaves_no_file(tmp_path: Path) -> None:
+    """Rollouts, and the profile they were to be analyzed by, go again; the next call works."""
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
+    failed = InputError("no room", hint="-")
+    with mock.patch.object(laying_out, "skill_text", side_effect=["", failed]):
+        assert init(tmp_path / "p", "--results", results).code == 3
+    assert [path for path in (tmp_path / "p").rglob("*") if not path.is_dir()] == []
 
 
 FILES = [

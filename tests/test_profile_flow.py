@@ -298,8 +298,8 @@ def test_unsettled_rewards_say_the_line_to_add(tmp_path: Path) -> None:
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows})
     with only(*CHECKED):
         (warning,) = pipeline.analyze(folder, out=tmp_path / "out").warnings
-    assert "pass_threshold = 4.0" in f"{warning.message} {warning.hint}"
-    (folder / "blade.toml").write_text("pass_threshold = 4.0\n")
+    assert "pass_threshold = 4" in f"{warning.message} {warning.hint}"
+    (folder / "blade.toml").write_text("pass_threshold = 4\n")
     with only("run_metrics"):
         pipeline.analyze(folder, out=tmp_path / "out")
     assert Results(tmp_path / "out").one("select pass_at_1 from run_metrics") == pytest.approx(

@@ -14,7 +14,7 @@ import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -104,9 +104,6 @@ def lay_out(
     for name in (str(Path(skill).parent), home, f"{GOLDEN_REPORTS}/{DRAFTS}"):
         with explained(folder / name):
             (folder / name).mkdir(parents=True, exist_ok=True)
-    for step in steps:
-        if step.standing is Standing.NEW:
-            _copy(chosen.files[step.name], folder / step.name, link=link)
     named = folder.absolute().name or "package"
     texts = {
         PROFILE: profile_text(None, benchmark),
@@ -114,20 +111,29 @@ def lay_out(
     }
     skeletons, before = dict(texts), _text(folder / PROFILE)
     is_known, notes = bool(chosen.files or there.rollouts), list(chosen.notes)
-    if is_known:
-        # The analysis reads the profile: a person's, that of the results, else what is known of it.
-        if before in (None, skeletons[PROFILE]):
-            given = _text(chosen.profile) if chosen.profile else None
-            texts[PROFILE] = given or skeletons[PROFILE]
-            write_text(folder / PROFILE, texts[PROFILE])
-        with whole(folder / home) as (warehouse, out):
-            if not chosen.profile:
-                texts[PROFILE] = profile_text(warehouse, benchmark)
-            texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
-            for run_id, model in _draft_names(warehouse).items():
-                stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
-                for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
-                    texts[stem + end] = (out / "runs" / run_id / file).read_text(encoding="utf-8")
+    # Rollouts, and the profile by which they are analyzed, go again where that fails.
+    with ExitStack() as undo:
+        for step in steps:
+            if step.standing is Standing.NEW:
+                _copy(chosen.files[step.name], folder / step.name, link=link)
+                undo.callback((folder / step.name).unlink)
+        if is_known:
+            # A person's profile, that of the results, else what is known of it.
+            if before in (None, skeletons[PROFILE]):
+                given = _text(chosen.profile) if chosen.profile else None
+                texts[PROFILE] = given or skeletons[PROFILE]
+                write_text(folder / PROFILE, texts[PROFILE])
+                undo.callback(_restore, folder / PROFILE, before)
+            with whole(folder / home) as (warehouse, out):
+                if not chosen.profile:
+                    texts[PROFILE] = profile_text(warehouse, benchmark)
+                texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
+                for run_id, model in _draft_names(warehouse).items():
+                    stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
+                    for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
+                        made = out / "runs" / run_id / file
+                        texts[stem + end] = made.read_text(encoding="utf-8")
+        undo.pop_all()
     for name, text in texts.items():
         old = before if name == PROFILE else _text(folder / name)
         text, step, lacking = _drafted(name, old, text, skeletons.get(name), refresh=refresh)
@@ -209,6 +215,10 @@ def _text(path: Path) -> str | None:
         return content(path).decode("utf-8") if os.path.lexists(path) else None
     except (UnreadableError, UnicodeError) as error:
         raise InputError(f"{path}: cannot be read ({error}).", hint="Move it away.") from error
+
+
+def _restore(path: Path, text: str | None) -> None:
+    path.unlink() if text is None else write_text(path, text)
 
 
 def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
