@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -219,7 +220,8 @@ def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
         found["facts"],
     ]
     flags += ["--output-dir", out, "--json", "--judge"]
-    command = f"{sys.executable} {tmp_path / 'judge.py'}"
+    python = shlex.quote(sys.executable)
+    command = f"{python} {shlex.quote(str(tmp_path / 'judge.py'))}"
     reward = json.loads(call("score", *flags, command).stdout)
     told = {each["id"]: (each["met"], each["by"]) for each in reward["facts"]}
     assert [name for name, (is_met, _) in told.items() if is_met] == ["f1", "f3", "f4", "f8"]
@@ -227,9 +229,9 @@ def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
     assert reward["judge"]["cached"] == 0
     again = json.loads(call("score", *flags, command).stdout)
     assert again["judge"]["cached"] == again["judge"]["asked"] == reward["judge"]["asked"]
-    for wrong in ("no-such-program", f"{sys.executable} -c pass", f"{sys.executable} -c print(1)"):
+    for wrong in ("no-such-program", f"{python} -c pass", f"{python} -c print(1)"):
         assert call("score", *flags, wrong).code == 3
-    assert call("score", *flags, f"{sys.executable} -c 'raise SystemExit(2)'").code == 3
+    assert call("score", *flags, f"{python} -c 'raise SystemExit(2)'").code == 3
 
 
 PIECES = (
