@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 SMALL_BYTES = 16 << 20
 # Enough for relations and pages of most files; more would be filled with blocks that lie on disk.
-RELATIONS_MEMORY = "1GB"
+RELATIONS_MEMORY = "512MB"
 # As much is read before blocks that were written are dropped from memory.
 LET_GO_BYTES = 128 << 20
 

@@ -20,6 +20,8 @@ MOST_CANDIDATES = 32
 MOST_TOOLS = 20
 MOST_TOOL_CHARS = 100
 
+STEPS_AT_ONCE = 100_000
+
 SCHEMA = pa.schema(
     {
         **dict.fromkeys(("task_no", "record_id", "passing_record_id"), pa.int64()),
@@ -69,6 +71,22 @@ def contrasts(steps: pa.Table) -> pa.Table:
 
     Of a task that flipped between two runs there is only the closest pair.
     """
+    parts = [_contrasted(part) for part in _parts(steps)]
+    return pa.concat_tables([SCHEMA.empty_table(), *parts])
+
+
+def _parts(steps: pa.Table) -> Iterator[pa.Table]:
+    """The steps of whole tasks, so many that their values fit into a little memory at once."""
+    if steps.num_rows == 0:
+        return
+    start = 0
+    for end in [*np.flatnonzero(_changes(steps, "task_no")).tolist(), steps.num_rows]:
+        if end - start >= STEPS_AT_ONCE or end == steps.num_rows:
+            yield steps.slice(start, end - start)
+            start = end
+
+
+def _contrasted(steps: pa.Table) -> pa.Table:
     rows: list[dict[str, Any]] = []
     for _, repeats in groupby(_rollouts(steps), key=lambda rollout: rollout.task_no):
         matches = _matches(list(repeats))
@@ -83,8 +101,6 @@ def contrasts(steps: pa.Table) -> pa.Table:
 
 def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
     """The rows of each rollout as one value; a rollout without steps has a row without seq."""
-    if steps.num_rows == 0:
-        return
     # A rollout may end one task and begin the next.
     starts = np.flatnonzero(_changes(steps, "task_no") | _changes(steps, "record_id"))
     ends = [*starts[1:].tolist(), steps.num_rows]

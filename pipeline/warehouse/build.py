@@ -19,7 +19,7 @@ ROW_GROUP_SIZE = 16384
 # A column takes a block at least; a long text is written fastest in large ones.
 SMALL_BLOCK, LARGE_BLOCK = 16 << 10, 256 << 10
 # What of the file stays in memory while rows are read: the limit is for long rows.
-KEPT = "600MB"
+KEPT = "256MB"
 
 
 @contextmanager
