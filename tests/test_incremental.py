@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,12 +17,15 @@ import pytest
 
 from pipeline import run as flow
 from pipeline import warehouse
+from pipeline.artifact import Artifact
 from pipeline.earlier import Stamp
-from pipeline.ingest import discover, load
+from pipeline.ingest import discover, formats, load
+from pipeline.ingest.formats import harbor
 from pipeline.ingest.load import kept, lines
 from pipeline.ingest.load.kept import Earlier
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
+from tests import test_formats_harbor
 from tests.lean import LOADED, only
 from tests.results import BLADE, rollout, write
 from tests.test_determinism import contents, texts
@@ -89,7 +93,7 @@ def loaded(results: Path, path: Path, earlier: Earlier | None, *, is_growing: bo
     with warehouse.build(path, threads=1) as db:
         warehouse.create_macros(db, SQL_DIR)
         load.artifacts(db, found, settings, spool=path.parent / "spool", earlier=earlier)
-    held = kept.kept(earlier, list(enumerate(found))) if earlier else {}
+    held = kept.kept(earlier, list(enumerate(found)), names={}) if earlier else {}
     return {found[file_no].name for file_no in held}
 
 
@@ -173,6 +177,36 @@ def test_only_new_lines_are_read(tmp_path: Path) -> None:
             file.write(b'": 1}\n')
         _, last = told(Settings((results,), out))
         assert 0 < last < again
+
+
+def test_trials_of_another_harness_are_read_once(tmp_path: Path) -> None:
+    """What changed itself, or in a file that is read with it, is read again; the others are not."""
+    results = write(tmp_path / "results", test_formats_harbor.files())
+    trials = results / "jobs" / "j"
+    out, fresh = tmp_path / "out", tmp_path / "fresh"
+    read: list[str] = []
+    told_by = harbor.read
+
+    def noted(artifact: Artifact) -> Iterator[formats.Reading]:
+        read.append(artifact.name)
+        return told_by(artifact)
+
+    with KEEPS_ALL, mock.patch.object(harbor, "read", noted):
+        told(Settings((results,), out))
+        n_all = len(read)
+        read.clear()
+        changed = trials / "t1__aaaaaaa" / "agent" / "trajectory.json"
+        changed.write_text(changed.read_text().replace("Look.", "Looked."))
+        shutil.rmtree(trials / "t2__ddddddd")
+        row = test_formats_harbor.trial("t4", "t4__ggggggg", 1)
+        write(results, {"jobs/j/t4__ggggggg/result.json": json.dumps(row)})
+        told(Settings((results,), out))
+    # The job is read together with its trials, of which one is gone.
+    job = {"config.json", "result.json"}
+    assert {name.split("/")[2] for name in read} == job | {"t1__aaaaaaa", "t4__ggggggg"}
+    assert n_all > 2 * len(read) - len(job)
+    told(Settings((results,), fresh))
+    assert raw(out / "warehouse.duckdb") == raw(fresh / "warehouse.duckdb")
 
 
 def test_a_file_of_the_same_size_and_time_is_told_by_its_bytes(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from pipeline.settings import Settings
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
     "chunk int, package varchar, format varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
-    "sha256 varchar"
+    "sha256 varchar, beside varchar[]"
 )
 MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 
@@ -47,26 +47,27 @@ def artifacts(
         for no, artifact in numbered
         if artifact.kind in ROW_KINDS or artifact.format is not None
     ]
-    held = kept.kept(earlier, by_row) if earlier else {}
+    names = {artifact.path: artifact.name for artifact in found}
+    held = kept.kept(earlier, by_row, names=names) if earlier else {}
     reading = records.Reading(
         settings.max_line_bytes, read, spool, settings.is_growing, held, engine=engine
     )
     by_stream, by_shard = shards.parted(by_row, reading)
     converted = records.load(db, by_stream, tallies, reading)
     shards.load(db, by_shard, tallies, reading)
-    if earlier and held:
-        kept.copy(db, earlier, held)
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     rest = [(no, artifact) for no, artifact in numbered if no not in tallies]
     sidecars.load_documents(db, rest, tallies, max_line_bytes=settings.max_line_bytes)
+    if earlier and held:
+        kept.copy(db, earlier, held)
     for other in converted:
         append(db, "raw.figures", other.figures)
         append(db, "raw.config_values", other.settings)
         append(db, "raw.expected_attempts", other.expected)
     _write_files(db, numbered, tallies)
     create_table(db, "raw.question_matches", MATCHES)
-    if converted and any(artifact.format is None for _, artifact in by_row):
+    if len({artifact.format is None for _, artifact in by_row}) == 2:
         db.execute(record_sql.MATCH_QUESTIONS)
     create_table(db, "raw.id_fields", "rank int, name varchar", list(enumerate(gym.id_names())))
 
@@ -87,6 +88,7 @@ def _write_files(
     numbered: list[tuple[int, Artifact]],
     tallies: dict[int, FileTally],
 ) -> None:
+    names = {artifact.path: artifact.name for _, artifact in numbered}
     rows = []
     for file_no, artifact in numbered:
         tally = tallies[file_no]
@@ -94,7 +96,8 @@ def _write_files(
         belongs = (*shard, artifact.package, artifact.format)
         counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
         named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
-        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
+        beside = kept.beside_names(artifact, names)
+        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256, beside))
     create_table(db, "raw.files", FILES, rows)
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
     create_table(db, "raw.places", "file_no int, depth int, name varchar", places)

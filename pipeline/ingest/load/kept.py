@@ -6,10 +6,11 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
-from pipeline.artifact import ROW_KINDS, Artifact
+from pipeline.artifact import Artifact
 from pipeline.ingest.load.lines import BLOCK_BYTES, LINE_BITS, FileTally, Span, record_id
 from pipeline.relation import create_table
 
@@ -35,22 +36,54 @@ class Kept:
     span: Span | None = None
 
 
-def kept(earlier: Earlier, files: list[tuple[int, Artifact]]) -> dict[int, Kept]:
-    """The files, by number, of which at least the beginning is as it was."""
-    query = "select path, file_no, kind, n_bytes, n_lines, n_blank, sha256 from raw.files"
+def kept(
+    earlier: Earlier, files: list[tuple[int, Artifact]], *, names: Mapping[Path, str]
+) -> dict[int, Kept]:
+    """The files, by number, of which at least the beginning is as it was; all names by path."""
     with duckdb.connect(str(earlier.warehouse), read_only=True) as db:
-        known = {name: rest for name, *rest in db.execute(query).fetchall()}
+        was = {row["path"]: row for row in db.table("raw.files").to_arrow_table().to_pylist()}
+        # Tasks of other formats were renamed where a row of ours asks the same.
+        is_renamed = bool(db.execute("from raw.question_matches limit 1").fetchall())
     found: dict[int, Kept] = {}
     for file_no, artifact in files:
-        old_no, kind, n_bytes, n_lines, n_blank, sha256 = known.get(artifact.name, [None] * 6)
-        if artifact.format or sha256 is None or kind not in ROW_KINDS or kind != artifact.kind:
+        old = was.get(artifact.name)
+        if old is None or old["sha256"] is None or old["kind"] != artifact.kind:
             continue
-        tally = FileTally(n_bytes, n_lines, n_blank, sha256=sha256)
-        if artifact.name in earlier.unchanged and _is_ended(artifact):
-            found[file_no] = Kept(old_no, n_lines, tally)
-        elif grown := _grown(artifact, old_no, tally):
+        counts = (old["n_bytes"], old["n_lines"] or 0, old["n_blank"] or 0)
+        tally = FileTally(*counts, is_counted=old["n_lines"] is not None, sha256=old["sha256"])
+        if artifact.format is not None:
+            is_same = not is_renamed and _is_read_alike(artifact, old, earlier.unchanged, names)
+        else:
+            is_same = artifact.name in earlier.unchanged and _is_ended(artifact)
+        if is_same:
+            found[file_no] = Kept(old["file_no"], tally.n_lines, tally)
+        elif artifact.format is None and (grown := _grown(artifact, old["file_no"], tally)):
             found[file_no] = grown
     return found
+
+
+def _is_read_alike(
+    artifact: Artifact,
+    old: Mapping[str, Any],
+    unchanged: frozenset[str],
+    names: Mapping[Path, str],
+) -> bool:
+    """Whether a file of another format, and what is read with it, are as they were.
+
+    A format may ask the name of the folder that a file lies in: at the top it is not in the name.
+    """
+    beside = beside_names(artifact, names)
+    return (
+        "/" in artifact.name
+        and (old["format"], old["run_name"]) == (artifact.format, artifact.run_name)
+        and old["beside"] == beside
+        and unchanged.issuperset([artifact.name, *beside])
+    )
+
+
+def beside_names(artifact: Artifact, names: Mapping[Path, str]) -> list[str]:
+    """The files that it is read together with, by the names that the warehouse has for files."""
+    return [names.get(path, "") for path in artifact.beside]
 
 
 def copy(db: duckdb.DuckDBPyConnection, earlier: Earlier, found: Mapping[int, Kept]) -> None:
@@ -69,6 +102,14 @@ def copy(db: duckdb.DuckDBPyConnection, earlier: Earlier, found: Mapping[int, Ke
             from earlier.{table} as old
             inner join kept on old_no = record_id >> {LINE_BITS}
             where record_id - (old_no << {LINE_BITS}) <= n_lines
+        """)
+    # What a file of another format says besides its rows.
+    for table in ("raw.figures", "raw.config_values", "raw.expected_attempts"):
+        db.execute(f"""
+            insert into {table}
+            select old.* replace (file_no + (moved >> {LINE_BITS}) as file_no)
+            from earlier.{table} as old
+            inner join kept on old_no = file_no
         """)
     db.execute("detach earlier; drop table kept")
 
