@@ -165,6 +165,7 @@ written as (
     from staging.calls
     where len(addresses) > 0
 ),
+-- Asked only of rollouts with such calls: texts are long, and where there are none, none is read.
 sources as (
     select
         record_id,
@@ -176,8 +177,8 @@ sources as (
     union all
     select record_id, seq, coalesce(words, text) as text
     from raw.events
-    semi join written using (record_id)
-    where kind = 'tool_result' or (kind = 'message' and role in ('user', 'system'))
+    inner join (select record_id, max(seq) as last_seq from written group by all) using (record_id)
+    where seq < last_seq and (kind = 'tool_result' or (kind = 'message' and role in ('user', 'system')))
 ),
 seen as (
     select
@@ -187,11 +188,10 @@ seen as (
     from (
         select
             record_id, seq,
-            unnest(list_distinct(regexp_extract_all(
+            unnest(case when contains(text, '@') then list_distinct(regexp_extract_all(
                 text, '[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z0-9]'
-            ))) as address
+            )) end) as address
         from sources
-        where contains(text, '@')
     )
     group by all
 ),
