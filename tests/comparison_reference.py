@@ -243,7 +243,9 @@ def comparison(pair: Pair, metric: str) -> dict[str, Any]:
     }
     is_graded = any(not set(s.rewards(t)) <= {0, 1} for s in pair.sides for t in common)
     found["is_lead"] = (metric == "mean_reward") == (is_graded or not pair.is_settled())
-    return found | _sureness(pair, metric, changes, sum(mixed)) | _missing(pair, metric)
+    return (
+        found | _sureness(pair, metric, changes, sum(mixed)) | _counted(pair, metric, pair.paired)
+    )
 
 
 def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int) -> dict[str, Any]:
@@ -285,13 +287,11 @@ def _sampling_variance(side: Side, tasks: Sequence[str], metric: str) -> Fractio
     )
 
 
-def _missing(pair: Pair, metric: str) -> dict[str, Any]:
-    """The change with what is missing counted as failed, and how far it could lie either way."""
-    return _counted(pair, metric, pair.paired)
-
-
 def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
-    """The same over any tasks: of one that a run lacks nothing is known but its bounds."""
+    """The change with what is missing counted as failed, and how far it could lie either way.
+
+    Of a task that a run lacks nothing is known but its bounds.
+    """
     bounded = metric == "pass_at_1" or pair.base.run.is_bounded
     ends = {
         t: [

@@ -135,27 +135,6 @@ def test_simulated_results_are_loaded_as_read(
         assert found.failures and found.expected
 
 
-def test_failed_attempts_are_loaded_as_read(tmp_path: Path):
-    """Each row of a failures file is one failure with its class and whether it was the last."""
-    simulate.write_demo(tmp_path / "results", seed=4)
-    found = loaded.load(tmp_path / "results", tmp_path / "out")
-    n_rows = 0
-    for path, artifact in found.artifacts.items():
-        if artifact["kind"] != "failures":
-            continue
-        for line in reference.lines((tmp_path / "results" / path).read_bytes(), "failures"):
-            if line.verdict != "failure":
-                continue
-            n_rows += 1
-            assert line.row is not None
-            held = found.failures[path, line.number]
-            assert held["failure_class"] == line.row["_ng_failure_class"]
-            assert held["is_terminal"] == line.row.get("_ng_failure_terminal")
-            assert held["task_id"] == str(line.row["_ng_task_index"])
-            assert held["rollout_index"] == line.row["_ng_rollout_index"]
-    assert n_rows == len(found.failures) > 0
-
-
 MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
 CALL = {"type": "function_call", "name": "f", "call_id": "c1", "arguments": '{"a": 1}'}
 SHAPES: dict[str, object] = {

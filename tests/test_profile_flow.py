@@ -96,18 +96,6 @@ def test_rows_with_nothing_but_the_named_reward_are_rollouts(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_groups_cluster_the_error(tmp_path: Path) -> None:
-    """Rates 1, 1, 0, 0 in two groups: SE = sqrt(2/1 * (1 + 1)) / 4 = 0.5, not 0.289."""
-    rows = [{**row, "reward": float(row["_ng_task_index"] < 2)} for row in ROWS]
-    by_repo = '[fields]\ngroup = "instance.repo"\n'
-    plain = with_profile(tmp_path / "plain", "", rows, needs=["estimates"])
-    grouped = with_profile(tmp_path / "grouped", by_repo, rows, needs=["estimates"])
-    query = "select n_groups, se_new_tasks from estimates where metric = 'pass_at' and k = 1"
-    assert plain.rows(query) == [(4, pytest.approx((1 / 3) ** 0.5 / 2))]
-    assert grouped.rows(query) == [(2, pytest.approx(0.5))]
-
-
-@pytest.mark.slow
 def test_a_nested_field_may_have_any_name(tmp_path: Path) -> None:
     """However long its path is, it is looked up, and nothing else is."""
     rows = [{**row, "verifier_metadata": {"difficulty_level": "x"}} for row in ROWS]
