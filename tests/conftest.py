@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -13,6 +13,8 @@ from hypothesis import settings
 
 import pipeline
 from pipeline.settings import WAREHOUSE_NAME
+from tests import hostile
+from tests.results import Content, write
 
 # Machines are shared: time is no property of an answer, and what fails once must fail again.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
@@ -58,6 +60,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed_once(CORPUS, shared_folder(tmp_path_factory) / "corpus")
 
 
+@pytest.fixture(scope="session")
+def hostile_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results whose every text is hostile, analyzed once: the path of their warehouse."""
+    folder = shared_folder(tmp_path_factory)
+    return analyzed_once(folder / "hostile_results", folder / "hostile", files=hostile.files())
+
+
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of this test run that all of its workers see."""
     own = tmp_path_factory.getbasetemp()
@@ -67,13 +76,14 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def analyzed_once(results: Path, out: Path) -> Path:
+def analyzed_once(results: Path, out: Path, *, files: Mapping[str, Content] | None = None) -> Path:
     """The warehouse of these results: made by the first worker that asks, awaited by the others."""
     done = out.with_suffix(".done")
     with out.with_suffix(".lock").open("w") as lock:
         # The system lets go of it even where a worker is killed.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
+            write(results, files or {})
             pipeline.analyze(results, out=out)
             done.touch()
     return out / WAREHOUSE_NAME

@@ -17,10 +17,9 @@ import pytest
 
 import blade
 from pipeline.text import ACTIVE
-from tests import hostile
 from tests.conftest import ROOT
-from tests.lean import LOADED, only
-from tests.results import analyzed, call, rollout, write
+from tests.lean import only
+from tests.results import call, rollout, write
 
 TAGS = re.compile(r"</?([a-z]+)[^<]*?>", re.IGNORECASE)
 
@@ -89,14 +88,12 @@ def test_answers_are_those_of_the_commands(demo: Path) -> None:
         blade.rollout(demo, "nobody/1:0")
 
 
-def test_a_notebook_shows_text_inert(tmp_path: Path) -> None:
+def test_a_notebook_shows_text_inert(hostile_out: Path) -> None:
     """What results hold is text in the HTML of a notebook: no tag, no control character."""
-    needs = (*LOADED, "task_outcomes", "run_metrics")
-    path = analyzed(tmp_path, hostile.files(), needs=needs).path
-    with blade.open_warehouse(path) as warehouse:
+    with blade.open_warehouse(hostile_out) as warehouse:
         pages = [warehouse._repr_html_()]
         ((cited,),) = warehouse.sql("select min(run_id || '/' || rollout_id) from rollouts").rows()
-    pages.append(blade.rollout(path, cited)._repr_html_())
+    pages.append(blade.rollout(hostile_out, cited)._repr_html_())
     for page in pages:
         assert set(TAGS.findall(page)) <= {"table", "thead", "tbody", "tr", "th", "td", "b", "p"}
         assert not ACTIVE.search(page) and "&lt;" in page

@@ -302,6 +302,7 @@ def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert list((tmp_path / "p" / "rollouts").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_analysis_that_fails_leaves_no_file(tmp_path: Path) -> None:
     """Rollouts, and the profile they were to be analyzed by, go again; the next call works."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})

@@ -257,6 +257,7 @@ def test_hostile_text(tmp_path: Path) -> None:
     assert not TERMINAL_ACTIVE.search(printed)
 
 
+@pytest.mark.slow
 def test_over_long_lines(tmp_path: Path) -> None:
     """The limit on a line holds for labels too."""
     files = {**runs(), "labels.jsonl": [label(0, note="x" * 2000), label(1)]}

@@ -104,7 +104,6 @@ SIMULATED = {
     "bench-mixed": _bench("mixed"),
     "many": lambda out: simulate.write_many(out, n_files=30, seed=2),
 }
-QUICK = ("demo-3", "bench-trajectory")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ QUICK = ("demo-3", "bench-trajectory")
         pytest.param(
             name,
             reading,
-            marks=() if reading == "general" and name in QUICK else pytest.mark.slow,
+            marks=() if (name, reading) == ("demo-3", "general") else pytest.mark.slow,
         )
         for name in SIMULATED
         for reading in READINGS
@@ -247,7 +246,10 @@ FIELDS = [
 
 @pytest.fixture(
     scope="module",
-    params=["general", "sniffed", pytest.param("small blocks", marks=pytest.mark.slow)],
+    params=[
+        "general",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("sniffed", "small blocks")),
+    ],
 )
 def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Odd:
     """Rows of every odd shape in three files, read in one of the ways there are."""
@@ -362,6 +364,7 @@ def test_odd_row_is_loaded_as_read(name: str, known: Odd):
     known.check(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", NOT_FATAL)
 def test_odd_value_does_not_end_the_analysis(
     reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

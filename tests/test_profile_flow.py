@@ -84,6 +84,7 @@ def test_a_component_can_be_the_reward(tmp_path: Path) -> None:
     assert results.column("select distinct reward from rollouts order by all") == [0.0, 0.5]
 
 
+@pytest.mark.slow
 def test_rows_with_nothing_but_the_named_reward_are_rollouts(tmp_path: Path) -> None:
     """Neither `reward` nor `response`: without the profile they would be inputs."""
     rows = [asked(0, 0, grade=1), asked(1, 0, grade=0), asked(2, 0)]
@@ -127,7 +128,9 @@ def test_slices_are_those_named(tmp_path: Path) -> None:
         ("tasks = 6\nrepeats = 3", 18, ["unseen-1", "unseen-2"], 8 / 18),
         pytest.param("repeats = 2", 8, [], 1.0, marks=pytest.mark.slow),
         pytest.param("tasks = 4", 8, [], 1.0, marks=pytest.mark.slow),
-        ('tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6),
+        pytest.param(
+            'tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6, marks=pytest.mark.slow
+        ),
         pytest.param("tasks = [0, 1, 2, 3, 4]", 9, ["4"], 8 / 9, marks=pytest.mark.slow),
     ],
 )
@@ -271,6 +274,7 @@ def test_profiles_that_do_not_count(tmp_path: Path) -> None:
     assert said.code == 2 and "several profiles" in said.stderr and "--profile" in said.stderr
 
 
+@pytest.mark.slow
 def test_a_file_named_alone_has_its_profile_beside_it(tmp_path: Path) -> None:
     """As it has its sidecars."""
     folder = write(tmp_path, {"a_rollouts.jsonl": ROWS, "blade.toml": 'benchmark = "b"\n'})

@@ -400,6 +400,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
     """They change causes and what hangs on them, are told where refused, and leave no trace."""
     before = hashlib.sha256(demo.read_bytes()).hexdigest()

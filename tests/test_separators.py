@@ -262,6 +262,7 @@ def test_clearest_first() -> None:
     assert [row["rank"] for row in rows] == list(range(1, 13))
 
 
+@pytest.mark.slow
 def test_behaviours_of_rollouts(tmp_path) -> None:
     """Only scored rollouts of sometimes-pass tasks are compared; a hostile number is no number."""
     tokens = {0: [10, 30], 1: [20, 50], 2: [5, 5]}

@@ -71,6 +71,26 @@ def test_drawn_plurality() -> None:
 rates = st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=8)
 
 
+@given(
+    value=st.floats(0, 1),
+    se=st.floats(0, 0.3),
+    n_mixed=st.integers(0, 20),
+    is_bounded=st.booleans(),
+)
+def test_same_tasks_interval(value: float, se: float, n_mixed: int, is_bounded: bool) -> None:
+    """The normal interval, given only with ten mixed tasks, cut where rewards have bounds."""
+    exact = uncertainty_reference.same_tasks_interval(
+        Fraction(value), se, n_mixed, is_bounded=is_bounded
+    )
+    found = stats.same_tasks_interval(
+        *(np.array([float(x)]) for x in (value, se, n_mixed)), is_bounded=np.array([is_bounded])
+    )
+    if exact == (None, None):
+        assert np.isnan(found).all()
+    else:
+        assert [bound[0] for bound in found] == pytest.approx(exact, abs=1e-9)
+
+
 def binomial(n: int, p: Fraction, f: int) -> Fraction:
     return comb(n, f) * p**f * (1 - p) ** (n - f)
 
