@@ -15,7 +15,7 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Any
 
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from tests.reference_run import NOTHING, Key, Run, mean, pass_at, pass_hat, ratio, root, variance
 from tests.uncertainty_reference import (
@@ -270,7 +270,7 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
         "mde_same_tasks": None,
     }
     if new:
-        shares = [float(student.ppf(s, degrees(sizes(groups)))) for s in ((1 + LEVEL) / 2, POWER)]
+        shares = [float(stdtrit(degrees(sizes(groups)), s)) for s in ((1 + LEVEL) / 2, POWER)]
         found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
     if same:
         found["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
@@ -334,7 +334,7 @@ def interval(
     middle, unseen = float(centre), 1 - 0.025 ** (1 / n_units)
     if square == 0:
         return (1 - unseen) * middle - unseen, (1 - unseen) * middle + unseen
-    half = float(student.ppf((1 + LEVEL) / 2, degrees(own))) * (root(square) or 0)
+    half = float(stdtrit(degrees(own), (1 + LEVEL) / 2)) * (root(square) or 0)
     low, high = middle - half, middle + half
     return (max(low, -1.0), min(high, 1.0)) if is_bounded else (low, high)
 
@@ -402,7 +402,7 @@ def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
     if not square:
         return (2.0 ** (1 - len(groups)) if seen else 1.0), method
     distance = float(seen / len(common)) / (root(square) or 1)
-    return 2 * float(student.sf(distance, degrees(sizes(groups)))), method
+    return 2 * float(stdtr(degrees(sizes(groups)), -distance)), method
 
 
 def p_any(pair: Pair, metric: str) -> float | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import settings
 
-import pipeline
+from pipeline.cli import blade
 from pipeline.settings import WAREHOUSE_NAME
 from tests import hostile
 from tests.results import Content, write
@@ -51,7 +53,7 @@ def _without_waiting_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, analyzed once: the path of its warehouse, for reading only."""
-    return analyzed_once(DEMO, shared_folder(tmp_path_factory) / "demo")
+    return analyzed_once(DEMO, shared_folder(tmp_path_factory) / "demo" / "blade_out")
 
 
 @pytest.fixture(scope="session")
@@ -77,13 +79,18 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def analyzed_once(results: Path, out: Path, *, files: Mapping[str, Content] | None = None) -> Path:
-    """The warehouse of these results: made by the first worker that asks, awaited by the others."""
+    """The warehouse of these results: made by the first worker that asks, awaited by the others.
+
+    By the command, in the folder that its output goes to; what it printed is kept in `.done`.
+    """
     done = out.with_suffix(".done")
-    with out.with_suffix(".lock").open("w") as lock:
+    out.parent.mkdir(exist_ok=True)
+    with out.with_suffix(".lock").open("w") as lock, chdir(out.parent):
         # The system lets go of it even where a worker is killed.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
             write(results, files or {})
-            pipeline.analyze(results, out=out)
-            done.touch()
+            ended = CliRunner().invoke(blade, ["analyze", str(results), "--out", out.name])
+            assert ended.exit_code == 0, ended.output
+            done.write_text(ended.output, encoding="utf-8")
     return out / WAREHOUSE_NAME

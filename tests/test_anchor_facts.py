@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, document, read_facts
 from pipeline.package.verify import verify
 from pipeline.package.verify.facts import read as fact_file
+from pipeline.warehouse import Warehouse
 from tests.package_reports import GOLDEN, TEXTS, written
 from tests.results import call
 
@@ -262,6 +264,13 @@ TRUE = {
 }
 
 
+@pytest.fixture(scope="module")
+def data(demo: Path) -> Iterator[Warehouse]:
+    """The demo, opened."""
+    with open_warehouse(demo) as warehouse:
+        yield warehouse
+
+
 GOOD: list[dict[str, object]] = [
     {},
     {"value": 2884.1, "sql": "select 2884.13"},
@@ -274,14 +283,13 @@ GOOD: list[dict[str, object]] = [
     ("change", "expected", "check"), [*((change, "", "") for change in GOOD), *BAD]
 )
 def test_verify_checks_facts(
-    demo: Path, tmp_path: Path, change: dict[str, object], expected: str, check: str
+    data: Warehouse, tmp_path: Path, change: dict[str, object], expected: str, check: str
 ) -> None:
     """The query of a fact, what it cites and what it quotes; the finding names the fact's line."""
     path = tmp_path / "m_anchor_facts.json"
     told = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
     path.write_text(told.replace("Infinity", "1e999"))
-    with open_warehouse(demo) as warehouse:
-        found = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    found = verify("# Report\n", "r.md", data, None, fact_file(path))
     wrong = [each for each in found if each.status == "contradicted"]
     assert [(each.file, each.line, each.check) for each in wrong] == (
         [(path.name, 3, check)] if check else []
@@ -290,12 +298,11 @@ def test_verify_checks_facts(
     assert check or {each.status for each in found} == {"verified"}
 
 
-def test_verify_says_what_it_cannot_check(demo: Path, tmp_path: Path) -> None:
+def test_verify_says_what_it_cannot_check(data: Warehouse, tmp_path: Path) -> None:
     """A fact of text alone is unchecked, so is any without data, and a broken file is wrong."""
     path = tmp_path / "m_anchor_facts.json"
     path.write_text(json.dumps({"anchor_facts": [{"fact": "Half of the failures time out."}]}))
-    with open_warehouse(demo) as warehouse:
-        (alone,) = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    (alone,) = verify("# Report\n", "r.md", data, None, fact_file(path))
     (apart,) = verify("# Report\n", "r.md", None, None, fact_file(path))
     assert [(each.status, each.source) for each in (alone, apart)] == [
         ("unchecked", "nothing to check"),

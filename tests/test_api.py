@@ -49,6 +49,7 @@ def test_parameters_are_bound(analysis) -> None:
     assert found.rows() == [(0.0,)]
 
 
+@pytest.mark.slow
 def test_options(tmp_path: Path) -> None:
     """Runs can be named, the benchmark and the threshold set."""
     path = write(tmp_path / "in", {"x.jsonl": [rollout(0, 0, reward=0.6)]}) / "x.jsonl"
@@ -99,6 +100,7 @@ def test_a_notebook_shows_text_inert(hostile_out: Path) -> None:
         assert not ACTIVE.search(page) and "&lt;" in page
 
 
+@pytest.mark.slow
 def test_the_example_notebook_runs(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every cell of docs/notebook.ipynb runs, and what it ends with can be shown."""
     book = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))

@@ -93,6 +93,7 @@ def test_all_runs_without_a_base(say: Say) -> None:
     assert not re.search("(?i)improved|regressed|inconclusive", outcome.stdout)
 
 
+@pytest.mark.slow
 def test_base_alone(say: Say) -> None:
     """Every other run of its benchmark is held against it, each with a verdict and Holm's p."""
     outcome = say("base")
@@ -111,6 +112,7 @@ def test_base_alone(say: Say) -> None:
     assert outcome.stdout.index("REGRESSED") < outcome.stdout.index("IMPROVED")
 
 
+@pytest.mark.slow
 def test_what_runs_differ_in_is_named(say: Say) -> None:
     """Models that the rows name, though their runs are called after them, and each setting."""
     text = words(say("tuned_aster", "tuned_birch").stdout)
@@ -217,6 +219,7 @@ def test_unsettled_rewards(say: Say) -> None:
     assert refused(outcome, "cannot be compared by pass_at_1", "--pass-threshold")
 
 
+@pytest.mark.slow
 def test_other_questions_are_refused(say: Say) -> None:
     """Under the same indices, asked by another run: no task is paired, none flips."""
     (found, _) = told(say("base", "other", "--json"))["comparisons"]
@@ -311,7 +314,7 @@ def policy(folder: Path, text: str) -> Path:
     [
         ("better", "", "PASS", 0),
         ("better", TRACKED, "WARN", 0),
-        ("nearly", "", "INCONCLUSIVE", 3),
+        pytest.param("nearly", "", "INCONCLUSIVE", 3, marks=pytest.mark.slow),
     ],
 )
 def test_policy(
@@ -417,6 +420,7 @@ def test_reruns_that_cannot_be(say: Say) -> None:
     assert refused(say("base", "better", *asked, "base"), "that is the base itself")
 
 
+@pytest.mark.slow
 def test_series_in_the_order_given(say: Say) -> None:
     """Forwards three tasks are learned, backwards they are forgotten."""
     steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]

@@ -334,7 +334,8 @@ def test_definitions(check: Callable[[Checked], None], found: Checked) -> None:
     check(found)
 
 
-@pytest.mark.parametrize("name", [PLAIN, "profiled"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["plain", "profiled"])
 def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
     """A policy is held against the change with missing as failures, and against its bounds."""
     stored: Checked = request.getfixturevalue(name)

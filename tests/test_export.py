@@ -42,8 +42,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("export"), runs, needs=(*LOADED, *METRICS)).path
 
 
-@pytest.mark.parametrize("which", ["results", pytest.param("demo", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("format_", "which"),
+    [
+        ("csv", "results"),
+        *(
+            pytest.param(format_, which, marks=pytest.mark.slow)
+            for format_, which in (("parquet", "results"), ("csv", "demo"), ("parquet", "demo"))
+        ),
+    ],
+)
 def test_every_row_of_every_public_relation_is_read_back(
     format_: str, which: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

@@ -190,6 +190,7 @@ def test_mistakes_are_messages(demo: Path) -> None:
     talk(demo, look)
 
 
+@pytest.mark.slow
 def test_long_rollouts_are_paged(tmp_path: Path) -> None:
     """Events come by pages whose end says how to go on; a long event by its characters."""
     said = [f"{number} " + "y" * 100 for number in range(60)]
@@ -246,6 +247,7 @@ def test_answers_fit() -> None:
     assert bounded({"a": float("nan")}, more="") == {"a": None}
 
 
+@pytest.mark.slow
 def test_a_new_analysis_is_seen(demo: Path, tmp_path: Path) -> None:
     """A warehouse that takes the place of another is the one asked next."""
     path = tmp_path / "warehouse.duckdb"

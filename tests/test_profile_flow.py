@@ -40,6 +40,7 @@ def with_profile(folder: Path, text: str, rows: Content = ROWS, **options: Any) 
     return analyzed(folder, {"a_rollouts.jsonl": rows, "blade.toml": text}, **options)
 
 
+@pytest.mark.slow
 def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     """--benchmark and --pass-threshold go before the profile; --profile before the one beside."""
     other = tmp_path / "other.toml"

@@ -293,6 +293,7 @@ def test_the_schema_names_every_key_of_a_comparison(demo: Path) -> None:
         assert list(part) == list(SCHEMA["definitions"][name]["properties"]), name
 
 
+@pytest.mark.slow
 def test_a_comparison_asked_for_keeps_to_the_schema(demo: Path) -> None:
     """Whatever runs it is of: with a verdict, and where every task is refused."""
     validate = fastjsonschema.compile({**SCHEMA, "oneOf": [{"$ref": "#/definitions/comparison"}]})

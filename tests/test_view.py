@@ -354,6 +354,7 @@ def test_what_is_not_there_is_said(reader: Reader) -> None:
         assert reader.get("/rollout", at=FAILING, page=page).status == 200
 
 
+@pytest.mark.slow
 def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
     """One line as an analysis reads it; pages, filters and the report go by it at once."""
     at = f"{ASTER}/9:0"
