@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -249,21 +249,20 @@ PAIRS = {
 }
 
 
-def pair_rows(task: int, pair: Pair) -> list[Row]:
-    return [
-        rollout(task, 0, reward=0.0, output=pair.failing),
-        rollout(task, 1, reward=1.0, output=pair.passing),
-    ]
+def pairs() -> list[Row]:
+    """A task for every pair."""
+    found: list[Row] = []
+    for task, pair in enumerate(PAIRS.values()):
+        found += repeats(task, (0.0, pair.failing), (1.0, pair.passing))
+    return found
 
 
 @pytest.fixture(scope="module")
-def contrasts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+def contrasts(runs: Results) -> dict[str, Row]:
     """The contrast of every pair, by its name."""
-    rows = [row for task, pair in enumerate(PAIRS.values()) for row in pair_rows(task, pair)]
-    results = analyzed(tmp_path_factory.mktemp("pairs"), {"a_rollouts.jsonl": rows})
-    with pipeline.open_warehouse(results.path) as warehouse:
-        found = warehouse.sql("from contrasts order by task_id::int").to_dicts()
-    return dict(zip(PAIRS, found, strict=True))
+    with pipeline.open_warehouse(runs.path) as warehouse:
+        query = "from contrasts where run_id = 'pairs' order by task_id::int"
+        return dict(zip(PAIRS, warehouse.sql(query).to_dicts(), strict=True))
 
 
 @pytest.mark.parametrize("name", PAIRS)
@@ -292,7 +291,7 @@ def repeats(task: int, *outputs: tuple[float | None, Items]) -> list[Row]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Runs with several repeats a task."""
+    """Pairs, runs with several repeats a task, and tasks that list the calls they expect."""
     choice = repeats(
         0,
         (1.0, MOVE + ADD + SEND + chain(call("set", {"n": n}) for n in range(5)) + DONE),
@@ -310,8 +309,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
     mixed = repeats(0, (0.0, DONE)) + repeats(1, (1.0, DONE))
     mixed += repeats(2, (None, SORRY), (0.0, ADD), (1.0, ADD + DONE))
     files = {"choice": choice, "ties": ties, "plain": plain, "mixed": mixed}
-    named = {f"{name}_rollouts.jsonl": rows for name, rows in files.items()}
-    return analyzed(tmp_path_factory.mktemp("runs"), named)
+    files |= {"pairs": pairs(), "expecting": expecting()}
+    named = {f"{name}_rollouts.jsonl": [*asked(name, rows)] for name, rows in files.items()}
+    needs = ("contrasts", "expected_calls", "tasks")
+    return written.analyzed(tmp_path_factory.mktemp("runs"), named, needs=needs)
+
+
+def asked(name: str, rows: list[Row]) -> Iterator[Row]:
+    """Of a run the questions are its own: so it is a benchmark of its own."""
+    for row in rows:
+        said = {"role": "user", "content": f"{name} {row['_ng_task_index']}"}
+        yield {**row, "responses_create_params": {"input": [said]}}
 
 
 def test_closest_goes_along_longest(runs: Results) -> None:
@@ -450,42 +458,39 @@ EXPECTED: dict[str, tuple[list[Row], Items, list[tuple[Any, ...]]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def expecting(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def expecting() -> list[Row]:
     """One failing attempt at each task, which lists the calls it expects."""
-    rows = [
+    return [
         rollout(task, 0, reward=0.0, output=output, expected_actions=actions)
         for task, (actions, output, _) in enumerate(EXPECTED.values())
     ]
-    needs = ("expected_calls", "tasks")
-    return written.analyzed(
-        tmp_path_factory.mktemp("expected"), {"a_rollouts.jsonl": rows}, needs=needs
-    )
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_expected_calls(name: str, expecting: Results) -> None:
+def test_expected_calls(name: str, runs: Results) -> None:
     """Expected calls stand beside the actual ones, and changes nobody asked for after them."""
-    found = expecting.rows(f"""
+    found = runs.rows(f"""
         select status, tool, is_first, seq, differing_keys from expected_calls
-        where task_id = '{list(EXPECTED).index(name)}' order by call_no
+        where run_id = 'expecting' and task_id = '{list(EXPECTED).index(name)}' order by call_no
     """)
     assert found == EXPECTED[name][2]
 
 
-def test_only_differing_arguments_are_told(expecting: Results) -> None:
+def test_only_differing_arguments_are_told(runs: Results) -> None:
     """Both values of each argument that differs, and no other."""
-    assert expecting.rows("select detail from expected_calls where task_id = '1'") == [
-        ('cabin: expected "economy", got "business"; seats: expected [1,2], got [1]',)
-    ]
-    assert expecting.rows("select detail from expected_calls where task_id = '5'") == [
-        ('expected {"id":"A1"}, got A1',)
+    query = "select detail from expected_calls where run_id = 'expecting' and task_id in ('1', '5')"
+    assert runs.column(f"{query} order by task_id") == [
+        'cabin: expected "economy", got "business"; seats: expected [1,2], got [1]',
+        'expected {"id":"A1"}, got A1',
     ]
 
 
-def test_tasks_to_refuse_are_a_slice(expecting: Results) -> None:
+def test_tasks_to_refuse_are_a_slice(runs: Results) -> None:
     """A task that expects no change is to be refused, whatever its list of reads."""
-    found = expecting.rows("select slices['task_kind'] from tasks order by task_id::int")
+    found = runs.rows("""
+        select slices['task_kind'] from tasks
+        where benchmark = 'expecting' order by task_id::int
+    """)
     assert found == [(kind,) for kind in ["act"] * 8 + ["refuse"] * 3]
 
 
