@@ -25,6 +25,8 @@ settings.load_profile("steady")
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 DEMO = ROOT / "data_samples" / "demo"
+# Reports and skills of packages, as people write them.
+REPORTS = ROOT / "tests" / "reports"
 
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
 

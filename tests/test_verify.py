@@ -22,7 +22,7 @@ from pipeline.package.verify.quotes import is_within
 from pipeline.run import part
 from pipeline.settings import Settings
 from pipeline.warehouse import open_warehouse, store_views
-from tests.conftest import ROOT
+from tests.conftest import REPORTS, ROOT
 from tests.generated_runs import odd
 from tests.results import analyzed, call, rollout, write
 
@@ -118,46 +118,7 @@ def test_causes_are_compared_with_labels(sample: Path) -> None:
     assert wrong_lines(found(text.replace("aster-8b", "birch-70b"), sample)) == []
 
 
-PUBLISHED = """\
-## Dominant Failure Modes
-
-Of 1024 failed rollouts most loop.
-
-| Failure mode | Count | % of 1056 |
-| --- | ---: | ---: |
-| Loop thrash | 75 | 7.1% |
-| **Wrong tool** | ~620 | 58.7% |
-| Gave up | 349 | 33.0% |
-
-## Task Outcome Buckets
-
-| category | passed | marked |
-| --- | ---: | ---: |
-| a | 100/400 (25.0%) | ~60/300 |
-| b | 205/410 (50.0%) | 75/400 (18.8%) |
-| **Total** | 285/810 (35.2%) | 135/700 (19.3%) |
-
-| category | passed |
-| --- | ---: |
-| a | 65/300 (21.7%) |
-| b | 75/400 (18.8%) |
-| total | 135/700 (19.3%) |
-
-## Never-Pass Deep Dives
-
-| Failure mode | Count |
-| --- | ---: |
-| Loop thrash | 70 |
-| Gave up | 349 |
-
-## Recommendations
-
-| Failure mode | rollouts |
-| --- | ---: |
-| Loop thrash | 64 |
-
-In all 14 of 57 (25.6%) fail, 14/57 tasks (24.6%), and 60 of 57 rollouts do.
-"""
+PUBLISHED = (REPORTS / "contradictions.md").read_text(encoding="utf-8")
 
 
 def test_errors_of_a_published_report_are_named() -> None:
