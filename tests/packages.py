@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import REPORTS
-from tests.results import Row, rollout, write
+from tests.results import Row, called, rollout, said, write
 
 BENCHMARK = "desk"
 # Rewards by task and repeat: model_a has pass@1 (1 + 0.5 + 0 + 0) / 4 and any pass 2 of 4.
@@ -93,29 +93,16 @@ def _row(model: str, task: int, index: int, reward: float) -> Row:
 def _output(model: str, task: int, index: int) -> list[Row]:
     """What the report tells: who searches first, who guesses an id, and who gives up."""
     guessed = {(1, 1): "00017", (2, 0): "00099", (2, 1): "00099"} if model == "model_a" else {}
-    said = f"This was attempt {index} of {model} at task {task}."
+    attempt = f"This was attempt {index} of {model} at task {task}."
     if task == 3:
-        return [*_called("crm_search", {"name": "Smiht"}, []), _message(f"{said} I stop here.")]
+        return [*_called("crm_search", {"name": "Smiht"}, []), *said(f"{attempt} I stop here.")]
     customer = guessed.get((task, index), f"0001{task}")
     search = (
         [] if (task, index) in guessed else _called("crm_search", {"name": "Smith"}, [customer])
     )
     update = _called("crm_update", {"customer_id": customer}, "ok")
-    return [*search, *update, _message(f"{said} I changed customer {customer}.")]
+    return [*search, *update, *said(f"{attempt} I changed customer {customer}.")]
 
 
 def _called(name: str, arguments: Row, answer: Any) -> list[Row]:
-    call = {"type": "function_call", "name": name, "call_id": f"call_{name}"}
-    result = {"type": "function_call_output", "call_id": f"call_{name}"}
-    return [
-        {**call, "arguments": json.dumps(arguments)},
-        {**result, "output": json.dumps({"result": answer})},
-    ]
-
-
-def _message(text: str) -> Row:
-    return {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": text}],
-    }
+    return called(name, arguments, json.dumps({"result": answer}))

@@ -10,7 +10,7 @@ import pytest
 from tests import results
 from tests.conftest import needs_corpus
 from tests.generated_runs import folder
-from tests.results import Results, Row, asked, rollout
+from tests.results import Results, asked, rollout, said
 
 analyzed = partial(
     results.analyzed, needs=("expected", "funnel", "rollout_stages", "rollouts", "runs")
@@ -67,9 +67,9 @@ def test_random_funnels(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs of a few rows: blank texts, outputs that were cut off, rows nobody asked for."""
-    blank = [[words(text)] for text in SAID] + [[words(text), words("")] for text in SAID]
+    blank = [said(text) for text in SAID] + [said(text) + said("") for text in SAID]
     cut = {"incomplete_details": {"reason": "max_output_tokens"}}
-    so_far = {"output": [words("so far")]}
+    so_far = {"output": said("so far")}
     responses = [
         {**so_far, "status": "incomplete"},
         {**so_far, "status": "completed", **cut},
@@ -96,10 +96,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 SAID = ["\n", " ", "\t", " \r\n", "x"]
-
-
-def words(text: str) -> Row:
-    return {"type": "message", "role": "assistant", "content": text}
 
 
 def test_blank_text_is_no_output(small: Results) -> None:
