@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.results import Row
+from tests.results import Row, called
+from tests.results import said as says
 
 Item = dict[str, Any]
 
@@ -52,11 +52,6 @@ def failed(kind: str, **fields: Any) -> Attempt:
     return Attempt(fields, kind)
 
 
-def says(text: str) -> Item:
-    """The agent's own words."""
-    return {"type": "message", "role": "assistant", "content": text}
-
-
 def thinks(text: str) -> Item:
     """What it says to itself."""
     return {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}
@@ -66,10 +61,7 @@ def calls(
     tool: str, result: str | None = "ok", *, raw: str | None = None, **given: Any
 ) -> list[Item]:
     """A call with its result; `raw` stands in place of arguments that are JSON."""
-    arguments = json.dumps(given) if raw is None else raw
-    call = {"type": "function_call", "name": tool, "call_id": "c", "arguments": arguments}
-    answer = {"type": "function_call_output", "call_id": "c", "output": result}
-    return [call] if result is None else [call, answer]
+    return called(tool, given if raw is None else raw, result)
 
 
 DONE, LOOKED, SENT = says("All done."), calls("look", name="Ada"), calls("send", to="x")

@@ -95,6 +95,16 @@ def hostile(model: str, n_passed: int) -> list[Row]:
     ]
 
 
+def tuned(model: str, effort: str, temperature: float) -> list[Row]:
+    """A run that says what it was asked with."""
+    asks = {"input": [{"role": "user", "content": "What is it?"}], "temperature": temperature}
+    return [
+        rollout(
+            0, 0, model=model, responses_create_params={**asks, "reasoning": {"effort": effort}}
+        )
+    ]
+
+
 def files() -> dict[str, Content]:
     """All of them, by file."""
     elsewhere = [
@@ -116,6 +126,10 @@ def files() -> dict[str, Content]:
         "empty_rollouts.jsonl": "",
         "hostile_a_rollouts.jsonl": hostile("a", 0),
         "hostile_b_rollouts.jsonl": hostile("b", 1),
+        "tuned_aster_rollouts.jsonl": tuned("aster", "low", 1.0),
+        "tuned_aster_config.yaml": "top_k: 40\n",
+        "tuned_birch_rollouts.jsonl": tuned("birch", "high", 1),
+        "tuned_birch_config.yaml": "top_k: 20\n",
         "unsettled_a_rollouts.jsonl": unsettled(0.0),
         "unsettled_b_rollouts.jsonl": unsettled(0.5),
         "walk_step_500_rollouts.jsonl": walk(0),

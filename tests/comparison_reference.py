@@ -15,7 +15,7 @@ from itertools import combinations
 from statistics import NormalDist
 from typing import Any
 
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from tests.reference_run import NOTHING, Key, Run, mean, pass_at, pass_hat, ratio, root, variance
 from tests.uncertainty_reference import (
@@ -243,7 +243,9 @@ def comparison(pair: Pair, metric: str) -> dict[str, Any]:
     }
     is_graded = any(not set(s.rewards(t)) <= {0, 1} for s in pair.sides for t in common)
     found["is_lead"] = (metric == "mean_reward") == (is_graded or not pair.is_settled())
-    return found | _sureness(pair, metric, changes, sum(mixed)) | _missing(pair, metric)
+    return (
+        found | _sureness(pair, metric, changes, sum(mixed)) | _counted(pair, metric, pair.paired)
+    )
 
 
 def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int) -> dict[str, Any]:
@@ -268,7 +270,7 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
         "mde_same_tasks": None,
     }
     if new:
-        shares = [float(student.ppf(s, degrees(sizes(groups)))) for s in ((1 + LEVEL) / 2, POWER)]
+        shares = [float(stdtrit(degrees(sizes(groups)), s)) for s in ((1 + LEVEL) / 2, POWER)]
         found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
     if same:
         found["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
@@ -285,13 +287,11 @@ def _sampling_variance(side: Side, tasks: Sequence[str], metric: str) -> Fractio
     )
 
 
-def _missing(pair: Pair, metric: str) -> dict[str, Any]:
-    """The change with what is missing counted as failed, and how far it could lie either way."""
-    return _counted(pair, metric, pair.paired)
-
-
 def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
-    """The same over any tasks: of one that a run lacks nothing is known but its bounds."""
+    """The change with what is missing counted as failed, and how far it could lie either way.
+
+    Of a task that a run lacks nothing is known but its bounds.
+    """
     bounded = metric == "pass_at_1" or pair.base.run.is_bounded
     ends = {
         t: [
@@ -334,7 +334,7 @@ def interval(
     middle, unseen = float(centre), 1 - 0.025 ** (1 / n_units)
     if square == 0:
         return (1 - unseen) * middle - unseen, (1 - unseen) * middle + unseen
-    half = float(student.ppf((1 + LEVEL) / 2, degrees(own))) * (root(square) or 0)
+    half = float(stdtrit(degrees(own), (1 + LEVEL) / 2)) * (root(square) or 0)
     low, high = middle - half, middle + half
     return (max(low, -1.0), min(high, 1.0)) if is_bounded else (low, high)
 
@@ -402,7 +402,7 @@ def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
     if not square:
         return (2.0 ** (1 - len(groups)) if seen else 1.0), method
     distance = float(seen / len(common)) / (root(square) or 1)
-    return 2 * float(student.sf(distance, degrees(sizes(groups)))), method
+    return 2 * float(stdtr(degrees(sizes(groups)), -distance)), method
 
 
 def p_any(pair: Pair, metric: str) -> float | None:

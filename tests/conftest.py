@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import settings
 
-import pipeline
+from pipeline.cli import blade
 from pipeline.settings import WAREHOUSE_NAME
+from tests import hostile
+from tests.results import Content, write
 
 # Machines are shared: time is no property of an answer, and what fails once must fail again.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
@@ -21,6 +25,8 @@ settings.load_profile("steady")
 ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus"
 DEMO = ROOT / "data_samples" / "demo"
+# Reports and skills of packages, as people write them.
+REPORTS = ROOT / "tests" / "reports"
 
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
 
@@ -49,13 +55,20 @@ def _without_waiting_for_the_disk() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, analyzed once: the path of its warehouse, for reading only."""
-    return analyzed_once(DEMO, shared_folder(tmp_path_factory) / "demo")
+    return analyzed_once(DEMO, shared_folder(tmp_path_factory) / "demo" / "blade_out")
 
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The corpus, analyzed once: the path of its warehouse, for reading only."""
     return analyzed_once(CORPUS, shared_folder(tmp_path_factory) / "corpus")
+
+
+@pytest.fixture(scope="session")
+def hostile_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results whose every text is hostile, analyzed once: the path of their warehouse."""
+    folder = shared_folder(tmp_path_factory)
+    return analyzed_once(folder / "hostile_results", folder / "hostile", files=hostile.files())
 
 
 def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -67,13 +80,19 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def analyzed_once(results: Path, out: Path) -> Path:
-    """The warehouse of these results: made by the first worker that asks, awaited by the others."""
+def analyzed_once(results: Path, out: Path, *, files: Mapping[str, Content] | None = None) -> Path:
+    """The warehouse of these results: made by the first worker that asks, awaited by the others.
+
+    By the command, in the folder that its output goes to; what it printed is kept in `.done`.
+    """
     done = out.with_suffix(".done")
-    with out.with_suffix(".lock").open("w") as lock:
+    out.parent.mkdir(exist_ok=True)
+    with out.with_suffix(".lock").open("w") as lock, chdir(out.parent):
         # The system lets go of it even where a worker is killed.
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not done.exists():
-            pipeline.analyze(results, out=out)
-            done.touch()
+            write(results, files or {})
+            ended = CliRunner().invoke(blade, ["analyze", str(results), "--out", out.name])
+            assert ended.exit_code == 0, ended.output
+            done.write_text(ended.output, encoding="utf-8")
     return out / WAREHOUSE_NAME

@@ -6,8 +6,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.simulated import simulator
-
 PLANTED_CAUSES = Path(".planted") / "planted_causes.jsonl"
 Key = tuple[str, str, int]
 
@@ -33,11 +31,6 @@ class Planted:
     def is_shown_by(self, seq: int | None) -> bool:
         """Whether an event is one of those that show it; none, where none does."""
         return seq == self.event_seq or seq in self.also_seq
-
-
-def simulated(out: Path, *, seed: int) -> Path:
-    """A results folder of the simulator, with what it planted."""
-    return Path(simulator().write_demo(out, seed=seed))
 
 
 def planted(folder: Path) -> list[Planted]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tests.health_rows import call, observed, plain, says, turn
+from tests.health_rows import call, observed, plain, turn
 from tests.results import Row, rollout
+from tests.results import said as says
 
 ON_TURNS = {"agent_turn_hollow", "rollout_missing_agent_turns"}
 ON_CALLS = {

@@ -63,8 +63,3 @@ def plain(reward: Any = 1.0, **response: Any) -> Row:
         **rollout(reward=reward),
         "response": {"output": [answer], "usage": usage, "status": "completed", **response},
     }
-
-
-def says(text: str) -> list[Row]:
-    """One message as the whole output."""
-    return [{"type": "message", "role": "assistant", "content": text}]

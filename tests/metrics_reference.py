@@ -332,6 +332,3 @@ def reward_components(run: Run) -> dict[str, dict[str, Any]]:
             "mean_when_failed": mean([value for _, passed, value in entries if passed is False]),
         }
     return figures
-
-
-# The funnel

@@ -7,11 +7,10 @@ not count.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
-from tests.results import Row, rollout
+from tests.results import Row, called, rollout, said
 
 # A task is a list of attempts; an attempt is a row without its place.
 Task = list[Row]
@@ -32,17 +31,11 @@ class Case:
 def steps(*given: Step) -> list[Row]:
     """The items of an output; arguments that are text stay as they are."""
     items: list[Row] = []
-    for number, step in enumerate(given):
+    for step in given:
         if isinstance(step, str):
-            items.append({"type": "message", "role": "assistant", "content": step})
-            continue
-        tool, arguments = step[0], step[1]
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        call = {"name": tool, "arguments": text, "call_id": f"call-{number}"}
-        items.append({"type": "function_call", **call})
-        if len(step) == 3:
-            answer = {"call_id": f"call-{number}", "output": step[2]}
-            items.append({"type": "function_call_output", **answer})
+            items += said(step)
+        else:
+            items += called(step[0], step[1], step[2] if len(step) == 3 else None)
     return items
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, document, read_facts
 from pipeline.package.verify import verify
 from pipeline.package.verify.facts import read as fact_file
+from pipeline.warehouse import Warehouse
+from tests.conftest import REPORTS
 from tests.package_reports import GOLDEN, TEXTS, written
 from tests.results import call
 
@@ -46,36 +49,7 @@ def test_a_fact_has_its_structure() -> None:
     assert fact.predicate in ("count", "other")
 
 
-CARD = """\
-## Never-Pass Deep Dives
-
-### Task `a:1`
-
-The mode is `WRONG_TOOL`. It ends 3 of 4 scored attempts.
-<!-- from report.dives where run_id = 'r_x' and task_id = 'a:1': n_with_mode, n_scored -->
-
-- fail: `r_x/a:1:0#5` `it is in the calendar`
-- expected: `calendar_create` `start: expected 11:00, got 1:00`, never made
-- last error: `state diff timed out`
-- cause: behaviour (BI), given by a person
-
-| task | bucket | root cause |
-| --- | --- | --- |
-| `a:2` | never | KG |
-
-| cause | which |
-| --- | --- |
-| TI | tasks 7 and 13 |
-
-| mode | see |
-| --- | --- |
-| CUT_OFF | `r_y/3:1` |
-
-## Comparison
-
-`r_y` against `r_x`: +4.0 points.
-<!-- from comparisons where base = 'r_x' and candidate = 'r_y': delta -->
-"""
+CARD = (REPORTS / "task_card.md").read_text(encoding="utf-8")
 # Predicate, task, value and query of each fact of the card; A is its first task.
 CLAIMS = """\
 count | a:1 | 3 | select n_with_mode from report.dives where A
@@ -115,54 +89,7 @@ def test_a_report_without_sources_or_labels() -> None:
     assert all(fact.subject.run is None and fact.sql is None for fact in facts)
 
 
-PUBLISHED = """\
-# Evaluation report: model-x on terminal tasks
-
-## Overview
-
-The model passes 285 of 810 rollouts (35.2%). Timeouts dominate.
-
-## Results
-
-| Task | Pass rate | Outcome |
-|------|-----------|---------|
-| `compile-kernel-3` | 0/8 | fail |
-| `fix-git-2` | 5/8 | pass |
-| `serve-http-1` | 1/8 | pass |
-
-## Failure types
-
-| Failure type | Count | % of 1056 |
-|---|---|---|
-| Timeout | 464 | 43.9% |
-| Wrong output | 305 | 28.9% |
-| Missing tool | 75 | 7.1% |
-
-Timeouts account for 464 failures, most of them in `compile-kernel-3` where
-`make -j` fills the memory.
-
-## Never-passing tasks
-
-**`compile-kernel-3`**: all 8 rollouts run `make` without `-j4` and hit the 900 s limit.
-The log ends with "Killed signal terminated program cc1".
-
-In `serve-http-1` the agent starts the server in the foreground and never returns;
-7 of 8 rollouts end this way.
-
-## Sometimes-passing tasks
-
-### fix-git-2
-
-Passing rollouts run `git reflog` before `git reset`; failing rollouts reset first and
-lose the commit "add the ledger page".
-
-The root cause for `fix-git-2` is BI (behaviour): the knowledge is there.
-
-## Recommendations
-
-1. Raise the limit for `compile-kernel-3` or cut the tree.
-2. Teach the loop to use `nohup` for servers (`serve-http-1`).
-"""
+PUBLISHED = (REPORTS / "terminal_tasks.md").read_text(encoding="utf-8")
 
 
 def test_what_stands_in_code_claims_nothing() -> None:
@@ -262,6 +189,13 @@ TRUE = {
 }
 
 
+@pytest.fixture(scope="module")
+def data(demo: Path) -> Iterator[Warehouse]:
+    """The demo, opened."""
+    with open_warehouse(demo) as warehouse:
+        yield warehouse
+
+
 GOOD: list[dict[str, object]] = [
     {},
     {"value": 2884.1, "sql": "select 2884.13"},
@@ -274,14 +208,13 @@ GOOD: list[dict[str, object]] = [
     ("change", "expected", "check"), [*((change, "", "") for change in GOOD), *BAD]
 )
 def test_verify_checks_facts(
-    demo: Path, tmp_path: Path, change: dict[str, object], expected: str, check: str
+    data: Warehouse, tmp_path: Path, change: dict[str, object], expected: str, check: str
 ) -> None:
     """The query of a fact, what it cites and what it quotes; the finding names the fact's line."""
     path = tmp_path / "m_anchor_facts.json"
     told = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
     path.write_text(told.replace("Infinity", "1e999"))
-    with open_warehouse(demo) as warehouse:
-        found = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    found = verify("# Report\n", "r.md", data, None, fact_file(path))
     wrong = [each for each in found if each.status == "contradicted"]
     assert [(each.file, each.line, each.check) for each in wrong] == (
         [(path.name, 3, check)] if check else []
@@ -290,12 +223,11 @@ def test_verify_checks_facts(
     assert check or {each.status for each in found} == {"verified"}
 
 
-def test_verify_says_what_it_cannot_check(demo: Path, tmp_path: Path) -> None:
+def test_verify_says_what_it_cannot_check(data: Warehouse, tmp_path: Path) -> None:
     """A fact of text alone is unchecked, so is any without data, and a broken file is wrong."""
     path = tmp_path / "m_anchor_facts.json"
     path.write_text(json.dumps({"anchor_facts": [{"fact": "Half of the failures time out."}]}))
-    with open_warehouse(demo) as warehouse:
-        (alone,) = verify("# Report\n", "r.md", warehouse, None, fact_file(path))
+    (alone,) = verify("# Report\n", "r.md", data, None, fact_file(path))
     (apart,) = verify("# Report\n", "r.md", None, None, fact_file(path))
     assert [(each.status, each.source) for each in (alone, apart)] == [
         ("unchecked", "nothing to check"),

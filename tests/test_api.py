@@ -17,10 +17,9 @@ import pytest
 
 import blade
 from pipeline.text import ACTIVE
-from tests import hostile
 from tests.conftest import ROOT
-from tests.lean import LOADED, only
-from tests.results import analyzed, call, rollout, write
+from tests.lean import only
+from tests.results import call, rollout, write
 
 TAGS = re.compile(r"</?([a-z]+)[^<]*?>", re.IGNORECASE)
 
@@ -50,6 +49,7 @@ def test_parameters_are_bound(analysis) -> None:
     assert found.rows() == [(0.0,)]
 
 
+@pytest.mark.slow
 def test_options(tmp_path: Path) -> None:
     """Runs can be named, the benchmark and the threshold set."""
     path = write(tmp_path / "in", {"x.jsonl": [rollout(0, 0, reward=0.6)]}) / "x.jsonl"
@@ -89,19 +89,18 @@ def test_answers_are_those_of_the_commands(demo: Path) -> None:
         blade.rollout(demo, "nobody/1:0")
 
 
-def test_a_notebook_shows_text_inert(tmp_path: Path) -> None:
+def test_a_notebook_shows_text_inert(hostile_out: Path) -> None:
     """What results hold is text in the HTML of a notebook: no tag, no control character."""
-    needs = (*LOADED, "task_outcomes", "run_metrics")
-    path = analyzed(tmp_path, hostile.files(), needs=needs).path
-    with blade.open_warehouse(path) as warehouse:
+    with blade.open_warehouse(hostile_out) as warehouse:
         pages = [warehouse._repr_html_()]
         ((cited,),) = warehouse.sql("select min(run_id || '/' || rollout_id) from rollouts").rows()
-    pages.append(blade.rollout(path, cited)._repr_html_())
+    pages.append(blade.rollout(hostile_out, cited)._repr_html_())
     for page in pages:
         assert set(TAGS.findall(page)) <= {"table", "thead", "tbody", "tr", "th", "td", "b", "p"}
         assert not ACTIVE.search(page) and "&lt;" in page
 
 
+@pytest.mark.slow
 def test_the_example_notebook_runs(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every cell of docs/notebook.ipynb runs, and what it ends with can be shown."""
     book = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))

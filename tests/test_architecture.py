@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -27,10 +28,17 @@ def allowed() -> dict[str, set[str]]:
     }
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A module, read once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path) -> set[str]:
     """Dotted names a module imports, wherever in it."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -71,5 +79,5 @@ def test_libraries_have_homes() -> None:
 def test_modules_open_with_their_purpose() -> None:
     """Every module opens with a sentence that says what it is for."""
     for _, path in modules():
-        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        docstring = ast.get_docstring(parsed(path))
         assert docstring and docstring.splitlines()[0].endswith((".", "!")), path

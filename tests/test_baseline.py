@@ -13,7 +13,7 @@ from pipeline.errors import InputError, UsageError
 from pipeline.profile import Profile, read
 from pipeline.provenance import command
 from pipeline.settings import Settings
-from tests.lean import only
+from tests.lean import only, without_pages
 from tests.results import Content, Results, analyzed, call, rollout
 
 
@@ -38,7 +38,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for model, n_first in (("new", 1), ("old", 2))
     }
     files["blade.toml"] = 'baseline = ["hills_old", "nobody"]\n'
-    return analyzed(tmp_path_factory.mktemp("baseline"), files).path
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("baseline"), files).path
 
 
 def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
@@ -114,15 +115,17 @@ def test_profile_of_a_wrong_type(tmp_path: Path, value: str) -> None:
     assert 'baseline = "office_desk_aster-8b"' in error.value.hint
 
 
-def test_it_is_written_down(warehouse: Path) -> None:
+@pytest.mark.slow
+def test_it_is_written_down(warehouse: Path, tmp_path: Path) -> None:
     """The notes and the manifest tell it; of a name that no run has there is a notice."""
+    out = pipeline.analyze(warehouse.parent.parent / "results", out=tmp_path).out
     overview, own = (
-        (warehouse.parent / name).read_text(encoding="utf-8")
+        (out / name).read_text(encoding="utf-8")
         for name in ("report.md", "benchmarks/hills/report.md")
     )
     assert "hills_old, nobody" in own.partition("## Reproducibility Notes")[2]
     assert "is named as the baseline, and no run has this name" in overview
-    manifest = json.loads((warehouse.parent / "manifest.json").read_text(encoding="utf-8"))
+    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["settings"]["baselines"] == ["hills_old", "nobody"]
 
 

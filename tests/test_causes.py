@@ -194,6 +194,7 @@ def test_grains_hold_on_the_cases(found: Results) -> None:
     assert broken_grains(found.path) == []
 
 
+@pytest.mark.slow
 def test_labels_go_before_rules(tmp_path: Path) -> None:
     """What a curator says stands, with what the rules would have said beside it."""
     attempts = [fails(*THRASH), fails(SENT, *THRASH)]

@@ -93,6 +93,7 @@ def test_all_runs_without_a_base(say: Say) -> None:
     assert not re.search("(?i)improved|regressed|inconclusive", outcome.stdout)
 
 
+@pytest.mark.slow
 def test_base_alone(say: Say) -> None:
     """Every other run of its benchmark is held against it, each with a verdict and Holm's p."""
     outcome = say("base")
@@ -111,29 +112,10 @@ def test_base_alone(say: Say) -> None:
     assert outcome.stdout.index("REGRESSED") < outcome.stdout.index("IMPROVED")
 
 
-def test_what_runs_differ_in_is_named(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_what_runs_differ_in_is_named(say: Say) -> None:
     """Models that the rows name, though their runs are called after them, and each setting."""
-    request = {"input": [{"role": "user", "content": "What is it?"}]}
-    efforts = {"aster": ("low", 1.0), "birch": ("high", 1)}
-    files = {
-        f"{model}_rollouts.jsonl": [
-            rollout(
-                0,
-                0,
-                model=model,
-                responses_create_params={
-                    **request,
-                    "temperature": temperature,
-                    "reasoning": {"effort": effort},
-                },
-            )
-        ]
-        for model, (effort, temperature) in efforts.items()
-    }
-    files |= {"aster_config.yaml": "top_k: 40\n", "birch_config.yaml": "top_k: 20\n"}  # type: ignore[dict-item]
-    with without_pages():
-        results = analyzed(tmp_path, files)
-    text = words(call("compare", "aster", "birch", "--warehouse", results.path).stdout)
+    text = words(say("tuned_aster", "tuned_birch").stdout)
     assert (
         "settings that differ: model aster -> birch, reasoning_effort low -> high, "
         "top_k 40 -> 20 " in text
@@ -227,6 +209,7 @@ def test_json_is_what_the_analysis_wrote(demo: Path) -> None:
         assert one == other
 
 
+@pytest.mark.slow
 def test_unsettled_rewards(say: Say) -> None:
     """Only rewards are told, and their tables have no bucket; pass@1 is refused in words."""
     found = told(say("unsettled_a", "unsettled_b", "--json"))["comparisons"]
@@ -236,6 +219,7 @@ def test_unsettled_rewards(say: Say) -> None:
     assert refused(outcome, "cannot be compared by pass_at_1", "--pass-threshold")
 
 
+@pytest.mark.slow
 def test_other_questions_are_refused(say: Say) -> None:
     """Under the same indices, asked by another run: no task is paired, none flips."""
     (found, _) = told(say("base", "other", "--json"))["comparisons"]
@@ -248,6 +232,7 @@ def test_other_questions_are_refused(say: Say) -> None:
     assert "NOT COMPARABLE pass@1 nothing shared the runs have no task in common" in text
 
 
+@pytest.mark.slow
 def test_nothing_in_common(say: Say) -> None:
     """Runs of other tasks, or of none, share nothing: that is said, and nothing is invented."""
     found = told(say("base", "elsewhere", "empty", "--json"))["comparisons"]
@@ -329,7 +314,7 @@ def policy(folder: Path, text: str) -> Path:
     [
         ("better", "", "PASS", 0),
         ("better", TRACKED, "WARN", 0),
-        ("nearly", "", "INCONCLUSIVE", 3),
+        pytest.param("nearly", "", "INCONCLUSIVE", 3, marks=pytest.mark.slow),
     ],
 )
 def test_policy(
@@ -435,6 +420,7 @@ def test_reruns_that_cannot_be(say: Say) -> None:
     assert refused(say("base", "better", *asked, "base"), "that is the base itself")
 
 
+@pytest.mark.slow
 def test_series_in_the_order_given(say: Say) -> None:
     """Forwards three tasks are learned, backwards they are forgotten."""
     steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]

@@ -107,23 +107,3 @@ def test_citations_exist(relation: str, real: Warehouse) -> None:
         query = f"select {column} from {relation} where {column} is not null"
         cited = {each for (each,) in real.execute(query).fetchall()}
         assert cited and cited <= known
-
-
-def test_every_ledger_sums(real: Warehouse) -> None:
-    """To its total, and as printed to the printed total, in whole parts of its last digit."""
-    rows = real.execute("""
-        select
-            metric,
-            sum(amount),
-            min(total),
-            list(shown),
-            min(total_shown)
-        from ledger
-        group by base, candidate, metric, policy, ledger, slice_key
-    """).fetchall()
-    assert len(rows) > 30
-    for metric, amount, total, shown, total_shown in rows:
-        scale = 1000 if metric == "pass_at_1" else 10_000
-        assert amount == pytest.approx(total, abs=1e-12)
-        assert sum(round(each * scale) for each in shown) == round(total_shown * scale)
-        assert total_shown == pytest.approx(total, abs=0.5 / scale + 1e-12)

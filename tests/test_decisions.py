@@ -56,10 +56,3 @@ def test_intervals_of_few_tasks(rates: decisions.Rates) -> None:
 def test_every_line_of_the_table() -> None:
     """What `make bench` prints holds, line by line, with fewer trials."""
     assert [str(line) for line in decisions.lines(240, 600) if not line.is_near] == []
-
-
-@pytest.mark.slow
-def test_one_row_less() -> None:
-    """No p of 1% and more moves by much more than any test of the mean would."""
-    ours, by_t = decisions.largest_move()
-    assert ours <= 2.5 and by_t > 1.3

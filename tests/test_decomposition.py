@@ -1,4 +1,4 @@
-"""The steps of a funnel against all orders to change them in, and lines that add up."""
+"""The steps of a funnel against all orders to change them in."""
 
 from __future__ import annotations
 
@@ -63,37 +63,3 @@ def test_shapley_steps(funnel: tuple[list[float], ...]) -> None:
     swapped = ledgers.shapley_steps(*(np.array(funnel[place]) for place in (1, 0, 3, 2)))
     assert swapped[0] == pytest.approx(-steps, abs=1e-12)
     assert swapped[1] == pytest.approx(-endings, abs=1e-12)
-
-
-def test_endings_that_are_alike() -> None:
-    """Rewards whose means differ by rounding alone add nothing."""
-    mean = sum([0.1] * 3) / 3
-    assert mean != 0.1
-    half, ends = np.array([0.5]), np.array([0.1, 1.0])
-    steps, endings = ledgers.shapley_steps(half, half, np.array([mean, 1.0]), ends)
-    assert steps.tolist() == [0.0] and endings.tolist() == [0.0, 0.0]
-
-
-@given(st.integers(7, 30), st.randoms())
-def test_many_steps_sum_to_the_change(n: int, random: st.DataObject) -> None:
-    """With more steps than orders can be listed the amounts still sum to the change."""
-    draw = np.random.default_rng(random.randrange(2**32)).random  # type: ignore[attr-defined]
-    base, candidate, before, after = draw(n), draw(n), draw(n + 1), draw(n + 1)
-    steps, endings = ledgers.shapley_steps(base, candidate, before, after)
-    whole = value(candidate.tolist(), after.tolist()) - value(base.tolist(), before.tolist())
-    assert steps.sum() + endings.sum() == pytest.approx(whole, abs=1e-12)
-
-
-def test_two_steps_by_hand() -> None:
-    """0.5 x 0.4 becomes 0.7 x 0.8: the steps add 0.2 x 0.6 and 0.4 x 0.6."""
-    last = np.array([0.0, 0.0, 1.0])
-    steps, endings = ledgers.shapley_steps(np.array([0.5, 0.4]), np.array([0.7, 0.8]), last, last)
-    assert steps.tolist() == pytest.approx([0.12, 0.24])
-    assert endings.tolist() == [0, 0, 0]
-
-
-def test_a_step_that_nothing_reached() -> None:
-    """A step that the base never reached takes the candidate's rate: the first did it all."""
-    last = np.array([0.0, 0.0, 1.0])
-    steps, _ = ledgers.shapley_steps(np.array([0.0, NAN]), np.array([0.5, 0.5]), last, last)
-    assert steps.tolist() == pytest.approx([0.25, 0])

@@ -471,6 +471,7 @@ def test_files_beside_a_run_tell_of_it(together: Results) -> None:
     assert together.one("select count(*) from raw.config_values where value like '%secret%'") == 0
 
 
+@pytest.mark.slow
 def test_no_name_hides_forced_verification(tmp_path: Path) -> None:
     """A generic stem, a name that is set, a name made longer: each still has its warning."""
     files = ["a/unsafe_rollouts.jsonl", "b/unsafe_y.jsonl", "c/unsafe_z.jsonl", "d/unsafe_z.jsonl"]

@@ -55,7 +55,7 @@ def loaded(results: Path, path: Path, engine: Any) -> dict[str, list[tuple[Any, 
     return raw(path)
 
 
-@pytest.mark.parametrize("size", [100, 700])
+@pytest.mark.parametrize("size", [pytest.param(100, marks=pytest.mark.slow), 700])
 def test_shards_give_the_rows_of_one_stream(tmp_path: Path, size: int) -> None:
     """Wherever a file is cut: rows, rejects, blank lines, their numbers and the file's hash."""
     files = {"a_rollouts.jsonl": b"".join(ODD), "b_rollouts.jsonl": b"".join(ODD[::-1])}

@@ -42,8 +42,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("export"), runs, needs=(*LOADED, *METRICS)).path
 
 
-@pytest.mark.parametrize("which", ["results", pytest.param("demo", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
+@pytest.mark.parametrize(
+    ("format_", "which"),
+    [
+        ("csv", "results"),
+        *(
+            pytest.param(format_, which, marks=pytest.mark.slow)
+            for format_, which in (("parquet", "results"), ("csv", "demo"), ("parquet", "demo"))
+        ),
+    ],
+)
 def test_every_row_of_every_public_relation_is_read_back(
     format_: str, which: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -85,7 +93,7 @@ def test_every_row_of_every_public_relation_is_read_back(
             assert found.fetchall() == expected, name
 
 
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
+@pytest.mark.parametrize("format_", ["parquet", pytest.param("csv", marks=pytest.mark.slow)])
 def test_the_same_warehouse_gives_the_same_bytes(
     format_: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,6 +350,7 @@ def test_trajectories_are_read_back(tmp_path: Path) -> None:
     assert again.column("select distinct kind from artifacts order by 1") == ["report", "rollouts"]
 
 
+@pytest.mark.slow
 def test_odd_task_names_are_files_of_their_own(tmp_path: Path) -> None:
     """Names that differ only in what no file name can hold; nothing is written elsewhere."""
     needs = ("events", "rollouts", "task_prompts", "tasks", "runs")

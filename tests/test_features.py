@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import pytest
 
 from pipeline import open_warehouse
 from tests.mode_cases import CUT, SPENT, UNSPENT, Step, no
-from tests.results import Row, analyzed, rollout
+from tests.results import Results, Row, analyzed, rollout
 
 # Calls and results that no id, or the wrong one, ties together.
 ASKED = {"type": "function_call", "name": "w", "arguments": "{}"}
@@ -89,19 +89,6 @@ SHOWN: list[tuple[Row, Row]] = [
 ]
 
 
-def test_features(tmp_path: Path) -> None:
-    """What each attempt shows, worked out by hand from its items."""
-    files = {"a_rollouts.jsonl": [], "b_rollouts.jsonl": []}
-    for task, (row, _) in enumerate(SHOWN):
-        name = "b" if "expected_actions" in row else "a"
-        files[f"{name}_rollouts.jsonl"].append(rollout(task, 0, ask=f"{name} {task}", **row))
-    found = analyzed(tmp_path, files, needs=["rollouts", "rollout_features"])
-    with open_warehouse(found.path) as warehouse:
-        rows = warehouse.sql("from rollout_features order by task_id::int").to_dicts()
-    for row, (_, expected) in zip(rows, SHOWN, strict=True):
-        assert {name: row[name] for name in expected} == expected, row["task_id"]
-
-
 # What tools answered: a failure where a field of JSON says so, or where a text begins like one.
 FAILED = (
     "Error: no such file",
@@ -134,21 +121,6 @@ ANSWERED = (
     '["Error"]',
     "",
 )
-
-
-def test_errors_of_tools(tmp_path: Path) -> None:
-    """A tool's answer is an error where a field says so, or where its text begins like one."""
-    rows = [
-        rollout(task, 0, output=[{"type": "function_call_output", "call_id": "c", "output": text}])
-        for task, text in enumerate((*FAILED, *ANSWERED))
-    ]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["events"])
-    wrong = found.column(f"""
-        select text from events where is_error <> (task_id::int < {len(FAILED)}) order by task_id
-    """)
-    assert wrong == []
-
-
 RAW_CALLS = (
     "<tool_call>{}</tool_call>",
     "so <function=find>",
@@ -158,12 +130,48 @@ RAW_CALLS = (
 PLAIN = ("I will call the tool", "function find()", "<tools>", "tool_call")
 
 
-def test_calls_that_are_only_written(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Attempts of all kinds, answers of tools, and calls that are only written."""
+    files: dict[str, list[Row]] = {"a_rollouts.jsonl": [], "b_rollouts.jsonl": []}
+    for task, (row, _) in enumerate(SHOWN):
+        name = "b" if "expected_actions" in row else "a"
+        files[f"{name}_rollouts.jsonl"].append(rollout(task, 0, ask=f"{name} {task}", **row))
+    outputs = {
+        "answers": [{**ANSWERED_WELL, "output": text} for text in (*FAILED, *ANSWERED)],
+        "words": [
+            {"type": "message", "role": "assistant", "content": text}
+            for text in (*RAW_CALLS, *PLAIN)
+        ],
+    }
+    for name, items_ in outputs.items():
+        files[f"{name}_rollouts.jsonl"] = [
+            rollout(task, 0, ask=f"{name} {task}", output=[{"call_id": "c", **item}])
+            for task, item in enumerate(items_)
+        ]
+    needs = ["rollouts", "events", "rollout_features"]
+    return analyzed(tmp_path_factory.mktemp("features"), files, needs=needs)
+
+
+def test_features(found: Results) -> None:
+    """What each attempt shows, worked out by hand from its items."""
+    with open_warehouse(found.path) as warehouse:
+        query = "from rollout_features where run_id in ('a', 'b') order by task_id::int"
+        rows = warehouse.sql(query).to_dicts()
+    for row, (_, expected) in zip(rows, SHOWN, strict=True):
+        assert {name: row[name] for name in expected} == expected, row["task_id"]
+
+
+def test_errors_of_tools(found: Results) -> None:
+    """A tool's answer is an error where a field says so, or where its text begins like one."""
+    wrong = found.column(f"""
+        select text from events
+        where run_id = 'answers' and is_error <> (task_id::int < {len(FAILED)}) order by task_id
+    """)
+    assert wrong == []
+
+
+def test_calls_that_are_only_written(found: Results) -> None:
     """A call in the words of an answer is seen by the marks that models write around it."""
-    rows = [
-        rollout(task, 0, output=[{"type": "message", "role": "assistant", "content": text}])
-        for task, text in enumerate((*RAW_CALLS, *PLAIN))
-    ]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["rollout_features"])
-    written = "select task_id::int from rollout_features where is_raw_call order by 1"
-    assert found.column(written) == list(range(len(RAW_CALLS)))
+    written = "select task_id::int from rollout_features where is_raw_call and run_id = 'words'"
+    assert found.column(f"{written} order by 1") == list(range(len(RAW_CALLS)))

@@ -15,7 +15,6 @@ from tests import results as written
 from tests.results import Results, Row, rollout
 from tests.results import called as call
 from tests.results import said as say
-from tests.test_security import EVIL, TERMINAL_ACTIVE
 
 analyzed = partial(written.analyzed, needs=("flips", "contrasts"))
 
@@ -231,14 +230,3 @@ def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
         '                  send {"to": "ana"}',
         "  tools           all passes, no failure: send",
     ]
-
-
-def test_page_is_inert(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
-    """Names and texts of rollouts cannot act on a terminal, however long."""
-    (row, *_) = flips["a", "b"].values()
-    texts = ("task_id", "failing", "passing", "failing_mode", "failing_event", "passing_event")
-    lists = ("tools_of_passes", "tools_of_failures", "tools_only_failing", "tools_only_passing")
-    hostile = dict.fromkeys(texts, EVIL * 50) | {name: [EVIL] * 20 for name in lists}
-    print_flips([row | hostile])
-    printed = capsys.readouterr().out
-    assert TERMINAL_ACTIVE.search(printed) is None and len(printed) < 10_000

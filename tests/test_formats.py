@@ -6,59 +6,7 @@ import json
 
 import pytest
 
-from pipeline.ingest.formats import config, gym, metrics
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"reward": 0, "reward": 1}', {"reward": 1}),
-        ('{"reward": NaN, "x": [Infinity, 1e999, -1]}', {"reward": None, "x": [None, None, -1]}),
-        ('{"x": "\\ud800"}', {"x": "\\ud800"}),
-        (
-            '{"response": "hello"}',
-            {
-                "response": {
-                    "output": [{"type": "message", "role": "assistant", "content": "hello"}]
-                }
-            },
-        ),
-        (
-            '{"response": {"output": [[{"type": "a"}, [{"type": "b"}]], {"role": "user"}, 7]}}',
-            {
-                "response": {
-                    "output": [
-                        {"type": "a"},
-                        {"type": "b"},
-                        {"role": "user", "type": "message"},
-                        {"type": "other", "blade_item": 7},
-                    ]
-                }
-            },
-        ),
-        ('{"responses_create_params": "ask"}', {"responses_create_params": {"input": "ask"}}),
-        ('{"response": null}', {"response": None}),
-    ],
-)
-def test_irregular_rows_are_made_regular(text: str, expected: dict) -> None:
-    """The last of duplicate keys counts, what is not a number is null, output is a flat list."""
-    assert json.loads(gym.regular(text)) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[1]", "not a JSON object but a list"),
-        ('{"a": 1,}', "not JSON"),
-        ('{"a": "cut', "not JSON: Unterminated string starting at column 7"),
-        ("[" * 100_000, "not JSON: nested too deeply"),
-    ],
-)
-def test_unusable_rows_say_why(text: str, reason: str) -> None:
-    """A line that is not one JSON object is refused with a reason."""
-    with pytest.raises(ValueError, match="not") as raised:
-        gym.regular(text)
-    assert str(raised.value).startswith(reason)
+from pipeline.ingest.formats import config, metrics
 
 
 def test_aggregate_figures() -> None:

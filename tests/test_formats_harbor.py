@@ -267,6 +267,7 @@ def test_damage(job: Results) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_trajectories_alone(tmp_path: Path) -> None:
     """An ATIF file by itself is an unscored attempt; Gym's export says which one."""
     source = {"task_index": 7, "rollout_index": 3}

@@ -295,6 +295,7 @@ def test_the_only_score_of_the_oldest_logs(tmp_path: Path) -> None:
     assert figures == ["task_mean/scores.match"]
 
 
+@pytest.mark.slow
 def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     """Where not all samples are in the log, its figures are not compared with those that are."""
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
@@ -313,6 +314,7 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     assert found.one("select n_expected from runs") is None
 
 
+@pytest.mark.slow
 def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     """Questions with the same words are one task, whatever it is called; then runs are compared."""
     own = [rollout(n, 0, ask=f"question s{n}", reward=float(n > 0), expected="7") for n in range(4)]

@@ -87,6 +87,7 @@ def test_scores(sums: Results) -> None:
     ) == [("score", "exact_match", 1.0), ("scores", "f1", 0.5)]
 
 
+@pytest.mark.slow
 def test_repeats_of_a_row(tmp_path: Path) -> None:
     """Repeats are one attempt, those behind its answer last; what found no answer has none."""
     asked = {"resps": [["it is 7", "it is 8", "no idea"]]}
@@ -128,6 +129,7 @@ def old(doc: int, score: float, answer: str) -> Row:
     return {name: row[name] for name in row if name not in ("filter", "metrics")}
 
 
+@pytest.mark.slow
 def test_rows_that_name_no_filter(tmp_path: Path) -> None:
     """The nth row of a document is of the nth filter; a file of rows may be one JSON list."""
     rows = [old(0, 1.0, "7"), old(1, 0.0, "[invalid]"), old(0, 1.0, "7"), old(1, 1.0, "7")]

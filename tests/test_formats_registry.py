@@ -105,6 +105,7 @@ def test_a_folder_of_gym_asks_no_format(monkeypatch: pytest.MonkeyPatch) -> None
     assert formats.claims([Found(Path(name), name) for name in names]) == {}
 
 
+@pytest.mark.slow
 def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spools of other processes hold the same lines, whatever became of a process meanwhile."""
     row = '{"doc_id": %d, "filter": "none", "metrics": ["acc"], "acc": 1.0, "filtered_resps": []}\n'

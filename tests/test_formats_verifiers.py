@@ -148,6 +148,7 @@ def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
     return {**row, "reward": reward, "right": reward, "neat": 1.0, "total_ms": 1500.0, **more}
 
 
+@pytest.mark.slow
 def test_oldest(tmp_path: Path) -> None:
     """Metrics and their averages stand at the top; a completion may be empty, and says so.
 

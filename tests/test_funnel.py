@@ -10,7 +10,7 @@ import pytest
 from tests import results
 from tests.conftest import needs_corpus
 from tests.generated_runs import folder
-from tests.results import Results, asked, rollout
+from tests.results import Results, asked, rollout, said
 
 analyzed = partial(
     results.analyzed, needs=("expected", "funnel", "rollout_stages", "rollouts", "runs")
@@ -64,49 +64,56 @@ def test_random_funnels(tmp_path: Path) -> None:
     assert check_funnels(analyzed(tmp_path, files)) > 60
 
 
-def test_blank_text_is_no_output(tmp_path: Path) -> None:
-    """White space of any kind is no text, in the last message and in those before."""
-    said = ["\n", " ", "\t", " \r\n", "x"]
-    message = lambda text: {"type": "message", "role": "assistant", "content": text}  # noqa: E731
-    tasks = [rollout(n, 0, reward=0.0, output=[message(text)]) for n, text in enumerate(said)]
-    tasks += [
-        rollout(10 + n, 0, reward=0.0, output=[message(text), message("")])
-        for n, text in enumerate(said)
-    ]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": tasks})
-    with_output = found.column("select task_id from rollouts where has_output order by task_id")
-    assert with_output == ["14", "4"]
-
-
-def test_truncation(tmp_path: Path) -> None:
-    """An output is cut off where its status or reason says so; without one nothing is known."""
-    said = {"output": [{"type": "message", "role": "assistant", "content": "so far"}]}
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Runs of a few rows: blank texts, outputs that were cut off, rows nobody asked for."""
+    blank = [said(text) for text in SAID] + [said(text) + said("") for text in SAID]
     cut = {"incomplete_details": {"reason": "max_output_tokens"}}
+    so_far = {"output": said("so far")}
     responses = [
-        {**said, "status": "incomplete"},
-        {**said, "status": "completed", **cut},
-        {**said, "status": "completed"},
-        {**said, "incomplete_details": None},
+        {**so_far, "status": "incomplete"},
+        {**so_far, "status": "completed", **cut},
+        {**so_far, "status": "completed"},
+        {**so_far, "incomplete_details": None},
         None,
     ]
-    found = analyzed(
-        tmp_path,
-        {"a_rollouts.jsonl": [rollout(n, 0, response=r) for n, r in enumerate(responses)]},
-    )
-    told = found.column("select is_truncated from rollouts order by task_id")
+    files = {
+        "blank_rollouts.jsonl": [
+            rollout(n, 0, ask=f"blank {n}", reward=0.0, output=output)
+            for n, output in enumerate(blank)
+        ],
+        "cut_rollouts.jsonl": [
+            rollout(n, 0, ask=f"cut {n}", response=response) for n, response in enumerate(responses)
+        ],
+        "strays_rollouts.jsonl": [
+            rollout(0, 0, reward=0.0),
+            rollout(0, 1, reward=0.0),
+            rollout(1, 1),
+        ],
+        "strays_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in range(2)],
+    }
+    return analyzed(tmp_path_factory.mktemp("small"), files)
+
+
+SAID = ["\n", " ", "\t", " \r\n", "x"]
+
+
+def test_blank_text_is_no_output(small: Results) -> None:
+    """White space of any kind is no text, in the last message and in those before."""
+    query = "select task_id from rollouts where has_output and run_id = 'blank' order by 1"
+    assert small.column(query) == ["4", "9"]
+
+
+def test_truncation(small: Results) -> None:
+    """An output is cut off where its status or reason says so; without one nothing is known."""
+    told = small.column("select is_truncated from rollouts where run_id = 'cut' order by task_id")
     assert told == [True, True, False, False, None]
 
 
-def test_unexpected_rows_in_the_funnel(tmp_path: Path) -> None:
+def test_unexpected_rows_in_the_funnel(small: Results) -> None:
     """A row nobody expected shows its stages out of order, whether it passed or not."""
-    asked_for = [asked(task, 0) for task in range(2)]
-    done = [rollout(0, 0, reward=0.0), rollout(0, 1, reward=0.0), rollout(1, 1)]
-    found = analyzed(
-        tmp_path,
-        {"a_rollouts.jsonl": done, "a_rollouts_materialized_inputs.jsonl": asked_for},
-    )
-    first = found.rows("""
-        select stage, n_reached, n_observed, n_implied, n_out_of_order
-        from funnel where stage in ('expected', 'recorded', 'passed') order by stage_no
+    first = small.rows("""
+        select stage, n_reached, n_observed, n_implied, n_out_of_order from funnel
+        where run_id = 'strays' and stage in ('expected', 'recorded', 'passed') order by stage_no
     """)
     assert first == [("expected", 2, 2, 0, 0), ("recorded", 1, 3, 0, 2), ("passed", 0, 1, 0, 1)]

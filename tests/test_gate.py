@@ -123,18 +123,19 @@ def test_a_metric_that_was_not_measured() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("blocking", "tracked", "expected"),
-    [
-        (PASS, PASS, PASS),
-        (PASS, INCONCLUSIVE, WARN),
-        (PASS, FAIL, WARN),
-        (INCONCLUSIVE, PASS, INCONCLUSIVE),
-        (INCONCLUSIVE, FAIL, INCONCLUSIVE),
-        (FAIL, PASS, FAIL),
-        (FAIL, FAIL, FAIL),
-    ],
-)
+# What counts, what only warns, and what follows from both.
+FIRST_DECIDES = [
+    (PASS, PASS, PASS),
+    (PASS, INCONCLUSIVE, WARN),
+    (PASS, FAIL, WARN),
+    (INCONCLUSIVE, PASS, INCONCLUSIVE),
+    (INCONCLUSIVE, FAIL, INCONCLUSIVE),
+    (FAIL, PASS, FAIL),
+    (FAIL, FAIL, FAIL),
+]
+
+
+@pytest.mark.parametrize(("blocking", "tracked", "expected"), FIRST_DECIDES)
 def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Verdict) -> None:
     """A blocking metric decides; a tracked one warns and never blocks."""
     criteria = (Criterion("pass_at_1"), Criterion("mean_reward", level="tracked"))
@@ -144,18 +145,7 @@ def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Ver
     assert found["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(expected, 3)
 
 
-@pytest.mark.parametrize(
-    ("without", "everything", "expected"),
-    [
-        (PASS, PASS, PASS),
-        (PASS, INCONCLUSIVE, WARN),
-        (PASS, FAIL, WARN),
-        (INCONCLUSIVE, PASS, INCONCLUSIVE),
-        (INCONCLUSIVE, FAIL, INCONCLUSIVE),
-        (FAIL, PASS, FAIL),
-        (FAIL, FAIL, FAIL),
-    ],
-)
+@pytest.mark.parametrize(("without", "everything", "expected"), FIRST_DECIDES)
 def test_waived_tasks(without: Verdict, everything: Verdict, expected: Verdict) -> None:
     """What is left without waived tasks decides; where that makes a difference it is said."""
     policy = Policy("p", (Criterion("pass_at_1"),), waivers=KNOWN)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from tests import results as written
 from tests.health_cases import CASES, UNOBSERVED
 from tests.results import Results, asked, call, failure, rollout
@@ -269,17 +268,6 @@ def test_health_for_programs(troubled: Results) -> None:
         "n_places": 2,
         "examples": ["run/2:0", "run/2:1"],
     } in [{name: row[name] for name in row if name != "example"} for row in content["checks"]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [9])
-def test_what_was_planted_is_found_and_nothing_else(tmp_path: Path, seed: int) -> None:
-    """On an observed run each planted fault is found; every other rollout is healthy."""
-    folder = simulate.write_demo(tmp_path / "demo", seed=seed)
-    for path in folder.glob("*.jsonl"):
-        if not path.name.startswith(OBSERVED_RUN):
-            path.unlink()
-    assert_planted(folder, pipeline.analyze(folder, out=tmp_path / "out").warehouse)
 
 
 def test_what_was_planted_in_the_demo_is_found(demo: Path) -> None:

@@ -30,9 +30,9 @@ FORGED = "<!-- from runs: forged"
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(hostile_out: Path) -> Path:
     """The output of results whose every text is hostile."""
-    return analyzed(tmp_path_factory.mktemp("hostile"), hostile.files()).path.parent
+    return hostile_out.parent
 
 
 @pytest.fixture(scope="module")
@@ -229,6 +229,7 @@ def test_any_task_can_be_cited(task: str) -> None:
 BIG = "y" * 2_000_000
 
 
+@pytest.mark.slow
 def test_names_are_bounded(tmp_path: Path) -> None:
     """What is a key keeps the beginning of a long name, and stays apart: 200 characters at most."""
     long = "n" * 1000

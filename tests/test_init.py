@@ -86,6 +86,7 @@ def skill(made: Path) -> str:
     return (made / "desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_runs_of_the_benchmark_are_copied(made: Path) -> None:
     """Only its rollout files and their sidecars, byte for byte under their names."""
     copied = sorted(path.name for path in (made / "desk" / "rollouts").iterdir())
@@ -99,6 +100,7 @@ def test_runs_of_the_benchmark_are_copied(made: Path) -> None:
         assert copy.read_bytes() == given.read_bytes()
 
 
+@pytest.mark.slow
 def test_labels_stand_beside_the_rollouts(made: Path) -> None:
     """They are taken along, and read from there by an analysis of the rollouts."""
     assert (made / "desk" / "labels.jsonl").read_bytes() == (
@@ -111,6 +113,7 @@ def test_labels_stand_beside_the_rollouts(made: Path) -> None:
     assert found == [("desk_a", "2", "BI")]
 
 
+@pytest.mark.slow
 def test_skill_tells_the_data(made: Path) -> None:
     """Its sections, and figures that follow from the rows by hand."""
     text = skill(made)
@@ -126,6 +129,7 @@ def test_skill_tells_the_data(made: Path) -> None:
     assert "`desk_a/1:1" in text, "task 1 of desk_a passes once and fails once"
 
 
+@pytest.mark.slow
 def test_a_map_of_many_names_is_one_field(made: Path) -> None:
     """160 names of tests are one row of the table, and one line of checks."""
     text = skill(made)
@@ -134,6 +138,7 @@ def test_a_map_of_many_names_is_one_field(made: Path) -> None:
     assert "test_3_7" not in text
 
 
+@pytest.mark.slow
 def test_only_modes_that_occur_are_listed(made: Path) -> None:
     """Each has a rollout to open, and together they are all failures of both runs."""
     listed = re.findall(
@@ -143,6 +148,7 @@ def test_only_modes_that_occur_are_listed(made: Path) -> None:
     assert sum(int(part) for part, _ in listed) == 7
 
 
+@pytest.mark.slow
 def test_skill_is_inert(made: Path) -> None:
     """Text and field names of rollouts are no markup, no row of a table and no place to curate."""
     text = skill(made)
@@ -155,12 +161,14 @@ def test_skill_is_inert(made: Path) -> None:
     assert "| attempt | integer | 4 |" in text, "the nasty field of task 0"
 
 
+@pytest.mark.slow
 def test_profile_says_what_was_found(made: Path) -> None:
     """The name and the slices; what is built in is not said again."""
     profile = tomllib.loads((made / "desk" / "blade.toml").read_text(encoding="utf-8"))
     assert profile == {"benchmark": "desk", "slices": ["level"]}
 
 
+@pytest.mark.slow
 def test_what_is_left_is_printed(made: Path) -> None:
     """Every file, and the places to curate as they are counted in the files."""
     printed = json.loads((made / "printed.json").read_text(encoding="utf-8"))
@@ -302,6 +310,7 @@ def test_a_failure_leaves_nothing_half_written(tmp_path: Path) -> None:
     assert list((tmp_path / "p" / "rollouts").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_analysis_that_fails_leaves_no_file(tmp_path: Path) -> None:
     """Rollouts, and the profile they were to be analyzed by, go again; the next call works."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})

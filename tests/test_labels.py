@@ -194,6 +194,7 @@ def test_a_bad_line_spoils_no_other(tmp_path: Path) -> None:
     assert "label refused: run a has no task 9" in report
 
 
+@pytest.mark.slow
 def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
     """The last for a task counts; those before are superseded, which is not told as refused."""
     rows = [label(0), label(1), label("0", "KG"), label(1, "TI", evidence="a/1:7"), label(0, "TI")]
@@ -257,6 +258,7 @@ def test_hostile_text(tmp_path: Path) -> None:
     assert not TERMINAL_ACTIVE.search(printed)
 
 
+@pytest.mark.slow
 def test_over_long_lines(tmp_path: Path) -> None:
     """The limit on a line holds for labels too."""
     files = {**runs(), "labels.jsonl": [label(0, note="x" * 2000), label(1)]}

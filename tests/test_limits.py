@@ -11,6 +11,7 @@ from unittest import mock
 import duckdb
 import pytest
 
+from tests.lean import without_pages
 from tests.results import BLADE, analyzed, call, rollout, write
 
 ENDLESS = "select count(*) from range(100000000000) as a, range(10000) as b"
@@ -22,7 +23,8 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs of one benchmark."""
     rows = [rollout(task, 0, reward=float(task % 2)) for task in range(8)]
     files = {"x_a_rollouts.jsonl": rows, "x_b_rollouts.jsonl": rows}
-    return analyzed(tmp_path_factory.mktemp("limits"), files).path
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("limits"), files).path
 
 
 @pytest.mark.parametrize(

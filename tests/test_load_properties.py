@@ -269,6 +269,7 @@ def order_does_not_matter(written: Files, shuffle: Callable[[list[str]], list[st
         assert before[relation] == after[relation], relation
 
 
+@pytest.mark.slow
 def test_rows_without_an_index_are_numbered_by_what_they_say():
     """Rows of one task that carry no repeat number keep their numbers when the file is reversed."""
     written: Files = {}

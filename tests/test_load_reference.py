@@ -104,7 +104,6 @@ SIMULATED = {
     "bench-mixed": _bench("mixed"),
     "many": lambda out: simulate.write_many(out, n_files=30, seed=2),
 }
-QUICK = ("demo-3", "bench-trajectory")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +112,7 @@ QUICK = ("demo-3", "bench-trajectory")
         pytest.param(
             name,
             reading,
-            marks=() if reading == "general" and name in QUICK else pytest.mark.slow,
+            marks=() if (name, reading) == ("demo-3", "general") else pytest.mark.slow,
         )
         for name in SIMULATED
         for reading in READINGS
@@ -133,27 +132,6 @@ def test_simulated_results_are_loaded_as_read(
         assert found.rejects, "a tenth of the rows is spoilt"
     if name.startswith("demo"):
         assert found.failures and found.expected
-
-
-def test_failed_attempts_are_loaded_as_read(tmp_path: Path):
-    """Each row of a failures file is one failure with its class and whether it was the last."""
-    simulate.write_demo(tmp_path / "results", seed=4)
-    found = loaded.load(tmp_path / "results", tmp_path / "out")
-    n_rows = 0
-    for path, artifact in found.artifacts.items():
-        if artifact["kind"] != "failures":
-            continue
-        for line in reference.lines((tmp_path / "results" / path).read_bytes(), "failures"):
-            if line.verdict != "failure":
-                continue
-            n_rows += 1
-            assert line.row is not None
-            held = found.failures[path, line.number]
-            assert held["failure_class"] == line.row["_ng_failure_class"]
-            assert held["is_terminal"] == line.row.get("_ng_failure_terminal")
-            assert held["task_id"] == str(line.row["_ng_task_index"])
-            assert held["rollout_index"] == line.row["_ng_rollout_index"]
-    assert n_rows == len(found.failures) > 0
 
 
 MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
@@ -268,7 +246,10 @@ FIELDS = [
 
 @pytest.fixture(
     scope="module",
-    params=["general", "sniffed", pytest.param("small blocks", marks=pytest.mark.slow)],
+    params=[
+        "general",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("sniffed", "small blocks")),
+    ],
 )
 def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Odd:
     """Rows of every odd shape in three files, read in one of the ways there are."""
@@ -383,6 +364,7 @@ def test_odd_row_is_loaded_as_read(name: str, known: Odd):
     known.check(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", NOT_FATAL)
 def test_odd_value_does_not_end_the_analysis(
     reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -190,6 +190,7 @@ def test_mistakes_are_messages(demo: Path) -> None:
     talk(demo, look)
 
 
+@pytest.mark.slow
 def test_long_rollouts_are_paged(tmp_path: Path) -> None:
     """Events come by pages whose end says how to go on; a long event by its characters."""
     said = [f"{number} " + "y" * 100 for number in range(60)]
@@ -216,6 +217,7 @@ def test_long_rollouts_are_paged(tmp_path: Path) -> None:
     talk(path, look)
 
 
+@pytest.mark.slow
 def test_sections_and_schema(demo: Path) -> None:
     """A section is the report's, whole by pages; a relation is listed with its columns."""
     whole = call("report", "--sections", "never_pass_deep_dives", "--warehouse", demo).stdout
@@ -245,6 +247,7 @@ def test_answers_fit() -> None:
     assert bounded({"a": float("nan")}, more="") == {"a": None}
 
 
+@pytest.mark.slow
 def test_a_new_analysis_is_seen(demo: Path, tmp_path: Path) -> None:
     """A warehouse that takes the place of another is the one asked next."""
     path = tmp_path / "warehouse.duckdb"
@@ -264,12 +267,10 @@ def test_a_new_analysis_is_seen(demo: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_texts_are_inert(tmp_path: Path) -> None:
+def test_hostile_texts_are_inert(hostile_out: Path) -> None:
     """No answer holds a control or direction character, whatever the rollouts hold."""
-    path = analyzed(tmp_path, hostile.files()).path
-    ((citation,),) = rows(
-        path, "select min(run_id || '/' || rollout_id) from rollouts where task_id like 'täsk%'"
-    )
+    query = "select min(run_id || '/' || rollout_id) from rollouts where task_id like 'täsk%'"
+    ((citation,),) = rows(hostile_out, query)
 
     async def look(agent: Agent) -> None:
         asked = [
@@ -287,7 +288,7 @@ def test_hostile_texts_are_inert(tmp_path: Path) -> None:
         said = await agent.refused("task", task=f"nobody{hostile.HOSTILE}/x")
         assert not ACTIVE.search(said)
 
-    talk(path, look)
+    talk(hostile_out, look)
 
 
 def messages(*calls: tuple[str, Mapping[str, Any]]) -> str:

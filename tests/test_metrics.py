@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from tests import metrics_reference as reference
-from tests import reference_run, uncertainty_reference
+from tests import uncertainty_reference
 from tests.generated_runs import Written, folder
 from tests.lean import LOADED, METRICS
 from tests.reference_run import Run
@@ -207,31 +206,3 @@ def slice_figures(part: Run) -> dict[str, Any]:
         **{n: columns[n] for n in ("se_new_tasks", "ci_new_tasks_low", "ci_new_tasks_high")},
         **{f"n_{name}": figures[f"n_{name}_tasks"] for name in reference.BUCKETS},
     }
-
-
-def test_one_point_of_view(checked: Checked) -> None:
-    """The same figure reads the same in every relation that has it."""
-    points = checked.rows("pass_curve", "run_id", "k")
-    estimates = checked.rows("estimates", "run_id", "metric", "k")
-    policies = checked.rows("denominators", "run_id", "policy")
-    for (name,), row in checked.rows("run_metrics", "run_id").items():
-        if row["k_max"] is None:
-            continue
-        told = [
-            row["pass_at_1"],
-            points[name, 1]["pass_at"],
-            points[name, 1]["pass_hat"],
-            policies[name, "dropped"]["pass_at_1"],
-        ]
-        if row["pass_at_1"] is None:
-            assert told == [None] * 4 and (name, "pass_at", 1) not in estimates
-        else:
-            assert [estimates[name, "pass_at", 1]["value"], *told] == pytest.approx([told[0]] * 5)
-
-
-def test_fractions_are_the_reference() -> None:
-    """The reference itself: 2 of 5 passes give 0.4, 0.7, 0.9, 1, 1, by counting subsets."""
-    verdicts = [True, False, False, True, False]
-    expected = [Fraction(4, 10), Fraction(7, 10), Fraction(9, 10), 1, 1]
-    assert [reference_run.pass_at(verdicts, k) for k in range(1, 6)] == expected
-    assert reference_run.pass_at(verdicts, 6) is None

@@ -53,53 +53,15 @@ def files() -> dict[str, list[Row]]:
     runs = {
         **{name: tasks(name, binary(c, MANY)) for name, c in PASSED_OF_MANY.items()},
         "graded": tasks("graded", graded()),
-        "once": tasks("once", [1.0], [0.0], [1.0]),
-        "alone": tasks("alone", [1.0, 0.0, 1.0]),
         "nothing": [],
         "unusable": tasks("unusable", [None, "N/A"], [float("nan")]),
         "nearly": tasks("nearly", [0.9999999999999998, 0.999999998], [1.0, 1.0 - 5e-10]),
-        "unbounded": tasks("unbounded", [-1.0, 1.0], [1.0, 1.0], [-100.0, 7.5]),
-        "alike": tasks("alike", *(binary(n, 3 * n) for n in range(1, 8))),
-        "tenths": tasks("tenths", *([0.1, 0.1, 0.1] for _ in range(11))),
-        "unequal": tasks("unequal", [1.0] * 4, [0.0] * 2, [1.0, 0.0]),
         "of_five": tasks(
             "of_five", *(binary(c, 5) for c, n in PASSES_OF_FIVE.items() for _ in range(n))
         ),
-        "voted": voted(),
-        "mute": tasks("mute", [1.0, 0.0]),
     }
     found = {f"{name}_rollouts.jsonl": rows for name, rows in runs.items()}
-    return {**found, **failed(), **unasked(), **strays()}
-
-
-def failed() -> dict[str, list[Row]]:
-    """A task a failure class: one repeat passed, one failed that way; two more were killed."""
-    kinds = [*CLASSES, "killed", "passed later"]
-    ask = lambda n, index: asked(n, index, ask=f"failed {n}")  # noqa: E731 - a row of a table
-    done = [
-        {**ask(n, index), "response": {}, "reward": 1.0}
-        for n in range(len(kinds))
-        for index in range(2 if kinds[n] == "passed later" else 1)
-    ]
-    failures = [
-        {**ask(n, 1), "reward": 0.0, "_ng_failure_class": kind}
-        for n, kind in enumerate([*CLASSES, None, "transient"])
-        if kind is not None
-    ]
-    return {
-        "failed_rollouts.jsonl": done,
-        "failed_rollouts_materialized_inputs.jsonl": [
-            ask(n, index) for n in range(len(kinds)) for index in range(2)
-        ],
-        "failed_rollouts_failures.jsonl": failures,
-    }
-
-
-def strays() -> dict[str, list[Row]]:
-    """Two tasks asked twice each; a repeat and a task came back that nobody asked for."""
-    inputs = [asked(n, index, ask=f"strays asks {n}") for n in range(2) for index in range(2)]
-    rows = tasks("strays", [1.0, 1.0, 0.0], [1.0, 0.0], [1.0])
-    return {"strays_rollouts.jsonl": rows, "strays_rollouts_materialized_inputs.jsonl": inputs}
+    return {**found, **unasked()}
 
 
 def unasked() -> dict[str, list[Row]]:
@@ -109,22 +71,6 @@ def unasked() -> dict[str, list[Row]]:
         "lost_rollouts.jsonl": [],
         "lost_rollouts_materialized_inputs.jsonl": inputs,
     }
-
-
-VOTES: list[list[tuple[str | None, float]]] = [
-    [("a", 1.0), ("a", 1.0), ("b", 0.0)],
-    [(None, 1.0), (None, 1.0), ("b", 1.0), ("c", 0.0)],
-    [("a", 1.0), ("a", 0.0), ("b", 0.0), ("b", 0.0), (None, 0.0)],
-]
-
-
-def voted() -> list[Row]:
-    """Answers that tie, that are null and pass, and one answer with two rewards."""
-    return [
-        rollout(n, index, ask=f"voted {n}", reward=reward, extracted_answer=answer)
-        for n, votes in enumerate(VOTES)
-        for index, (answer, reward) in enumerate(votes)
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -165,32 +111,6 @@ def test_best_of_a_thousand(edges: Results) -> None:
         assert found[k - 1] == (k, pytest.approx(exact, abs=1e-12))
 
 
-def test_one_repeat(edges: Results) -> None:
-    """With one repeat nothing is known of repeating: no retry value, consistency or sampling."""
-    row = figures(edges, "once")
-    undefined = (
-        "retry_value consistency within_variance between_variance pass_at_1_se_same_tasks "
-        "pass_at_1_ci_same_tasks_low se_with_twice_the_tasks se_with_twice_the_repeats"
-    )
-    assert {row[name] for name in undefined.split()} == {None}
-    assert (row["k"], row["k_min"], row["k_max"]) == (1, 1, 1)
-    assert row["pass_at_1"] == row["pass_at_k"] == pytest.approx(2 / 3)
-    assert row["pass_at_1_se_new_tasks"] == pytest.approx(1 / 3)
-
-
-def test_one_task(edges: Results) -> None:
-    """With one task nothing is known of other tasks; its own sampling is."""
-    row = figures(edges, "alone")
-    undefined = (
-        "pass_at_1_se_new_tasks pass_at_1_ci_new_tasks_low pass_at_1_ci_new_tasks_high "
-        "mean_reward_se_new_tasks between_variance "
-        "se_with_twice_the_tasks se_with_twice_the_repeats"
-    )
-    assert {name: row[name] for name in undefined.split()} == dict.fromkeys(undefined.split())
-    assert row["within_variance"] == pytest.approx(1 / 3)
-    assert row["pass_at_1_se_same_tasks"] == pytest.approx(1 / 3)
-
-
 def test_no_task(edges: Results) -> None:
     """An empty file is a run of no task: counts are 0, every figure is undefined."""
     row = figures(edges, "nothing")
@@ -226,77 +146,12 @@ def test_nothing_came_back(edges: Results) -> None:
     ]
 
 
-def test_unexpected_rollouts(edges: Results) -> None:
-    """What nobody asked for is scored, yet no part of consistency and coverage."""
-    row = figures(edges, "strays")
-    assert (row["n_expected"], row["n_unexpected"], row["n_scored"]) == (4, 2, 6)
-    assert (row["n_tasks"], row["consistency"], row["coverage"]) == (3, 0.5, 1.0)
-    assert row["pass_at_1"] == pytest.approx((2 / 3 + 1 / 2 + 1) / 3)
-
-
 def test_nearly_one_passes(edges: Results) -> None:
     """A reward within 1e-9 of the threshold passes, one 2e-9 below does not."""
     found = edges.rows(
         "select n_passed from task_outcomes where run_id = 'nearly' order by task_id"
     )
     assert found == [(1,), (2,)]
-
-
-def test_unbounded_rewards(edges: Results) -> None:
-    """Without a threshold pass figures are undefined and reward figures are given."""
-    row = figures(edges, "unbounded")
-    nulls = (
-        "pass_threshold pass_at_1 pass_at_k pass_hat_k rollout_pass_rate n_passed n_failed "
-        "consistency retry_value n_always_tasks n_sometimes_tasks n_never_tasks within_variance"
-    )
-    assert {row[name] for name in nulls.split()} == {None}
-    assert row["n_missing_tasks"] == 0 and row["k"] == 2
-    assert row["mean_reward"] == pytest.approx((0 + 1 - 46.25) / 3)
-    curve = edges.rows("""
-        select pass_at, pass_hat, maj_at, max_at from pass_curve
-        where run_id = 'unbounded' order by k
-    """)
-    assert curve == [(None, None, None, pytest.approx(-45.25 / 3)), (None, None, None, 9.5 / 3)]
-    low, value, high = edges.rows("""
-        select ci_new_tasks_low, value, ci_new_tasks_high from estimates
-        where run_id = 'unbounded' and metric = 'mean_reward'
-    """)[0]
-    # The plain t interval: of 0, 1 and -46.25 the squared deviations sum to 1457.541667.
-    half = 4.302652729911275 * (1457.5416666666667 / 2 / 3) ** 0.5
-    assert (value - low, high - value) == (pytest.approx(half), pytest.approx(half))
-
-
-@pytest.mark.parametrize(
-    ("run_id", "metric", "rate"), [("alike", "pass_at", 1 / 3), ("tenths", "mean_reward", 0.1)]
-)
-def test_tasks_all_alike(edges: Results, run_id: str, metric: str, rate: float) -> None:
-    """Tasks of one and the same rate have no spread; their number makes the interval."""
-    n_tasks, value, se, low, high = edges.rows(f"""
-        select n_tasks, value, se_new_tasks, ci_new_tasks_low, ci_new_tasks_high
-        from estimates where run_id = '{run_id}' and metric = '{metric}' and k = 1
-    """)[0]
-    exact = uncertainty_reference.new_tasks_interval(
-        Fraction(rate).limit_denominator(100), Fraction(0), [1] * n_tasks, is_bounded=True
-    )
-    assert value == pytest.approx(rate) and se == pytest.approx(0, abs=1e-12)
-    assert (low, high) == pytest.approx(exact)
-
-
-def test_ragged_repeats(edges: Results) -> None:
-    """Repeats 4, 2 and 2: k is the modal 2, and pass@3 is of the one task that has it."""
-    row = figures(edges, "unequal")
-    assert (row["k"], row["k_min"], row["k_max"]) == (2, 2, 4)
-    assert row["pass_at_1"] == pytest.approx(0.5) and row["rollout_pass_rate"] == 5 / 8
-    assert row["pass_at_k"] == pytest.approx(2 / 3)
-    curve = edges.rows(
-        "select k, n_tasks, pass_at, pass_hat from pass_curve where run_id = 'unequal' order by k"
-    )
-    assert curve == [
-        (1, 3, pytest.approx(0.5), pytest.approx(0.5)),
-        (2, 3, pytest.approx(2 / 3), pytest.approx(1 / 3)),
-        (3, 1, 1.0, 1.0),
-        (4, 1, 1.0, 1.0),
-    ]
 
 
 def test_published_distribution(edges: Results) -> None:
@@ -309,32 +164,6 @@ def test_published_distribution(edges: Results) -> None:
     counts = tuple(row[f"n_{name}_tasks"] for name in reference.BUCKETS)
     assert counts == (30, 112, 160, 0) and row["n_rollouts"] == 1510
     assert row["retry_value"] == pytest.approx(142 / 302 - 420 / 1510)
-
-
-def test_failure_classes(edges: Results) -> None:
-    """Three classes and a killed repeat are infrastructure; a failure that was overcome is none."""
-    kinds = [*CLASSES.items(), ("killed", True)]
-    found = dict(
-        edges.rows("""
-            select task_id, is_infrastructure from staging.attempts
-            where run_id = 'failed' and not is_scored
-        """)
-    )
-    assert found == {str(n): is_infrastructure for n, (_, is_infrastructure) in enumerate(kinds)}
-    row = figures(edges, "failed")
-    ends = (row["n_scored"], row["n_unscored"], row["n_failed_attempts"], row["n_missing"])
-    assert ends == (10, 0, 7, 1) and row["n_expected"] == 18
-    policies = edges.rows("""
-        select policy, n_rollouts, n_left_out, pass_at_1, pass_at_1_worst, pass_at_1_best
-        from denominators where run_id = 'failed' order by policy
-    """)
-    # Nine tasks: one passed twice, eight once of 2, and 4 of those lost the other to machinery.
-    fail = pytest.approx(5 / 9)
-    assert policies == [
-        ("counted_as_fail", 18, 0, fail, fail, fail),
-        ("dropped", 10, 8, 1.0, fail, 1.0),
-        ("infrastructure_dropped", 14, 4, pytest.approx(7 / 9), fail, pytest.approx(7 / 9)),
-    ]
 
 
 @pytest.mark.slow
@@ -353,23 +182,6 @@ def test_unclassed_failures(tmp_path: Path) -> None:
     )
     ends = "select outcome, is_infrastructure from staging.attempts where not is_scored"
     assert found.rows(ends) == [("failed attempt", False)] * 2
-
-
-def test_majority(edges: Results) -> None:
-    """Ties are averaged, no answer is a wrong one, an answer with two rewards counts its mean."""
-    found = edges.rows("select k, maj_at from pass_curve where run_id = 'voted' order by k")
-    run = Run(
-        {
-            (str(n), index): Rollout(reward, answer)
-            for n, votes in enumerate(VOTES)
-            for index, (answer, reward) in enumerate(votes)
-        }
-    )
-    expected = [(k, float(point["maj_at"])) for k, point in reference.curve(run).items()]
-    assert found == [(k, pytest.approx(maj_at, abs=1e-12)) for k, maj_at in expected]
-    # By hand, k = 5, the third task alone: a and b tie, right half the time and never.
-    assert expected[-1] == (5, 0.25)
-    assert edges.column("select maj_at from pass_curve where run_id = 'mute'") == [None, None]
 
 
 @pytest.mark.slow

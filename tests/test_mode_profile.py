@@ -10,13 +10,13 @@ import pytest
 
 from pipeline import open_warehouse, profile
 from pipeline.errors import UsageError
-from pipeline.profile import ASKABLE, FailureMode, Profile, check_predicates
+from pipeline.profile import ASKABLE, Profile, check_predicates
 from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
 from pipeline.profile.contents import UNEXPLAINED, built_in
 from pipeline.profile.tables import rules
 from tests.conftest import ROOT
 from tests.mode_cases import no, ok, padded
-from tests.results import analyzed, call, rollout, write
+from tests.results import analyzed, rollout
 
 
 def read(folder: Path, content: str) -> Profile:
@@ -39,58 +39,6 @@ def test_built_in_modes_are_a_profile() -> None:
     check_predicates(built_in(), FEATURE_COLUMNS, name="failure_modes.toml")
     assert all(mode.evidence is None or mode.evidence in FEATURE_COLUMNS for mode in built_in())
     assert len({mode.mode for mode in built_in()}) == len(built_in())
-
-
-def test_a_mode_is_read(tmp_path: Path) -> None:
-    """Each key lands in its attribute; what is left out has a default."""
-    found = read(
-        tmp_path,
-        """\
-        [[failure_mode]]
-        mode = "WRONG_CURRENCY"
-        title = "paid in the wrong currency"
-        when = "contains(answer, 'EUR')"
-        cause = "KG"
-        severity = 70
-        intervention = "verifier repair"
-        evidence = "final_text"
-        signal = "words"
-        always = true
-
-        [[failure_mode]]
-        when = "n_tool_errors > 3"
-        mode = "many-errors"
-        """,
-    )
-    assert found.failure_modes == (
-        FailureMode(
-            mode="WRONG_CURRENCY",
-            title="paid in the wrong currency",
-            when="contains(answer, 'EUR')",
-            cause="KG",
-            severity=70,
-            intervention="verifier repair",
-            evidence="final_text",
-            source="trajectory",
-            is_always=True,
-            is_description=False,
-            is_words=True,
-        ),
-        FailureMode(
-            mode="many-errors",
-            title="many-errors",
-            when="n_tool_errors > 3",
-            cause=UNEXPLAINED,
-            severity=50,
-            intervention=None,
-            evidence=None,
-            source="trajectory",
-            is_always=False,
-            is_description=False,
-            is_words=False,
-        ),
-    )
-    check_predicates(found.failure_modes, ASKABLE, name="blade.toml")
 
 
 def test_own_modes_go_first() -> None:
@@ -142,24 +90,6 @@ def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
         read(tmp_path, f"[[failure_mode]]\n{content}\n")
     assert str(raised.value).startswith(f"blade.toml{message}")
     assert message != ": failure_mode[0].mode is " or "a letter, then up to 59" in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("when", "told"),
-    [
-        ("n_toolcalls > 0", 'column "n_toolcalls" does not exist.'),
-        ("exists(select 1)", "a query (select, exists, any) may not be used in a predicate."),
-    ],
-)
-def test_predicates_that_are_none(tmp_path: Path, when: str, told: str) -> None:
-    """A predicate asks the columns of a rollout; what it may not do is refused beforehand."""
-    results = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
-    path = tmp_path / "blade.toml"
-    path.write_text(f'\n[[failure_mode]]\nmode = "A"\nwhen = "{when}"\n', encoding="utf-8")
-    out = tmp_path / "out"
-    ended = call("analyze", results, "--out", out, "--profile", path)
-    assert ended.code == 2 and not out.exists()
-    assert f'{path}: failure_mode[0].when: failure mode "A": {told}' in ended.stderr
 
 
 def test_own_modes(tmp_path: Path) -> None:

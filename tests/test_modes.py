@@ -392,6 +392,7 @@ def test_modes_of_the_corpus(corpus: Path) -> None:
     assert check_modes(corpus)["EXTRA_WRITE"] == 30
 
 
+@pytest.mark.slow
 def test_long_texts(tmp_path: Path) -> None:
     """Of megabytes 240 characters are shown, with how many there are."""
     wide = "a" * 1_500_000

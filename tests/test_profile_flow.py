@@ -40,6 +40,7 @@ def with_profile(folder: Path, text: str, rows: Content = ROWS, **options: Any) 
     return analyzed(folder, {"a_rollouts.jsonl": rows, "blade.toml": text}, **options)
 
 
+@pytest.mark.slow
 def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     """--benchmark and --pass-threshold go before the profile; --profile before the one beside."""
     other = tmp_path / "other.toml"
@@ -84,6 +85,7 @@ def test_a_component_can_be_the_reward(tmp_path: Path) -> None:
     assert results.column("select distinct reward from rollouts order by all") == [0.0, 0.5]
 
 
+@pytest.mark.slow
 def test_rows_with_nothing_but_the_named_reward_are_rollouts(tmp_path: Path) -> None:
     """Neither `reward` nor `response`: without the profile they would be inputs."""
     rows = [asked(0, 0, grade=1), asked(1, 0, grade=0), asked(2, 0)]
@@ -93,18 +95,6 @@ def test_rows_with_nothing_but_the_named_reward_are_rollouts(tmp_path: Path) -> 
         ("0", 1.0),
         ("1", 0.0),
     ]
-
-
-@pytest.mark.slow
-def test_groups_cluster_the_error(tmp_path: Path) -> None:
-    """Rates 1, 1, 0, 0 in two groups: SE = sqrt(2/1 * (1 + 1)) / 4 = 0.5, not 0.289."""
-    rows = [{**row, "reward": float(row["_ng_task_index"] < 2)} for row in ROWS]
-    by_repo = '[fields]\ngroup = "instance.repo"\n'
-    plain = with_profile(tmp_path / "plain", "", rows, needs=["estimates"])
-    grouped = with_profile(tmp_path / "grouped", by_repo, rows, needs=["estimates"])
-    query = "select n_groups, se_new_tasks from estimates where metric = 'pass_at' and k = 1"
-    assert plain.rows(query) == [(4, pytest.approx((1 / 3) ** 0.5 / 2))]
-    assert grouped.rows(query) == [(2, pytest.approx(0.5))]
 
 
 @pytest.mark.slow
@@ -139,7 +129,9 @@ def test_slices_are_those_named(tmp_path: Path) -> None:
         ("tasks = 6\nrepeats = 3", 18, ["unseen-1", "unseen-2"], 8 / 18),
         pytest.param("repeats = 2", 8, [], 1.0, marks=pytest.mark.slow),
         pytest.param("tasks = 4", 8, [], 1.0, marks=pytest.mark.slow),
-        ('tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6),
+        pytest.param(
+            'tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6, marks=pytest.mark.slow
+        ),
         pytest.param("tasks = [0, 1, 2, 3, 4]", 9, ["4"], 8 / 9, marks=pytest.mark.slow),
     ],
 )
@@ -283,6 +275,7 @@ def test_profiles_that_do_not_count(tmp_path: Path) -> None:
     assert said.code == 2 and "several profiles" in said.stderr and "--profile" in said.stderr
 
 
+@pytest.mark.slow
 def test_a_file_named_alone_has_its_profile_beside_it(tmp_path: Path) -> None:
     """As it has its sidecars."""
     folder = write(tmp_path, {"a_rollouts.jsonl": ROWS, "blade.toml": 'benchmark = "b"\n'})

@@ -97,19 +97,28 @@ SHAPES: dict[str, tuple[Row, list[tuple[Any, ...]]]] = {
 
 
 @pytest.fixture(scope="module")
-def shapes(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A task for every shape."""
-    rows = [rollout(task, 0, reward=0.0, **each) for task, (each, _) in enumerate(SHAPES.values())]
-    files = {"a_rollouts.jsonl": rows}
-    return analyzed(tmp_path_factory.mktemp("shapes"), files, needs=["checks"])
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A task for every shape, fields of tasks and of outcomes, and what ends an attempt."""
+    rows = [
+        rollout(task, 0, ask=f"shape {task}", reward=0.0, **each)
+        for task, (each, _) in enumerate(SHAPES.values())
+    ]
+    files = {
+        "shapes_rollouts.jsonl": rows,
+        "repeated_rollouts.jsonl": repeated(),
+        "single_rollouts.jsonl": single(),
+        "ends_rollouts.jsonl": ends(),
+    }
+    needs = ["checks", "record_fields", "mode_tests", "rollout_modes"]
+    return analyzed(tmp_path_factory.mktemp("recorded"), files, needs=needs)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_checks(shape: str, shapes: Results) -> None:
+def test_checks(shape: str, recorded: Results) -> None:
     """Every shape of checks is read, with verdict, score and message; what is none is left out."""
-    found = shapes.rows(f"""
+    found = recorded.rows(f"""
         select source, check_name, is_passed, score, message from checks
-        where task_id = '{list(SHAPES).index(shape)}' order by all
+        where run_id = 'shapes' and task_id = '{list(SHAPES).index(shape)}' order by all
     """)
     assert found == SHAPES[shape][1]
 
@@ -146,11 +155,12 @@ def single() -> list[Row]:
     ]
 
 
-def test_record_fields(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_record_fields(recorded: Results) -> None:
     """A field is the task's where repeats agree, else the outcome's; what says nothing is out."""
-    files = {"repeated_rollouts.jsonl": repeated(), "single_rollouts.jsonl": single()}
-    found = analyzed(tmp_path_factory.mktemp("fields"), files, needs=["record_fields"])
-    scopes = found.rows("select distinct run_id, field, scope from record_fields order by all")
+    scopes = recorded.rows("""
+        select distinct run_id, field, scope from record_fields
+        where run_id in ('repeated', 'single') order by all
+    """)
     assert scopes == [
         ("repeated", "exit_status", "outcome"),
         ("repeated", "meta.depth.level", "task"),
@@ -159,35 +169,40 @@ def test_record_fields(tmp_path_factory: pytest.TempPathFactory) -> None:
         ("single", "stop_reason", "outcome"),
         ("single", "subject", "task"),
     ]
-    values = found.rows("""
+    values = recorded.rows("""
         select task_id, rollout_index, value from record_fields
-        where field = 'exit_status' and task_id in ('0', '2') order by all
+        where run_id = 'repeated' and field = 'exit_status' and task_id in ('0', '2') order by all
     """)
     assert values == [("0", 0, "done"), ("0", 1, "done"), ("2", 0, "done"), ("2", 1, "timeout")]
 
 
-def test_what_ends_an_attempt(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A cap or the machinery is one by what its value says, not by a word of a wrong answer."""
-    said = {
-        "length": (True, "BI"),
-        "budget": (True, "BI"),
-        "Agent timed out after 600 s": (True, "BI"),
-        "sandbox failed": (True, "IR"),
-        "judge_failed": (True, "TI"),
-        "Wrong answer: mismatched output length": (False, None),
-        "expected a timeout of 30 s": (False, None),
-        "length of the list": (False, None),
-    }
+# What rows give as the reason they ended: whether that ends an attempt by itself, and the cause.
+ENDS = {
+    "length": (True, "BI"),
+    "budget": (True, "BI"),
+    "Agent timed out after 600 s": (True, "BI"),
+    "sandbox failed": (True, "IR"),
+    "judge_failed": (True, "TI"),
+    "Wrong answer: mismatched output length": (False, None),
+    "expected a timeout of 30 s": (False, None),
+    "length of the list": (False, None),
+}
+
+
+def ends() -> list[Row]:
+    """Two tasks for each reason, and one that passes."""
     rows = [
         rollout(task, 0, reward=0.0, ask=f"ends {task}", error_message=value)
-        for task, value in enumerate([*said, *said])
+        for task, value in enumerate([*ENDS, *ENDS])
     ]
-    rows.append(rollout(99, 0, reward=1.0, ask="ends well", error_message="none"))
-    files = {"ends_rollouts.jsonl": rows}
-    found = analyzed(tmp_path_factory.mktemp("ends"), files, needs=["mode_tests", "rollout_modes"])
-    signs = found.rows("""
+    return [*rows, rollout(99, 0, reward=1.0, ask="ends well", error_message="none")]
+
+
+def test_what_ends_an_attempt(recorded: Results) -> None:
+    """A cap or the machinery is one by what its value says, not by a word of a wrong answer."""
+    signs = recorded.rows("""
         select distinct sign, is_always, cause from staging.signs where sign like 'error_message=%'
     """)
     assert {sign.partition("=")[2]: told for sign, *told in signs if "none" not in sign} == {
-        value: list(told) for value, told in said.items()
+        value: list(told) for value, told in ENDS.items()
     }

@@ -293,6 +293,7 @@ def test_the_schema_names_every_key_of_a_comparison(demo: Path) -> None:
         assert list(part) == list(SCHEMA["definitions"][name]["properties"]), name
 
 
+@pytest.mark.slow
 def test_a_comparison_asked_for_keeps_to_the_schema(demo: Path) -> None:
     """Whatever runs it is of: with a verdict, and where every task is refused."""
     validate = fastjsonschema.compile({**SCHEMA, "oneOf": [{"$ref": "#/definitions/comparison"}]})
@@ -337,13 +338,13 @@ def test_the_sidecar_is_the_relations(demo: Path) -> None:
         assert sum(buckets.values()) == run["total_tasks"]
 
 
-@pytest.mark.parametrize("format_", ["json", "jsonl", "csv", "table", "markdown"])
+@pytest.mark.parametrize("format_", ["json", "table"])
 def test_metrics_command(demo: Path, format_: str) -> None:
     """`blade metrics` prints what the sidecar of a run holds, in any format."""
     run = "quick_math_birch-70b"
     said = call("metrics", run, "--format", format_, "--warehouse", demo)
     assert said.code == 0
-    if format_ in ("json", "jsonl"):
+    if format_ == "json":
         path = demo.with_name("runs") / run / "metrics.json"
         assert json.loads(said.stdout) == json.loads(path.read_text(encoding="utf-8"))
     else:
@@ -413,6 +414,7 @@ def test_sentences_hold(tmp_path: Path, files: dict[str, Any], sentences: list[s
         assert sentence in plain(out / "report.md")
 
 
+@pytest.mark.slow
 def test_what_is_counted_once_reads_so(tmp_path: Path) -> None:
     """A notice of one rollout, attempt or line has its noun and verb in the singular."""
     files = {

@@ -68,6 +68,7 @@ def test_the_same_bytes_again(demo: Path) -> None:
     assert printed.stdout == text(demo.with_name("report.md"))
 
 
+@pytest.mark.slow
 def test_each_run_again(demo: Path, collected: report.Content) -> None:
     """One run is its own report, to the byte, and all runs of a benchmark are that of it."""
     office = text(demo.parent / "benchmarks" / "office_desk" / "report.md")
@@ -400,6 +401,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.slow
 def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
     """They change causes and what hangs on them, are told where refused, and leave no trace."""
     before = hashlib.sha256(demo.read_bytes()).hexdigest()

@@ -21,7 +21,6 @@ analyzed = partial(results.analyzed, needs=("reported_checks",))
 
 STATISTIC = "regexp_matches(metric, '^(mean|max|min|median|std)/')"
 OTHER_ROWS = "rows of the file are not those it was computed from"
-STEM = "run_rollouts"
 
 
 def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -> str:
@@ -166,10 +165,108 @@ MORE: dict[str, Any] = {
 }
 
 
+def agents() -> dict[str, Any]:
+    """Two agents in a file, with their figures in both forms; samples name neither."""
+    rows = [
+        rollout(task, 0, ask=f"agents {task}", agent=agent, reward=reward)
+        for agent, rewards in (("a", (0.0, 1.0)), ("b", (1.0, 1.0)))
+        for task, reward in enumerate(rewards)
+    ]
+    placeholder = {"sample": {"agent_ref": {"name": "agent"}}}
+    entries = [
+        {
+            "agent_ref": {"name": agent},
+            "agent_metrics": {"mean/reward": mean},
+            "group_level_metrics": [{"_ng_task_index": 0, "mean/reward": first, **placeholder}],
+        }
+        for agent, mean, first in (("a", 0.5, 0.0), ("b", 1.0, 1.0))
+    ]
+    # The older form: rows by task, without an index.
+    profile = [
+        {"mean/reward": reward, "sample": {"agent_ref": {"name": agent}}}
+        for agent, reward in (("a", 0.0), ("b", 1.0), ("a", 1.0), ("b", 1.0))
+    ]
+    return {
+        "agents_rollouts.jsonl": rows,
+        "agents_rollouts_aggregate_metrics.json": json.dumps(entries),
+        "agents_rollouts_reward_profiling.jsonl": profile,
+    }
+
+
+def shards() -> dict[str, Any]:
+    """Two shards of a run, each with its own figures, its tasks numbered from 0."""
+    files: dict[str, Any] = {}
+    for chunk, rewards in enumerate(((0.0, 1.0), (1.0, 1.0))):
+        stem = f"shards/rollouts-rs0-chunk{chunk}"
+        files[f"{stem}.jsonl"] = [
+            rollout(task, 0, ask=f"{chunk} {task}", reward=reward)
+            for task, reward in enumerate(rewards)
+        ]
+        inputs = [asked(task, 0, ask=f"{chunk} {task}") for task in range(2)]
+        files[f"{stem}_materialized_inputs.jsonl"] = inputs
+        group = {"_ng_task_index": 0, "mean/reward": rewards[0], "expected_num_rollouts": 1}
+        figures = {"mean/reward": sum(rewards) / 2, "pass@1/accuracy": 50 * sum(rewards)}
+        files[f"{stem}_aggregate_metrics.json"] = aggregate(figures, (group,))
+        files[f"{stem}_reward_profiling.jsonl"] = [{"mean/reward": reward} for reward in rewards]
+    return files
+
+
+def rejected() -> dict[str, Any]:
+    """Four rows of five, one line broken, and figures of all of them or of none."""
+    rows = [
+        rollout(task, 0, ask=f"rejected {task}", reward=0.0, size=task + 1) for task in range(4)
+    ]
+    figures = {
+        "mean/reward": 0.2,
+        "max/reward": 1.0,
+        "min/reward": 0.0,
+        "std/reward": 0.9,
+        "median/size": 4.0,
+        "mean/size": 4.5,
+        "max/size": 9.0,
+        "pass@1/accuracy": 50.0,
+        "num_rollouts": 5,
+        "missing_num_rollouts": 0,
+        "expected_num_rollouts": 6,
+    }
+    inputs = [asked(task, 0, ask=f"rejected {task}") for task in range(5)]
+    return {
+        "rejected_rollouts.jsonl": results.lines(rows) + '{"_ng_task_index": 1, "rew\n',
+        "rejected_rollouts_materialized_inputs.jsonl": inputs,
+        "rejected_rollouts_aggregate_metrics.json": aggregate(figures),
+    }
+
+
+def broken() -> dict[str, Any]:
+    """Runs whose figures are of all lines, some of which were broken afterwards."""
+    rng = random.Random(7)
+    files: dict[str, Any] = {}
+    for number in range(12):
+        drawn = [
+            (task, index, rng.choice((0.0, 0.5, 1.0)), rng.randint(5, 9))
+            for task in range(rng.randint(2, 5))
+            for index in range(rng.randint(1, 3))
+        ]
+        written = [
+            json.dumps(rollout(task, index, ask=f"broken {task}", reward=reward, size=size))
+            for task, index, reward, size in drawn
+        ]
+        for place in rng.sample(range(len(written)), rng.randint(1, len(written) - 1)):
+            written[place] = written[place][:-2]
+        figures: dict[str, float] = {"num_rollouts": len(written)}
+        for name, values in (("reward", [d[2] for d in drawn]), ("size", [d[3] for d in drawn])):
+            for statistic in ("mean", "median", "max", "min", "stdev"):
+                told = getattr(statistics, statistic, None) or {"max": max, "min": min}[statistic]
+                figures[f"{statistic.removesuffix('ev')}/{name}"] = told(values)
+        files[f"broken{number}_rollouts.jsonl"] = "\n".join(written)
+        files[f"broken{number}_rollouts_aggregate_metrics.json"] = aggregate(figures)
+    return files
+
+
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All of these runs, analyzed once."""
-    files = dict(MORE)
+    files = {**MORE, **agents(), **shards(), **rejected(), **broken()}
     for name, (rows, told) in WHOLE.items():
         stem = f"{name.replace(' ', '-')}_rollouts"
         asking = {"responses_create_params": {"input": [{"role": "user", "content": name}]}}
@@ -272,98 +369,34 @@ def test_every_reported_figure_is_checked(demo: Path) -> None:
         assert left.fetchall() == []
 
 
-def test_figures_of_each_agent_are_of_its_own_rows(tmp_path: Path) -> None:
+def test_figures_of_each_agent_are_of_its_own_rows(together: Results) -> None:
     """Of two agents in a file each has its figures, by task too, though samples name neither."""
-    rows = [
-        rollout(task, 0, agent=agent, reward=reward)
-        for agent, rewards in (("a", (0.0, 1.0)), ("b", (1.0, 1.0)))
-        for task, reward in enumerate(rewards)
-    ]
-    placeholder = {"sample": {"agent_ref": {"name": "agent"}}}
-    entries = [
-        {
-            "agent_ref": {"name": agent},
-            "agent_metrics": {"mean/reward": mean},
-            "group_level_metrics": [{"_ng_task_index": 0, "mean/reward": first, **placeholder}],
-        }
-        for agent, mean, first in (("a", 0.5, 0.0), ("b", 1.0, 1.0))
-    ]
-    # The older form: rows by task, without an index.
-    profile = [
-        {"mean/reward": reward, "sample": {"agent_ref": {"name": agent}}}
-        for agent, reward in (("a", 0.0), ("b", 1.0), ("a", 1.0), ("b", 1.0))
-    ]
-    results = analyzed(
-        tmp_path,
-        {
-            f"{STEM}.jsonl": rows,
-            f"{STEM}_aggregate_metrics.json": json.dumps(entries),
-            f"{STEM}_reward_profiling.jsonl": profile,
-        },
-    )
+    where = "from reported_checks where run_id like 'agents%'"
     columns = "run_id, agent, task_id, ours, status"
-    assert results.rows(f"select distinct {columns} from reported_checks order by all") == [
-        ("run--a", "a", "0", 0.0, "equal"),
-        ("run--a", "a", "1", 1.0, "equal"),
-        ("run--a", "a", None, 0.5, "equal"),
-        ("run--b", "b", "0", 1.0, "equal"),
-        ("run--b", "b", "1", 1.0, "equal"),
-        ("run--b", "b", None, 1.0, "equal"),
+    assert together.rows(f"select distinct {columns} {where} order by all") == [
+        ("agents--a", "a", "0", 0.0, "equal"),
+        ("agents--a", "a", "1", 1.0, "equal"),
+        ("agents--a", "a", None, 0.5, "equal"),
+        ("agents--b", "b", "0", 1.0, "equal"),
+        ("agents--b", "b", "1", 1.0, "equal"),
+        ("agents--b", "b", None, 1.0, "equal"),
     ]
-    assert results.one("select count(*) from reported_checks") == 8
+    assert together.one(f"select count(*) {where}") == 8
 
 
-def test_figures_of_a_shard_are_of_its_own_rows(tmp_path: Path) -> None:
+def test_figures_of_a_shard_are_of_its_own_rows(together: Results) -> None:
     """Each shard's figures are held against that shard, though its tasks are numbered from 0."""
-    files: dict[str, Any] = {}
-    for chunk, rewards in enumerate(((0.0, 1.0), (1.0, 1.0))):
-        stem = f"rollouts-rs0-chunk{chunk}"
-        files[f"{stem}.jsonl"] = [
-            rollout(task, 0, ask=f"{chunk} {task}", reward=reward)
-            for task, reward in enumerate(rewards)
-        ]
-        inputs = [asked(task, 0, ask=f"{chunk} {task}") for task in range(2)]
-        files[f"{stem}_materialized_inputs.jsonl"] = inputs
-        group = {"_ng_task_index": 0, "mean/reward": rewards[0], "expected_num_rollouts": 1}
-        figures = {"mean/reward": sum(rewards) / 2, "pass@1/accuracy": 50 * sum(rewards)}
-        files[f"{stem}_aggregate_metrics.json"] = aggregate(figures, (group,))
-        files[f"{stem}_reward_profiling.jsonl"] = [{"mean/reward": reward} for reward in rewards]
-    results = analyzed(tmp_path, files)
-    assert results.rows("select status, count(*) from reported_checks group by all") == [
-        ("equal", 12)
-    ]
+    assert told(together, "shards", "status") == [("equal",)] * 12
 
 
-BROKEN = '{"_ng_task_index": 1, "rew\n'
 REJECTED = "lines of the rollout file were rejected"
 IN_PART = "rejected lines explain only part of it"
 
 
-def test_rejected_lines_excuse_what_they_can_explain(tmp_path: Path) -> None:
+def test_rejected_lines_excuse_what_they_can_explain(together: Results) -> None:
     """One line of five is gone: it moves a mean over four by a quarter of its range, no more."""
-    rows = [rollout(task, 0, reward=0.0, size=task + 1) for task in range(4)]
-    inputs = [asked(task, 0) for task in range(5)]
-    figures = {
-        "mean/reward": 0.2,
-        "max/reward": 1.0,
-        "min/reward": 0.0,
-        "std/reward": 0.9,
-        "median/size": 4.0,
-        "mean/size": 4.5,
-        "max/size": 9.0,
-        "pass@1/accuracy": 50.0,
-        "num_rollouts": 5,
-        "missing_num_rollouts": 0,
-        "expected_num_rollouts": 6,
-    }
-    files = {
-        f"{STEM}.jsonl": results.lines(rows) + BROKEN,
-        f"{STEM}_materialized_inputs.jsonl": inputs,
-        f"{STEM}_aggregate_metrics.json": aggregate(figures),
-    }
-    found = analyzed(tmp_path, files)
     columns = "metric, ours, status, reason, round(explained_rate, 6)"
-    assert found.rows(f"select {columns} from reported_checks order by metric") == [
+    assert told(together, "rejected", columns) == [
         ("expected_num_rollouts", 5.0, "differs", "no reason found", 0.0),
         ("max/reward", 0.0, "not comparable", REJECTED, 1.0),
         # Sizes up to twice the largest that was read could be.
@@ -381,29 +414,8 @@ def test_rejected_lines_excuse_what_they_can_explain(tmp_path: Path) -> None:
     ]
 
 
-def test_figures_of_all_lines_never_differ(tmp_path: Path) -> None:
+def test_figures_of_all_lines_never_differ(together: Results) -> None:
     """Whichever lines are broken afterwards, figures made of all of them stay explained."""
-    rng = random.Random(7)
-    files: dict[str, Any] = {}
-    for number in range(12):
-        drawn = [
-            (task, index, rng.choice((0.0, 0.5, 1.0)), rng.randint(5, 9))
-            for task in range(rng.randint(2, 5))
-            for index in range(rng.randint(1, 3))
-        ]
-        rows = [
-            rollout(task, index, reward=reward, size=size) for task, index, reward, size in drawn
-        ]
-        written = [json.dumps(row) for row in rows]
-        for place in rng.sample(range(len(rows)), rng.randint(1, len(rows) - 1)):
-            written[place] = written[place][:-2]
-        figures: dict[str, float] = {"num_rollouts": len(rows)}
-        for name, values in (("reward", [d[2] for d in drawn]), ("size", [d[3] for d in drawn])):
-            for statistic in ("mean", "median", "max", "min", "stdev"):
-                told = getattr(statistics, statistic, None) or {"max": max, "min": min}[statistic]
-                figures[f"{statistic.removesuffix('ev')}/{name}"] = told(values)
-        files[f"r{number}_rollouts.jsonl"] = "\n".join(written)
-        files[f"r{number}_rollouts_aggregate_metrics.json"] = aggregate(figures)
-    found = analyzed(tmp_path, files)
-    assert found.rows("from reported_checks where status = 'differs'") == []
-    assert found.one("select count(*) from reported_checks where explained_rate = 1") > 30
+    where = "from reported_checks where run_id like 'broken%' and"
+    assert together.rows(f"{where} status = 'differs'") == []
+    assert together.one(f"select count(*) {where} explained_rate = 1") > 30

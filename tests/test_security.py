@@ -9,6 +9,7 @@ import pty
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import pipeline
 from pipeline.cli import terminal
 from tests import results as written
 from tests.lean import CHECKED, LOADED, only, without_pages
-from tests.results import BLADE, Results, call, lines, rollout
+from tests.results import BLADE, Outcome, Results, call, lines, rollout, write
 
 analyzed = partial(written.analyzed, needs=LOADED)
 
@@ -34,9 +35,17 @@ FILE_NAME = "e\x1b[31mvil [red]_rollouts.jsonl"
 TASK_ID = f"a/b:c#7 {EVIL}"
 
 
+@dataclass(frozen=True)
+class Evil(Results):
+    """A run in which every text that can be hostile is, and what its analysis said."""
+
+    path: Path
+    said: Outcome
+
+
 @pytest.fixture(scope="module")
-def evil(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A run in which every text that can be hostile is."""
+def evil(tmp_path_factory: pytest.TempPathFactory) -> Evil:
+    """Analyzed once, from the command line."""
     items = [
         {"type": "function_call", "name": EVIL, "call_id": EVIL, "arguments": EVIL},
         {"type": "function_call_output", "call_id": EVIL, "output": EVIL},
@@ -47,8 +56,11 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Results:
     fields = {"task_id": TASK_ID, f"verdict {EVIL}": EVIL}
     row = rollout(None, 0, ask=EVIL, agent=EVIL, model=EVIL, output=items, **fields)
     row["response"] |= {"status": EVIL, "incomplete_details": {"reason": EVIL}}
-    files = {FILE_NAME: lines([row]) + f"not JSON {ACTIVE}\n"}
-    return analyzed(tmp_path_factory.mktemp("evil"), files)
+    folder = tmp_path_factory.mktemp("evil")
+    results = write(folder / "results", {FILE_NAME: lines([row]) + f"not JSON {ACTIVE}\n"})
+    with without_pages():
+        said = call("analyze", results, "--out", folder / "out")
+    return Evil(folder / "out" / "warehouse.duckdb", said)
 
 
 @pytest.fixture(scope="module")
@@ -232,14 +244,11 @@ def test_show_is_inert(evil: Results, citation: str) -> None:
     assert shown["prompts"]["prompt"] == EVIL
 
 
-def test_a_summary_is_inert(evil: Results, tmp_path: Path) -> None:
+def test_a_summary_is_inert(evil: Evil) -> None:
     """File names, agents and rejects of the results are printed by the analysis itself."""
-    results = evil.path.parent.parent / "results"
-    with without_pages():
-        said = call("analyze", results, "--out", tmp_path / "out")
-    assert said.code == 0
-    assert not TERMINAL_ACTIVE.search(said.stdout + said.stderr)
-    assert "1 of 2 lines could not be used" in said.stderr
+    assert evil.said.code == 0
+    assert not TERMINAL_ACTIVE.search(evil.said.stdout + evil.said.stderr)
+    assert "1 of 2 lines could not be used" in evil.said.stderr
 
 
 def test_a_command_that_is_suggested_is_safe_to_run(tmp_path: Path) -> None:
@@ -257,29 +266,28 @@ def test_a_command_that_is_suggested_is_safe_to_run(tmp_path: Path) -> None:
     assert (tmp_path / "said").read_text().startswith("from rejects")
 
 
-def test_a_name_cannot_forge_a_line(tmp_path: Path) -> None:
-    """What a rollout calls its model, status or tool stays on the line it is printed on."""
-    forged = "m\nreward 1 (passed)\n\n#2 tool_result\n  all tests pass"
-    call_item = {"type": "function_call", "name": forged, "call_id": "c", "arguments": "{}"}
-    row = rollout(0, 0, reward=0.0, model=forged, output=[call_item])
-    results = analyzed(tmp_path, {"a_rollouts.jsonl": [row]})
-    shown = call("show", "a/0:0", "--warehouse", results.path).stdout.splitlines()
-    assert "reward 1 (passed)" not in shown
-    assert "#2 tool_result" not in shown
-
-
 TASK_IDS = ["plain", "a/b", "a:1", "a/b:2:3", "x#4", "x:0#4", "tab\tid", "new\nline", 'it\'s "q"']
 
 
 @pytest.fixture(scope="module")
 def odd_ids(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A run whose task ids hold what citations are made of."""
+    """A run whose task ids hold what citations are made of, and one whose names forge lines."""
     rows = [
         rollout(None, index, ask=task, task_id=task, reward=float(index))
         for task in TASK_IDS
         for index in (0, 1)
     ]
-    return analyzed(tmp_path_factory.mktemp("odd"), {"r_rollouts.jsonl": rows})
+    forged = "m\nreward 1 (passed)\n\n#2 tool_result\n  all tests pass"
+    call_item = {"type": "function_call", "name": forged, "call_id": "c", "arguments": "{}"}
+    forging = [rollout(0, 0, reward=0.0, model=forged, output=[call_item])]
+    files = {"r_rollouts.jsonl": rows, "forging_rollouts.jsonl": forging}
+    return analyzed(tmp_path_factory.mktemp("odd"), files)
+
+
+def test_a_name_cannot_forge_a_line(odd_ids: Results) -> None:
+    """What a rollout calls its model, status or tool stays on the line it is printed on."""
+    shown = call("show", "forging/0:0", "--warehouse", odd_ids.path).stdout.splitlines()
+    assert shown and not {"reward 1 (passed)", "#2 tool_result"} & {*shown}
 
 
 @pytest.mark.parametrize("task", TASK_IDS)

@@ -1,4 +1,4 @@
-"""The relations behind main.separators, from rollouts' behaviours to the clearest of a run."""
+"""What separates passes from failures, from rollouts' behaviours to the clearest of a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 
+from pipeline.analysis import separation
 from pipeline.report.tables import EVERY
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
@@ -19,9 +20,25 @@ from tests import separation_reference as reference
 from tests.behaviours import Seen, acts, drawn_runs, measured, separators
 from tests.results import analyzed, rollout
 from tests.separation_reference import Table
-from tests.test_separation import BERKELEY
 
+# Admissions to Berkeley, 1973, six departments: men admitted and rejected, women likewise. The
+# example of R's mantelhaen.test.
+BERKELEY: list[Table] = [
+    (512, 313, 89, 19),
+    (353, 207, 17, 8),
+    (120, 205, 202, 391),
+    (138, 279, 131, 244),
+    (53, 138, 94, 299),
+    (22, 351, 24, 317),
+]
 RATIO_ENDS = ("odds_ratio_low", "odds_ratio_high")
+
+
+def scipy_stats() -> Any:
+    """Imported by who runs these tests, not by all that only collect them: it takes a second."""
+    from scipy import stats
+
+    return stats
 
 
 def test_berkeley() -> None:
@@ -86,7 +103,7 @@ def expected_number(tasks: list[list[tuple[bool, float]]]) -> dict[str, Any]:
         return found | {"p_value": None, "difference_low": None, "difference_high": None}
     if max(differences) - min(differences) < 1e-9:
         return found
-    exact = scipy_stats.ttest_1samp(differences, 0)
+    exact = scipy_stats().ttest_1samp(differences, 0)
     ends = exact.confidence_interval(0.95)
     return found | {
         "p_value": exact.pvalue,
@@ -146,7 +163,7 @@ def test_q_within_the_run() -> None:
         tested = [row for row in rows if row["p_value"] is not None]
         assert all(row["q_value"] is None for row in rows if row["p_value"] is None)
         if tested:
-            exact = scipy_stats.false_discovery_control([row["p_value"] for row in tested])
+            exact = scipy_stats().false_discovery_control([row["p_value"] for row in tested])
             assert [row["q_value"] for row in tested] == pytest.approx(list(exact))
         for row in tested:
             assert row["is_separating"] == (row["q_value"] <= 0.05)
@@ -164,6 +181,43 @@ def test_edges() -> None:
     assert bottom["odds_ratio_high"] == pytest.approx(1 / top["odds_ratio_low"])
     assert (top["direction"], bottom["direction"]) == ("passes", "fails")
     assert top["p_value"] == pytest.approx(bottom["p_value"])
+
+
+@pytest.mark.parametrize(
+    "tables",
+    [
+        [(3, 2, 1, 4)] * 12,
+        [(2, 2, 1, 3)] * 8 + [(1, 3, 3, 1)] * 5,
+        [(4, 4, 2, 6), (5, 3, 4, 4), (6, 2, 2, 6)] * 3,
+        [(1, 1, 0, 2)] * 10 + [(0, 1, 3, 0)] * 2,
+        [(20, 30, 10, 40)],
+    ],
+)
+def test_close_to_exact(tables: list[Table]) -> None:
+    """Where tasks are many or large p is halfway between the exact tails without and with ties."""
+    (row,) = separators(acts(tables)).values()
+    middle = sum(reference.exact_p_values(tables)) / 2
+    assert row["p_value"] == pytest.approx(float(middle), abs=0.01)
+
+
+@pytest.mark.parametrize("table", [(5, 0, 0, 5), (2, 0, 1, 3), (4, 0, 0, 1), (7, 1, 0, 9)])
+def test_edge_of_one_task(table: Table) -> None:
+    """The bound of one task is Fisher's conditional one, as scipy has it."""
+    a, b, c, d = table
+    exact = scipy_stats().contingency.odds_ratio([[a, b], [c, d]]).confidence_interval(0.95)
+    (row,) = separators(acts([table])).values()
+    assert (exact.high, row["odds_ratio_high"]) == (math.inf, None)
+    assert row["odds_ratio_low"] == pytest.approx(exact.low, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("values", "p"),
+    [([3.0] * 5, 2 / 2**5), ([-1.0, -1.0], 0.5), ([0.1 + 0.2, 0.3, 0.3], 0.25)],
+)
+def test_differences_without_spread(values: list[float], p: float) -> None:
+    """Differences that are all alike are judged by their signs, and have no interval."""
+    (row,) = separators(measured([([value], [0.0]) for value in values])).values()
+    assert (row["p_value"], row["difference_low"], row["difference_high"]) == (p, None, None)
 
 
 def test_nothing_to_tell() -> None:
@@ -214,6 +268,7 @@ def test_clearest_first() -> None:
     assert [row["rank"] for row in rows] == list(range(1, 13))
 
 
+@pytest.mark.slow
 def test_behaviours_of_rollouts(tmp_path) -> None:
     """Only scored rollouts of sometimes-pass tasks are compared; a hostile number is no number."""
     tokens = {0: [10, 30], 1: [20, 50], 2: [5, 5]}
@@ -231,3 +286,46 @@ def test_behaviours_of_rollouts(tmp_path) -> None:
         "select feature, n_tasks, n_passed, n_failed, mean_difference from separators"
     )
     assert found == [("output_tokens", 2, 2, 2, -25.0)]
+
+
+N_TRIALS, N_TASKS, N_REPEATS = 2000, 30, 6
+
+
+def chance_trials(seed: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Passes of sometimes-pass tasks, and how readily each task does what is looked at."""
+    random = np.random.default_rng(seed)
+    shape = (N_TRIALS, N_TASKS, N_REPEATS)
+    passed = random.random(shape) < random.uniform(0.2, 0.8, size=shape[:2])[..., None]
+    is_mixed = passed.any(axis=2) & ~passed.all(axis=2)
+    return passed, is_mixed, random
+
+
+def test_false_finds_of_behaviours() -> None:
+    """A behaviour that has nothing to do with passing is found at the 5% level in about 5%."""
+    passed, is_mixed, random = chance_trials(1)
+    does = random.random(passed.shape) < random.uniform(0.1, 0.9, size=passed.shape[:2])[..., None]
+    a, c = (does & passed).sum(axis=2), (does & ~passed).sum(axis=2)
+    b, d = (~does & passed).sum(axis=2), (~does & ~passed).sum(axis=2)
+    n = N_REPEATS
+    variance = (a + b) * (c + d) * (a + c) * (b + d) / (n * n * (n - 1))
+    up, down, total = (
+        np.where(is_mixed, part, 0).sum(axis=1) for part in (a * d / n, b * c / n, variance)
+    )
+    rate = (separation.association_p_value(up, down, total) <= 0.05).mean()
+    assert 0.035 <= rate <= 0.065
+
+
+def test_false_finds_of_numbers() -> None:
+    """A number that has nothing to do with passing likewise, skewed as token counts are."""
+    passed, is_mixed, random = chance_trials(2)
+    value = random.lognormal(5, 1, size=passed.shape)
+    n_passed = passed.sum(axis=2)
+    with np.errstate(all="ignore"):
+        of_passes = np.where(passed, value, 0).sum(axis=2) / n_passed
+        of_failures = np.where(passed, 0, value).sum(axis=2) / (N_REPEATS - n_passed)
+    difference = np.where(is_mixed, of_passes - of_failures, np.nan)
+    mean, n = np.nanmean(difference, axis=1), is_mixed.sum(axis=1).astype(float)
+    se = np.nanstd(difference, axis=1, ddof=1) / np.sqrt(n)
+    scale = np.full(N_TRIALS, float(value.max()))
+    p, _, _ = separation.paired_test(mean, se, n, scale=scale)
+    assert 0.035 <= (p <= 0.05).mean() <= 0.065

@@ -107,23 +107,14 @@ def test_what_cannot_be_asked_is_null(along: Results) -> None:
 
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Runs that differ by a size, and two checkpoints."""
-    names = ("aster-8b", "birch-70b", "birch-8b", "birch-400b", "cedar_step_1", "cedar_step_2")
-    files = {f"{name}_rollouts.jsonl": [rollout(0, 0)] for name in names}
-    return analyzed(tmp_path_factory.mktemp("plain"), files, needs=NEEDS)
-
-
-def test_two_models_are_no_series(plain: Results) -> None:
-    """Models of different sizes, and two checkpoints, make no series; nothing is said of tasks."""
-    for relation in NEEDS:
-        assert plain.one(f"select count(*) from {relation}") == 0
-
-
-@pytest.fixture(scope="module")
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Series of three benchmarks: by configs, of rewards above 1, of tasks with hostile names."""
-    files: dict[str, Any] = {"beta/rollouts.jsonl": run(0, model="aster")}
+    """Series by configs, of rewards above 1, of tasks with hostile names, and runs that are none.
+
+    Those differ by a size, or are two checkpoints alone.
+    """
+    names = ("aster-8b", "birch-70b", "birch-8b", "birch-400b", "cedar_step_1", "cedar_step_2")
+    files: dict[str, Any] = {f"{name}_rollouts.jsonl": [rollout(0, 0, ask="one")] for name in names}
+    files["beta/rollouts.jsonl"] = run(0, model="aster")
     for place, (name, step) in enumerate([("zeta", 20), ("eta", 100), ("alpha", 1000)]):
         files[f"{name}/rollouts.jsonl"] = run(place, model="aster")
         files[f"{name}/config.yaml"] = f"step: {step}\n"
@@ -136,6 +127,14 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
             for name in "ab"
         ]
     return analyzed(tmp_path_factory.mktemp("odd"), files, needs=NEEDS)
+
+
+def test_two_models_are_no_series(odd: Results) -> None:
+    """Models of different sizes, and two checkpoints, make no series; nothing is said of tasks."""
+    for relation in NEEDS:
+        found = odd.column(f"select distinct series from {relation} order by 1")
+        assert found == [name for name in ("aster", "hostile_epoch", "wide_step") if name in found]
+    assert odd.one("select count(*) from series") == 9
 
 
 def test_steps_of_configs_make_a_series(odd: Results) -> None:
@@ -158,6 +157,7 @@ def test_without_a_threshold_nothing_is_learned(odd: Results) -> None:
     assert odd.one("select count(*) from series_tasks where series = 'wide_step'") == 0
 
 
+@pytest.mark.slow
 def test_tasks_that_are_not_common_are_left_out(tmp_path: Path) -> None:
     """A task that one run did not score, or asks otherwise, is in no trend and no change."""
     files = steps(500, 1000, 1500)

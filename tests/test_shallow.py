@@ -6,40 +6,11 @@ import re
 from pathlib import Path
 
 from pipeline.package.shallow import shallow
+from tests.conftest import REPORTS
 from tests.package_reports import GOLDEN, written
 from tests.results import call
 
-ODD = """\
-# Findings
-
-## What we measured
-
-| metric | value |
-| --- | ---: |
-| pass@1 | 45.0%<!--blade:run_metrics?run_id=a#pass_at_1--> |
-| mean reward | 0.45 |
-
-It is less than hoped for.
-
-## How far it gets
-
-| stage | reached | example |
-| --- | ---: | --- |
-| started \\| queued | 40 | `a/1:0` |
-| passed | 18 | `a/2:0#3` |
-
-## Task 7 and the depot
-
-| task | pass rate |
-| --- | ---: |
-| `7` | 0% |
-
-## Why it breaks
-
-| failure mode | pass rate without it |
-| --- | ---: |
-| FALSE_CLAIM | 60% |
-"""
+ODD = (REPORTS / "odd_tables.md").read_text(encoding="utf-8")
 
 
 def test_only_aggregate_tables_are_left() -> None:

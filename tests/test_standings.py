@@ -149,6 +149,7 @@ def test_names_and_order_change_nothing(tmp_path: Path) -> None:
     assert 0 < first[0][3] < 1
 
 
+@pytest.mark.slow
 def test_settings_tell_reruns(tmp_path: Path) -> None:
     """Runs with other sampling or system prompts are no reruns, nor are runs without a model."""
     told = {"role": "system", "content": "be brief"}

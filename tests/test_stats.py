@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.analysis import stats
-from pipeline.analysis.votes import Vote, majority_curve, plurality
+from pipeline.analysis.votes import Vote, plurality
 from tests import reference_run, uncertainty_reference
 
 N_DRAWS = 2000
@@ -38,22 +38,6 @@ def test_plurality(split: list[Vote]) -> None:
     one_by_one = cast(split)
     exact = [float(reference_run.maj_at(one_by_one, k)) for k in range(1, len(one_by_one) + 1)]
     assert plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
-
-
-@given(st.lists(st.tuples(votes, st.integers(1, 5)), min_size=1, max_size=3))
-def test_majority_curve(ballots: list[tuple[list[Vote], int]]) -> None:
-    """At each k the curve is the mean over the tasks with at least k repeats."""
-    every = [cast(split) for split, n_alike in ballots for _ in range(n_alike)]
-    found = majority_curve(ballots)
-    assert set(found) == set(range(1, max(map(len, every)) + 1))
-    for k, value in found.items():
-        own = [reference_run.maj_at(task, k) for task in every if len(task) >= k]
-        assert value == pytest.approx(float(reference_run.mean([v for v in own if v is not None])))
-
-
-def test_no_ballot() -> None:
-    """Without votes there is no curve."""
-    assert majority_curve([]) == {}
 
 
 def two_answers(n_right: int, n_wrong: int, k: int) -> Fraction:
@@ -85,41 +69,6 @@ def test_drawn_plurality() -> None:
 
 
 rates = st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=8)
-
-
-@given(rates)
-def test_new_tasks_interval(values: list[Fraction]) -> None:
-    """Wilson's interval with the effective size and the t of n - 1; it holds its figure."""
-    value, square = (
-        reference_run.mean(values),
-        uncertainty_reference.clustered_variance([[v] for v in values]),
-    )
-    assert value is not None
-    exact = uncertainty_reference.new_tasks_interval(
-        value, square, [1] * len(values), is_bounded=True
-    )
-    se = np.nan if square is None else reference_run.root(square)
-    low, high = (
-        bound[0]
-        for bound in stats.new_tasks_interval(
-            *(np.array([float(x)]) for x in (value, se, len(values), len(values) - 1)),
-            is_bounded=np.array([True]),
-        )
-    )
-    if exact == (None, None):
-        assert np.isnan(low) and np.isnan(high)
-    else:
-        assert (low, high) == pytest.approx(exact, abs=1e-9)
-        assert 0 <= low <= float(value) <= high <= 1
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0, -3.0])
-def test_new_tasks_interval_without_bounds(value: float) -> None:
-    """Rewards without bounds have the plain t interval, those that cancel out to 0 included."""
-    numbers = (np.array([x]) for x in (value, 0.5, 4.0, 3.0))
-    low, high = stats.new_tasks_interval(*numbers, is_bounded=np.array([False]))
-    half = 0.5 * 3.182446305284263  # t(0.975; 3)
-    assert (low[0], high[0]) == pytest.approx((value - half, value + half))
 
 
 @given(

@@ -53,17 +53,6 @@ def turned(task: Task, *, none: int, half: int) -> float:
     return float(trends.chance_of_turn(*(np.array([count]) for count in counts))[0])
 
 
-def test_trend_by_hand() -> None:
-    """0, 1 and 2 of 2 over three runs.
-
-    U = 6 * 8 - 3 * 12 = 12, D = 6 * 28 - 144 = 24: the rate rises by 12/24 a run, and
-    z^2 = 144 * 5 / (3 * 3 * 24) = 10/3.
-    """
-    slope, p_value = asked([(0, 2), (1, 2), (2, 2)])
-    assert slope == 0.5
-    assert p_value == pytest.approx(math.erfc(math.sqrt(10 / 6)))
-
-
 @given(tasks())
 def test_trend_is_that_of_relabelled_repeats(task: Task) -> None:
     """The statistic is as far out as it is among all ways to deal the passes; p is normal."""
@@ -101,19 +90,3 @@ def test_expected_turns_are_counted(task: Task) -> None:
     forgotten = [way for way in ways if way[-1] == 0 and 2 * way[0] >= first]
     assert turned(task, none=0, half=-1) == pytest.approx(len(learned) / len(ways), abs=1e-12)
     assert turned(task, none=-1, half=0) == pytest.approx(len(forgotten) / len(ways), abs=1e-12)
-
-
-def test_expected_turns_by_hand() -> None:
-    """Of three single attempts with one pass, each third of the time the last has it."""
-    assert turned([(1, 1), (0, 1), (0, 1)], none=0, half=-1) == pytest.approx(1 / 3)
-    # Two passes of four in two runs of two: one way of six gives both to the last.
-    assert turned([(2, 2), (0, 2)], none=0, half=-1) == pytest.approx(1 / 6)
-
-
-def test_expected_turns_with_many_repeats() -> None:
-    """A thousand repeats in twenty runs are as exact as whole numbers are."""
-    n, c, own = 20 * 1024, 300, 64
-    ways = sum(math.comb(own, k) * math.comb(n - 2 * own, c - k) for k in range(32, own + 1))
-    exact = float(Fraction(ways, math.comb(n, c)))
-    counts = (np.array([each]) for each in (n, c, own, own))
-    assert trends.chance_of_turn(*counts)[0] == pytest.approx(exact, rel=1e-8)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.ingest import discover
-from tests.lean import LOADED
+from tests.lean import LOADED, without_pages
 from tests.results import BLADE, Results, analyzed, call, rollout, write
 
 ROWS = [rollout(0, 0)]
@@ -82,7 +82,8 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     (results / "deep").symlink_to(outside / "deep")
     (results / "inside.md").symlink_to("real/notes.md")
     (results / "nowhere").symlink_to("nothing")
-    ended = call("analyze", results, "--out", tmp_path / "out")
+    with without_pages():
+        ended = call("analyze", results, "--out", tmp_path / "out")
     assert ended.code == 0 and "b_rollouts.jsonl: not read: it is a link that leads" in ended.stderr
     reasons = dict(Results(tmp_path / "out").rows("select source_file, reason from rejects"))
     link, pipe = "is a link that leads out of the results; --follow-links reads it", "is a pipe"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pipeline.analysis import stats
 from pipeline.report.wording import points
 from pipeline.run import COMPARED
 from tests.lean import LOADED
@@ -202,6 +204,45 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
     assert analyzed(tmp_path / "named", files, profile=profile).column(query) == []
     mixed = [{**row, "repo": f"r{int(row['_ng_task_index']) // 6}"} for row in rows]
     assert analyzed(tmp_path / "mixed", {"x_rollouts.jsonl": mixed}).column(query) == []
+
+
+@pytest.mark.parametrize(
+    ("given_values", "said"),
+    [
+        ((0.01, 0.09, 0.05, 0.05), "improved"),
+        ((0.0, 0.09, 0.05, 0.05), "inconclusive"),
+        ((0.01, 0.09, 0.0, 0.05), "inconclusive"),
+        ((0.01, 0.09, -0.02, 0.05), "inconclusive"),
+        ((-0.09, -0.01, -0.05, -0.05), "regressed"),
+        ((-0.09, 0.0, -0.05, -0.05), "inconclusive"),
+        ((-0.09, -0.01, -0.05, 0.0), "inconclusive"),
+        ((-0.015, 0.01, 0.0, 0.0), "no change"),
+        ((-0.02, 0.01, 0.0, 0.0), "inconclusive"),
+        ((-0.015, 0.02, 0.0, 0.0), "inconclusive"),
+        ((-0.015, 0.01, -0.03, 0.0), "inconclusive"),
+        ((-0.015, 0.01, 0.0, 0.03), "inconclusive"),
+        ((0.001, 0.015, 0.008, 0.008), "improved"),
+        ((0.001, 0.015, -0.001, 0.008), "no change"),
+        ((math.nan, math.nan, 0.5, 0.5), "inconclusive"),
+        ((0.01, 0.09, math.nan, math.nan), "inconclusive"),
+        ((0.01, 0.09, 0.3 - 0.1 - 0.2, 0.05), "inconclusive"),
+        ((1e-17, 0.09, 0.05, 0.05), "inconclusive"),
+    ],
+)
+def test_verdict(given_values: tuple[float, float, float, float], said: str) -> None:
+    """Interval and bounds both have to be clear; a value on a limit is not beyond it."""
+    assert stats.verdict(*given_values, 0.02) == said
+
+
+def test_detectable_is_seen_four_times_in_five() -> None:
+    """A true change of that size is found by the interval in 80% of simulated comparisons."""
+    random = np.random.default_rng(5)
+    se = 0.5 / np.sqrt(50)
+    size = np.full(4000, 50.0)
+    drawn = random.normal(stats.detectable(np.array([se]), size[:1] - 1)[0], 0.5, (4000, 50))
+    mean, error = drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(50)
+    low, _ = stats.change_interval(mean, error, size, size - 1, is_bounded=np.full(4000, False))
+    assert np.mean(low > 0) == pytest.approx(0.8, abs=0.03)
 
 
 @pytest.mark.parametrize("sizes", [[1] * 6, [3, 3, 3], [5, 2, 1, 1], [9, 1, 1, 1, 4]])

@@ -27,6 +27,7 @@ from pipeline.view import labels, question
 from pipeline.view.opened import Followed
 from tests import hostile
 from tests.conftest import ROOT
+from tests.lean import without_pages
 from tests.results import BLADE, analyzed, call, rollout
 from tests.viewed import Reader, viewed
 
@@ -73,7 +74,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         "labels.jsonl": [{"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"}],
     }
-    return analyzed(tmp_path_factory.mktemp("small"), files).path
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("small"), files).path
 
 
 @pytest.fixture
@@ -216,6 +218,7 @@ def test_calls_are_aligned_by_their_tools(small: Path) -> None:
     assert page.words.count("no such step") == 1
 
 
+@pytest.mark.slow
 def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
     """As many tasks as the ledger counts, of every line that counts some."""
     page = reader.get("/compare", pair=PAIR, metric="pass_at_1")
@@ -351,6 +354,7 @@ def test_what_is_not_there_is_said(reader: Reader) -> None:
         assert reader.get("/rollout", at=FAILING, page=page).status == 200
 
 
+@pytest.mark.slow
 def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
     """One line as an analysis reads it; pages, filters and the report go by it at once."""
     at = f"{ASTER}/9:0"
@@ -540,13 +544,12 @@ class Markup(HTMLParser):
 
 
 @pytest.mark.slow
-def test_hostile_texts_are_inert(tmp_path: Path) -> None:
+def test_hostile_texts_are_inert(hostile_out: Path, tmp_path: Path) -> None:
     """No page has a tag, attribute or address that a rollout brought along."""
-    found = analyzed(tmp_path, hostile.files())
     event = quote(f"{hostile.RUN}/{hostile.task_id(0)}:0#2")
     todo = ["/", "/compare", "/labels", "/sql?query=from+rollouts", f"/event?at={event}"]
     seen, kinds = set[str](), Counter[str]()
-    with viewed(found.path, tmp_path / "labels.jsonl") as reader:
+    with viewed(hostile_out, tmp_path / "labels.jsonl") as reader:
         while todo:
             path = todo.pop(0).partition("#")[0]
             kind = path.partition("?")[0]

@@ -33,10 +33,17 @@ def tried(task: int, index: int, reward: float, mode: str, result: str = "ok", *
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Run a: task 0 passes once of three, one lost; task 1 never, labelled; task 2 always; 3 fails.
 
-    Run b passes whatever it tries, but asks something else as task 0 and never tries task 2.
+    Run b passes whatever it tries, but asks something else as task 0 and never tries task 2. Run
+    odd has tasks whose names look like citations, and rewards that leave 0..1.
     """
     full = "Error: disk 7 is full"
+    names = ("Age:5", "Age:5:0", "a/b:c")
     files = {
+        "odd_rollouts.jsonl": [
+            rollout(None, index, ask=name, task_id=name, reward=reward)
+            for name in names
+            for index, reward in ((0, -1.0), (1, 2.0))
+        ],
         "a_rollouts.jsonl": [
             tried(0, 0, 1.0, "keep"),
             tried(0, 1, 0.0, "drop"),
@@ -67,19 +74,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
             }
         ],
     }
-    return diagnosed(tmp_path_factory.mktemp("desk"), files, benchmark="desk")
-
-
-@pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Tasks whose names look like citations, and rewards that leave 0..1."""
-    names = ("Age:5", "Age:5:0", "a/b:c")
-    rows = [
-        rollout(None, index, ask=name, task_id=name, reward=reward)
-        for name in names
-        for index, reward in ((0, -1.0), (1, 2.0))
-    ]
-    return diagnosed(tmp_path_factory.mktemp("odd"), {"r_rollouts.jsonl": rows})
+    return diagnosed(tmp_path_factory.mktemp("desk"), files)
 
 
 @pytest.fixture(scope="module")
@@ -158,15 +153,15 @@ def test_a_run_without_failures_says_so(desk: Results) -> None:
     assert said(desk, "failures", "b").stdout == "b  all 3 attempts passed: no failures\n"
 
 
-def test_an_unsettled_threshold_calls_nothing_failing(odd: Results) -> None:
+def test_an_unsettled_threshold_calls_nothing_failing(desk: Results) -> None:
     """Neither command guesses what passes; both name the key that settles it."""
-    page = said(odd, "failures").stdout
+    page = said(desk, "failures", "odd").stdout
     assert "from -1 to 2" in page and "pass_threshold = 2" in page and "blade.toml" in page
     assert "did not pass" not in page
-    (run,) = told(odd, "failures")["runs"]
+    (run,) = told(desk, "failures", "odd")["runs"]
     assert (run["is_pass_settled"], run["n_passed"], run["n_failed"]) == (False, None, None)
     assert (run["n_not_passed"], run["unexplained_share"]) == (0, None)
-    why = said(odd, "why", "r/Age:5").stdout
+    why = said(desk, "why", "odd/Age:5").stdout
     assert "pass unknown, reward -1" in why and "pass_threshold" in why
 
 
@@ -261,17 +256,17 @@ def test_why_tells_of_a_failed_attempt(desk: Results) -> None:
 @pytest.mark.parametrize(
     ("asked_for", "task", "index"),
     [
-        ("r/Age:5", "Age:5", None),
-        ("r/Age:5:1", "Age:5", 1),
-        ("r/Age:5:0", "Age:5:0", None),
-        ("r/a/b:c", "a/b:c", None),
+        ("odd/Age:5", "Age:5", None),
+        ("odd/Age:5:1", "Age:5", 1),
+        ("odd/Age:5:0", "Age:5:0", None),
+        ("odd/a/b:c", "a/b:c", None),
     ],
 )
 def test_a_task_goes_before_a_citation(
-    odd: Results, asked_for: str, task: str, index: int | None
+    desk: Results, asked_for: str, task: str, index: int | None
 ) -> None:
     """Names may hold slashes and colons; the attempt that is cited comes first."""
-    story = told(odd, "why", asked_for)
+    story = told(desk, "why", asked_for)
     assert (story["task_id"], story["rollout_index"]) == (task, index)
     order = [attempt["rollout_index"] for attempt in story["attempts"]]
     assert order == ([1, 0] if index == 1 else [0, 1])
@@ -281,7 +276,7 @@ def test_a_task_goes_before_a_citation(
     ("arguments", "parts"),
     [
         (["why", "a"], ["a is not RUN/TASK", "blade why run_a/17"]),
-        (["why", "c/0"], ["c: no such run", "Runs: a, b"]),
+        (["why", "c/0"], ["c: no such run", "Runs: a, b, odd"]),
         (["why", "a/9"], ["9: no such task in run a", "Tasks: 0, 1, 2, 3"]),
         (["why", "a/0:7"], ["a/0:7: no such attempt", "0, 1, 2"]),
         (["failures", "a", "--limit", "0"], ["--limit"]),

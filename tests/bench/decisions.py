@@ -334,36 +334,6 @@ def all_pairs(n_folders: int, n_runs: int = 20) -> Pairs:
     return Pairs(n, n, base, candidate, n, n)
 
 
-def largest_move(n_pairs: int = 60) -> tuple[float, float]:
-    """By what factor deleting one row of 400 moves a p of 1% or more: p_mean, and t on both sides.
-
-    One row of four moves the mean by a tenth of its error, so that any test moves; from signs to t
-    it also leaves the steps in which signs of quarters come.
-    """
-    pairs = simulated(50, (4, 4), n_pairs=n_pairs, planted=0.05, seed=9)
-    random = np.random.default_rng(n_pairs)
-    ours, by_t = 1.0, 1.0
-    for pair in range(n_pairs):
-        signs = pairs._p_values(pair)[0] or 1.0
-        whole = pairs.candidate[pair] / 4 - pairs.base[pair] / 4
-        for task in random.integers(0, 50, 10).tolist():
-            passed = pairs.candidate[pair, task]
-            for left in {passed - 1, passed} & {0, 1, 2, 3}:
-                less = whole.copy()
-                less[task] = left / 3 - pairs.base[pair, task] / 4
-                before, after = _by_t(whole), _by_t(less)
-                if signs >= 0.01:
-                    ours = max(ours, signs / after, after / signs)
-                    by_t = max(by_t, before / after, after / before)
-    return ours, by_t
-
-
-def _by_t(changes: np.ndarray) -> float:
-    n = np.array([float(len(changes))])
-    mean, se = changes.mean(keepdims=True), changes.std(ddof=1, keepdims=True) / np.sqrt(n)
-    return float(stats.t_test(mean, se, n, n - 1, scale=np.ones(1))[0])
-
-
 def main() -> None:
     """Print the table."""
     started = time.perf_counter()
@@ -372,9 +342,6 @@ def main() -> None:
     )
     for line in lines():
         print(line, flush=True)
-    ours, by_t = largest_move()
-    print(f"deleting one row of 400 moves a p_mean of 1% or more by {ours:.2f} times at most")
-    print(f"  (were it t before and after, by {by_t:.2f})")
     print(f"{time.perf_counter() - started:.0f} s")
 
 
