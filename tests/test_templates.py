@@ -6,14 +6,14 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
-from pipeline.report import account, filters, markdown, marks, phrases, tables, templates
+from pipeline.report import account, filters, markdown, tables, templates
 from tests.conftest import ROOT
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 ENVIRONMENT = markdown.environment()
 TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = set("cell curate line_name listed words".split())
+ELSEWHERE = set("cell curate line_name listed signed words".split())
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
@@ -23,12 +23,11 @@ def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
 
 def test_filters_and_functions_are_used() -> None:
     """Each filter, function and limit that templates are given is used by one of them."""
-    given = {**filters.FILTERS, **phrases.FILTERS}
     named = used(nodes.Filter)
     printed = set(account.PRINTED)
-    assert set(given) - named - printed <= ELSEWHERE
-    assert named - set(given) <= set(jinja2.Environment(autoescape=True).filters)
-    functions = {**filters.GLOBALS, **phrases.GLOBALS, **marks.GLOBALS}
+    assert set(filters.FILTERS) - named - printed <= ELSEWHERE
+    assert named - set(filters.FILTERS) <= set(jinja2.Environment(autoescape=True).filters)
+    functions = {**filters.GLOBALS, **filters.MARKS}
     assert (set(functions) | set(markdown.LIMITS)) - used(nodes.Name) <= ELSEWHERE
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pipeline.report import filters, phrases
+from pipeline.report import filters
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.report.sections import COMPARISON
@@ -75,6 +75,6 @@ def _cell(row: Row, name: str) -> str:
 
 PLAIN = frozenset({"metric", "policy", "measure", "outcome", "status", "reason", "stage", "title"})
 PRINTED: Mapping[str, Callable[[Any], str]] = {
-    name: filters.FILTERS.get(name) or phrases.FILTERS[name]
+    name: filters.FILTERS[name]
     for name in ("amount", "chance", "count", "num", "pct", "points", "points_apart")
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
+
+MARK = re.compile(r"<!--blade:([^<>\s]+)-->")
 
 
 class Figure(NamedTuple):

@@ -15,12 +15,12 @@ from typing import Any
 
 import jinja2
 
-from pipeline.report import filters, marks, phrases, templates
-from pipeline.report.cited import MARK, Sources
+from pipeline.report import filters, templates
+from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
-from pipeline.report.filters import settled
-from pipeline.report.marks import CHART
+from pipeline.report.figures import MARK
+from pipeline.report.filters import CHART, settled
 from pipeline.report.own_templates import replaced
 from pipeline.report.sections import COMPARISON, SECTIONS, Section
 
@@ -50,17 +50,12 @@ MOST_CHARACTERS, MOST_DETAILED = 60_000, 3
 CUT = "\nThe rest is cut off; `blade compare` prints it for fewer candidates."
 
 
-# What writes a line of Markdown; a page has the same, as HTML.
-FILTERS = {**filters.FILTERS, **phrases.FILTERS}
-GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS}
-
-
 @cache
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """Our templates, those of a folder before them: each filter makes its own output inert."""
     made = templates.environment("markdown", folder, autoescape=False)
-    made.filters |= FILTERS
-    made.globals |= {**GLOBALS, **marks.GLOBALS}
+    made.filters |= filters.FILTERS
+    made.globals |= {**filters.GLOBALS, **filters.MARKS}
     return made
 
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from pipeline.report.charts import svg
 from pipeline.report.charts.svg import LEFT, RIGHT, ROW, TOP, VALUE, Line, Piece, Scale, is_known
 from pipeline.report.comparisons import Change, Ledger
@@ -52,7 +54,7 @@ def _funnel(key: Key, content: Content) -> str:
         if n_lost:
             most = ", the most" if row.drop_rank.value == 1 else ""
             drawn += svg.bar("lost largest" if most else "lost", reached, end)
-            drawn += svg.label(end + 6, 12, svg.count(row.n_lost), f" lost{most}")
+            drawn += svg.label(end + 6, 12, [svg.count(row.n_lost), f" lost{most}"])
         values = [[svg.count(row.n_reached)], [svg.percent(row.reach_rate)]]
         lines.append(Line(row.stage, values, drawn))
     columns = (VALUE, "attempts", "end"), (LEFT + 42, "of all", "end")
@@ -82,18 +84,18 @@ def _buckets(key: Key, content: Content) -> str:
     lines = []
     for run, found in known[:MOST_ROWS]:
         ends = [0, *accumulate(int(found[bucket].value or 0) for bucket in BUCKETS)]
-        x, drawn = Scale(0, ends[-1], LEFT, RIGHT), ""
+        x, drawn = Scale(0, ends[-1], LEFT, RIGHT), Markup("")
         for bucket, start, end in zip(BUCKETS, map(x.at, ends), map(x.at, ends[1:]), strict=False):
             if end > start:
                 drawn += svg.bar(bucket, start, end)
             inside = svg.count(found[bucket])
             if end - start >= svg.wide(inside.text) + 6:
-                drawn += svg.label((start + end) / 2, 12, inside, anchor="middle", kind="inside")
+                drawn += svg.label((start + end) / 2, 12, [inside], anchor="middle", kind="inside")
         lines.append(Line(run.run_id, [[svg.count(run.headline.n_tasks)]], drawn))
-    drawn, at = "", float(LEFT)
+    drawn, at = Markup(""), float(LEFT)
     for bucket in BUCKETS:
         drawn += svg.bar(bucket, at, at + 12, y=4, high=12)
-        drawn += svg.label(at + 17, 14, bucket)
+        drawn += svg.label(at + 17, 14, [bucket])
         at += 42 + svg.wide(bucket)
     said = [
         line._replace(values=[[f"{svg.count(found[bucket]).text} {bucket}"] for bucket in BUCKETS])
@@ -129,7 +131,7 @@ def _dots(id_: str, title: str, metric: str, dots: Dots, whole: Figure, *caption
         if is_known(low, high):
             ends = x.at(low.value), x.at(high.value)
             interval = [svg.level(metric, low), " to ", svg.level(metric, high)]
-        drawn = svg.dot(x.at(figure.value), ends) if is_known(figure) else ""
+        drawn = svg.dot(x.at(figure.value), ends) if is_known(figure) else Markup("")
         first: list[Piece] = [svg.level(metric, figure)]
         lines.append(Line(name, [first, interval, [svg.count(n_tasks)]], drawn))
     columns = (VALUE, METRICS[metric], "end"), (462, "95% CI", "start"), (RIGHT, "tasks", "end")
@@ -138,7 +140,9 @@ def _dots(id_: str, title: str, metric: str, dots: Dots, whole: Figure, *caption
     if is_known(whole):
         at = x.at(whole.value)
         drawn += svg.line("overall", [(at, TOP - 6), (at, bottom)])
-        drawn += svg.label(at, 14, "all ", svg.level(metric, whole), anchor="middle", kind="strong")
+        drawn += svg.label(
+            at, 14, ["all ", svg.level(metric, whole)], anchor="middle", kind="strong"
+        )
     return svg.figure(id_, title, lines, drawn + svg.rows(lines, columns), bottom + 24, *caption)
 
 
@@ -204,7 +208,7 @@ def _pass_curve(key: Key, content: Content) -> str:
     drawn = svg.axis(every, x, BOTTOM, BOTTOM + 4)
     for value, text in svg.ticks(0, 1, "pass_at_1"):
         drawn += svg.line("grid", [(46, y.at(value)), (RIGHT, y.at(value))])
-        drawn += svg.label(40, y.at(value) + 4, text, anchor="end", kind="tick")
+        drawn += svg.label(40, y.at(value) + 4, [text], anchor="end", kind="tick")
     lines, is_banded = list[Line](), False
     for place, (run_id, at, hat) in enumerate(shown):
         number, last = f"run-{place + 1}", at[-1]
@@ -268,7 +272,7 @@ def _waterfall(key: Key, content: Content) -> str:
         return ""
     id_, metric = svg.figure_id("waterfall", key), changes[0].metric
     unit = " points" if metric == "pass_at_1" else ""
-    drawn, top = "", 0.0
+    drawn, top = Markup(""), 0.0
     said, caption = list[Line](), list[Piece]()
     for panel in panels:
         lines = _waterfall_lines(panel, names, metric)
@@ -276,7 +280,7 @@ def _waterfall(key: Key, content: Content) -> str:
         by = panel.ledger.slice_key and f" by {svg.fitted(svg.inert(panel.ledger.slice_key), 300)}"
         title = f"{panel.ledger.name.capitalize()}{by}"
         drawn += svg.axis(svg.ticks(panel.x.low, panel.x.high, metric), panel.x, top + 22, bottom)
-        drawn += svg.label(4, top + 14, f"{title}, over {panel.over}", kind="strong")
+        drawn += svg.label(4, top + 14, [f"{title}, over {panel.over}"], kind="strong")
         drawn += svg.rows(lines, [(VALUE, "", "end")], top)
         said, top = said + lines, bottom + 30
         start, end = svg.level(metric, panel.start), svg.level(metric, panel.end)

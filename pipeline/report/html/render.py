@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import charts, markdown, marks, templates
+from pipeline.report import charts, filters, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.html import body
@@ -89,7 +89,7 @@ class Drawing:
 
     def placed(self, mark: str) -> str:
         """The chart of a mark; of the only benchmark where none is named."""
-        name, key = marks.chart_key(mark)
+        name, key = filters.chart_key(mark)
         names = self.content.benchmarks
         return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
 
@@ -127,10 +127,10 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
     made = templates.environment("html", folder, autoescape=True)
-    made.filters |= {name: _inlined(written) for name, written in markdown.FILTERS.items()}
+    made.filters |= {name: _inlined(written) for name, written in filters.FILTERS.items()}
     made.filters |= {**FILTERS, "paths": paths}
     made.globals |= {
-        name: _inlined(each) if callable(each) else each for name, each in markdown.GLOBALS.items()
+        name: _inlined(each) if callable(each) else each for name, each in filters.GLOBALS.items()
     }
     return made
 
