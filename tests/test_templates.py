@@ -13,7 +13,7 @@ FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 ENVIRONMENT = markdown.environment()
 TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = set("cell curate line_name listed signed words".split())
+ELSEWHERE = set("cell curate line_name listed signed".split())
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from pipeline.report import wording
@@ -17,9 +17,6 @@ from pipeline.report.comparisons import leading
 from pipeline.report.figures import Figure, Row, encoded
 from pipeline.report.sentences import Voice, agree, foremost
 from pipeline.text import is_redacted, markdown_cell, one_line
-
-if TYPE_CHECKING:
-    from pipeline.report.content import Gap
 
 EXCERPT = 140
 LONGEST_PLACEHOLDER = 100
@@ -34,9 +31,6 @@ ESCAPED = re.compile(rf"(\\*){PIPE}")
 DASHES = re.compile("-(?=-)")
 CURATE = re.compile(r"<!-- curate: (.*?) -->")
 CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
-# Gaps whose claim is about the rows that lack something, and about no other.
-OF_SOME = ("failures", "scores", "redacted", "rejects")
-MOST_UNKNOWN = 4
 UNEXPLAINED = "UNEXPLAINED"
 
 
@@ -117,19 +111,9 @@ def restored(text: str) -> str:
     return text.replace(PIPE, "|").replace(OPENING, "<!--")
 
 
-def cite(citation: str | Figure) -> str:
-    """A citation, or nothing where there is no such rollout."""
-    return ref(citation) if isinstance(citation, str) else ""
-
-
 def code(text: str) -> str:
     """A command inside backquotes, which it must not end; nothing in it reads as a mark."""
     return one_line(text, 1000).replace("`", "'").replace("<!--", "<! --")
-
-
-def words(name: str) -> str:
-    """A name of ours as words."""
-    return name.replace("_", " ")
 
 
 def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
@@ -150,40 +134,9 @@ def cause(name: str | Figure) -> str:
     return wording.cause(name) if is_known else ref(name)
 
 
-def unknown(gaps: Iterable[Gap], n_runs: int) -> str:
-    """What cannot be said, the most important first; of what only a few lack all else can be."""
-    told = []
-    for gap in gaps:
-        claim, kind = gap.first.claims, gap.first.values["gap"]
-        n_rows = sum(row.values["n_rows"] for row in gap.rows)
-        n_of = sum(row.values["n_of"] for row in gap.rows)
-        if kind in OF_SOME or (n_rows == n_of and len(gap.rows) == n_runs):
-            told.append(claim)
-        elif 2 * n_rows > n_of and 2 * len(gap.rows) > n_runs:
-            noun = "tasks" if gap.first.unit == "task" else "attempts"
-            told.append(f"{claim}, of most {noun}")
-    return "; ".join(told[:MOST_UNKNOWN])
-
-
 def said(row: Row, column: str) -> str:
     """A text of a row with its source: it may hold figures."""
     return cell(getattr(row, column)) + Figure(None, f"{row.place}#{column}").marker
-
-
-def largest(rows: Iterable[Row], column: str) -> list[Row]:
-    """Rows that have the figure, the largest first; equal ones as they stood."""
-    known = [row for row in rows if getattr(row, column).value is not None]
-    return sorted(known, key=lambda row: -getattr(row, column).value)
-
-
-def equal(rows: Sequence[Row], column: str) -> list[Row]:
-    """Those whose figure is that of the first."""
-    return [row for row in rows if getattr(row, column).value == getattr(rows[0], column).value]
-
-
-def capital(sentence: str) -> str:
-    """A sentence that begins with a capital letter."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 def chart(name: str, **key: str) -> str:
@@ -215,8 +168,8 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     **{
         each.__name__: each
         for each in (
-            *(agree, capital, cause, cell, cite, code, equal, excerpt, foremost, label, largest),
-            *(leading, listed, points, points_apart, ref, said, unknown, words),
+            *(agree, cause, cell, code, excerpt, foremost, label, leading, listed),
+            *(points, points_apart, ref, said),
         )
     },
 }

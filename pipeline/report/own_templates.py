@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 import resource
@@ -12,12 +11,11 @@ import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import jinja2
 
 from pipeline import files
-from pipeline.errors import InputError
+from pipeline.errors import InputError, did_you_mean
 from pipeline.report import templates
 from pipeline.text import one_line
 
@@ -41,22 +39,36 @@ def check(folder: Path | None) -> None:
     """Every file must replace one of ours and be a template: said before anything takes time."""
     if folder is None:
         return
-    if not folder.is_dir():
-        raise InputError(
-            f"{folder}: no such folder of templates.", hint=f"It may hold: {', '.join(_ours())}."
-        )
-    found = _files(folder)
+    # Only here and for a page: other commands should not wait for the parser of Markdown.
+    from pipeline.report import markdown
+    from pipeline.report.html import render
+
+    environments = {"markdown": markdown.environment, "html": render.environment}
+    ours = {
+        path.name: kind for kind in KINDS for path in sorted((templates.OURS / kind).glob("*.*"))
+    }
+    found = _files(folder) if folder.is_dir() else []
     if not found:
-        raise InputError(
-            f"{folder}: holds no template.", hint=f"It may hold: {', '.join(_ours())}."
-        )
+        fault = "holds no template" if folder.is_dir() else "no such folder of templates"
+        raise InputError(f"{folder}: {fault}.", hint=f"It may hold: {', '.join(ours)}.")
     for path in found:
-        _refuse_unknown(path)
+        if path.name not in ours or not path.is_file():
+            meant = "" if path.name in ours else did_you_mean(path.name, ours)
+            hint = f"{meant}These can be replaced: {', '.join(ours)}."
+            raise InputError(f"{path}: replaces nothing.", hint=hint)
     # The folder may have changed since templates were last read from it.
-    for environment in _environments().values():
+    for environment in environments.values():
         environment.cache_clear()
     for path in found:
-        _refuse_broken(folder, path)
+        try:
+            files.content(path).decode("utf-8")
+        except files.UnreadableError as error:
+            raise InputError(f"{path}: {error}.", hint=HINT) from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
+        if path.suffix == ".j2":
+            with explained(folder, read=path):
+                environments[ours[path.name]](folder).get_template(path.name)
 
 
 @contextmanager
@@ -112,46 +124,8 @@ def _bounded() -> Iterator[None]:
         yield
 
 
-def _environments() -> dict[str, Any]:
-    # Only here and for a page: other commands should not wait for the parser of Markdown.
-    from pipeline.report import markdown
-    from pipeline.report.html import render
-
-    return {"markdown": markdown.environment, "html": render.environment}
-
-
-def _ours() -> dict[str, str]:
-    """The names of our templates, each with the kind it is of."""
-    return {
-        path.name: kind for kind in KINDS for path in sorted((templates.OURS / kind).glob("*.*"))
-    }
-
-
 def _files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-
-
-def _refuse_unknown(path: Path) -> None:
-    ours = _ours()
-    if path.name in ours and path.is_file():
-        return
-    close = difflib.get_close_matches(path.name, ours, n=1)
-    meant = f"Did you mean {close[0]}? " if close and close[0] != path.name else ""
-    raise InputError(
-        f"{path}: replaces nothing.", hint=f"{meant}These can be replaced: {', '.join(ours)}."
-    )
-
-
-def _refuse_broken(folder: Path, path: Path) -> None:
-    try:
-        files.content(path).decode("utf-8")
-    except files.UnreadableError as error:
-        raise InputError(f"{path}: {error}.", hint=HINT) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
-    if path.suffix == ".j2":
-        with explained(folder, read=path):
-            _environments()[_ours()[path.name]](folder).get_template(path.name)
 
 
 def _place(error: BaseException, folder: Path) -> str | None:

@@ -173,7 +173,7 @@ def _rendered(template: str, **values: Any) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     made = environment("package", None, autoescape=False)
-    made.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref", "words")}
+    made.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref")}
     made.filters |= {
         "cell_code": lambda text: f"`{filters.code(text)}`".replace("|", "\\|"),
         "count": lambda value: "n/a" if value is None else f"{value:,}",

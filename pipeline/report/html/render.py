@@ -23,7 +23,8 @@ from pipeline.report.html import body
 from pipeline.report.html.evidence import Evidence, cited, collect
 from pipeline.report.html.tasks import Strip, paths, strips
 from pipeline.report.html.texts import FILTERS
-from pipeline.report.markdown import Document, Written
+from pipeline.report.markdown import Document
+from pipeline.report.sections import Section
 from pipeline.report.tables import Source
 
 # Sections that are not folded, and the one that every task goes with.
@@ -97,16 +98,14 @@ class Drawing:
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
     templates_ = environment(folder)
-    wanted = cited(
-        (written.text for written in document.sections), {run.run_id for run in content.runs}
-    )
+    wanted = cited(document.sections.values(), {run.run_id for run in content.runs})
     evidence = collect(source, wanted)
     drawing = Drawing(content, set())
     found = _benchmarks(content, drawing)
     writer = body.Body(
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
     )
-    parts = [_part(each, writer) for each in document.sections]
+    parts = [_part(*each, writer) for each in document.sections.items()]
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
@@ -168,12 +167,11 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
     return found
 
 
-def _part(written: Written, writer: body.Body) -> Part:
-    name = written.section.name
-    lead, rest = map(Markup, writer.section(written.text, name=name))
+def _part(section: Section, text: str, writer: body.Body) -> Part:
+    lead, rest = map(Markup, writer.section(text, name=section.name))
     counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
     told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
-    return Part(name, written.section.title, lead, rest, ", ".join(told))
+    return Part(section.name, section.title, lead, rest, ", ".join(told))
 
 
 def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
