@@ -18,7 +18,7 @@ import pipeline
 from pipeline.citation import bounded_name
 from pipeline.report import cited, filters
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence, texts
+from pipeline.report.html import body, evidence
 from pipeline.text import ACTIVE, one_line
 from tests import browser, hostile, markdown_read, results
 from tests.results import analyzed, call, failure, rollout
@@ -198,12 +198,12 @@ def test_commands_stay_inside_their_backquotes(told: str) -> None:
 @given(TEXTS, TEXTS)
 def test_ids_are_one_a_name(one: str, other: str) -> None:
     """Without white space or anything a parser replaces; a link of a name leads to its id."""
-    ids = [texts.target(name) for name in (one, other)]
+    ids = [filters.target(name) for name in (one, other)]
     assert (ids[0] == ids[1]) == (one == other)
     for name, found in zip((one, other), ids, strict=True):
         assert not re.search(r"\s", found) and not ACTIVE.search(found)
         assert len(found) < 300
-        assert unquote(texts.href(name)[1:]) == found
+        assert unquote(filters.href(name)[1:]) == found
 
 
 def test_escaped_backquotes_hide_no_citation() -> None:
@@ -222,7 +222,7 @@ def test_any_task_can_be_cited(task: str) -> None:
     ((found, events),) = evidence.cited([row], frozenset({"r"})).items()
     assert (found.task_id, events) == (task, {3})
     _, page = body.Body(draw=lambda _: "", cited=frozenset({name})).section(row, name="s")
-    assert f'href="{escape(texts.href(name))}"><code>{escape(name)}</code>' in page
+    assert f'href="{escape(filters.href(name))}"><code>{escape(name)}</code>' in page
     told = settled(row)
     assert markdown_read.complaints(told) == [] and markdown_read.comments(told) == []
 

@@ -19,7 +19,7 @@ import pytest
 import pipeline
 from pipeline import provenance, report, rerender
 from pipeline.profile import Profile
-from pipeline.report import own_templates
+from pipeline.report import templates as own_templates
 from pipeline.report.tables import OF_RUNS
 from pipeline.settings import Settings
 from tests.conftest import DEMO, ROOT

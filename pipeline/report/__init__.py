@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from pipeline.report import account, filters, markdown, sidecar
+from pipeline.report import filters, markdown, sidecar
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, notices, runs
-from pipeline.report.markdown import document
-from pipeline.report.own_templates import check as check_templates
-from pipeline.report.own_templates import explained, refuse_long, replaced
-from pipeline.report.sections import OVERVIEW, SECTIONS, Section
+from pipeline.report.markdown import OVERVIEW, SECTIONS, Section, document
 from pipeline.report.tables import EVERY as TABLES
 from pipeline.report.tables import HEALTH, OF_PAIRS, Source
+from pipeline.report.templates import check as check_templates
+from pipeline.report.templates import explained, refuse_long, replaced
 
 __all__ = [
     "HEALTH",
@@ -83,15 +81,11 @@ def page(
 
 
 def _html(source: Source, content: Content, whole: markdown.Document, folder: Path | None) -> str:
-    full = {
-        section: f"{text}\n\n{account.tables(section.name, content)}".strip()
-        for section, text in whole.sections.items()
-    }
     # Only a page needs the parser of Markdown: other commands should not wait for it.
     from pipeline.report.html.render import render
 
     with explained(folder):
-        text = render(source, content, replace(whole, sections=full), folder=folder)
+        text = render(source, content, whole, folder=folder)
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     refuse_long(len(text), folder)
     return text

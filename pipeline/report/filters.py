@@ -1,22 +1,24 @@
-"""Values -> Markdown: figures with their sources, names and excerpts made inert, marks, phrases.
+"""Values -> Markdown and pages: figures with their sources, text of others made inert, marks.
 
-Longer phrases stand in words.md.j2.
+Phrases stand in words.md.j2.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, quote
 
 from pipeline.report import wording
 from pipeline.report.comparisons import leading
 from pipeline.report.figures import Figure, Row, encoded
 from pipeline.report.sentences import Voice, agree, foremost
-from pipeline.text import is_redacted, markdown_cell, one_line
+from pipeline.text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
 
 EXCERPT = 140
 LONGEST_PLACEHOLDER = 100
@@ -24,10 +26,14 @@ LONGEST_NAME = 200
 MOST_NAMES = 8
 LONGEST = 400
 LONGEST_TASK = 300
+SHORT = 120
+LONGEST_ID = 200
 # What a table's row and a comment would take for their own, until a text is written or shown.
 PIPE, OPENING = "\ue000", "\ue001"
 BACKQUOTES = re.compile("`+")
 ESCAPED = re.compile(rf"(\\*){PIPE}")
+# What an id must not hold: white space, and what a parser or a page would replace.
+NO_ID = re.compile(rf"[\s%{PIPE}{OPENING}]|{ACTIVE.pattern}")
 DASHES = re.compile("-(?=-)")
 CURATE = re.compile(r"<!-- curate: (.*?) -->")
 CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
@@ -157,6 +163,45 @@ def curate(text: str) -> str:
     return f"<!-- curate: {DASHES.sub('- ', told)} -->"
 
 
+def short(text: Any) -> str:
+    """A name or the beginning of a question."""
+    return one_line(" ".join(text.split()), SHORT) if isinstance(text, str) else ""
+
+
+def shortened(text: Any, length: Figure | None = None) -> str:
+    """An excerpt, already cut by its relation, and how much of it there is."""
+    if not isinstance(text, str) or not text.strip():
+        return "none"
+    told = neutral(" ".join(text.split()))
+    if length is None or length.value is None or length.value <= len(text):
+        return told
+    return f"{told}… ({len(text):,} of {length.value:,} characters)"
+
+
+def target(name: str) -> str:
+    """An id: bounded, without white space or what a parser would replace, one for each name."""
+    told = NO_ID.sub(lambda found: quote(found[0], safe="", errors="replace"), name)
+    if len(told) <= LONGEST_ID:
+        return told
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return f"{told[:LONGEST_ID]}~{digest[:16]}"
+
+
+def href(name: str) -> str:
+    """A link to the id of a name."""
+    return link(target(name))
+
+
+def link(id_: str) -> str:
+    """A link to an id of the page."""
+    return "#" + quote(id_, safe="/:@!$&'()*+,;=~-._")
+
+
+def shell(text: str) -> str:
+    """A word of a command."""
+    return neutral(shlex.quote(text))
+
+
 VOICE = Voice(marked, name=ref, text=label)
 FILTERS: Mapping[str, Callable[..., Any]] = {
     **VOICE.formats,
@@ -185,3 +230,7 @@ GLOBALS: Mapping[str, Any] = {
 }
 # Comments that no reader of Markdown shows.
 MARKS: Mapping[str, Callable[..., str]] = {"chart": chart, "curate": curate}
+# Of a page alone: what it prints is escaped besides.
+OF_PAGES: Mapping[str, Callable[..., str]] = {
+    each.__name__: each for each in (href, shell, short, shortened, target)
+}

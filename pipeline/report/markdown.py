@@ -20,9 +20,37 @@ from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
 from pipeline.report.figures import MARK
 from pipeline.report.filters import CHART, settled
-from pipeline.report.own_templates import explained, refuse_long, replaced
-from pipeline.report.sections import COMPARISON, OVERVIEW, SECTIONS, Section
+from pipeline.report.templates import explained, refuse_long, replaced
 
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the report; the template below it is named after it."""
+
+    title: str
+
+    @property
+    def name(self) -> str:
+        """`Workflow Funnel` is workflow_funnel, on the command line and as a file."""
+        return self.title.lower().replace(" ", "_").replace("-", "_")
+
+
+SECTIONS = (
+    Section("Executive Summary"),
+    Section("Artifact Inventory"),
+    Section("Aggregate Results"),
+    Section("Workflow Funnel"),
+    Section("Task Outcome Buckets"),
+    Section("Dominant Failure Modes"),
+    Section("Sometimes-Pass Deep Dives"),
+    Section("Never-Pass Deep Dives"),
+    Section("Cross-Model Comparison"),
+    Section("Recommendations"),
+    Section("Reproducibility Notes"),
+)
+COMPARISON = SECTIONS[8]
+# Of several benchmarks: each has a report of its own.
+OVERVIEW = Section("Overview")
 # How much of a list a draft holds; the rest is a query away.
 LIMITS = wording.WORDS["limits"]
 # Of benchmarks in a title.

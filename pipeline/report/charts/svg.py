@@ -23,15 +23,6 @@ WIDTH, TOP, ROW, BAR = 600, 26, 24, 16
 # Names end, then numbers, then the plot begins: on a narrow screen the plot is what scrolls.
 NAME, VALUE, LEFT, RIGHT = 176, 228, 238, 592
 MOST_SAID = 12
-# Shapes tell lines apart without their colour; each from its middle, about seven pixels across.
-MARKS = (
-    "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
-    "m-3.2-3.2h6.4v6.4h-6.4z",
-    "m0-4l4 7h-8z",
-    "m0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z",
-    "m0 4l4-7h-8z",
-    "m-1.2-4h2.4v2.8h2.8v2.4h-2.8v2.8h-2.4v-2.8h-2.8v-2.4h2.8z",
-)
 
 
 class Part(NamedTuple):
@@ -151,7 +142,7 @@ def _shapes() -> dict[str, Callable[..., Markup]]:
     made.filters |= {"px": px, "inert": inert, "fitted": fitted}
     made.filters["inside"] = lambda text: Markup(escape(text))
     made.globals |= {"width": WIDTH, "first_row": TOP, "row_height": ROW, "name_ends": NAME}
-    made.globals |= {"most_said": MOST_SAID, "marks_of": MARKS}
+    made.globals |= {"most_said": MOST_SAID}
     return vars(made.get_template("shapes.svg.j2").module)
 
 

@@ -14,8 +14,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from pipeline.report.figures import MARK
-from pipeline.report.filters import CHART, restored
-from pipeline.report.html.texts import href, link, target
+from pipeline.report.filters import CHART, href, link, restored, target
 
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")

@@ -11,8 +11,7 @@ from typing import Any
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.report.figures import Row, grouped
-from pipeline.report.filters import restored
-from pipeline.report.html.texts import short
+from pipeline.report.filters import restored, short
 from pipeline.report.tables import DECLARED, Source, rows_of
 from pipeline.text import json_text, neutral, parsed
 
