@@ -9,9 +9,9 @@ import hashlib
 import math
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
@@ -55,7 +55,8 @@ class Line(NamedTuple):
 
     name: str
     values: Sequence[Sequence[Piece]]
-    drawn: Markup
+    # By the macro of its chart, or already.
+    drawn: Any
     kind: str = ""
 
 
@@ -137,15 +138,19 @@ def figure_id(name: str, key: Mapping[str, str]) -> str:
     return f"chart-{name.replace('_', '-')}-{digest[:10]}"
 
 
-def _shapes() -> dict[str, Callable[..., Markup]]:
+def first(lines: Sequence[Line], n_all: int, what: str) -> str:
+    """Of a chart that shows only some of them."""
+    return f" The first {len(lines)} of {n_all} {what}." if len(lines) < n_all else ""
+
+
+@cache
+def macros(name: str) -> dict[str, Callable[..., Markup]]:
+    """What a template of report_templates/charts draws."""
     made = templates.environment("charts", None, autoescape=True)
-    made.filters |= {"px": px, "inert": inert, "fitted": fitted}
+    made.filters |= {"px": px, "inert": inert, "fitted": fitted, "wide": wide, "count": count}
     made.filters["inside"] = lambda text: Markup(escape(text))
-    made.globals |= {"width": WIDTH, "first_row": TOP, "row_height": ROW, "name_ends": NAME}
-    made.globals |= {"most_said": MOST_SAID}
-    return vars(made.get_template("shapes.svg.j2").module)
-
-
-SHAPES = _shapes()
-bar, dot, line, marks = (SHAPES[name] for name in ("bar", "dot", "line", "marks"))
-axis, rows, label, figure = (SHAPES[name] for name in ("axis", "rows", "label", "figure"))
+    made.globals |= {"width": WIDTH, "first_row": TOP, "row_height": ROW, "bar_height": BAR}
+    made.globals |= {"name_ends": NAME, "value_ends": VALUE, "left": LEFT, "right": RIGHT}
+    made.globals |= {"most_said": MOST_SAID, "ticks": ticks, "level": level, "first": first}
+    made.globals["metrics"] = wording.WORDS["metrics"]
+    return vars(made.get_template(f"{name}.svg.j2").module)
