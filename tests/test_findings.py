@@ -18,10 +18,9 @@ from pipeline import open_warehouse, report
 from pipeline.cli.analyze import finding_command, finding_objects, print_findings
 from pipeline.cli.options import shown_progress
 from pipeline.cli.terminal import PLAIN
-from pipeline.report import filters, findings, phrases
+from pipeline.report import filters, sentences
 from pipeline.report.comparisons import Comparison
 from pipeline.report.figures import Row
-from pipeline.report.sentences import headline
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.text import is_redacted
@@ -105,7 +104,7 @@ SENTENCES = [
 )
 def test_sentence(row: Row, said: str, words: str) -> None:
     """One sentence with the denominator of every share, and what to run to see more."""
-    assert findings.sentence(row, PLAIN) == said
+    assert PLAIN.finding(row) == said
     assert finding_command(row) == (words.split(" ", 1) if words[:3] == "sql" else words.split())
 
 
@@ -116,9 +115,9 @@ def test_what_holds_for_other_runs_is_said_once() -> None:
         for name in ("a", "b")
         for kind in ("unscored", "reported", "mode")
     ]
-    told = [(row.kind, row.run_id) for row in findings.foremost(ranked, 5)]
+    told = [(row.kind, row.run_id) for row in sentences.foremost(ranked, 5)]
     assert told == [("unscored", "a"), ("reported", "a"), ("mode", "a"), ("mode", "b")]
-    assert len(findings.foremost(ranked, 2)) == 2
+    assert len(sentences.foremost(ranked, 2)) == 2
 
 
 def test_every_kind_has_a_sentence() -> None:
@@ -139,8 +138,8 @@ def content(demo: Path) -> Iterator[report.Content]:
 def test_a_page_says_what_a_terminal_says(content: report.Content) -> None:
     """The same words but for markup, short enough to be read, each figure with its place."""
     for row in content.findings:
-        told = findings.sentence(row, phrases.VOICE)
-        plain = findings.sentence(row, PLAIN)
+        told = filters.VOICE.finding(row)
+        plain = PLAIN.finding(row)
         assert re.sub(r"[`\\]", "", MARKER.sub("", told)) == plain
         assert len(plain) <= LONGEST and plain.count(". ") == 0
         assert f"<!--blade:report.findings?finding_no={row.values['finding_no']}#" in told
@@ -155,8 +154,8 @@ def test_examples_can_be_opened(content: report.Content, demo: Path) -> None:
 
 def summary(content: report.Content) -> str:
     """The executive summary alone, without marks."""
-    (written, *_) = report.document(content, sections=report.SECTIONS[:1]).sections
-    return MARKER.sub("", written.text)
+    (text,) = report.document(content, sections=report.SECTIONS[:1]).sections.values()
+    return MARKER.sub("", text)
 
 
 def test_without_a_base_the_tests_of_a_verdict_decide(content: report.Content) -> None:
@@ -167,7 +166,7 @@ def test_without_a_base_the_tests_of_a_verdict_decide(content: report.Content) -
         values = {**pair.lead.row.values, **clear, "is_changed": is_changed}
         assert values["verdict_holm"] is None
         changes = [replace(pair.lead, row=replace(pair.lead.row, values=values))]
-        assert headline(replace(pair, changes=changes), PLAIN).endswith(told)
+        assert PLAIN.says("headline")(replace(pair, changes=changes)).endswith(told)
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 40])
@@ -242,7 +241,7 @@ def test_the_end_names_three_findings(
     content: report.Content, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbered, each with a command; for a program there are all of them."""
-    print_findings(findings.foremost(content.findings, 3), " --warehouse w")
+    print_findings(sentences.foremost(content.findings, 3), " --warehouse w")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "What matters most" and max(map(len, lines)) <= 100
     assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]

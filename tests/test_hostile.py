@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import pipeline
 from pipeline.citation import bounded_name
-from pipeline.report import cited, filters, marks
+from pipeline.report import cited, filters
 from pipeline.report.figures import Row
-from pipeline.report.html import body, evidence, texts
+from pipeline.report.html import body, evidence
 from pipeline.text import ACTIVE, one_line
 from tests import browser, hostile, markdown_read, results
 from tests.results import analyzed, call, failure, rollout
@@ -162,15 +162,16 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
     """Figures, charts and places for a curator: each is one comment, and gives back its key."""
     values = {"run_id": key.replace("\ud800", ""), "n": 1}
     values["task_id"] = value.replace("\ud800", "")
-    figure = Row("main.x", ("run_id", "task_id"), values).n
+    row = Row("main.x", ("run_id", "task_id"), values)
+    figure = row.n
     assert cited.MARK.findall(f"1{figure.marker} a") == [figure.source]
     assert markdown_read.words(f"1{figure.marker} a") == "1 a"
-    chart = marks.chart("funnel", run_id=values["run_id"])
-    assert marks.CHART.sub("", f"{chart} {chart}") == " "
-    assert marks.chart_key(chart[len("<!--blade-chart:") : -len("-->")])[1] == {
+    chart = filters.chart("funnel", run_id=values["run_id"])
+    assert filters.CHART.sub("", f"{chart} {chart}") == " "
+    assert filters.chart_key(chart[len("<!--blade-chart:") : -len("-->")])[1] == {
         "run_id": values["run_id"]
     }
-    written = cited.Sources({}).written(f"1{figure.marker}")
+    written = cited.Sources({"x": [row]}).written(f"1{figure.marker}")
     assert markdown_read.complaints(f"a\n\n{written}\n\nb\n") == []
     one, comment = written.split("\n")
     assert (one, markdown_read.comments(written)) == ("1", [comment])
@@ -180,9 +181,9 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
         named = "select ? as run_id, ? as task_id"
         found = db.execute(f"from ({named}) where {conditions[1]}", list(values.values())[::2])
         assert len(found.fetchall()) == 1
-    place = marks.curate(value)
+    place = filters.curate(value)
     assert markdown_read.complaints(f"a\n\n{place}\n\nb {place} c\n") == []
-    assert len(marks.CURATE.findall(f"{place} {place}")) == 2
+    assert len(filters.CURATE.findall(f"{place} {place}")) == 2
     assert "--" not in place[len("<!--") : -len("-->")]
 
 
@@ -197,12 +198,12 @@ def test_commands_stay_inside_their_backquotes(told: str) -> None:
 @given(TEXTS, TEXTS)
 def test_ids_are_one_a_name(one: str, other: str) -> None:
     """Without white space or anything a parser replaces; a link of a name leads to its id."""
-    ids = [texts.target(name) for name in (one, other)]
+    ids = [filters.target(name) for name in (one, other)]
     assert (ids[0] == ids[1]) == (one == other)
     for name, found in zip((one, other), ids, strict=True):
         assert not re.search(r"\s", found) and not ACTIVE.search(found)
         assert len(found) < 300
-        assert unquote(texts.href(name)[1:]) == found
+        assert unquote(filters.href(name)[1:]) == found
 
 
 def test_escaped_backquotes_hide_no_citation() -> None:
@@ -221,7 +222,7 @@ def test_any_task_can_be_cited(task: str) -> None:
     ((found, events),) = evidence.cited([row], frozenset({"r"})).items()
     assert (found.task_id, events) == (task, {3})
     _, page = body.Body(draw=lambda _: "", cited=frozenset({name})).section(row, name="s")
-    assert f'href="{escape(texts.href(name))}"><code>{escape(name)}</code>' in page
+    assert f'href="{escape(filters.href(name))}"><code>{escape(name)}</code>' in page
     told = settled(row)
     assert markdown_read.complaints(told) == [] and markdown_read.comments(told) == []
 

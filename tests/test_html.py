@@ -114,7 +114,7 @@ def test_every_figure_of_the_markdown_is_in_the_page(demo: Path, page: Read) -> 
     """With its source, at least as often; the full account has many times more."""
     with pipeline.open_warehouse(demo) as warehouse:
         document = report.document(report.collect(warehouse).of_benchmark("office_desk"))
-    told = Counter(MARKER.findall("".join(each.text for each in document.sections)))
+    told = Counter(MARKER.findall("".join(document.sections.values())))
     assert not told - page.figures
     assert page.figures.total() > 3 * told.total() > 600
 

@@ -10,11 +10,10 @@ import jinja2
 import pytest
 from jinja2 import meta, nodes
 
-from pipeline.report import templates
+from pipeline.report import filters, templates
 from pipeline.report.html.evidence import Beside, Evidence
 from pipeline.report.html.render import Benchmark, Page, Part, environment
 from pipeline.report.html.tasks import Strip, Task
-from pipeline.report.html.texts import FILTERS
 from pipeline.report.tables import EVERY
 from pipeline.settings import SQL_DIR
 
@@ -64,4 +63,4 @@ def test_needs_name_relations(path: Path) -> None:
 def test_filters_are_used() -> None:
     """Each filter of the page's own is used by one of its templates."""
     used = {node.name for tree in TREES.values() for node in tree.find_all(nodes.Filter)}
-    assert set(FILTERS) <= used
+    assert set(filters.OF_PAGES) <= used

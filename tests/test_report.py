@@ -19,8 +19,7 @@ from pipeline import report
 from pipeline.cli.analyze import print_summary
 from pipeline.report import markdown, templates
 from pipeline.report.blocks import read
-from pipeline.report.cited import MARK
-from pipeline.report.figures import Row
+from pipeline.report.figures import MARK, Row
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
 from pipeline.run import Analysis
 from tests import chart_content

@@ -6,14 +6,16 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
-from pipeline.report import account, filters, markdown, marks, phrases, tables, templates
+from pipeline.report import filters, markdown, tables, templates
+from pipeline.report.html.render import metrics
 from tests.conftest import ROOT
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 ENVIRONMENT = markdown.environment()
 TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
+METRICS = {name: each for name, each in metrics().items() if name != "account"}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = set("cell curate line_name listed words".split())
+ELSEWHERE = set("cell curate line_name listed signed".split())
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
@@ -23,12 +25,11 @@ def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
 
 def test_filters_and_functions_are_used() -> None:
     """Each filter, function and limit that templates are given is used by one of them."""
-    given = {**filters.FILTERS, **phrases.FILTERS}
     named = used(nodes.Filter)
-    printed = set(account.PRINTED)
-    assert set(given) - named - printed <= ELSEWHERE
-    assert named - set(given) <= set(jinja2.Environment(autoescape=True).filters)
-    functions = {**filters.GLOBALS, **phrases.GLOBALS, **marks.GLOBALS}
+    printed = {metric["format"] for metric in METRICS.values()}
+    assert set(filters.FILTERS) - named - printed <= ELSEWHERE
+    assert named - set(filters.FILTERS) <= set(jinja2.Environment(autoescape=True).filters)
+    functions = {**filters.GLOBALS, **filters.MARKS}
     assert (set(functions) | set(markdown.LIMITS)) - used(nodes.Name) <= ELSEWHERE
 
 
@@ -44,14 +45,11 @@ def test_a_template_says_what_it_needs(name: str) -> None:
     assert text.startswith("{# ") or name == "opening.md.j2"
 
 
-METRICS = {name: each for name, each in account.metrics().items() if name != "account"}
-
-
 def test_every_metric_is_declared_whole() -> None:
     """Words, a format that can be printed, and a definition; which way is better, if any."""
     for name, metric in METRICS.items():
         assert {"words", "format", "definition"} <= set(metric) and metric["words"], name
-        assert metric["format"] in account.PRINTED and metric["definition"], name
+        assert metric["format"] in filters.FILTERS and metric["definition"], name
         assert metric.get("better", "") in ("", "higher", "lower"), name
 
 
@@ -67,7 +65,7 @@ def test_the_document_lists_every_metric() -> None:
 
 def test_every_table_of_the_account_is_read() -> None:
     """Its columns are those of its relation, and each figure among them is declared."""
-    for table in account.metrics()["account"]:
+    for table in metrics()["account"]:
         assert table["table"] in tables.EVERY and table["title"]
         named = table["columns"].split()
         figures = [each for each in named if each.startswith(("n_", "ci_", "se_", "p_"))]

@@ -323,7 +323,7 @@ def compared_objects(
 ) -> list[Row]:
     """The same as `blade compare --json` prints it."""
     with compared(path, names, margin=margin) as (_, found):
-        return report.comparison_json.objects(by_metric(found, metric, is_asked=bool(names)))
+        return report.sidecar.comparison_objects(by_metric(found, metric, is_asked=bool(names)))
 
 
 def every_series(warehouse: Warehouse) -> list[Row]:

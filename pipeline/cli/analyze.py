@@ -26,7 +26,7 @@ from pipeline.cli.options import (
 from pipeline.cli.page import print_next
 from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.errors import UsageError, is_interrupt
-from pipeline.report import findings, sidecar, tables
+from pipeline.report import sentences, sidecar, tables
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 from pipeline.text import json_text, neutral, one_line
@@ -238,7 +238,7 @@ def print_summary(analysis: Analysis) -> None:
         kinds = warehouse.rows(INVENTORY)
         runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
         compared = warehouse.rows(COMPARED, MOST_COMPARED)
-        ranked = findings.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
+        ranked = sentences.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
     said = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
     print_page(
@@ -318,7 +318,7 @@ def print_findings(ranked: Sequence[Finding], rest: str) -> None:
 
 
 def _told(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]:
-    words = [(findings.sentence(row, PLAIN), finding_command(row)) for row in ranked]
+    words = [(PLAIN.finding(row), finding_command(row)) for row in ranked]
     return [(said, f"blade {shlex.join(run)}{rest}" if run else "") for said, run in words]
 
 
@@ -344,7 +344,7 @@ def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:
     return [
         {
             **{name: row.values[name] for name in ("kind", "run_id", "stake")},
-            "sentence": findings.sentence(row, PLAIN),
+            "sentence": PLAIN.finding(row),
             "example": row.values["example"],
         }
         for row in ranked

@@ -129,7 +129,7 @@ def compare(
             for each in (named if false_alarms else [])
         ]
     if as_json:
-        content: dict[str, Any] = {"comparisons": report.comparison_json.objects(found)}
+        content: dict[str, Any] = {"comparisons": report.sidecar.comparison_objects(found)}
         content |= {"gates": gates} if policy else {}
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))

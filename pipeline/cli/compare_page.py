@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -74,12 +73,12 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
         is_full=is_full,
         left_out=LEFT_OUT[: 1 if is_full else None],
         most_flips=MOST_FLIPS if is_full else 1,
-        verdict=partial(sentences.verdict, voice=PLAIN),
-        statements=partial(sentences.statements, voice=PLAIN),
-        line_name=partial(sentences.line_name, voice=PLAIN),
+        verdict=PLAIN.says("verdict"),
+        statements=PLAIN.statements,
+        line_name=PLAIN.says("line_name"),
         ledgers=ledgers,
         total=lambda change, ledger: PLAIN.change(change, ledger.total.total_shown),
-        difference=_difference,
+        difference=PLAIN.bare,
         interval=_interval,
         level=_level,
         transitions=_transitions,
@@ -107,22 +106,17 @@ def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool
     return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
-def _difference(change: Change, figure: Figure) -> str:
-    """Without its unit, which a table names once."""
-    return (PLAIN.points if change.metric == "pass_at_1" else PLAIN.signed)(figure)
-
-
 def _interval(change: Change, found: FigureRow, name: str) -> str:
     low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
     if low.value is None or high.value is None:
         return "n/a"
-    return f"{_difference(change, low)} to {_difference(change, high)}"
+    return f"{PLAIN.bare(change, low)} to {PLAIN.bare(change, high)}"
 
 
 def _level(change: Change, figure: Figure) -> str | float | None:
     """A run's figure; a reward as a number, which a table sets to the right."""
     if change.metric == "pass_at_1":
-        return PLAIN.percent(figure)
+        return PLAIN.pct(figure)
     return None if figure.value is None else round(float(figure.value), 4)
 
 
@@ -149,10 +143,9 @@ def _transitions(comparison: Comparison, before: str) -> list[str]:
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
-    shown, moved = PLAIN.percent, PLAIN.points
+    shown, moved = PLAIN.pct, PLAIN.points
     if not each.is_rate:
-        shown = defined(lambda value: wording.short(f"{value:,.1f}"))
-        moved = defined(wording.signed_amount)
+        shown, moved = PLAIN.amount, defined(wording.signed_amount)
     k = f", k = {each.k.value}" if each.k.value is not None else ""
     low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
     return (

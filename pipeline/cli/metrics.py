@@ -54,7 +54,7 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
     ]
     if format_ == "json":
         texts = [sidecar.text(found) for found in objects]
-        lines = [sidecar.line(found) for found in report.comparison_json.objects(compared)]
+        lines = [sidecar.line(found) for found in sidecar.comparison_objects(compared)]
         click.echo(sidecar.document(texts, lines) if run is None else texts[0], nl=False)
     elif format_ == "jsonl":
         for found in objects:

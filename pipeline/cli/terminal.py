@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from pipeline.cli.page import cell_text, drawn_table, is_number, percent, room_of
+from pipeline.cli.page import cell_text, drawn_table, is_number, room_of
 from pipeline.report import sentences, templates, wording
 from pipeline.report.figures import Figure
 from pipeline.text import neutral, one_line
@@ -34,22 +34,13 @@ def defined(said: Callable[[Any], str]) -> Callable[[Any], str]:
 
     def shown(figure: Any) -> str:
         value = figure.value if isinstance(figure, Figure) else figure
-        return "n/a" if value is None else said(value)
+        return "n/a" if value is None or value != value else said(value)
 
     return shown
 
 
 # Figures as a terminal prints them: bare, since a page carries the sources.
-PLAIN = sentences.Voice(
-    percent=defined(percent),
-    points=defined(wording.points),
-    number=defined(lambda value: wording.short(f"{value:.4f}")),
-    signed=defined(wording.signed),
-    count=defined(lambda value: f"{value:,}"),
-    chance=defined(wording.chance),
-    name=one_line,
-    text=one_line,
-)
+PLAIN = sentences.Voice(defined, name=one_line, text=one_line)
 
 
 class Laid(str):
@@ -68,14 +59,8 @@ def _environment() -> Any:
     made.finalize = _inert
     made.filters |= {
         # Figures.
-        **{"pct": PLAIN.percent, "points": PLAIN.points, "count": PLAIN.count},
-        **{
-            "signed": PLAIN.signed,
-            "chance": PLAIN.chance,
-            "g": "{:g}".format,
-            "many": _counted,
-            "tally": _tally,
-        },
+        **PLAIN.formats,
+        **{"g": "{:g}".format, "many": _counted, "tally": _tally},
         "apart": lambda rate: f"{100 * rate:.1f}",
         # Texts.
         **{"cause": wording.cause, "flat": _flat, "sentence": _sentence, "line": one_line},

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from pipeline.report import account, comparison_json, filters, markdown, sidecar
+from pipeline.report import filters, markdown, sidecar
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, notices, runs
-from pipeline.report.own_templates import check as check_templates
-from pipeline.report.own_templates import explained, refuse_long, replaced
-from pipeline.report.sections import OVERVIEW, SECTIONS, Section
+from pipeline.report.markdown import OVERVIEW, SECTIONS, Section, document
 from pipeline.report.tables import EVERY as TABLES
 from pipeline.report.tables import HEALTH, OF_PAIRS, Source
-
-MOST_NAMED = 4
+from pipeline.report.templates import check as check_templates
+from pipeline.report.templates import explained, refuse_long, replaced
 
 __all__ = [
     "HEALTH",
@@ -29,13 +26,14 @@ __all__ = [
     "Source",
     "check_templates",
     "collect",
-    "comparison_json",
     "comparisons",
+    "document",
     "markdown",
     "notices",
     "page",
     "replaced",
     "runs",
+    "sidecar",
     "texts",
 ]
 
@@ -46,7 +44,7 @@ def texts(source: Source, content: Content, *, folder: Path | None = None) -> di
     written = {
         "metrics.json": sidecar.document(
             sidecars.values(),
-            [sidecar.line(found) for found in comparison_json.objects(content.comparisons)],
+            [sidecar.line(found) for found in sidecar.comparison_objects(content.comparisons)],
         ),
     }
     parts = {"": content}
@@ -59,10 +57,9 @@ def texts(source: Source, content: Content, *, folder: Path | None = None) -> di
         whole = document(part, folder=folder)
         written[f"{place}report.md"] = whole.text
         written[f"{place}report.html"] = _html(source, part, whole, folder)
-    for part in content.each():
-        (run,) = part.runs
-        written[f"runs/{run.run_id}/report.md"] = document(part, folder=folder).text
-        written[f"runs/{run.run_id}/metrics.json"] = sidecars[run.run_id]
+    for name, told in sidecars.items():
+        written[f"runs/{name}/report.md"] = document(content.only([name]), folder=folder).text
+        written[f"runs/{name}/metrics.json"] = told
     return written
 
 
@@ -76,7 +73,7 @@ def page(
 ) -> str:
     """One report: the sections asked for, by the templates of a folder before ours."""
     whole = document(content, sections=sections, folder=folder)
-    if folder is not None and whole.sections[0].section is OVERVIEW:
+    if folder is not None and OVERVIEW in whole.sections:
         # An overview has none of their sections: a mistake in one of them is said all the same.
         for name in content.benchmarks:
             document(content.of_benchmark(name), folder=folder)
@@ -84,37 +81,11 @@ def page(
 
 
 def _html(source: Source, content: Content, whole: markdown.Document, folder: Path | None) -> str:
-    full = [
-        replace(each, text=f"{each.text}\n\n{account.tables(each.section.name, content)}".strip())
-        for each in whole.sections
-    ]
     # Only a page needs the parser of Markdown: other commands should not wait for it.
     from pipeline.report.html.render import render
 
     with explained(folder):
-        text = render(source, content, replace(whole, sections=full), folder=folder)
+        text = render(source, content, whole, folder=folder)
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     refuse_long(len(text), folder)
     return text
-
-
-def document(
-    content: Content, *, sections: Sequence[Section] = SECTIONS, folder: Path | None = None
-) -> markdown.Document:
-    """The report on a benchmark or a run; of several benchmarks an overview."""
-    if len(content.benchmarks) > 1 and tuple(sections) == SECTIONS:
-        sections = (OVERVIEW,)
-    with explained(folder):
-        made = markdown.document(content, title=_title(content), sections=sections, folder=folder)
-    refuse_long(sum(len(each.text) for each in made.sections), folder)
-    return made
-
-
-def _title(content: Content) -> str:
-    names = content.benchmarks
-    if len(content.runs) == 1:
-        (run,) = content.runs
-        return f"{filters.ref(run.run_id)} on {filters.ref(run.benchmark)}"
-    if len(names) > MOST_NAMED:
-        return f"Evaluation report: {len(content.runs)} runs of {len(names)} benchmarks"
-    return "Evaluation report: " + ", ".join(filters.ref(name) for name in names)

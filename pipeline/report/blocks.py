@@ -57,7 +57,6 @@ class Token:
     start: int
     end: int
     line: int
-    column: int
     text: str
     value: float | None
     decimals: int = 0
@@ -282,8 +281,9 @@ class _Reader:
                 continue
             if fence := FENCE.match(line):
                 after, self.last = self.fence_end(at, fence["fence"]), None
-            elif (end := self.comment_end(at)) is not None:
-                after = self.comments(at, end)
+            elif comments := self.comments(at):
+                after, found = comments
+                (self.orphans if self.last is None else self.last.sources).extend(found)
             elif heading := HEADING.match(line):
                 self.heading(at, heading)
             elif RULE.match(line):
@@ -313,42 +313,30 @@ class _Reader:
                 return place + 1
         return self.n_lines
 
-    def comment_end(self, at: int) -> int | None:
-        """Behind the last line of comments that stand alone on their lines; none where they do not.
+    def comments(self, at: int) -> tuple[int, list[Source]] | None:
+        """Behind comments that stand alone on their lines, and the sources among them.
 
         A comment that is never closed reaches to the end.
         """
         if not self.line(at).lstrip().startswith("<!--"):
             return None
-        place = self.text.index("<!--", self.starts[at])
-        while self.text.startswith("<!--", place):
-            end = self.text.find("-->", place)
-            if end < 0:
-                return self.n_lines
-            place = end + 3
-            stop = self.ends[bisect_right(self.starts, end) - 1]
-            blank = BLANK.match(self.text, place, stop)
-            place = blank.end() if blank else place
-        return None if place < stop else bisect_right(self.starts, stop)
-
-    def comments(self, at: int, end: int) -> int:
-        """The sources among these comments go to the block before them."""
-        whole = self.text[self.starts[at] : self.ends[min(end, len(self.ends)) - 1]]
-        place, line = 0, at + 1
+        found: list[Source] = []
+        place, last = self.text.index("<!--", self.starts[at]), at
         # No pattern: where comments are opened and never closed it would start anew at each.
-        while (start := whole.find("<!--", place)) >= 0 and (stop := whole.find("-->", start)) >= 0:
-            line += whole.count("\n", place, start)
-            if found := source_of(whole[start + 4 : stop], line):
-                (self.orphans if self.last is None else self.last.sources).append(found)
-            line += whole.count("\n", start, stop)
-            place = stop + 3
-        return end
+        while self.text.startswith("<!--", place):
+            if (end := self.text.find("-->", place)) < 0:
+                return self.n_lines, found
+            if source := source_of(self.text[place + 4 : end], bisect_right(self.starts, place)):
+                found.append(source)
+            last = bisect_right(self.starts, end) - 1
+            blank = BLANK.match(self.text, end + 3, self.ends[last])
+            place = blank.end() if blank else end + 3
+        return None if place < self.ends[last] else (last + 1, found)
 
     def heading(self, at: int, match: re.Match[str]) -> None:
         level = len(match["marks"])
         self.add("heading", at, [[(self.starts[at] + match.start("title"), self.ends[at])]])
-        title = match["title"]
-        self.path = (*self.path[: level - 2], title) if level > 1 else ()
+        self.path = (*self.path[: level - 2], match["title"]) if level > 1 else ()
         self.last = None
 
     def lines_from(self, at: int) -> int:
@@ -363,7 +351,7 @@ class _Reader:
         return (
             not line.strip()
             or bool(FENCE.match(line) or HEADING.match(line))
-            or self.comment_end(at) is not None
+            or self.comments(at) is not None
         )
 
     def is_table(self, at: int) -> bool:
@@ -454,14 +442,11 @@ class _Reader:
                 name_end = each.end
                 continue
             name_end = -1
-            start = span.start + each.start
-            line = bisect_right(self.starts, start)
             yield replace(
                 each,
-                start=start,
+                start=span.start + each.start,
                 end=span.start + each.end,
-                line=line,
-                column=start - self.starts[line - 1] + 1,
+                line=bisect_right(self.starts, span.start + each.start),
                 unit=_unit(seen, each, found[place + 1 : place + 2], span.head),
             )
 
@@ -472,39 +457,26 @@ def figures(text: str) -> list[Token]:
 
 
 def _matches(seen: str) -> Iterator[Token]:
-    """Figures with their places in the span; line, column and inherited units come later."""
+    """Figures with their places in the span; lines and inherited units come later."""
     for match in FRACTION.finditer(seen):
         for name in ("part", "whole"):
-            yield _token(*match.span(name), match[name], match[name], "", "", False)
+            yield _token(seen, *match.span(name), match[name])
     for match in FIGURE.finditer(seen):
         if match["none"]:
-            yield Token(*match.span(), 0, 0, match[0], None)
+            yield Token(*match.span(), 0, match[0], None)
         elif not CONVENTION.match(seen, match.end()) and not re.match(r"0\d", match["digits"]):
-            start = match.start("sign") if match["sign"] else match.start("digits")
-            start = match.start() if match["bound"] else start
-            told = seen[start : match.end()]
-            yield _token(
-                start, match.end(), told, match["digits"], match["sign"] or "",
-                match["unit"] or "", bool(match["bound"]),
-            )  # fmt: skip
+            bound, sign, unit = (match[name] or "" for name in ("bound", "sign", "unit"))
+            start = match.start("bound" if bound else "sign" if sign else "digits")
+            token = _token(seen, start, match.end(), match["digits"], sign, unit.strip())
+            yield replace(token, is_bound=bool(bound))
 
 
-def _token(
-    start: int, end: int, text: str, digits: str, sign: str, unit: str, is_bound: bool
-) -> Token:
-    plain, name = digits.replace(",", ""), unit.strip()
-    return Token(
-        start,
-        end,
-        0,
-        0,
-        text,
-        float(plain) * (-1 if sign in ("-", "\u2212") else 1),
-        len(plain.partition(".")[2]),
-        "" if not name else "%" if name in ("%", "percent") else "points",
-        bool(sign),
-        is_bound,
-    )
+def _token(seen: str, start: int, end: int, digits: str, sign: str = "", unit: str = "") -> Token:
+    plain = digits.replace(",", "")
+    value = float(plain) * (-1 if sign in ("-", "\u2212") else 1)
+    name = {"": "", "%": "%", "percent": "%"}.get(unit, "points")
+    n_decimals = len(plain.partition(".")[2])
+    return Token(start, end, 0, seen[start:end], value, n_decimals, name, bool(sign))
 
 
 def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any
 
-from pipeline.report.figures import Row
+from pipeline.report.figures import Row, grouped
 from pipeline.report.tables import OF_PAIRS, Source, rows
 from pipeline.report.wording import rounded
 
@@ -146,10 +143,11 @@ def leading(found: Iterable[Comparison], most: int | None = None) -> list[Compar
 
 def compared(found: Mapping[str, list[Row]]) -> list[Comparison]:
     """Every comparison, by benchmark and pair, of the tables about pairs."""
-    tables = {table.name: _by_pair(found[table.name]) for table in OF_PAIRS}
+    tables = {table.name: grouped(found[table.name], "base", "candidate") for table in OF_PAIRS}
     return [
         Comparison(
-            *pair,
+            base=pair[0],
+            candidate=pair[1],
             changes=_changes(own, tables["ledgers"][pair], tables["changed_tasks"][pair]),
             settings=tables["comparison_settings"][pair],
             transitions=tables["transitions"][pair],
@@ -167,28 +165,10 @@ def comparisons(source: Source) -> list[Comparison]:
 
 
 def _changes(own: list[Row], ledgers: list[Row], changed: list[Row]) -> list[Change]:
-    def of(metric: Any, found: list[Row]) -> list[Row]:
-        return [row for row in found if row.values["metric"] == metric]
-
-    return [
-        Change(
-            row,
-            [
-                Ledger(*key, list(lines))
-                for key, lines in groupby(of(row.metric, ledgers), key=_ledger_key)
-            ],
-            of(row.metric, changed),
-        )
-        for row in own
-    ]
-
-
-def _ledger_key(line: Row) -> tuple[str, str, str]:
-    return line.values["ledger"], line.values["policy"], line.values["slice_key"]
-
-
-def _by_pair(found: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
-    pairs: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in found:
-        pairs[row.values["base"], row.values["candidate"]].append(row)
-    return pairs
+    lines, tasks = grouped(ledgers, "metric"), grouped(changed, "metric")
+    found = []
+    for row in own:
+        parts = grouped(lines[row.metric], "ledger", "policy", "slice_key").items()
+        by_name = [Ledger(name, policy, key, part) for (name, policy, key), part in parts]
+        found.append(Change(row, by_name, tasks[row.metric]))
+    return found

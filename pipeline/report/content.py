@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
-from typing import Any, TypeVar
+from typing import Any
 
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
-from pipeline.report.figures import Row
+from pipeline.report.figures import Row, grouped
 from pipeline.report.tables import EVERY, HEADLINES, OF_RUNS, Source, rows
 
-T = TypeVar("T")
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
+# What is said of single runs, and the runs it is said of; of notices what they are about.
+NAMED: Mapping[str, Callable[[Any], Iterable[str]]] = {
+    "runs": lambda run: [run.run_id],
+    "findings": lambda row: [row.run_id],
+    "comparisons": lambda comparison: [comparison.candidate],
+    "inputs": lambda row: row.values["run_ids"] or [],
+    "notices": lambda row: [row.subject],
+}
 
 
 @dataclass(frozen=True)
@@ -45,36 +52,39 @@ class RunContent:
 
 
 @dataclass(frozen=True)
-class Gap:
-    """Something that a record lacks, with a row for each run that lacks it."""
-
-    rows: list[Row]
-
-    @property
-    def first(self) -> Row:
-        """A row that says what is missing: all say the same."""
-        return self.rows[0]
-
-
-@dataclass(frozen=True)
 class Content:
-    """Everything a report says, sorted; `settings` and `versions` are what it was made with."""
+    """Everything a report says, sorted. Templates read a table by its name."""
 
     runs: list[RunContent]
-    findings: list[Row]
     comparisons: list[Comparison]
-    series: list[Row]
-    totals: list[Row]
-    inventory: list[Row]
-    inputs: list[Row]
-    notices: list[Row]
-    settings: Mapping[str, str]
-    versions: Mapping[str, str]
+    # Of the tables that are about no single run, the rows that belong here.
+    own: Mapping[str, list[Row]]
     # The runs asked for, by name; none where all are told.
     chosen: list[str]
     # Every table whole, in its order.
     tables: Mapping[str, list[Row]]
     sources: Sources
+
+    def __getattr__(self, name: str) -> list[Row]:
+        # The rows of these runs together, in the order of their table.
+        if name.startswith("__") or name not in EVERY:
+            raise AttributeError(f"a report has no table {name}")
+        if EVERY[name].of != "run":
+            return self.own[name]
+        if len(self.runs) == 1:
+            return self.runs[0].tables[name]
+        names = {run.run_id for run in self.runs}
+        return [row for row in self.tables[name] if row.values["run_id"] in names]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the report was made with, by name."""
+        return {row.name: row.value for row in self.tables["settings"]}
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """What it was made by."""
+        return {row.name: row.version for row in self.tables["versions"]}
 
     @property
     def benchmarks(self) -> list[str]:
@@ -94,15 +104,6 @@ class Content:
             )
         return found
 
-    def __getattr__(self, name: str) -> list[Row]:
-        # The rows of these runs together, in the order of their table.
-        if name.startswith("__") or name not in EVERY or EVERY[name].of != "run":
-            raise AttributeError(f"a report has no table {name}")
-        if len(self.runs) == 1:
-            return self.runs[0].tables[name]
-        names = {run.run_id for run in self.runs}
-        return [row for row in self.tables[name] if row.values["run_id"] in names]
-
     @property
     def files(self) -> list[Row]:
         """The files these runs were read from, by kind: of all, of a benchmark, or of a run."""
@@ -117,17 +118,9 @@ class Content:
         ]
 
     @property
-    def gaps(self) -> list[Gap]:
-        """What is missing, each thing once with the runs that lack it."""
-        found: dict[int, list[Row]] = {}
-        for run in self.runs:
-            for row in run.gaps:
-                found.setdefault(row.values["gap_no"], []).append(row)
-        return [Gap(found[number]) for number in sorted(found)]
-
-    def each(self) -> Iterator[Content]:
-        """The same for each run alone."""
-        return (self.only([run.run_id]) for run in self.runs)
+    def gaps(self) -> list[tuple[int, list[Row]]]:
+        """What is missing by number, each with a row for every run that lacks it."""
+        return sorted(grouped((row for run in self.runs for row in run.gaps), "gap_no").items())
 
     def of_benchmark(self, benchmark: str) -> Content:
         """The runs of one benchmark."""
@@ -151,49 +144,41 @@ class Content:
             findings = [row for row in findings if row.values["base"] in (None, *names)]
             comparisons = [each for each in comparisons if each.base in names]
         # What is said across several runs holds where all of them are here.
-        series, across = ([], []) if is_one else (self.series, self.totals)
+        series, totals = ([], []) if is_one else (self.series, self.totals)
         apart = {row.series for row in series if row.run_id not in names}
-        others = {run.benchmark for run in self.runs if run.run_id not in names} if across else ()
+        others = {run.benchmark for run in self.runs if run.run_id not in names} if totals else ()
+        own = {
+            "findings": findings,
+            "series": [row for row in series if row.series not in apart],
+            "totals": [row for row in totals if row.benchmark not in others],
+            "inputs": inputs,
+            "notices": self._of("notices", subjects),
+        }
         return replace(
             self,
             runs=runs,
-            findings=findings,
             comparisons=comparisons,
-            series=[row for row in series if row.series not in apart],
-            totals=[row for row in across if row.benchmark not in others],
-            inputs=inputs,
-            notices=self._of("notices", subjects),
+            own={**self.own, **own},
             chosen=[run.run_id for run in runs],
         )
 
     @cached_property
     def _placed(self) -> dict[str, dict[str, list[tuple[int, Any]]]]:
-        """What is said of each run with its place, by name; notices by what they are about.
+        """By name what is said of each run, with its place.
 
         So every row is looked at once, however many runs have a report of their own.
         """
-        return {
-            "runs": _by_name(enumerate(self.runs), lambda each: [each[1].run_id]),
-            "findings": _by_name(enumerate(self.findings), lambda each: [each[1].run_id]),
-            "comparisons": _by_name(enumerate(self.comparisons), lambda each: [each[1].candidate]),
-            "inputs": _by_name(
-                enumerate(self.inputs), lambda each: each[1].values["run_ids"] or []
-            ),
-            "notices": _by_name(enumerate(self.notices), lambda each: [each[1].subject]),
-        }
+        placed: dict[str, dict[str, list[tuple[int, Any]]]] = {}
+        for kind, named in NAMED.items():
+            placed[kind] = defaultdict(list)
+            for place, each in enumerate(getattr(self, kind)):
+                for name in named(each):
+                    placed[kind][name].append((place, each))
+        return placed
 
     def _of(self, kind: str, names: Set[str]) -> list[Any]:
-        found = dict(pair for name in names for pair in self._placed[kind].get(name, []))
+        found = dict(pair for name in names for pair in self._placed[kind][name])
         return [found[place] for place in sorted(found)]
-
-
-def _by_name(found: Iterable[T], names: Callable[[T], Iterable[str]]) -> dict[str, list[T]]:
-    """Each under every name it has, in its order."""
-    grouped: dict[str, list[T]] = defaultdict(list)
-    for one in found:
-        for name in names(one):
-            grouped[name].append(one)
-    return grouped
 
 
 def collect(source: Source, noticed: list[Row] | None = None) -> Content:
@@ -201,17 +186,11 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
     tables = {name: rows(source, table) for name, table in EVERY.items()}
     if noticed is not None:
         tables["notices"] = noticed
+    totals = [row for row in tables["totals"] if row.values["n_runs"] > 1]
     return Content(
         runs=_runs(tables),
-        findings=tables["findings"],
         comparisons=compared(tables),
-        series=tables["series"],
-        totals=[row for row in tables["totals"] if row.values["n_runs"] > 1],
-        inventory=tables["inventory"],
-        inputs=tables["inputs"],
-        notices=tables["notices"],
-        settings={row.name: row.value for row in tables["settings"]},
-        versions={row.name: row.version for row in tables["versions"]},
+        own={**tables, "totals": totals},
         chosen=[],
         tables=tables,
         sources=Sources(tables),
@@ -233,10 +212,7 @@ def runs(source: Source) -> list[RunContent]:
 
 
 def _runs(tables: Mapping[str, list[Row]]) -> list[RunContent]:
-    own = {
-        table.name: _by_name(tables[table.name], lambda row: [row.values["run_id"]])
-        for table in OF_RUNS
-    }
+    own = {table.name: grouped(tables[table.name], "run_id") for table in OF_RUNS}
     return [
         RunContent(head, {name: found[head.run_id] for name, found in own.items()})
         for head in tables["headlines"]

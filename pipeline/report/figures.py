@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
+
+MARK = re.compile(r"<!--blade:([^<>\s]+)-->")
 
 
 class Figure(NamedTuple):
@@ -52,6 +56,15 @@ class Row:
         """The relation and key, percent-encoded: no value can end the comment it stands in."""
         pairs = "&".join(f"{name}={encoded(str(self.values[name]))}" for name in self.key)
         return f"{self.relation}?{pairs}"
+
+
+def grouped(found: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
+    """Rows in their order by the value of a column, or by the values of several."""
+    groups: dict[Any, list[Row]] = defaultdict(list)
+    for row in found:
+        key = tuple(row.values[name] for name in columns)
+        groups[key if len(key) > 1 else key[0]].append(row)
+    return groups
 
 
 @lru_cache(maxsize=10_000)

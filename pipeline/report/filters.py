@@ -1,72 +1,69 @@
-"""Values -> Markdown text: figures with their sources, names and excerpts made inert."""
+"""Values -> Markdown and pages: figures with their sources, text of others made inert, marks.
+
+Phrases stand in words.md.j2.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
+from urllib.parse import parse_qsl, quote
 
 from pipeline.report import wording
-from pipeline.report.figures import Figure
-from pipeline.text import is_redacted, markdown_cell, one_line
+from pipeline.report.comparisons import leading
+from pipeline.report.figures import Figure, Row, encoded
+from pipeline.report.sentences import Voice, agree, foremost
+from pipeline.text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
 
 EXCERPT = 140
 LONGEST_PLACEHOLDER = 100
 LONGEST_NAME = 200
 MOST_NAMES = 8
 LONGEST = 400
+LONGEST_TASK = 300
+SHORT = 120
+LONGEST_ID = 200
 # What a table's row and a comment would take for their own, until a text is written or shown.
 PIPE, OPENING = "\ue000", "\ue001"
 BACKQUOTES = re.compile("`+")
 ESCAPED = re.compile(rf"(\\*){PIPE}")
+# What an id must not hold: white space, and what a parser or a page would replace.
+NO_ID = re.compile(rf"[\s%{PIPE}{OPENING}]|{ACTIVE.pattern}")
+DASHES = re.compile("-(?=-)")
+CURATE = re.compile(r"<!-- curate: (.*?) -->")
+CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
+UNEXPLAINED = "UNEXPLAINED"
 
 
-def pct(figure: Figure) -> str:
-    """A rate as a percentage with one digit."""
-    return marked(figure, lambda value: f"{100 * value:.1f}%")
+def marked(formatted: Callable[[Any], str]) -> Callable[[Figure], str]:
+    """A number in its format, n/a where there is none, and its source."""
 
+    def written(figure: Figure) -> str:
+        # A sum of rewards near the largest float may be none.
+        is_number = figure.value is not None and math.isfinite(figure.value)
+        return (formatted(figure.value) if is_number else "n/a") + figure.marker
 
-def chance(figure: Figure) -> str:
-    """A p or q: small ones are not 0."""
-    return marked(figure, wording.chance)
+    return written
 
 
 def points(figure: Figure) -> str:
-    """A difference of rates in percentage points, with its sign."""
-    told = marked(figure, wording.points)
-    return told if figure.value is None else f"{told} points"
+    """A difference of rates in percentage points, with its sign and unit."""
+    return VOICE.points(figure) + ("" if figure.value is None else " points")
 
 
-def signed(figure: Figure) -> str:
-    """A difference of rewards, with its sign."""
-    return marked(figure, wording.signed)
+def points_apart(figure: Figure) -> str:
+    """The same without a sign."""
+    return points(figure).removeprefix("+")
 
 
-def count(figure: Figure) -> str:
-    """A count, thousands apart."""
-    return marked(figure, lambda value: f"{value:,}")
-
-
-def many(figure: Figure, noun: str) -> str:
-    """A count of things: 1 task, 2 tasks."""
-    return f"{count(figure)} {noun}{'' if figure.value == 1 else 's'}"
-
-
-def num(figure: Figure) -> str:
-    """A reward or a variance with four digits after the point, without idle zeros."""
-    return marked(figure, lambda value: wording.short(f"{value:.4f}"))
-
-
-def amount(figure: Figure) -> str:
-    """An amount of tokens, turns or seconds, one digit after the point."""
-    return marked(figure, lambda value: wording.short(f"{value:,.1f}"))
-
-
-def span(low: Figure, high: Figure, format_: str) -> str:
+def span(low: Figure, high: Figure, form: str) -> str:
     """An interval in the format of its figures; n/a once where it is undefined."""
-    formatted = {"pct": pct, "num": num, "amount": amount}[format_]
+    formatted = VOICE.formats[form]
     return formatted(low) if low.value is None else f"{formatted(low)} to {formatted(high)}"
 
 
@@ -120,19 +117,9 @@ def restored(text: str) -> str:
     return text.replace(PIPE, "|").replace(OPENING, "<!--")
 
 
-def cite(citation: str | Figure) -> str:
-    """A citation, or nothing where there is no such rollout."""
-    return ref(citation) if isinstance(citation, str) else ""
-
-
 def code(text: str) -> str:
     """A command inside backquotes, which it must not end; nothing in it reads as a mark."""
     return one_line(text, 1000).replace("`", "'").replace("<!--", "<! --")
-
-
-def words(name: str) -> str:
-    """A name of ours as words."""
-    return name.replace("_", " ")
 
 
 def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
@@ -145,19 +132,105 @@ def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
     return ref(flat, limit) + mark
 
 
-def marked(figure: Figure, formatted: Callable[[float], str]) -> str:
-    """The number in its format, n/a where there is none, and its source."""
-    # A sum of rewards near the largest float may be none.
-    is_number = figure.value is not None and math.isfinite(figure.value)
-    text = formatted(figure.value) if is_number and figure.value is not None else "n/a"
-    return text + figure.marker
+def cause(name: str | Figure) -> str:
+    """A root cause spelled out; nothing where none is suggested."""
+    if not isinstance(name, str) or name == UNEXPLAINED:
+        return ""
+    is_known = set(name.split("+")) <= set(wording.CAUSES)
+    return wording.cause(name) if is_known else ref(name)
 
 
+def said(row: Row, column: str) -> str:
+    """A text of a row with its source: it may hold figures."""
+    return cell(getattr(row, column)) + Figure(None, f"{row.place}#{column}").marker
+
+
+def chart(name: str, **key: str) -> str:
+    """Where a chart stands; only the HTML page draws it."""
+    pairs = "&".join(f"{column}={encoded(value)}" for column, value in key.items())
+    return f"<!--blade-chart:{name}?{pairs}-->"
+
+
+def chart_key(mark: str) -> tuple[str, dict[str, str]]:
+    """The name and key of a chart from what follows `blade-chart:`."""
+    name, _, pairs = mark.partition("?")
+    return name, dict(parse_qsl(pairs, keep_blank_values=True))
+
+
+def curate(text: str) -> str:
+    """A place for a curator's judgement; its text must not end the comment."""
+    told = one_line(text, LONGEST_TASK).replace("<", "(").replace(">", ")")
+    return f"<!-- curate: {DASHES.sub('- ', told)} -->"
+
+
+def short(text: Any) -> str:
+    """A name or the beginning of a question."""
+    return one_line(" ".join(text.split()), SHORT) if isinstance(text, str) else ""
+
+
+def shortened(text: Any, length: Figure | None = None) -> str:
+    """An excerpt, already cut by its relation, and how much of it there is."""
+    if not isinstance(text, str) or not text.strip():
+        return "none"
+    told = neutral(" ".join(text.split()))
+    if length is None or length.value is None or length.value <= len(text):
+        return told
+    return f"{told}… ({len(text):,} of {length.value:,} characters)"
+
+
+def target(name: str) -> str:
+    """An id: bounded, without white space or what a parser would replace, one for each name."""
+    told = NO_ID.sub(lambda found: quote(found[0], safe="", errors="replace"), name)
+    if len(told) <= LONGEST_ID:
+        return told
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return f"{told[:LONGEST_ID]}~{digest[:16]}"
+
+
+def href(name: str) -> str:
+    """A link to the id of a name."""
+    return link(target(name))
+
+
+def link(id_: str) -> str:
+    """A link to an id of the page."""
+    return "#" + quote(id_, safe="/:@!$&'()*+,;=~-._")
+
+
+def shell(text: str) -> str:
+    """A word of a command."""
+    return neutral(shlex.quote(text))
+
+
+VOICE = Voice(marked, name=ref, text=label)
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    each.__name__: each
-    for each in (
-        *(amount, cell, chance, cite, code, count, excerpt, label, listed, many, num, pct, points),
-        *(ref, words),
-    )
+    **VOICE.formats,
+    "decided": VOICE.says("decided"),
+    "finding": VOICE.finding,
+    "line_name": VOICE.says("line_name"),
+    "many": VOICE.many,
+    "statements": VOICE.statements,
+    **{
+        each.__name__: each
+        for each in (
+            *(agree, cause, cell, code, excerpt, foremost, label, leading, listed),
+            *(points, points_apart, ref, said),
+        )
+    },
 }
-GLOBALS: Mapping[str, Callable[..., str]] = {"span": span}
+GLOBALS: Mapping[str, Any] = {
+    "change": VOICE.bare,
+    "level": VOICE.level,
+    "headline": VOICE.says("headline"),
+    "span": span,
+    **{
+        name: wording.WORDS[name]
+        for name in ("advice", "explainers", "metrics", "partings", "wrong_steps")
+    },
+}
+# Comments that no reader of Markdown shows.
+MARKS: Mapping[str, Callable[..., str]] = {"chart": chart, "curate": curate}
+# Of a page alone: what it prints is escaped besides.
+OF_PAGES: Mapping[str, Callable[..., str]] = {
+    each.__name__: each for each in (href, shell, short, shortened, target)
+}

@@ -5,71 +5,68 @@ from __future__ import annotations
 import re
 import shlex
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import jinja2
 
-from pipeline.report import filters, marks, phrases, templates
-from pipeline.report.cited import MARK, Sources
+from pipeline.report import filters, templates, wording
+from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
-from pipeline.report.filters import settled
-from pipeline.report.marks import CHART
-from pipeline.report.own_templates import replaced
-from pipeline.report.sections import COMPARISON, SECTIONS, Section
+from pipeline.report.figures import MARK
+from pipeline.report.filters import CHART, settled
+from pipeline.report.templates import explained, refuse_long, replaced
 
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of the report; the template below it is named after it."""
+
+    title: str
+
+    @property
+    def name(self) -> str:
+        """`Workflow Funnel` is workflow_funnel, on the command line and as a file."""
+        return self.title.lower().replace(" ", "_").replace("-", "_")
+
+
+SECTIONS = (
+    Section("Executive Summary"),
+    Section("Artifact Inventory"),
+    Section("Aggregate Results"),
+    Section("Workflow Funnel"),
+    Section("Task Outcome Buckets"),
+    Section("Dominant Failure Modes"),
+    Section("Sometimes-Pass Deep Dives"),
+    Section("Never-Pass Deep Dives"),
+    Section("Cross-Model Comparison"),
+    Section("Recommendations"),
+    Section("Reproducibility Notes"),
+)
+COMPARISON = SECTIONS[8]
+# Of several benchmarks: each has a report of its own.
+OVERVIEW = Section("Overview")
 # How much of a list a draft holds; the rest is a query away.
-LIMITS: dict[str, Any] = {
-    "summary_runs": 4,
-    "summary_comparisons": 2,
-    "summary_fixes": 3,
-    "gap_runs": 2,
-    "most_runs": 20,
-    "most_rows": 15,
-    "most_modes": 8,
-    "most_slices": 8,
-    "most_notices": 10,
-    "most_checks": 4,
-    "most_errors": 3,
-    "most_findings": 5,
-    "most_cards": 3,
-    "most_fixes": 5,
-    "most_changed": 2,
-    "detailed_comparisons": 2,
-    # Of a comparison; its table has the rest.
-    "told_labels": ("same tasks", "missing", "why"),
-}
+LIMITS = wording.WORDS["limits"]
+# Of benchmarks in a title.
+MOST_NAMED = 4
 # A comment on a pull request may have 65,536 characters.
 MOST_CHARACTERS, MOST_DETAILED = 60_000, 3
 CUT = "\nThe rest is cut off; `blade compare` prints it for fewer candidates."
-
-
-# What writes a line of Markdown; a page has the same, as HTML.
-FILTERS = {**filters.FILTERS, **phrases.FILTERS}
-GLOBALS = {**filters.GLOBALS, **phrases.GLOBALS}
 
 
 @cache
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """Our templates, those of a folder before them: each filter makes its own output inert."""
     made = templates.environment("markdown", folder, autoescape=False)
-    made.filters |= FILTERS
-    made.globals |= {**GLOBALS, **marks.GLOBALS}
+    made.filters |= filters.FILTERS
+    made.globals |= {**filters.GLOBALS, **filters.MARKS}
     return made
-
-
-@dataclass(frozen=True)
-class Written:
-    """A section as Markdown with the marks of its figures, without its heading."""
-
-    section: Section
-    text: str
 
 
 @dataclass(frozen=True)
@@ -78,26 +75,28 @@ class Document:
 
     title: str
     opening: str
-    sections: list[Written]
+    # Markdown with the marks of its figures, without the heading.
+    sections: Mapping[Section, str]
     sources: Sources
 
     @property
     def text(self) -> str:
         """The file: one source comment per block in place of the marks."""
         told = [f"# {self.title}", self.opening]
-        for each in self.sections:
-            told += [f"## {each.section.title}", self.sources.written(each.text)]
+        for section, text in self.sections.items():
+            told += [f"## {section.title}", self.sources.written(text)]
         return "\n\n".join(told) + "\n"
 
 
 def document(
-    content: Content,
-    *,
-    title: str,
-    sections: Sequence[Section] = SECTIONS,
-    folder: Path | None = None,
+    content: Content, *, sections: Sequence[Section] = SECTIONS, folder: Path | None = None
 ) -> Document:
-    """The sections asked for; templates of a folder go before ours."""
+    """The report on a benchmark or a run, by the templates of a folder before ours.
+
+    Of several benchmarks it is an overview.
+    """
+    if len(content.benchmarks) > 1 and tuple(sections) == SECTIONS:
+        sections = (OVERVIEW,)
     told = {
         "content": content,
         "commands": _commands(content, sections, folder),
@@ -111,8 +110,21 @@ def document(
     def rendered(name: str) -> str:
         return _tidy(environment(folder).get_template(f"{name}.md.j2").render(**told))
 
-    written = [Written(section, rendered(section.name)) for section in sections]
-    return Document(title, rendered("opening"), written, content.sources)
+    with explained(folder):
+        written = {section: rendered(section.name) for section in sections}
+        made = Document(_title(content), rendered("opening"), written, content.sources)
+    refuse_long(sum(map(len, written.values())), folder)
+    return made
+
+
+def _title(content: Content) -> str:
+    names = content.benchmarks
+    if len(content.runs) == 1:
+        (run,) = content.runs
+        return f"{filters.ref(run.run_id)} on {filters.ref(run.benchmark)}"
+    if len(names) > MOST_NAMED:
+        return f"Evaluation report: {len(content.runs)} runs of {len(names)} benchmarks"
+    return "Evaluation report: " + ", ".join(filters.ref(name) for name in names)
 
 
 def _commands(content: Content, sections: Sequence[Section], folder: Path | None) -> dict[str, str]:

@@ -5,37 +5,44 @@ The words stand in report_templates/sentences; a voice is how a medium prints wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from pipeline.report import templates, wording
-from pipeline.report.comparisons import Change, Comparison, Ledger
+from pipeline.report.comparisons import Change, Ledger
 from pipeline.report.figures import Figure, Row
 from pipeline.text import one_line
 
 METRICS, EFFECTS = wording.WORDS["metrics"], wording.WORDS["effects"]
 # What one metric says, each label with the macro of its name.
 LABELS = "verdict, change, new tasks, same tasks, missing, significance, pairing, why".split(", ")
+# Kinds of findings whose sentence counts the other runs that it holds for.
+OF_OTHERS = ("unscored", "unsettled", "unknown", "reported")
 
 
-@dataclass(frozen=True)
 class Voice:
-    """How a medium prints what a sentence holds: figures with their sources, or bare."""
+    """How a medium prints what a sentence holds: figures with their sources, or bare.
 
-    percent: Callable[[Figure], str]
-    points: Callable[[Figure], str]
-    number: Callable[[Figure], str]
-    signed: Callable[[Figure], str]
-    count: Callable[[Figure], str]
-    chance: Callable[[Figure], str]
-    name: Callable[[str], str]
-    text: Callable[[str], str]
+    `shown` makes of a format of numbers one of figures. The formats are attributes: `voice.pct`.
+    """
+
+    def __init__(
+        self,
+        shown: Callable[[Callable[[Any], str]], Callable[[Figure], str]],
+        *,
+        name: Callable[[str], str],
+        text: Callable[[str], str],
+    ) -> None:
+        self.formats = {form: shown(said) for form, said in wording.FORMATS.items()}
+        self.name, self.text = name, text
+
+    def __getattr__(self, form: str) -> Callable[[Figure], str]:
+        return self.formats[form]
 
     def level(self, of: Change | Row, figure: Figure) -> str:
         """A run's figure in the unit of the metric."""
-        return self.percent(figure) if of.metric == "pass_at_1" else self.number(figure)
+        return self.pct(figure) if of.metric == "pass_at_1" else self.num(figure)
 
     def bare(self, of: Change | Row, figure: Figure) -> str:
         """A difference of two such figures, with its sign and without its unit."""
@@ -49,12 +56,39 @@ class Voice:
     def span(self, of: Change | Row, low: Figure, high: Figure) -> str:
         """From the lower end of an interval to its upper one."""
         if low.value is None or high.value is None:
-            return self.number(low)
+            return self.num(low)
         return f"{self.bare(of, low)} to {self.change(of, high)}"
 
     def many(self, figure: Figure, noun: str) -> str:
         """A count of things: 1 task, 2 tasks."""
         return f"{self.count(figure)} {noun}{'' if figure.value == 1 else 's'}"
+
+    @cache  # noqa: B019, there are two voices and they last
+    def spoken(self, name: str) -> Any:
+        """The sentences of a template as functions."""
+        made = templates.environment("sentences", None, autoescape=False)
+        made.filters |= {**self.formats, "name": self.name, "text": self.text, "many": self.many}
+        made.filters |= {"agree": agree, "one_line": one_line, "cause": wording.cause}
+        made.filters |= {"unsigned": lambda told: told.removeprefix("+"), "widest": widest}
+        made.globals |= {"level": self.level, "bare": self.bare, "moved": self.change}
+        made.globals |= {"span": self.span, **wording.WORDS}
+        return made.get_template(f"{name}.j2").module
+
+    def finding(self, row: Row) -> str:
+        """A finding in one sentence, with the denominator of every share."""
+        return str(getattr(self.spoken("findings"), row.kind)(row))
+
+    def statements(self, change: Change) -> list[tuple[str, str]]:
+        """All that one metric says, a labelled sentence each; what is undefined says why."""
+        if not change.row.n_common_tasks.value:
+            return [("nothing shared", "the runs have no task in common")]
+        macros = self.spoken("comparisons")
+        told = [(label, getattr(macros, label.replace(" ", "_"))(change)) for label in LABELS]
+        return [(label, sentence) for label, sentence in told if sentence]
+
+    def says(self, what: str) -> Callable[[Any], str]:
+        """A sentence on a comparison, a change of it or a line of a ledger, by its macro."""
+        return lambda of: str(getattr(self.spoken("comparisons"), what)(of))
 
 
 def agree(figure: Figure, one: str, several: str) -> str:
@@ -62,43 +96,13 @@ def agree(figure: Figure, one: str, several: str) -> str:
     return one if figure.value == 1 else several
 
 
-@cache
-def spoken(name: str, voice: Voice) -> Any:
-    """The sentences of a template as functions, in a voice."""
-    made = templates.environment("sentences", None, autoescape=False)
-    made.filters |= {**vars(voice), "many": voice.many, "agree": agree, "one_line": one_line}
-    made.filters |= {
-        "cause": wording.cause,
-        "unsigned": lambda told: told.removeprefix("+"),
-        "widest": widest,
-    }
-    made.globals |= {"level": voice.level, "bare": voice.bare, "moved": voice.change}
-    made.globals |= {"span": voice.span, **wording.WORDS}
-    return made.get_template(f"{name}.j2").module
-
-
-def statements(change: Change, voice: Voice) -> list[tuple[str, str]]:
-    """All that one metric says, a labelled sentence each; what is undefined says why."""
-    if not change.row.n_common_tasks.value:
-        return [("nothing shared", "the runs have no task in common")]
-    macros = spoken("comparisons", voice)
-    told = [(label, getattr(macros, label.replace(" ", "_"))(change)) for label in LABELS]
-    return [(label, sentence) for label, sentence in told if sentence]
-
-
-def headline(comparison: Comparison, voice: Voice) -> str:
-    """One sentence: what changed by each metric, and the verdict where there is one."""
-    return str(spoken("comparisons", voice).headline(comparison))
-
-
-def verdict(change: Change, voice: Voice) -> str:
-    """The verdict in words; none where no base was named."""
-    return str(spoken("comparisons", voice).verdict(change))
-
-
-def line_name(line: Row, voice: Voice) -> str:
-    """What a line of a ledger is about; the last may stand for several."""
-    return str(spoken("comparisons", voice).line_name(line))
+def foremost(ranked: Iterable[Row], most: int) -> list[Row]:
+    """The first findings; what one says of other runs too is not said again of each."""
+    told: list[Row] = []
+    for row in ranked:
+        if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in told):
+            told.append(row)
+    return told[:most]
 
 
 def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:

@@ -1,13 +1,15 @@
-"""The metrics sidecar: one flat JSON object a run, the same keys in the same order every time."""
+"""Metrics for a program: flat JSON objects, the same keys in the same order every time."""
 
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.content import RunContent
 from pipeline.report.figures import Row
 from pipeline.report.wording import rounded
@@ -15,7 +17,10 @@ from pipeline.report.wording import rounded
 SCHEMA_VERSION = 1
 with Path(__file__).with_suffix(".toml").open("rb") as file:
     DECLARED = tomllib.load(file)
-RUN = {name: columns.split() for name, columns in DECLARED["run"].items()}
+RUN, COMPARED = (
+    {name: columns.split() for name, columns in DECLARED[of].items()}
+    for of in ("run", "comparison")
+)
 LEVELS, UNCERTAINTY, COUNTS = RUN["levels"], RUN["uncertainty"], DECLARED["counts"]
 
 
@@ -44,18 +49,18 @@ def run_object(run: RunContent) -> dict[str, Any]:
         "total_tasks": headline["n_tasks"],
         "total_rollouts": headline["n_rollouts"],
         "run_id": headline["run_id"],
-        **picked(headline, LEVELS),
+        **_picked(headline, LEVELS),
         **{name: headline[column] for name, column in COUNTS.items()},
-        **picked(headline, UNCERTAINTY),
-        **picked(headline, RUN["standing"]),
+        **_picked(headline, UNCERTAINTY),
+        **_picked(headline, RUN["standing"]),
         **{name: headline[column] for name, column in DECLARED["informative"].items()},
         **{name: _by_k(run.curves, name) for name in RUN["curves"]},
         "tasks_at": _by_k(run.curves, "n_tasks"),
-        "denominators": nested(run.policies, ("policy",), RUN["policy"]),
-        "funnel": [picked(stage.values, RUN["funnel"]) for stage in run.funnels],
-        "slices": nested(run.slices, ("slice_key", "slice_value"), RUN["slice"]),
-        "resources": nested(run.resources, ("measure", "outcome"), RUN["resource"]),
-        "reward_components": nested(run.components, ("component",), RUN["component"]),
+        "denominators": _nested(run.policies, ("policy",), RUN["policy"]),
+        "funnel": [_picked(stage.values, RUN["funnel"]) for stage in run.funnels],
+        "slices": _nested(run.slices, ("slice_key", "slice_value"), RUN["slice"]),
+        "resources": _nested(run.resources, ("measure", "outcome"), RUN["resource"]),
+        "reward_components": _nested(run.components, ("component",), RUN["component"]),
         **_failures(run),
         **{name: headline[column] for name, column in DECLARED["also_called"].items()},
     }
@@ -75,10 +80,79 @@ def _failures(run: RunContent) -> dict[str, Any]:
         "dominant_failure_fraction": rounded(dominant.get("share_of_failures")),
         "unexplained_failures": n_unexplained if is_settled else None,
         "unexplained_fraction": rounded(n_unexplained / n_failures) if n_failures else None,
-        "failure_modes": nested(run.modes, ("mode",), RUN["mode"]),
-        "root_causes": nested(run.causes, ("cause",), RUN["cause"]),
-        "recommendations": nested(run.recommendations, ("rank",), RUN["recommendation"]),
+        "failure_modes": _nested(run.modes, ("mode",), RUN["mode"]),
+        "root_causes": _nested(run.causes, ("cause",), RUN["cause"]),
+        "recommendations": _nested(run.recommendations, ("rank",), RUN["recommendation"]),
     }
+
+
+def comparison_objects(found: Iterable[Comparison]) -> list[dict[str, Any]]:
+    """One flat object per candidate and metric, the metric that leads first."""
+    return [_object(comparison, change) for comparison in found for change in comparison.changes]
+
+
+def _object(comparison: Comparison, change: Change) -> dict[str, Any]:
+    """What changed from a base to a candidate by one metric."""
+    row = change.row.values
+    return {
+        "base": comparison.base,
+        "candidate": comparison.candidate,
+        "metric": change.metric,
+        "benchmark": comparison.benchmark,
+        "is_lead": row["is_lead"],
+        "n_common_tasks": row["n_common_tasks"],
+        "pairing": {
+            **{name: row[f"n_{name}"] for name in COMPARED["pairing"]},
+            "refused_tasks": [task.values["task_id"] for task in comparison.refused],
+        },
+        "differs_in": _nested(comparison.differing, ("setting",), COMPARED["setting"]),
+        **_picked(row, COMPARED["levels"]),
+        "ci_new_tasks": _interval(row, "ci_new_tasks"),
+        "ci_same_tasks": _interval(row, "ci_same_tasks"),
+        "p_value": rounded(row["p_mean"]),
+        **_picked(row, COMPARED["tested"]),
+        "mde": {side: rounded(row[f"mde_{side}"]) for side in ("new_tasks", "same_tasks")},
+        "bounds": {
+            "counted_as_fail": rounded(row["delta_counted_as_fail"]),
+            "ci_counted_as_fail": _interval(row, "ci_counted_as_fail"),
+            "low": rounded(row["bound_low"]),
+            "high": rounded(row["bound_high"]),
+            "is_expected_known": row["is_expected_known"],
+        },
+        **_picked(row, COMPARED["decided"]),
+        "gains": [_picked(task.values, COMPARED["task"]) for task in change.gains],
+        "losses": [_picked(task.values, COMPARED["task"]) for task in change.losses],
+        "transitions": _nested(
+            comparison.transitions, ("bucket_before", "bucket_after"), COMPARED["transition"]
+        ),
+        "ledgers": _ledgers(change.ledgers),
+        "metrics": _nested(comparison.metrics, ("metric",), COMPARED["metric"]),
+        "flips": [_picked(flip.values, COMPARED["flip"]) for flip in comparison.flips],
+    }
+
+
+def _ledgers(ledgers: Iterable[Ledger]) -> dict[str, Any]:
+    """By name; slices by their key too."""
+    found: dict[str, Any] = {}
+    for ledger in ledgers:
+        name = ledger.name.replace(" ", "_")
+        if ledger.policy != "dropped":
+            name = f"{name}_{ledger.policy}"
+        told = {
+            **_picked(ledger.total.values, COMPARED["ledger"]),
+            "lines": [_picked(line.values, COMPARED["line"]) for line in ledger.lines],
+        }
+        if ledger.slice_key:
+            found.setdefault(name, {})[ledger.slice_key] = told
+        else:
+            found[name] = told
+    return found
+
+
+def _interval(row: Any, name: str) -> list[float] | None:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    is_defined = low is not None and math.isfinite(low) and math.isfinite(high)
+    return [rounded(low), rounded(high)] if is_defined else None
 
 
 def text(content: Any) -> str:
@@ -95,17 +169,17 @@ def _by_k(curve: Iterable[Row], name: str) -> dict[str, Any]:
     return {str(point.values["k"]): rounded(point.values[name]) for point in curve}
 
 
-def picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+def _picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Some of a row's values, rounded."""
     return {name: rounded(values[name]) for name in names}
 
 
-def nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
+def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
     """Rows as objects inside objects, one level a key."""
     found: dict[str, Any] = {}
     for row in rows:
         place = found
         for key in keys[:-1]:
             place = place.setdefault(row.values[key], {})
-        place[str(row.values[keys[-1]])] = picked(row.values, names)
+        place[str(row.values[keys[-1]])] = _picked(row.values, names)
     return found

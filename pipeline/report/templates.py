@@ -1,8 +1,15 @@
-"""Where templates stand: ours, and before them those of a user's own folder."""
+"""Templates: ours, and before them a user's own, whose mistakes are said with file and line."""
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+import hashlib
+import re
+import resource
+import signal
+import threading
+import traceback
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +17,19 @@ import jinja2
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from pipeline import files
+from pipeline.errors import InputError, did_you_mean
 from pipeline.report.figures import Figure, Row
 from pipeline.settings import data_folder
+from pipeline.text import one_line
 
 OURS = data_folder("report_templates")
+KINDS = ("markdown", "html")
+LONGEST = 300
+SECONDS = 60.0
+MEMORY = 2 << 30
+OBJECT = re.compile(r"'pipeline\.[\w.]*?(\w+) object'")
+HINT = "docs/report.md tells what a template can read and which filters there are."
 
 
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):
@@ -67,3 +83,123 @@ def _refuse_figures(value: object) -> object:
     if isinstance(value, Row):
         raise TypeError(f"a row of {value.relation} is printed whole: name one of its columns")
     return value
+
+
+def replaced(folder: Path | None) -> list[dict[str, str]]:
+    """The files that go before ours, each with its hash."""
+    return [
+        {"path": path.name, "sha256": hashlib.sha256(files.content(path)).hexdigest()}
+        for path in ([] if folder is None else _files(folder))
+    ]
+
+
+def check(folder: Path | None) -> None:
+    """Every file must replace one of ours and be a template: said before anything takes time."""
+    if folder is None:
+        return
+    # Only here and for a page: other commands should not wait for the parser of Markdown.
+    from pipeline.report import markdown
+    from pipeline.report.html import render
+
+    environments = {"markdown": markdown.environment, "html": render.environment}
+    ours = {path.name: kind for kind in KINDS for path in sorted((OURS / kind).glob("*.*"))}
+    found = _files(folder) if folder.is_dir() else []
+    if not found:
+        fault = "holds no template" if folder.is_dir() else "no such folder of templates"
+        raise InputError(f"{folder}: {fault}.", hint=f"It may hold: {', '.join(ours)}.")
+    for path in found:
+        if path.name not in ours or not path.is_file():
+            meant = "" if path.name in ours else did_you_mean(path.name, ours)
+            hint = f"{meant}These can be replaced: {', '.join(ours)}."
+            raise InputError(f"{path}: replaces nothing.", hint=hint)
+    # The folder may have changed since templates were last read from it.
+    for environment in environments.values():
+        environment.cache_clear()
+    for path in found:
+        try:
+            files.content(path).decode("utf-8")
+        except files.UnreadableError as error:
+            raise InputError(f"{path}: {error}.", hint=HINT) from error
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: cannot be read as UTF-8 text.", hint=HINT) from error
+        if path.suffix == ".j2":
+            with explained(folder, read=path):
+                environments[ours[path.name]](folder).get_template(path.name)
+
+
+@contextmanager
+def explained(folder: Path | None, *, read: Path | None = None) -> Iterator[None]:
+    """What fails in a user's template is theirs to mend; what fails in ours is a bug.
+
+    `read` is the template that is only read.
+    """
+    if folder is None:
+        yield
+        return
+    try:
+        with _bounded():
+            yield
+    except Exception as error:
+        place = _place(error, folder) or read
+        if isinstance(error, (TimeoutError, MemoryError)):
+            place = place or folder
+        if place is None:
+            raise
+        told = one_line(_told(error), LONGEST)
+        raise InputError(f"{place}: {told}", hint=HINT) from error
+
+
+def refuse_long(n_characters: int, folder: Path | None) -> None:
+    """Say so where a user's templates write a page that nobody could open."""
+    if folder is not None and n_characters > files.MOST_BYTES:
+        told = f"a page of more than {files.MOST_BYTES >> 20} MB comes of these templates"
+        raise InputError(f"{folder}: {told}.", hint=HINT)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """For a page so many seconds and so much memory: a loop may be endless, a text may double."""
+
+    def late(_number: int, _frame: object) -> None:
+        raise TimeoutError(f"took longer than {SECONDS} s and was ended.")
+
+    with ExitStack() as after:
+        # Elsewhere than on the main thread there are no alarms.
+        if threading.current_thread() is threading.main_thread():
+            after.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, late))
+            after.callback(signal.setitimer, signal.ITIMER_REAL, 0)
+            # Again and again: whoever folds constants passes over the first.
+            signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
+        taken = Path("/proc/self/statm")
+        if taken.exists():
+            most, hardest = resource.getrlimit(resource.RLIMIT_AS)
+            wanted = int(taken.read_text().split()[0]) * resource.getpagesize() + MEMORY
+            if most == resource.RLIM_INFINITY or wanted < most:
+                after.callback(resource.setrlimit, resource.RLIMIT_AS, (most, hardest))
+                resource.setrlimit(resource.RLIMIT_AS, (wanted, hardest))
+        yield
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+
+
+def _place(error: BaseException, folder: Path) -> str | None:
+    """File and line of the innermost template, where that is the user's."""
+    places = {folder, *(OURS / kind for kind in KINDS)}
+    found = [(step.filename, step.lineno) for step in traceback.extract_tb(error.__traceback__)]
+    inside = [step for step in found if Path(step[0]).parent in places]
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        inside = [(error.filename or "", error.lineno)]
+    is_theirs = bool(inside) and Path(inside[-1][0]).parent == folder
+    return "{}:{}".format(*inside[-1]) if is_theirs else None
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, jinja2.TemplateNotFound):
+        return f"there is no template {error.name}."
+    if isinstance(error, MemoryError):
+        return f"took more than {MEMORY >> 30} GB of memory and was ended."
+    # Names of our modules mean nothing to whoever writes a template.
+    told = str(error.args[0]) if error.args else type(error).__name__
+    return OBJECT.sub(r"\1", told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,18 @@ def short(text: str) -> str:
     """A number without idle zeros."""
     told = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if told == "-0" else told
+
+
+# How a figure is printed, by the name that templates and metrics.toml have for it.
+FORMATS: Mapping[str, Callable[[Any], str]] = {
+    "pct": lambda rate: f"{100 * rate:.1f}%",
+    "points": points,
+    "num": lambda value: short(f"{value:.4f}"),
+    "signed": signed,
+    "count": lambda number: f"{number:,}",
+    "amount": lambda value: short(f"{value:,.1f}"),
+    "chance": chance,
+}
 
 
 def rounded(value: Any) -> Any:

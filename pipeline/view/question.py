@@ -112,15 +112,15 @@ def _chart(names: list[str], rows: Rows, axes: tuple[str, str]) -> Markup:
     scale = svg.scale([number for _, number in shown], svg.LEFT, svg.RIGHT) if shown else None
     if scale is None:
         return Markup("")
-    lines = []
+    lines, shapes = [], svg.macros("shapes")
     for name, number in shown:
         start, end = sorted((scale.at(0.0), scale.at(number)))
         kind = "reached" if number >= 0 else "loss"
         text = short(f"{number:.4f}") if abs(number) < 1e6 else f"{number:.4g}"
-        lines.append(svg.Line(name, [[text]], svg.bar(kind, start, end)))
+        lines.append(svg.Line(name, [[text]], shapes["bar"](kind, start, end)))
     high = svg.TOP + svg.ROW * len(lines)
-    picture = svg.axis(svg.ticks(scale.low, scale.high), scale, 22, high)
-    picture += svg.rows(lines, [(svg.VALUE, "", "end")])
+    picture = shapes["axis"](svg.ticks(scale.low, scale.high), scale, 22, high)
+    picture += shapes["rows"](lines, [(svg.VALUE, "", "end")])
     more = f"The first {len(shown)} of {len(rows)} rows." if len(shown) < len(rows) else ""
     title = svg.inert(f"{axes[1]} by {axes[0]}")
-    return Markup(svg.figure("chart-answer", title, lines, picture, high + 26, more))
+    return Markup(shapes["figure"]("chart-answer", title, lines, picture, high + 26, more))

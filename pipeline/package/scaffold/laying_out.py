@@ -34,7 +34,7 @@ from pipeline.package.layout import (
 from pipeline.package.scaffold.selection import LABELS, Selection, select
 from pipeline.package.scaffold.skill import TOLD, asked, profile_text, refreshed, skill_text
 from pipeline.report import Source
-from pipeline.report.marks import CURATE
+from pipeline.report.filters import CURATE
 from pipeline.text import one_line
 
 PROFILE = "blade.toml"

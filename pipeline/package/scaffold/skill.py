@@ -12,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from pipeline.report import Source, filters, marks, wording
+from pipeline.report import Source, filters, wording
 from pipeline.report.templates import environment
 from pipeline.text import one_line
 
@@ -173,7 +173,7 @@ def _rendered(template: str, **values: Any) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     made = environment("package", None, autoescape=False)
-    made.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref", "words")}
+    made.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref")}
     made.filters |= {
         "cell_code": lambda text: f"`{filters.code(text)}`".replace("|", "\\|"),
         "count": lambda value: "n/a" if value is None else f"{value:,}",
@@ -181,7 +181,7 @@ def _environment() -> jinja2.Environment:
         "number": lambda value: "n/a" if value is None else wording.short(f"{value:.4f}"),
         "pct": lambda value: "n/a" if value is None else f"{100 * value:.1f}%",
     }
-    made.globals |= {"curate": marks.curate, "share": _share}
+    made.globals |= {"curate": filters.curate, "share": _share}
     return made
 
 

@@ -279,7 +279,7 @@ def is_denied(text: str, start: int, end: int) -> bool:
 
 
 def _spelled(word: str) -> Token:
-    return Token(0, 0, 0, 0, word, float(SPELLED[word]))
+    return Token(0, 0, 0, word, float(SPELLED[word]))
 
 
 def values(figures: Iterable[Token]) -> Counter[float]:

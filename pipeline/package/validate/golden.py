@@ -26,8 +26,7 @@ from pipeline.package.validate.subject import (
 )
 from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
 from pipeline.package.verify.units import units
-from pipeline.report import blocks
-from pipeline.report.sections import SECTIONS
+from pipeline.report import SECTIONS, blocks
 
 REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
 DIFFICULTIES = ("high", "medium", "low")

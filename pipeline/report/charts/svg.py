@@ -1,16 +1,21 @@
-"""What every chart is drawn with: a bar, a dot with whiskers, a line, and rows of figures."""
+"""What every chart is drawn with: a bar, a dot with whiskers, a line, and rows of figures.
+
+How each is written stands in report_templates/charts.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from pipeline.report import wording
+from markupsafe import Markup
+
+from pipeline.report import templates, wording
 from pipeline.report.figures import Figure
 from pipeline.text import one_line
 
@@ -18,15 +23,6 @@ WIDTH, TOP, ROW, BAR = 600, 26, 24, 16
 # Names end, then numbers, then the plot begins: on a narrow screen the plot is what scrolls.
 NAME, VALUE, LEFT, RIGHT = 176, 228, 238, 592
 MOST_SAID = 12
-# Shapes tell lines apart without their colour; each from its middle, about seven pixels across.
-MARKS = (
-    "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0z",
-    "m-3.2-3.2h6.4v6.4h-6.4z",
-    "m0-4l4 7h-8z",
-    "m0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z",
-    "m0 4l4-7h-8z",
-    "m-1.2-4h2.4v2.8h2.8v2.4h-2.8v2.8h-2.4v-2.8h-2.8v-2.4h2.8z",
-)
 
 
 class Part(NamedTuple):
@@ -38,8 +34,6 @@ class Part(NamedTuple):
 
 Piece = str | Part
 Tick = tuple[float, str]
-# Where its values stand, what they are, and from which end.
-Column = tuple[float, str, str]
 
 
 class Scale(NamedTuple):
@@ -61,33 +55,28 @@ class Line(NamedTuple):
 
     name: str
     values: Sequence[Sequence[Piece]]
-    drawn: str
+    # By the macro of its chart, or already.
+    drawn: Any
     kind: str = ""
 
 
-def percent(figure: Figure) -> Part:
-    """A rate as pages print it."""
-    return _part(figure, lambda value: f"{100 * value:.1f}%")
+def part(figure: Figure, form: str) -> Part:
+    """A figure as pages print it in a format."""
+    said = wording.FORMATS[form](figure.value) if is_known(figure) else "n/a"
+    return Part(said, figure.source)
 
 
-def count(figure: Figure) -> Part:
-    """A count, thousands apart."""
-    return _part(figure, lambda value: f"{value:,}")
+count, percent = partial(part, form="count"), partial(part, form="pct")
 
 
 def level(metric: str, figure: Figure) -> Part:
     """A run's figure in the unit of its metric."""
-    number = _part(figure, lambda value: wording.short(f"{value:.4f}"))
-    return percent(figure) if metric == "pass_at_1" else number
+    return part(figure, "pct" if metric == "pass_at_1" else "num")
 
 
 def change(metric: str, figure: Figure) -> Part:
     """A difference of two such figures, with its sign."""
-    return _part(figure, wording.points if metric == "pass_at_1" else wording.signed)
-
-
-def _part(figure: Figure, formatted: Callable[[float], str]) -> Part:
-    return Part(formatted(figure.value or 0) if is_known(figure) else "n/a", figure.source)
+    return part(figure, "points" if metric == "pass_at_1" else "signed")
 
 
 def is_known(*figures: Figure) -> bool:
@@ -120,85 +109,6 @@ def px(value: float) -> str:
     return wording.short(f"{value:.1f}")
 
 
-def bar(kind: str, x: float, end: float, *, y: float = 0, high: float = BAR) -> str:
-    """A bar from one place to another; the style sheet colours and hatches it by its kind."""
-    width = px(end - x)
-    return f'<path class="{kind}" d="M{px(x)} {px(y)}h{width}v{px(high)}h-{width}z"/>\n'
-
-
-def dot(x: float, ends: tuple[float, float] | None) -> str:
-    """A dot with its whiskers."""
-    whiskers = ""
-    if ends:
-        low, high = map(px, ends)
-        whiskers = f'<path class="interval" d="M{low} 4v8M{low} 8H{high}M{high} 4v8"/>\n'
-    return f'{whiskers}<circle class="dot" cx="{px(x)}" cy="8" r="4.5"/>\n'
-
-
-def line(kind: str, points: Sequence[tuple[float, float]], *, end: str = "") -> str:
-    """A line through points; the end of its path may close it to an area."""
-    places = "L".join(f"{px(x)} {px(y)}" for x, y in points)
-    return f'<path class="{kind}" d="M{places}{end}"/>\n' if points else ""
-
-
-def marks(number: int, points: Iterable[tuple[float, float]]) -> str:
-    """The shape of a line at some of its points."""
-    path = "".join(f"M{px(x)} {px(y)}{MARKS[number % len(MARKS)]}" for x, y in points)
-    return f'<path class="mark run-{number + 1}" d="{path}"/>\n'
-
-
-def axis(found: Iterable[Tick], x: Scale, top: float, bottom: float) -> str:
-    """Upright lines with their values below."""
-    places = [(x.at(value), text) for value, text in found]
-    grid = "".join(f"M{px(place)} {px(top)}V{px(bottom)}" for place, _ in places)
-    texts = (label(at, bottom + 16, text, anchor="middle", kind="tick") for at, text in places)
-    return f'<path class="grid" d="{grid}"/>\n' + "".join(texts)
-
-
-def rows(lines: Sequence[Line], columns: Sequence[Column], top: float = 0) -> str:
-    """The heads of columns and below them each line, moved to its place."""
-    drawn = "".join(
-        label(x, top + 14, head, anchor=anchor, kind="tick") for x, head, anchor in columns
-    )
-    for place, each in enumerate(lines):
-        values = "".join(
-            label(x, 12, *value, anchor=anchor, kind=each.kind)
-            for (x, _, anchor), value in zip(columns, each.values, strict=True)
-        )
-        whole = inert(each.name)
-        shown = fitted(whole, NAME - 4)
-        title = "" if shown == whole else whole
-        name = label(NAME, 12, shown, anchor="end", kind=each.kind, title=title)
-        moved = px(top + TOP + ROW * place)
-        drawn += f'<g transform="translate(0 {moved})">\n{each.drawn}{name}{values}</g>\n'
-    return drawn
-
-
-def label(
-    x: float, y: float, *pieces: Piece, anchor: str = "", kind: str = "", title: str = ""
-) -> str:
-    """Text at a place; `title` is a name in full where it was shortened."""
-    more = f' text-anchor="{anchor}"' if anchor else ""
-    more += f' class="{kind}"' if kind else ""
-    full = f"<title>{escape(title)}</title>" if title else ""
-    return f'<text x="{px(x)}" y="{px(y)}"{more}>{written(pieces, "tspan")}{full}</text>\n'
-
-
-def written(pieces: Iterable[Piece], tag: str) -> str:
-    """Words and figures; each figure says where it came from."""
-    return "".join(
-        f'<{tag} data-figure="{escape(piece.source)}">{escape(piece.text)}</{tag}>'
-        if isinstance(piece, Part) and piece.source
-        else escape(plain([piece]))
-        for piece in pieces
-    )
-
-
-def plain(pieces: Iterable[Piece]) -> str:
-    """The same where only words can stand."""
-    return "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
-
-
 @lru_cache(maxsize=10_000)
 def inert(untrusted: str) -> str:
     """A name that is not ours: one line, bounded."""
@@ -228,18 +138,19 @@ def figure_id(name: str, key: Mapping[str, str]) -> str:
     return f"chart-{name.replace('_', '-')}-{digest[:10]}"
 
 
-def figure(
-    id_: str, title: str, lines: Sequence[Line], drawn: str, high: float, *caption: Piece
-) -> str:
-    """What every chart has around it: a heading, and its lines in words for who cannot see."""
-    said = [" ".join([f"{inert(each.name)}:", *map(plain, each.values)]) for each in lines]
-    said[MOST_SAID:] = [f"and {len(said) - MOST_SAID} more"] * (len(said) > MOST_SAID)
-    return (
-        f'<figure class="chart" id="{id_}">\n'
-        f'<p class="heading" aria-hidden="true">{escape(title)}</p>\n'
-        f'<svg viewBox="0 0 {WIDTH} {px(high)}" role="img" '
-        f'aria-labelledby="{id_}-title {id_}-desc" font-size="12">\n'
-        f'<title id="{id_}-title">{escape(title)}</title>\n'
-        f'<desc id="{id_}-desc">{escape("; ".join(said))}.</desc>\n'
-        f"{drawn}</svg>\n<figcaption>{written(caption, 'span')}</figcaption>\n</figure>\n"
-    )
+def first(lines: Sequence[Line], n_all: int, what: str) -> str:
+    """Of a chart that shows only some of them."""
+    return f" The first {len(lines)} of {n_all} {what}." if len(lines) < n_all else ""
+
+
+@cache
+def macros(name: str) -> dict[str, Callable[..., Markup]]:
+    """What a template of report_templates/charts draws."""
+    made = templates.environment("charts", None, autoescape=True)
+    made.filters |= {"px": px, "inert": inert, "fitted": fitted, "wide": wide, "count": count}
+    made.filters["inside"] = lambda text: Markup(escape(text))
+    made.globals |= {"width": WIDTH, "first_row": TOP, "row_height": ROW, "bar_height": BAR}
+    made.globals |= {"name_ends": NAME, "value_ends": VALUE, "left": LEFT, "right": RIGHT}
+    made.globals |= {"most_said": MOST_SAID, "ticks": ticks, "level": level, "first": first}
+    made.globals["metrics"] = wording.WORDS["metrics"]
+    return vars(made.get_template(f"{name}.svg.j2").module)

@@ -13,11 +13,9 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
-from pipeline.report.filters import restored
-from pipeline.report.html.texts import href, link, target
+from pipeline.report.figures import MARK
+from pipeline.report.filters import CHART, href, link, restored, target
 
-FIGURE = re.compile(r"<!--blade:([^<>\s]+)-->")
-CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
@@ -133,7 +131,7 @@ class Body(RendererHTML):
         """Escaped; what a marker stands behind is a figure."""
         content = tokens[idx].content
         after = [each.content for each in tokens[idx + 1 : idx + 2] if each.type == "html_inline"]
-        source = FIGURE.fullmatch("".join(after))
+        source = MARK.fullmatch("".join(after))
         return _marked(content, source[1]) if source else escape(content)
 
     def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -11,9 +10,8 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
-from pipeline.report.figures import Row
-from pipeline.report.filters import restored
-from pipeline.report.html.texts import short
+from pipeline.report.figures import Row, grouped
+from pipeline.report.filters import restored, short
 from pipeline.report.tables import DECLARED, Source, rows_of
 from pipeline.text import json_text, neutral, parsed
 
@@ -24,6 +22,7 @@ CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # How much is shown before and behind what differs.
 BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
 NOTHING = "nothing"
+KEY = ("run_id", "task_id", "rollout_index")
 STATUS = {
     "differs": "made differently",
     "failed": "ended in an error",
@@ -84,8 +83,8 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
     seqs = dict(zip(keys, chosen.values(), strict=True))
     found = rows_of(source, DECLARED["evidence"], keys)
     shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]
-    events = _grouped(rows_of(source, DECLARED["evidence_events"], shown) if shown else [])
-    differences = _grouped(rows_of(source, DECLARED["evidence_differences"], keys))
+    events = grouped(rows_of(source, DECLARED["evidence_events"], shown) if shown else [], *KEY)
+    differences = grouped(rows_of(source, DECLARED["evidence_differences"], keys), *KEY)
     return [
         Evidence(
             str(Citation(*key, None)),
@@ -97,13 +96,6 @@ def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
         for row in found
         for key in [_of(row)]
     ]
-
-
-def _grouped(found: list[Row]) -> dict[tuple[str, str, int], list[Row]]:
-    grouped: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
-    for row in found:
-        grouped[_of(row)].append(row)
-    return grouped
 
 
 def beside(row: Mapping[str, Any]) -> Beside:
@@ -168,5 +160,5 @@ def _telling(row: Row, cited_events: set[int]) -> list[int]:
 
 
 def _of(row: Row) -> tuple[str, str, int]:
-    values = row.values
-    return values["run_id"], values["task_id"], values["rollout_index"]
+    run_id, task_id, rollout_index = (row.values[name] for name in KEY)
+    return run_id, task_id, rollout_index

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -16,19 +17,22 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import charts, markdown, marks, templates
+from pipeline.report import charts, filters, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
+from pipeline.report.figures import Figure, Row
 from pipeline.report.html import body
 from pipeline.report.html.evidence import Evidence, cited, collect
 from pipeline.report.html.tasks import Strip, paths, strips
-from pipeline.report.html.texts import FILTERS
-from pipeline.report.markdown import Document, Written
+from pipeline.report.markdown import COMPARISON, Document, Section
 from pipeline.report.tables import Source
 
 # Sections that are not folded, and the one that every task goes with.
 OPEN, TASKS = ("executive_summary", "overview"), "task_outcome_buckets"
 MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
+MOST_ROWS = 300
+# Columns of the account that are words, not names.
+PLAIN = frozenset({"metric", "policy", "measure", "outcome", "status", "reason", "stage", "title"})
 # What a fold may hold, and how it begins in HTML.
 HELD = {"chart": "<figure", "table": "<table", "card": '<details class="card'}
 
@@ -89,7 +93,7 @@ class Drawing:
 
     def placed(self, mark: str) -> str:
         """The chart of a mark; of the only benchmark where none is named."""
-        name, key = marks.chart_key(mark)
+        name, key = filters.chart_key(mark)
         names = self.content.benchmarks
         return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
 
@@ -97,16 +101,18 @@ class Drawing:
 def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
     """The whole file."""
     templates_ = environment(folder)
-    wanted = cited(
-        (written.text for written in document.sections), {run.run_id for run in content.runs}
-    )
+    sections = {
+        section: f"{text}\n\n{account(section.name, content)}".strip()
+        for section, text in document.sections.items()
+    }
+    wanted = cited(sections.values(), {run.run_id for run in content.runs})
     evidence = collect(source, wanted)
     drawing = Drawing(content, set())
     found = _benchmarks(content, drawing)
     writer = body.Body(
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
     )
-    parts = [_part(each, writer) for each in document.sections]
+    parts = [_part(*each, writer) for each in sections.items()]
     told = Page(
         title=Markup(body.inline(document.title)),
         opening=Markup(body.inline(document.opening)),
@@ -127,10 +133,10 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
     made = templates.environment("html", folder, autoescape=True)
-    made.filters |= {name: _inlined(written) for name, written in markdown.FILTERS.items()}
-    made.filters |= {**FILTERS, "paths": paths}
+    made.filters |= {name: _inlined(written) for name, written in filters.FILTERS.items()}
+    made.filters |= {**filters.OF_PAGES, "paths": paths}
     made.globals |= {
-        name: _inlined(each) if callable(each) else each for name, each in markdown.GLOBALS.items()
+        name: _inlined(each) if callable(each) else each for name, each in filters.GLOBALS.items()
     }
     return made
 
@@ -168,12 +174,11 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
     return found
 
 
-def _part(written: Written, writer: body.Body) -> Part:
-    name = written.section.name
-    lead, rest = map(Markup, writer.section(written.text, name=name))
+def _part(section: Section, text: str, writer: body.Body) -> Part:
+    lead, rest = map(Markup, writer.section(text, name=section.name))
     counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
     told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
-    return Part(name, written.section.title, lead, rest, ", ".join(told))
+    return Part(section.name, section.title, lead, rest, ", ".join(told))
 
 
 def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
@@ -182,3 +187,60 @@ def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
     text = "".join(environment.loader.get_source(environment, name)[0] for name in names)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), f"sha256-{digest}"
+
+
+@cache
+def metrics() -> dict[str, Any]:
+    """What metrics.toml declares: each metric by its column, and the tables of the account."""
+    with (Path(__file__).parents[1] / "metrics.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def account(section: str, content: Content) -> str:
+    """The full account: tables of a section as Markdown with the marks of their figures."""
+    pairs = {(each.base, each.candidate) for each in content.comparisons}
+    parts = []
+    for each in (each for each in metrics()["account"] if each["section"] == section):
+        if section == COMPARISON.name:
+            every = content.tables[each["table"]]
+            rows = [row for row in every if (row.base, row.candidate) in pairs]
+        else:
+            rows = getattr(content, each["table"])
+        parts.append(_table(each["title"], rows, each["columns"].split()))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """A table without columns that nothing is in; of very many rows the first."""
+    shown = [
+        name for name in columns if any(row.values[name] not in (None, "", []) for row in rows)
+    ]
+    if not shown:
+        return ""
+    rules = ["---:" if name in metrics() else "---" for name in shown]
+    lines = [
+        f"#### {title}",
+        "",
+        f"| {' | '.join(_words(name) for name in shown)} |",
+        f"| {' | '.join(rules)} |",
+        *(f"| {' | '.join(_cell(row, name) for name in shown)} |" for row in rows[:MOST_ROWS]),
+    ]
+    if len(rows) > MOST_ROWS:
+        lines += ["", f'The first rows; all: `blade sql "from {rows[0].relation}"`.']
+    return "\n".join(lines)
+
+
+def _words(name: str) -> str:
+    return str(metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " "))
+
+
+def _cell(row: Row, name: str) -> str:
+    value = row.values[name]
+    if value is None or value == "":
+        return ""
+    if isinstance(value, list):
+        return filters.listed(value)
+    figure = getattr(row, name)
+    if isinstance(figure, Figure):
+        return str(filters.FILTERS[metrics().get(name, {}).get("format", "num")](figure))
+    return filters.ref(str(value)) if name not in PLAIN else filters.cell(str(value))
