@@ -146,7 +146,7 @@ def test_holm_is_the_step_down(p_values: list[float]) -> None:
 )
 def test_verdict(given_values: tuple[float, float, float, float], said: str) -> None:
     """Interval and bounds both have to be clear; a value on a limit is not beyond it."""
-    assert stats.verdict(*given_values, 0.02) == said
+    assert stats.verdict(*given_values, margin=0.02) == said
 
 
 @given(*[st.floats(-0.1, 0.1)] * 4)
@@ -154,8 +154,8 @@ def test_verdict_the_other_way_round(a: float, b: float, c: float, d: float) -> 
     """Base and candidate swapped, improved is regressed, and the rest is as it was."""
     (low, high), (bound_low, bound_high) = sorted((a, b)), sorted((c, d))
     opposite = {"improved": "regressed", "regressed": "improved"}
-    said = stats.verdict(low, high, bound_low, bound_high, 0.02)
-    swapped = stats.verdict(-high, -low, -bound_high, -bound_low, 0.02)
+    said = stats.verdict(low, high, bound_low, bound_high, margin=0.02)
+    swapped = stats.verdict(-high, -low, -bound_high, -bound_low, margin=0.02)
     assert swapped == opposite.get(said, said)
 
 

@@ -9,25 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.analysis import false_alarms, stats
+from pipeline.analysis import stats
+from pipeline.analysis.false_alarms import excludes_zero, false_alarms, shrunken_rates
 
 
 def test_shrunken_rates_by_hand() -> None:
     """Rates 0, 1/2, 1 of four repeats: noise 1/36, spread 1/4, so 8/9 of a distance is kept."""
     # Within: 0, 1/4 x 4/3 = 1/3, 0, on average 1/9; over four repeats 1/36. Between 1/4 - 1/36.
-    found = false_alarms.shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    found = shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
     assert found.tolist() == pytest.approx([0.5 - 4 / 9, 0.5, 0.5 + 4 / 9])
 
 
 def test_shrunken_rates_at_the_edges() -> None:
     """No spread beyond noise, or no repeats: all at the mean. No noise: all as they are."""
-    assert false_alarms.shrunken_rates(np.array([1, 2, 3]), np.full(3, 4)).tolist() == [0.5] * 3
-    assert (
-        false_alarms.shrunken_rates(np.array([1, 0, 1, 1]), np.ones(4, int)).tolist() == [0.75] * 4
-    )
-    assert false_alarms.shrunken_rates(np.array([0, 4]), np.array([4, 4])).tolist() == [0, 1]
-    assert false_alarms.shrunken_rates(np.array([3]), np.array([4])).tolist() == [0.75]
-    assert false_alarms.shrunken_rates(np.array([], int), np.array([], int)).tolist() == []
+    assert shrunken_rates(np.array([1, 2, 3]), np.full(3, 4)).tolist() == [0.5] * 3
+    assert shrunken_rates(np.array([1, 0, 1, 1]), np.ones(4, int)).tolist() == [0.75] * 4
+    assert shrunken_rates(np.array([0, 4]), np.array([4, 4])).tolist() == [0, 1]
+    assert shrunken_rates(np.array([3]), np.array([4])).tolist() == [0.75]
+    assert shrunken_rates(np.array([], int), np.array([], int)).tolist() == []
 
 
 @settings(max_examples=30)
@@ -35,12 +34,12 @@ def test_shrunken_rates_at_the_edges() -> None:
 def test_shrunken_rates_are_nearer_the_mean(counts: list[tuple[int, int]]) -> None:
     """Rates stay in order between their own and the mean, whatever the order of tasks."""
     passed, scored = np.array(counts, dtype=np.int64).reshape(-1, 2).T
-    found = false_alarms.shrunken_rates(passed, scored)
+    found = shrunken_rates(passed, scored)
     own = passed / scored
     mean = own.mean() if len(own) else 0.0
     assert np.all(np.abs(found - mean) <= np.abs(own - mean) + 1e-12)
     assert np.all((found - mean) * (own - mean) >= -1e-12)
-    assert false_alarms.shrunken_rates(passed[::-1], scored[::-1]).tolist() == found[::-1].tolist()
+    assert shrunken_rates(passed[::-1], scored[::-1]).tolist() == found[::-1].tolist()
 
 
 def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -53,9 +52,7 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_false_alarm_rate_is_simulation(n: int) -> None:
     """It is what simulating every rollout gives, with few alike tasks and with many."""
     base, candidate, rates = suite(n)
-    found = false_alarms.false_alarm_rate(
-        base, candidate, rates, margin=0.02, fires=false_alarms.excludes_zero
-    )
+    found = false_alarms(base, candidate, rates, margin=0.02, fires=excludes_zero)
     random, n_pairs = np.random.default_rng(2), 1000
     d = random.binomial(candidate, rates, (n_pairs, n)) / candidate
     d -= random.binomial(base, rates, (n_pairs, n)) / base
@@ -63,14 +60,14 @@ def test_false_alarm_rate_is_simulation(n: int) -> None:
     size, bounded = np.full(n_pairs, float(n)), np.full(n_pairs, True)
     low, high = stats.change_interval(mean, se, size, size - 1, is_bounded=bounded)
     inside = np.mean((low > -0.02) & (high < 0.02))
-    assert found.improved == pytest.approx(np.mean(low > 0), abs=0.02)
-    assert found.regressed == pytest.approx(np.mean(high < 0), abs=0.02)
-    assert found.either == pytest.approx(found.improved + found.regressed)
-    assert found.within_margin == pytest.approx(inside, abs=0.08)
-    assert 0.03 <= found.either <= 0.07
+    assert found["improved"] == pytest.approx(np.mean(low > 0), abs=0.02)
+    assert found["regressed"] == pytest.approx(np.mean(high < 0), abs=0.02)
+    assert found["either"] == pytest.approx(found["improved"] + found["regressed"])
+    assert found["no_change"] == pytest.approx(inside, abs=0.08)
+    assert 0.03 <= found["either"] <= 0.07
     # What a verdict needs besides fires less often, never more.
-    verdict = false_alarms.false_alarm_rate(base, candidate, rates, margin=0.02, n_simulations=500)
-    assert 0.01 <= verdict.either <= 0.07
+    verdict = false_alarms(base, candidate, rates, margin=0.02, n_simulations=500)
+    assert 0.01 <= verdict["either"] <= 0.07
 
 
 def test_tasks_in_any_order() -> None:
@@ -78,13 +75,13 @@ def test_tasks_in_any_order() -> None:
     base, candidate, rates = suite(200)
     order = np.random.default_rng(3).permutation(200)
     few = {"margin": 0.02, "n_simulations": 300}
-    found = false_alarms.false_alarm_rate(base, candidate, rates, **few)
+    found = false_alarms(base, candidate, rates, **few)
     again = (column[order] for column in (base, candidate, rates))
-    assert false_alarms.false_alarm_rate(*again, **few) == found
-    passed = np.minimum(base, 3), np.minimum(candidate, 2)
-    rerun = false_alarms.rerun_false_alarm_rate(base, candidate, *passed, **few)
-    again = (column[order] for column in (base, candidate, *passed))
-    assert false_alarms.rerun_false_alarm_rate(*again, **few) == rerun
+    assert false_alarms(*again, **few) == found
+    passed = np.minimum(base, 3) + np.minimum(candidate, 2)
+    rerun = false_alarms(base, candidate, passed, is_rerun=True, **few)
+    again = (column[order] for column in (base, candidate, passed))
+    assert false_alarms(*again, is_rerun=True, **few) == rerun
 
 
 @pytest.mark.slow
@@ -93,10 +90,10 @@ def test_rerun(n: int) -> None:
     """Rollouts of two runs of one model, dealt out at random, set off the 5% rule in about 5%."""
     random = np.random.default_rng(4)
     base, rerun, rates = suite(n)
-    passed = random.binomial(base, rates), random.binomial(rerun, rates)
-    found = false_alarms.rerun_false_alarm_rate(base, rerun, *passed, margin=0.02)
-    assert 0.02 <= found.either <= 0.07
-    assert found.improved + found.regressed == pytest.approx(found.either)
+    passed = random.binomial(base, rates) + random.binomial(rerun, rates)
+    found = false_alarms(base, rerun, passed, is_rerun=True, margin=0.02)
+    assert 0.02 <= found["either"] <= 0.07
+    assert found["improved"] + found["regressed"] == pytest.approx(found["either"])
 
 
 def test_rerun_by_hand() -> None:
@@ -105,11 +102,9 @@ def test_rerun_by_hand() -> None:
     Five that gain and one that loses have the interval -0.19 to 1: that says nothing.
     """
     one = np.ones(6, int)
-    found = false_alarms.rerun_false_alarm_rate(
-        one, one, one, 0 * one, margin=0.02, n_simulations=20_000
-    )
-    assert found.improved == pytest.approx(1 / 64, abs=0.004)
-    assert found.regressed == pytest.approx(1 / 64, abs=0.004)
+    found = false_alarms(one, one, one, is_rerun=True, margin=0.02, n_simulations=20_000)
+    assert found["improved"] == pytest.approx(1 / 64, abs=0.004)
+    assert found["regressed"] == pytest.approx(1 / 64, abs=0.004)
 
 
 def test_alike_but_for_rounding() -> None:
@@ -118,17 +113,18 @@ def test_alike_but_for_rounding() -> None:
     Their sums leave a trace in the last digits, which is no spread either.
     """
     seven = np.ones(7, int)
-    found = false_alarms.rerun_false_alarm_rate(
-        *(9 * seven, 9 * seven, seven, 0 * seven),
+    found = false_alarms(
+        *(9 * seven, 9 * seven, seven),
+        is_rerun=True,
         margin=0.02,
         n_simulations=20_000,
-        fires=false_alarms.excludes_zero,
+        fires=excludes_zero,
     )
-    assert found.either == pytest.approx(14 / 128, abs=0.006)
+    assert found["either"] == pytest.approx(14 / 128, abs=0.006)
 
 
 def test_too_few_tasks() -> None:
     """Of fewer than two tasks no rule can speak: undefined."""
     for n in (0, 1):
-        found = false_alarms.false_alarm_rate(*(column[:n] for column in suite(4)), margin=0.02)
-        assert math.isnan(found.either) and math.isnan(found.within_margin)
+        found = false_alarms(*(column[:n] for column in suite(4)), margin=0.02)
+        assert math.isnan(found["either"]) and math.isnan(found["no_change"])

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats import Counts, Numbers, counts, hypergeometric, tally
+from pipeline.analysis.stats import Counts, Numbers, coded, counts, hypergeometric, tally
 from pipeline.relation import computed
 
 SIDES = ("base", "candidate")
@@ -57,8 +57,8 @@ def change_tests(tasks: pa.Table) -> pa.Table:
     if not len(tasks):
         return SCHEMA.empty_table()
     columns = tasks.combine_chunks()
-    names = [_coded(columns[side]) for side in SIDES]
-    groups, _ = _coded(columns["task_group"])
+    names = [coded(columns[side]) for side in SIDES]
+    groups, _ = coded(columns["task_group"])
     is_first = np.ones(len(tasks), dtype=bool)
     is_first[1:] = np.logical_or.reduce([codes[1:] != codes[:-1] for codes, _ in names])
     rows: list[dict[str, Any]] = []
@@ -109,14 +109,6 @@ def passing_values(n_scored: Sequence[Counts], passed: Sequence[Counts]) -> Numb
     n_failed = [n - own for n, own in zip(n_scored, passed, strict=True)]
     both = np.stack([n_failed[0], passed[0], n_failed[1], passed[1]], axis=1).ravel()
     return np.repeat(np.arange(len(both)) % 2.0, both)
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
-    """A number for each text, and the texts."""
-    coded = column.combine_chunks().dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.combine_chunks()
-    return coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
 
 
 CHANGE_TESTS = computed("staging.change_tests", change_tests)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from pipeline import report, run
-from pipeline.analysis import false_alarms, stats
+from pipeline.analysis import stats
+from pipeline.analysis.false_alarms import N_SIMULATIONS, false_alarms, shrunken_rates
 from pipeline.answers.names import Row, find_run, grouped, run_names
 from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.profile import gate
@@ -276,21 +278,17 @@ def noise(
     table = np.array([list(row.values()) for row in counts], dtype=np.int64)
     n_base, n_other, passed, passed_other = table.T
 
-    def rate(fires: false_alarms.Fires | None) -> false_alarms.FalseAlarms:
-        if rerun is not None:
-            return false_alarms.rerun_false_alarm_rate(
-                n_base, n_other, passed, passed_other, margin=margin, fires=fires
-            )
-        rates = false_alarms.shrunken_rates(passed + passed_other, n_base + n_other)
-        return false_alarms.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
+    both = passed + passed_other
+    given = both if rerun is not None else shrunken_rates(both, n_base + n_other)
+    alarms = partial(
+        false_alarms, n_base, n_other, given, margin=margin, is_rerun=rerun is not None
+    )
 
     def at(limit: float) -> Row:
-        fail = rate(lambda _low, high: np.asarray(high < limit))
-        passed = rate(lambda low, _high: np.asarray(low > limit))
-        return {"threshold": limit, "fail": fail.either, "pass": passed.either}
+        fail = alarms(fires=lambda _low, high: np.asarray(high < limit))
+        passed = alarms(fires=lambda low, _high: np.asarray(low > limit))
+        return {"threshold": limit, "fail": fail["either"], "pass": passed["either"]}
 
-    found = rate(None)
-    rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
     # What pass@1 must be beyond for the policy not to fail.
     limits = [
         metric["threshold"]
@@ -302,8 +300,8 @@ def noise(
     return {
         **said,
         "n_tasks": len(counts),
-        "n_simulations": found.n_simulations,
-        "rates": {**rates, "no_change": found.within_margin},
+        "n_simulations": N_SIMULATIONS,
+        "rates": alarms(),
         "policy": [at(limit) for limit in limits],
     }
 
