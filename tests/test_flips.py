@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import pipeline
-from pipeline.cli.compare_page import print_flips
+from pipeline.cli.terminal import print_page
 from pipeline.settings import SQL_DIR
 from tests import results as written
 from tests.results import Results, Row, rollout
@@ -213,7 +213,7 @@ def test_what_is_left_out_is_counted() -> None:
 def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
     """The page tells lost tasks, then gained ones, and how many it leaves out."""
     ranked = sorted(flips["a", "b"].values(), key=lambda row: -abs(row["change"]))
-    print_flips(ranked, limit=1)
+    print_page("flips", flips=ranked, most_flips=1)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [
         "lost: 3 tasks that the base passes at least half the time, the candidate less often; "
@@ -239,6 +239,6 @@ def test_page_is_inert(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None
     texts = ("task_id", "failing", "passing", "failing_mode", "failing_event", "passing_event")
     lists = ("tools_of_passes", "tools_of_failures", "tools_only_failing", "tools_only_passing")
     hostile = dict.fromkeys(texts, EVIL * 50) | {name: [EVIL] * 20 for name in lists}
-    print_flips([row | hostile])
+    print_page("flips", flips=[row | hostile], most_flips=3)
     printed = capsys.readouterr().out
     assert TERMINAL_ACTIVE.search(printed) is None and len(printed) < 10_000

@@ -8,8 +8,7 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 
-from pipeline.answers.names import Row, bounded
-from pipeline.answers.tasks import SIDES
+from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
 from pipeline.cli.page import print_next, write_markdown
 from pipeline.cli.terminal import PLAIN, defined, print_page
@@ -27,22 +26,7 @@ MOST_WHOLE = 3
 MOST_FLIPS = 3
 # What a short page leaves to --full: the tables say it, or few ask.
 LEFT_OUT = ("verdict", "same tasks", "why")
-EVENT_CHARACTERS = 300
 BLOCKS = "▁▂▃▄▅▆▇█"
-BUCKETS = ("always", "sometimes", "never")
-WORDS = {
-    "units": {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"},
-    "colours": {"improved": "green", "regressed": "red"},
-    "lines": {"failure modes": "mode", "funnel": "stage", "task mix": "tasks of"},
-    "flip_sides": {
-        "lost": "that the base passes at least half the time, the candidate less often",
-        "gained": "that the candidate passes at least half the time, the base less often",
-    },
-    "metrics": sentences.METRICS,
-    "differences": wording.PARTINGS,
-    "sides": SIDES,
-    "buckets": BUCKETS,
-}
 # The colour of a verdict, and what it means.
 VERDICTS = {
     Verdict.PASS: ("green", "all that the policy asks holds"),
@@ -78,20 +62,13 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
         statements=partial(sentences.statements, voice=PLAIN),
         line_name=partial(sentences.line_name, voice=PLAIN),
         ledgers=ledgers,
-        total=lambda change, ledger: PLAIN.change(change, ledger.total.total_shown),
-        difference=_difference,
+        moved=PLAIN.change,
+        difference=PLAIN.bare,
         interval=_interval,
         level=_level,
         transitions=_transitions,
         metric=_metric,
-        with_events=_with_events,
-        **WORDS,
     )
-
-
-def print_flips(flips: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
-    """The first flips of each side; rows of `flips` of one comparison, the most changed first."""
-    print_page("flips", flips=flips, most_flips=limit, with_events=_with_events, **WORDS)
 
 
 def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> list[str]:
@@ -107,16 +84,11 @@ def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool
     return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
-def _difference(change: Change, figure: Figure) -> str:
-    """Without its unit, which a table names once."""
-    return (PLAIN.points if change.metric == "pass_at_1" else PLAIN.signed)(figure)
-
-
 def _interval(change: Change, found: FigureRow, name: str) -> str:
     low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
     if low.value is None or high.value is None:
         return "n/a"
-    return f"{_difference(change, low)} to {_difference(change, high)}"
+    return f"{PLAIN.bare(change, low)} to {PLAIN.bare(change, high)}"
 
 
 def _level(change: Change, figure: Figure) -> str | float | None:
@@ -137,7 +109,7 @@ def _leading(change: Change) -> list[Ledger]:
     return [*chosen, *sentences.widest(change.ledger("slices"))]
 
 
-def _transitions(comparison: Comparison, before: str) -> list[str]:
+def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) -> list[str]:
     """Tasks that were in a bucket by the one they are in, noise alone in brackets."""
     cells = {
         (each.bucket_before, each.bucket_after): (
@@ -145,7 +117,7 @@ def _transitions(comparison: Comparison, before: str) -> list[str]:
         )
         for each in comparison.transitions
     }
-    return [cells[before, after] for after in BUCKETS]
+    return [cells[before, after] for after in buckets]
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
@@ -160,17 +132,6 @@ def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
         *(shown(each.base_value), shown(each.candidate_value), moved(each.delta)),
         "" if low.value is None else f"{moved(low)} to {moved(high)}",
     )
-
-
-def _with_events(flip: Row) -> Row:
-    events = {side: flip[f"{side}_event"] for side in SIDES}
-    return {
-        **flip,
-        **{
-            f"{side}_event": bounded(text, EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"])
-            for side, text in events.items()
-        },
-    }
 
 
 def print_gate(gates: Sequence[Row]) -> None:
