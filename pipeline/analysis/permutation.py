@@ -57,33 +57,22 @@ def change_tests(tasks: pa.Table) -> pa.Table:
     if not len(tasks):
         return SCHEMA.empty_table()
     columns = tasks.combine_chunks()
-    names = [coded(columns[side]) for side in SIDES]
-    groups, _ = coded(columns["task_group"])
-    is_first = np.ones(len(tasks), dtype=bool)
-    is_first[1:] = np.logical_or.reduce([codes[1:] != codes[:-1] for codes, _ in names])
+    base, candidate, groups = (coded(columns[name])[0] for name in (*SIDES, "task_group"))
+    is_next = (np.diff(base) != 0) | (np.diff(candidate) != 0)
     rows: list[dict[str, Any]] = []
-    for start, end in pairwise([*np.flatnonzero(is_first).tolist(), len(tasks)]):
-        own = columns.slice(start, end - start)
-        compared = {
-            side: known[int(codes[start])]
-            for side, (codes, known) in zip(SIDES, names, strict=True)
-        }
+    for start, end in pairwise([0, *(1 + np.flatnonzero(is_next)).tolist(), len(tasks)]):
+        own, of_group = columns.slice(start, end - start), groups[start:end]
+        compared = [own[side][0].as_py() for side in SIDES]
         n_scored = [counts(own[f"n_{side}"]) for side in SIDES]
-        is_grouped = len(np.unique(groups[start:end])) < end - start
-        tested: dict[bytes, dict[str, Any]] = {}
+        is_grouped = len(np.unique(of_group)) < len(own)
+        tested: dict[bytes, tuple[ChangeTest, ChangeTest]] = {}
         for metric, values in _values(own, n_scored):
             key = values.tobytes()
             if key not in tested:
-                signs, dealt = change_p_values(
-                    values, *n_scored, groups=groups[start:end] if is_grouped else None
-                )
-                tested[key] = {
-                    "p_signs": signs.p_value,
-                    "n_draws": signs.n_draws,
-                    "p_any": dealt.p_value,
-                    "n_draws_any": dealt.n_draws,
-                }
-            rows.append({**compared, "metric": metric, **tested[key]})
+                by_group = of_group if is_grouped else None
+                tested[key] = change_p_values(values, *n_scored, groups=by_group)
+            found = [each for test in tested[key] for each in (test.p_value, test.n_draws)]
+            rows.append(dict(zip(SCHEMA.names, [*compared, metric, *found], strict=True)))
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 

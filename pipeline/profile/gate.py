@@ -204,18 +204,13 @@ def _reasons(metrics: Sequence[Row]) -> Iterator[str]:
 def _waiver_reasons(metrics: Sequence[Row], waived: Sequence[Row]) -> Iterator[str]:
     """What the waivers changed, and those that change nothing."""
     for each in metrics:
-        if is_waiver_decisive(each):
+        whole = each["with_waived"]
+        if whole is not None and whole["verdict"] != each["verdict"]:
             without = f"{asked(each)}: {each['verdict']} without the waived tasks"
-            yield f"{without}, {each['with_waived']['verdict']} with them"
+            yield f"{without}, {whole['verdict']} with them"
     if absent := [each["task_id"] for each in waived if not each["is_common"]]:
         more = f" and {len(absent) - MOST_NAMES:,} more" if len(absent) > MOST_NAMES else ""
         yield f"waived, but not among the common tasks: {', '.join(absent[:MOST_NAMES])}{more}"
-
-
-def is_waiver_decisive(metric: Row) -> bool:
-    """Is it another verdict where nothing is waived."""
-    whole = metric["with_waived"]
-    return whole is not None and whole["verdict"] != metric["verdict"]
 
 
 def _finite(value: float | None) -> float | None:
