@@ -35,7 +35,7 @@ SCHEMA = pa.schema(
 )
 # So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
 MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**14, 2**20
-# What a transform leaves of impossible numbers: smaller chances are not told from none.
+# What a transform leaves of impossible numbers: smaller chances are not distinguished from none.
 LEAST_CHANCE = float(np.finfo(float).eps)
 # A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
 FIRST_DRAWS, DRAWS, MANY_HITS = 999, 9_999, 100

@@ -28,7 +28,7 @@ FEWEST_MIXED = 10
 # Two sums of one size that differ by no more than this share of it differ by rounding alone.
 ROUNDING = 1e-12
 
-# A change is told where chance alone would make one as large no more often than this.
+# A change is significant where chance alone would make one as large no more often than this.
 MOST_BY_CHANCE = 0.05
 
 IMPROVED, REGRESSED, NO_CHANGE = "improved", "regressed", "no change"

@@ -157,8 +157,8 @@ def compared(
         if not pairs:
             yield opened, made
             return
-    again = [] if rerun is None else _again(pairs, rerun)
-    with run.compare(path, [*pairs, *again]) as overlaid:
+    reruns = [] if rerun is None else _rerun_pairs(pairs, rerun)
+    with run.compare(path, [*pairs, *reruns]) as overlaid:
         wanted = {(pair.base, pair.candidate) for pair in pairs}
         found = report.comparisons(overlaid)
         chosen = [each for each in found if (each.base, each.candidate) in wanted]
@@ -179,7 +179,7 @@ def _asked(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]
     return [(benchmark, base, candidate) for candidate in candidates]
 
 
-def _again(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+def _rerun_pairs(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
     """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
     base, *others = dict.fromkeys(pair.base for pair in pairs)
     if others:

@@ -74,14 +74,14 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
 def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> list[str]:
     """The task that lost most, else gained most; all of the comparison; a base to name."""
     named = leading([each for each in found if each.is_named])[:1]
-    told = []
+    commands = []
     for each in named:
         tasks = [task.task_id for task in [*each.lead.losses, *each.lead.gains]]
-        told += [command("why", f"{each.candidate}/{name}", warehouse) for name in tasks[:1]]
+        commands += [command("why", f"{each.candidate}/{name}", warehouse) for name in tasks[:1]]
         if not is_full and each.lead.ledgers:
             pair = shlex.join(["blade", "compare", each.base, each.candidate, "--full"])
-            told.append(f"{pair}{where(warehouse)}")
-    return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
+            commands.append(f"{pair}{where(warehouse)}")
+    return commands or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
 def _interval(change: Change, found: FigureRow, name: str) -> str:
@@ -150,18 +150,18 @@ def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
 
 def gate_page(gates: Sequence[Row]) -> str:
     """The same as Markdown: verdict, reasons and a table per candidate."""
-    told = []
+    lines = []
     if len(gates) > 1:
         verdict, words = _passing(gates)
-        told.append(f"**{verdict}** {words}.\n")
+        lines.append(f"**{verdict}** {words}.\n")
     for each in gates:
         names = f"{ref(each['candidate'])} vs {ref(each['base'])}, by {ref(each['policy'])}"
-        told.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
-        told += [f"- {cell(reason)}" for reason in each["reasons"]]
+        lines.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
+        lines += [f"- {cell(reason)}" for reason in each["reasons"]]
         table = StringIO()
         write_markdown(HEADS, [_cells(metric) for metric in each["metrics"]], table)
-        told.append(f"\n{table.getvalue()}")
-    return "\n".join([*told, f"{LEGEND}\n\n"]) if gates else ""
+        lines.append(f"\n{table.getvalue()}")
+    return "\n".join([*lines, f"{LEGEND}\n\n"]) if gates else ""
 
 
 def _cells(metric: Row) -> tuple[object, ...]:

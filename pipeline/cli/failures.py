@@ -51,10 +51,10 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
         for mode in each["modes"]
         if mode["is_example_recorded"]
     ]
-    told = [
+    causes = [
         command("why", each["root_causes"][0]["example"], warehouse)
         for each in runs
         if each["root_causes"]
     ]
     whole = [command("failures", each["run_id"], warehouse) for each in runs if is_brief]
-    print_next([*whole[:1], *told[:1], *shown[:1]])
+    print_next([*whole[:1], *causes[:1], *shown[:1]])

@@ -34,7 +34,7 @@ class Verdict(StrEnum):
     FAIL = "FAIL"
 
 
-# A failed gate alone is a 1; what the data cannot settle passes nothing either.
+# A failed gate alone is a 1; what the data cannot decide passes nothing either.
 EXIT_CODES = {Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 3}
 
 
