@@ -8,12 +8,12 @@ from functools import partial
 from io import StringIO
 from pathlib import Path
 
+from pipeline.answers import gate
+from pipeline.answers.gate import Verdict
 from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
 from pipeline.cli.page import print_next, write_markdown
 from pipeline.cli.terminal import PLAIN, defined, print_page
-from pipeline.profile import gate
-from pipeline.profile.gate import Verdict
 from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
