@@ -24,8 +24,6 @@ from pipeline.warehouse import open_warehouse, store_views
 if TYPE_CHECKING:
     from pipeline.report.sources import Finding
 
-CHUNK = 1 << 20
-
 
 @click.command()
 @click.argument("report", type=PATH)
@@ -178,8 +176,7 @@ def _key(results: Path) -> str:
         for path in [*below, *sorted(beside)]:
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode(errors="replace"))
             with path.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
+                digest.update(hashlib.file_digest(file, "sha256").digest())
     except OSError:
         # The analysis says what is wrong here.
         return "unreadable"
