@@ -121,7 +121,7 @@ def render(
     """The report of a warehouse again, as Markdown or HTML; all runs and sections by default."""
     from pathlib import Path
 
-    from pipeline.rerender import render as render_
+    from pipeline.answers.rerender import render as render_
 
     return render_(
         Path(path),

@@ -38,5 +38,5 @@ def not_plain(mode: int) -> str:
 
 def reason_of(error: Exception) -> str:
     """The system's own words: a message must not carry a path of this machine."""
-    told = error.strerror if isinstance(error, OSError) else str(error)
-    return told or "the system refuses it"
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return reason or "the system refuses it"

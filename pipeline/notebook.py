@@ -37,8 +37,8 @@ class Rollout(dict[str, Any]):
     """One rollout with its prompts and events, as `blade show --json` prints it."""
 
     def _repr_html_(self) -> str:
-        told = ("reward", "is_pass", "status", "finish_reason", "n_turns", "n_tool_calls", "model")
-        facts = [(name, self[name]) for name in told if self[name] is not None]
+        shown = ("reward", "is_pass", "status", "finish_reason", "n_turns", "n_tool_calls", "model")
+        facts = [(name, self[name]) for name in shown if self[name] is not None]
         said = [(name, text) for name, text in self["prompts"].items() if text]
         events = [[event[name] for name in EVENT] for event in self["events"]]
         title = f"<b>{cell(self['run_id'] + '/' + self['rollout_id'])}</b>"

@@ -67,12 +67,12 @@ def _copied(url: str, cache: Path, note: Callable[[str], None]) -> Path:
     target = folder / (PurePosixPath(base).name or "results")
     index = _index(folder)
     kept: dict[str, str] = {}
-    for path, told in listed.items():
+    for path, info in listed.items():
         below = PurePosixPath(path[len(base) :].lstrip("/"))
         if ".." in below.parts:
             continue
         copy = target if is_file else target / below
-        mark = _mark(told)
+        mark = _mark(info)
         if index.get(str(below)) != mark or not copy.is_file():
             note(f"fetching {shown}: {below if below.name else copy.name}")
             _fetch(store, path, copy, shown)
@@ -84,10 +84,10 @@ def _copied(url: str, cache: Path, note: Callable[[str], None]) -> Path:
 
 
 def _files(store: Any, top: str) -> dict[str, Any]:
-    """Every file below, with what the store tells of it."""
+    """Every file below, with what the store says of it."""
     if has_magic(top):
         found = store.glob(top, detail=True)
-        return {path: told for path, told in sorted(found.items()) if told["type"] == "file"}
+        return {path: info for path, info in sorted(found.items()) if info["type"] == "file"}
     if store.isfile(top):
         return {top.rstrip("/"): store.info(top)}
     return dict(sorted(store.find(top, detail=True).items()))
@@ -105,11 +105,11 @@ def _fetch(store: Any, path: str, copy: Path, shown: str) -> None:
         beside.unlink(missing_ok=True)
 
 
-def _mark(told: Any) -> str:
+def _mark(info: Any) -> str:
     """What changes with a file: the store's own mark, or its size and time."""
-    known = [told.get(name) for name in ("ETag", "etag", "md5Hash", "mtime", "LastModified")]
-    known.append(told.get("created") if not any(known) else None)
-    return json.dumps([told.get("size"), *known], default=str)
+    known = [info.get(name) for name in ("ETag", "etag", "md5Hash", "mtime", "LastModified")]
+    known.append(info.get("created") if not any(known) else None)
+    return json.dumps([info.get("size"), *known], default=str)
 
 
 def _index(folder: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pipeline.profile.gate import Compared, Measured, Quality, Row, Verdict, decide
+from pipeline.answers.gate import Compared, Measured, Quality, Row, Verdict, decide
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 
 PASS, WARN, INCONCLUSIVE, FAIL = Verdict.PASS, Verdict.WARN, Verdict.INCONCLUSIVE, Verdict.FAIL

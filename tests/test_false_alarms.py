@@ -7,13 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from pipeline.analysis import false_alarms, stats
+from pipeline.analysis import stats
+from pipeline.analysis.false_alarms import excludes_zero, false_alarms, shrunken_rates
 
 
 def test_shrunken_rates_by_hand() -> None:
     """Rates 0, 1/2, 1 of four repeats: noise 1/36, spread 1/4, so 8/9 of a distance is kept."""
     # Within: 0, 1/4 x 4/3 = 1/3, 0, on average 1/9; over four repeats 1/36. Between 1/4 - 1/36.
-    found = false_alarms.shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    found = shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
     assert found.tolist() == pytest.approx([0.5 - 4 / 9, 0.5, 0.5 + 4 / 9])
 
 
@@ -27,9 +28,7 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_false_alarm_rate_is_simulation(n: int) -> None:
     """It is what simulating every rollout gives, with few alike tasks and with many."""
     base, candidate, rates = suite(n)
-    found = false_alarms.false_alarm_rate(
-        base, candidate, rates, margin=0.02, fires=false_alarms.excludes_zero
-    )
+    found = false_alarms(base, candidate, rates, margin=0.02, fires=excludes_zero)
     random, n_pairs = np.random.default_rng(2), 1000
     d = random.binomial(candidate, rates, (n_pairs, n)) / candidate
     d -= random.binomial(base, rates, (n_pairs, n)) / base
@@ -37,14 +36,14 @@ def test_false_alarm_rate_is_simulation(n: int) -> None:
     size, bounded = np.full(n_pairs, float(n)), np.full(n_pairs, True)
     low, high = stats.change_interval(mean, se, size, size - 1, is_bounded=bounded)
     inside = np.mean((low > -0.02) & (high < 0.02))
-    assert found.improved == pytest.approx(np.mean(low > 0), abs=0.02)
-    assert found.regressed == pytest.approx(np.mean(high < 0), abs=0.02)
-    assert found.either == pytest.approx(found.improved + found.regressed)
-    assert found.within_margin == pytest.approx(inside, abs=0.08)
-    assert 0.03 <= found.either <= 0.07
+    assert found["improved"] == pytest.approx(np.mean(low > 0), abs=0.02)
+    assert found["regressed"] == pytest.approx(np.mean(high < 0), abs=0.02)
+    assert found["either"] == pytest.approx(found["improved"] + found["regressed"])
+    assert found["no_change"] == pytest.approx(inside, abs=0.08)
+    assert 0.03 <= found["either"] <= 0.07
     # What a verdict needs besides fires less often, never more.
-    verdict = false_alarms.false_alarm_rate(base, candidate, rates, margin=0.02, n_simulations=500)
-    assert 0.01 <= verdict.either <= 0.07
+    verdict = false_alarms(base, candidate, rates, margin=0.02, n_simulations=500)
+    assert 0.01 <= verdict["either"] <= 0.07
 
 
 def test_tasks_in_any_order() -> None:
@@ -52,13 +51,13 @@ def test_tasks_in_any_order() -> None:
     base, candidate, rates = suite(200)
     order = np.random.default_rng(3).permutation(200)
     few = {"margin": 0.02, "n_simulations": 300}
-    found = false_alarms.false_alarm_rate(base, candidate, rates, **few)
+    found = false_alarms(base, candidate, rates, **few)
     again = (column[order] for column in (base, candidate, rates))
-    assert false_alarms.false_alarm_rate(*again, **few) == found
-    passed = np.minimum(base, 3), np.minimum(candidate, 2)
-    rerun = false_alarms.rerun_false_alarm_rate(base, candidate, *passed, **few)
-    again = (column[order] for column in (base, candidate, *passed))
-    assert false_alarms.rerun_false_alarm_rate(*again, **few) == rerun
+    assert false_alarms(*again, **few) == found
+    passed = np.minimum(base, 3) + np.minimum(candidate, 2)
+    rerun = false_alarms(base, candidate, passed, is_rerun=True, **few)
+    again = (column[order] for column in (base, candidate, passed))
+    assert false_alarms(*again, is_rerun=True, **few) == rerun
 
 
 @pytest.mark.slow
@@ -67,10 +66,10 @@ def test_rerun(n: int) -> None:
     """Rollouts of two runs of one model, dealt out at random, set off the 5% rule in about 5%."""
     random = np.random.default_rng(4)
     base, rerun, rates = suite(n)
-    passed = random.binomial(base, rates), random.binomial(rerun, rates)
-    found = false_alarms.rerun_false_alarm_rate(base, rerun, *passed, margin=0.02)
-    assert 0.02 <= found.either <= 0.07
-    assert found.improved + found.regressed == pytest.approx(found.either)
+    passed = random.binomial(base, rates) + random.binomial(rerun, rates)
+    found = false_alarms(base, rerun, passed, is_rerun=True, margin=0.02)
+    assert 0.02 <= found["either"] <= 0.07
+    assert found["improved"] + found["regressed"] == pytest.approx(found["either"])
 
 
 def test_rerun_by_hand() -> None:
@@ -79,15 +78,13 @@ def test_rerun_by_hand() -> None:
     Five that gain and one that loses have the interval -0.19 to 1: that says nothing.
     """
     one = np.ones(6, int)
-    found = false_alarms.rerun_false_alarm_rate(
-        one, one, one, 0 * one, margin=0.02, n_simulations=20_000
-    )
-    assert found.improved == pytest.approx(1 / 64, abs=0.004)
-    assert found.regressed == pytest.approx(1 / 64, abs=0.004)
+    found = false_alarms(one, one, one, is_rerun=True, margin=0.02, n_simulations=20_000)
+    assert found["improved"] == pytest.approx(1 / 64, abs=0.004)
+    assert found["regressed"] == pytest.approx(1 / 64, abs=0.004)
 
 
 def test_too_few_tasks() -> None:
     """Of fewer than two tasks no rule can speak: undefined."""
     for n in (0, 1):
-        found = false_alarms.false_alarm_rate(*(column[:n] for column in suite(4)), margin=0.02)
-        assert math.isnan(found.either) and math.isnan(found.within_margin)
+        found = false_alarms(*(column[:n] for column in suite(4)), margin=0.02)
+        assert math.isnan(found["either"]) and math.isnan(found["no_change"])

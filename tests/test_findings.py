@@ -15,9 +15,9 @@ import duckdb
 import pytest
 
 from pipeline import open_warehouse, report
-from pipeline.cli.analyze import finding_command, finding_objects, print_findings
+from pipeline.cli.analyze import finding_command, finding_objects, with_commands
 from pipeline.cli.options import shown_progress
-from pipeline.cli.terminal import PLAIN
+from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.report import filters, sentences
 from pipeline.report.comparisons import Comparison
 from pipeline.report.figures import Row
@@ -241,17 +241,18 @@ def test_the_end_names_three_findings(
     content: report.Content, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbered, each with a command; for a program there are all of them."""
-    print_findings(sentences.foremost(content.findings, 3), " --warehouse w")
+    ranked = sentences.foremost(content.findings, 3)
+    print_page("findings", findings=with_commands(ranked, " --warehouse w"))
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "What matters most" and max(map(len, lines)) <= 100
     assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]
     assert (
         lines.count("    blade compare quick_math_aster-8b quick_math_birch-70b --warehouse w") == 1
     )
-    told = finding_objects(content.findings)
-    assert len(told) == len(content.findings)
-    assert list(told[0]) == ["kind", "run_id", "stake", "sentence", "example"]
-    assert json.loads(json.dumps(told)) == told
+    objects = finding_objects(content.findings)
+    assert len(objects) == len(content.findings)
+    assert list(objects[0]) == ["kind", "run_id", "stake", "sentence", "example"]
+    assert json.loads(json.dumps(objects)) == objects
 
 
 def attempts(

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import pipeline
-from pipeline.cli.compare_page import print_flips
+from pipeline.cli.terminal import print_page
 from pipeline.settings import SQL_DIR
 from tests import results as written
 from tests.results import Results, Row, rollout
@@ -212,7 +212,7 @@ def test_what_is_left_out_is_counted() -> None:
 def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
     """The page tells lost tasks, then gained ones, and how many it leaves out."""
     ranked = sorted(flips["a", "b"].values(), key=lambda row: -abs(row["change"]))
-    print_flips(ranked, limit=1)
+    print_page("flips", flips=ranked, most_flips=1)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [
         "lost: 3 tasks that the base passes at least half the time, the candidate less often; "

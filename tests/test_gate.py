@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.profile.gate import Compared, Measured, Quality, Verdict, decide, worst
+from pipeline.answers.gate import Compared, Measured, Quality, Verdict, decide, worst
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from tests.gate_cases import (
     FAIL,

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
+from pipeline.answers.gate import decide
 from pipeline.cli.compare_page import print_gate
-from pipeline.profile.gate import decide
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from pipeline.text import json_text
 from tests.gate_cases import FAILS, HOLDS, INCONCLUSIVE, KNOWN, compared, decided

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.profile.gate import Compared, Measured, decide
+from pipeline.answers.gate import Compared, Measured, decide
 from pipeline.profile.policy import Criterion, Policy, Requirements
 from tests.gate_cases import FAIL, INCONCLUSIVE, KNOWN, PASS, WARN, quality
 

@@ -17,7 +17,8 @@ import duckdb
 import pytest
 
 import pipeline
-from pipeline import provenance, report, rerender
+from pipeline import provenance, report
+from pipeline.answers import rerender
 from pipeline.profile import Profile
 from pipeline.report import templates as own_templates
 from pipeline.report.tables import OF_RUNS

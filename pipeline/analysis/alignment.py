@@ -55,12 +55,7 @@ class Divergence:
     n_common: int
     n_common_first: int
     # A call of the passing side that the failing one left out before they diverged.
-    skipped_step: int | None = None
-
-    @property
-    def is_same(self) -> bool:
-        """Whether no call differs, nor what came of it."""
-        return self.difference == "answer"
+    skipped_step: int | None
 
 
 def n_shared_first(left: Sequence[object], right: Sequence[object]) -> int:
@@ -111,66 +106,40 @@ def _common(left: Sequence[int], right: Sequence[int]) -> list[Pair]:
     return pairs
 
 
-@dataclass(frozen=True)
-class Alignment:
-    """Two trails, and the steps of both that are the same call."""
+def first_divergence(failing: Trail, passing: Trail) -> Divergence:
+    """What the failing trail first does, or gets, that the passing one does not.
 
-    failing: Trail
-    passing: Trail
-    in_order: list[Pair]
-    # With those that stand in another order.
-    mates: dict[int, int]
+    A call in another order is no difference. Nor is yet a call left out, where the two go on as
+    one: it counts where nothing that follows differs.
+    """
+    in_order = [] if failing.is_apart(passing) else longest_common(failing.calls, passing.calls)
+    mates = {**dict(in_order), **_moved(failing.calls, passing.calls, in_order)}
+    left_out = sorted(set(range(len(passing))) - set(mates.values()))
 
-    @cached_property
-    def left_out(self) -> list[int]:
-        """The steps of the passing trail that the failing one has not."""
-        mated = set(self.mates.values())
-        return [step for step in range(len(self.passing)) if step not in mated]
+    def diverging(difference: str, step: int | None, place: int | None) -> Divergence:
+        n_first = len(failing) if step is None else step
+        skipped = next((other for other in left_out if place is None or other < place), None)
+        return Divergence(difference, step, place, len(mates), n_first, skipped)
 
-    def place(self, step: int) -> int | None:
-        """What the passing trail does where the failing one takes a step of its own.
-
-        A step of its own too, or what comes next of all that the failing one has yet to do.
-        """
-        start = 1 + max((b for a, b in self.in_order if a < step), default=-1)
-        end = min((b for a, b in self.in_order if a > step), default=len(self.passing))
-        done = {b for a, b in self.mates.items() if a < step}
-        own = (other for other in self.left_out if start <= other < end)
-        rest = (other for other in range(start, len(self.passing)) if other not in done)
-        return next(own, next(rest, None))
-
-    def difference(self, step: int, place: int | None) -> str:
-        """How a step of the failing trail's own differs from what the passing one does there.
-
-        It is one more where the passing one goes on with what both do.
-        """
-        if place not in self.left_out:
-            return "extra"
-        same = place is not None and self.failing.tools[step] == self.passing.tools[place]
-        return "arguments" if same else "tool"
-
-    def diverging(self, difference: str, step: int | None, passing_step: int | None) -> Divergence:
-        """The place where they diverge, with what came before it."""
-        n_first = len(self.failing) if step is None else step
-        limit = len(self.passing) if passing_step is None else passing_step
-        skipped = next((other for other in self.left_out if other < limit), None)
-        return Divergence(
-            difference, step, passing_step, len(self.mates), n_first, skipped_step=skipped
-        )
-
-
-def align(failing: Trail, passing: Trail) -> Alignment:
-    """Equal calls in pairs: the most that stand in one order, then those that stand in another."""
-    if failing.is_apart(passing):
-        return Alignment(failing, passing, [], {})
-    in_order = longest_common(failing.calls, passing.calls)
-    moved = _moved(failing.calls, passing.calls, in_order)
-    return Alignment(failing, passing, in_order, {**dict(in_order), **moved})
+    for step, outcome in enumerate(failing.steps):
+        mate = mates.get(step)
+        if mate is not None and outcome != passing.steps[mate]:
+            return diverging("result", step, mate)
+        if mate is None:
+            place = _place(step, in_order, mates, left_out, len(passing))
+            # It is one more where the passing one goes on with what both do.
+            if place is None or place not in left_out:
+                return diverging("extra", step, place)
+            is_same_tool = failing.tools[step] == passing.tools[place]
+            return diverging("arguments" if is_same_tool else "tool", step, place)
+    if not left_out:
+        return diverging("answer", None, None)
+    after = 1 + max((a for a, b in in_order if b < left_out[0]), default=-1)
+    return diverging("missing", after if after < len(failing) else None, left_out[0])
 
 
 def _moved(left: Sequence[int], right: Sequence[int], in_order: list[Pair]) -> dict[int, int]:
-    if len(in_order) in (len(left), len(right)):
-        return {}
+    """Equal calls that stand in another order, in pairs."""
     seen, mated = {a for a, _ in in_order}, {b for _, b in in_order}
     free: dict[int, deque[int]] = {}
     for place, value in enumerate(right):
@@ -183,22 +152,16 @@ def _moved(left: Sequence[int], right: Sequence[int], in_order: list[Pair]) -> d
     }
 
 
-def first_divergence(failing: Trail, passing: Trail) -> Divergence:
-    """What the failing trail first does, or gets, that the passing one does not.
+def _place(
+    step: int, in_order: list[Pair], mates: dict[int, int], left_out: list[int], n_passing: int
+) -> int | None:
+    """What the passing trail does where the failing one takes a step of its own.
 
-    A call in another order is no difference. Nor is yet a call left out, where the two go on as
-    one: it counts where nothing that follows differs.
+    A step of its own too, or what comes next of all that the failing one has yet to do.
     """
-    both = align(failing, passing)
-    for step in range(len(failing)):
-        mate = both.mates.get(step)
-        if mate is None:
-            place = both.place(step)
-            return both.diverging(both.difference(step, place), step, place)
-        if failing.steps[step] != passing.steps[mate]:
-            return both.diverging("result", step, mate)
-    if not both.left_out:
-        return both.diverging("answer", None, None)
-    place = both.left_out[0]
-    after = 1 + max((a for a, b in both.in_order if b < place), default=-1)
-    return both.diverging("missing", after if after < len(failing) else None, place)
+    start = 1 + max((b for a, b in in_order if a < step), default=-1)
+    end = min((b for a, b in in_order if a > step), default=n_passing)
+    done = {b for a, b in mates.items() if a < step}
+    own = (other for other in left_out if start <= other < end)
+    rest = (other for other in range(start, n_passing) if other not in done)
+    return next(own, next(rest, None))

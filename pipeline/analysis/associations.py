@@ -7,9 +7,18 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from pipeline.analysis.stats import LEVEL, Numbers, added, numbers, q_values, within
+from pipeline.analysis.stats import (
+    LEVEL,
+    Numbers,
+    added,
+    flags,
+    log_choose,
+    numbers,
+    q_values,
+    strata,
+    within,
+)
 from pipeline.relation import computed
 
 # Attempts at a task, failures and signed ones among them.
@@ -26,13 +35,12 @@ NO_SIGN = 0.25
 
 def mode_tests(signs: pa.Table) -> pa.Table:
     """The signs, with p (one-sided, exact, by task), q within their benchmark, and who counts."""
-    is_description = np.asarray(signs["is_description"].to_pylist(), dtype=bool)
-    is_always = np.asarray(signs["is_always"].to_pylist(), dtype=bool)
-    strata, observed = signs["strata"].to_pylist(), signs["n_observed"].to_pylist()
+    is_description, is_always = flags(signs["is_description"]), flags(signs["is_always"])
+    texts, observed = signs["strata"].to_pylist(), signs["n_observed"].to_pylist()
     p_value = np.array(
         [
             np.nan if text is None else common_p_value(_tasks(text), n)
-            for text, n in zip(strata, observed, strict=True)
+            for text, n in zip(texts, observed, strict=True)
         ],
         dtype=float,
     )
@@ -40,7 +48,7 @@ def mode_tests(signs: pa.Table) -> pa.Table:
     q_value = within(q_values, p_value, signs["benchmark"])
     n_failed, n_passes = numbers(signs["n_signed_failed"]), numbers(signs["n_passes"])
     has_no_pass = numbers(signs["n_signed"]) == n_failed
-    is_field = np.asarray(signs["is_field"].to_pylist(), dtype=bool)
+    is_field = flags(signs["is_field"])
     is_record = np.asarray(signs["source"].to_pylist()) == "record"
     with np.errstate(invalid="ignore"):
         is_counted = (
@@ -52,12 +60,13 @@ def mode_tests(signs: pa.Table) -> pa.Table:
             | (has_no_pass & (n_passes >= ENOUGH_PASSES))
         )
     n_tried = within(lambda p: np.full(len(p), np.isfinite(p).sum()), p_value, signs["benchmark"])
-    found = added(
+    return added(
         signs.drop_columns(["strata", "n_observed", "is_field"]),
         p_value=p_value,
         q_value=q_value,
-    ).append_column("n_tried", pa.array(n_tried.astype(int)))
-    return found.append_column("is_counted", pa.array(is_counted))
+        n_tried=n_tried.astype(int),
+        is_counted=is_counted,
+    )
 
 
 def common_p_value(tasks: Counter[Stratum], n_observed: int) -> float:
@@ -77,24 +86,15 @@ def common_p_value(tasks: Counter[Stratum], n_observed: int) -> float:
 @cache
 def _chances(n: int, n_failed: int, n_signed: int) -> Numbers:
     """Of each count of signed failures in one task."""
-    from scipy.special import gammaln
-
-    def log_ways(total: int, taken: NDArray[np.int64]) -> Numbers:
-        is_possible = (taken >= 0) & (taken <= total)
-        taken = np.where(is_possible, taken, 0)
-        ways = gammaln(total + 1) - gammaln(taken + 1) - gammaln(total - taken + 1)
-        return np.where(is_possible, ways, -np.inf)
-
     both = np.arange(n_signed + 1)
-    log_chance = log_ways(n_failed, both) + log_ways(n - n_failed, n_signed - both)
-    return np.asarray(np.exp(log_chance - log_ways(n, np.asarray(n_signed))))
+    log_chance = log_choose(n_failed, both) + log_choose(n - n_failed, n_signed - both)
+    return np.asarray(np.exp(log_chance - log_choose(n, np.asarray(n_signed))))
 
 
 def _tasks(text: str) -> Counter[Stratum]:
-    parts = (part.split(":") for part in text.split(" "))
     tasks: Counter[Stratum] = Counter()
-    for n, failed, signed, count in parts:
-        tasks[int(n), int(failed), int(signed)] += int(count)
+    for n, failed, signed, count in strata(text):
+        tasks[n, failed, signed] += count
     return tasks
 
 

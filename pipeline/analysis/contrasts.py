@@ -57,15 +57,6 @@ class Rollout:
     places: Sequence[int]
 
 
-@dataclass(frozen=True)
-class Match:
-    """A failing rollout and its closest passing one; the lower the rank, the closer."""
-
-    failing: Rollout
-    passing: Rollout
-    rank: tuple[int, ...]
-
-
 def contrasts(steps: pa.Table) -> pa.Table:
     """One row for each failing rollout, from the steps of all that are to be contrasted.
 
@@ -88,13 +79,20 @@ def _parts(steps: pa.Table) -> Iterator[pa.Table]:
 
 def _contrasted(steps: pa.Table) -> pa.Table:
     rows: list[dict[str, Any]] = []
-    for _, repeats in groupby(_rollouts(steps), key=lambda rollout: rollout.task_no):
-        matches = _matches(list(repeats))
-        closest = min(match.rank for match in matches)
+    for _, own in groupby(_rollouts(steps), key=lambda rollout: rollout.task_no):
+        repeats = list(own)
+        passing = [rollout for rollout in repeats if rollout.is_pass]
+        ordered = sorted((rollout.acts.steps, number) for number, rollout in enumerate(passing))
+        matches = [
+            (rollout, *_closest(rollout, passing, ordered))
+            for rollout in repeats
+            if not rollout.is_pass
+        ]
+        closest = min(rank for _, _, rank in matches)
         rows += [
-            _row(match, is_closest=match.rank == closest)
-            for match in matches
-            if match.rank == closest or not match.failing.is_flip
+            _row(failing, chosen, is_closest=rank == closest)
+            for failing, chosen, rank in matches
+            if rank == closest or not failing.is_flip
         ]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
@@ -129,17 +127,13 @@ def _changes(steps: pa.Table, name: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
     return np.asarray(np.diff(numbers, prepend=numbers[0] - 1), dtype=np.bool_)
 
 
-def _matches(repeats: list[Rollout]) -> list[Match]:
-    """Each failing repeat of a task with the passing one that it is closest to."""
-    passing = [rollout for rollout in repeats if rollout.is_pass]
-    ordered = sorted((rollout.acts.steps, number) for number, rollout in enumerate(passing))
-    return [_closest(rollout, passing, ordered) for rollout in repeats if not rollout.is_pass]
-
-
-def _closest(failing: Rollout, passing: list[Rollout], ordered: list[Beginning]) -> Match:
+def _closest(
+    failing: Rollout, passing: list[Rollout], ordered: list[Beginning]
+) -> tuple[Rollout, tuple[int, ...]]:
     """The passing rollout whose acts are the same longest; of several, the one with most in common.
 
-    In order of their steps, those that begin most like this one stand beside its own place.
+    In order of their steps, those that begin most like this one stand beside its own place. Ranks
+    go with it: the lower, the closer.
     """
     steps = failing.acts.steps
     place = bisect_left(ordered, (steps, 0))
@@ -153,7 +147,7 @@ def _closest(failing: Rollout, passing: list[Rollout], ordered: list[Beginning])
     distances = [_distance(failing, passing[number]) for number in candidates]
     nearest = min(distances)
     chosen = passing[candidates[distances.index(nearest)]]
-    return Match(failing, chosen, (-n_first, *nearest, failing.index, chosen.index))
+    return chosen, (-n_first, *nearest, failing.index, chosen.index)
 
 
 def _distance(failing: Rollout, passing: Rollout) -> tuple[int, ...]:
@@ -171,12 +165,11 @@ def _apart(failing: Trail, passing: Trail) -> tuple[int, int]:
     return -n_shared, len(failing.calls) + len(passing.calls) - 2 * n_shared
 
 
-def _row(match: Match, *, is_closest: bool) -> dict[str, Any]:
-    failing, passing = match.failing, match.passing
+def _row(failing: Rollout, passing: Rollout, *, is_closest: bool) -> dict[str, Any]:
     found = first_divergence(failing.acts, passing.acts)
-    step, passing_step = _place(failing, found.step), _place(passing, found.passing_step)
     # Where no act differs it may help to know which other call does.
-    other = first_divergence(failing.trail, passing.trail) if found.is_same else None
+    is_same = found.difference == "answer"
+    other = first_divergence(failing.trail, passing.trail).step if is_same else None
     return {
         "task_no": failing.task_no,
         "record_id": failing.record_id,
@@ -185,23 +178,20 @@ def _row(match: Match, *, is_closest: bool) -> dict[str, Any]:
         "n_common": failing.trail.n_shared(passing.trail),
         "n_common_first": found.n_common_first,
         "difference": found.difference,
-        "seq": _at(failing.seqs, step),
-        "passing_seq": _at(passing.seqs, passing_step),
-        "result_seq": _at(failing.result_seqs, step),
-        "passing_result_seq": _at(passing.result_seqs, passing_step),
-        "skipped_seq": _at(passing.seqs, _place(passing, found.skipped_step)),
-        "other_seq": _at(failing.seqs, other.step) if other else None,
+        "seq": _seq(failing.seqs, failing.places, found.step),
+        "passing_seq": _seq(passing.seqs, passing.places, found.passing_step),
+        "result_seq": _seq(failing.result_seqs, failing.places, found.step),
+        "passing_result_seq": _seq(passing.result_seqs, passing.places, found.passing_step),
+        "skipped_seq": _seq(passing.seqs, passing.places, found.skipped_step),
+        "other_seq": _seq(failing.seqs, range(len(failing.trail)), other),
         "tools_only_failing": _only(failing.trail, passing.trail),
         "tools_only_passing": _only(passing.trail, failing.trail),
     }
 
 
-def _place(rollout: Rollout, act: int | None) -> int | None:
-    return None if act is None else rollout.places[act]
-
-
-def _at(seqs: Sequence[int], step: int | None) -> int | None:
-    return None if step is None else seqs[step] or None
+def _seq(seqs: Sequence[int], places: Sequence[int], act: int | None) -> int | None:
+    """The number of the event of an act; 0 is none."""
+    return None if act is None else seqs[places[act]] or None
 
 
 def _only(trail: Trail, other: Trail) -> list[str]:

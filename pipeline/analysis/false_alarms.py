@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from math import nan
 from typing import Any
 
 import numpy as np
@@ -18,25 +16,14 @@ from pipeline.analysis.stats import (
     Mask,
     Numbers,
     change_interval,
+    mean,
     t_test,
 )
 
 Fires = Callable[[Numbers, Numbers], Mask]
-# Simulations of base and candidate: of each a row, of each task how many of its repeats pass.
-Drawn = Callable[[np.random.Generator, tuple[int, int]], tuple[Counts, Counts]]
+N_SIMULATIONS = 2000
 # Passes that are worked on at a time.
 CHUNK = 2**20
-
-
-@dataclass(frozen=True)
-class FalseAlarms:
-    """How often, of simulated comparisons of a run with itself, a rule fires, and which way."""
-
-    improved: float
-    regressed: float
-    either: float
-    within_margin: float  # how often the interval lies inside the margin: no change is then found
-    n_simulations: int
 
 
 def excludes_zero(low: Numbers, high: Numbers) -> Mask:
@@ -52,113 +39,74 @@ def shrunken_rates(n_passed: Counts, n_scored: Counts) -> Numbers:
     """
     rates = n_passed / n_scored
     repeated = n_scored > 1
-    mean = _mean(rates)
+    middle = mean(rates)
     if not repeated.any():
-        return np.full(len(rates), mean)
-    within = _mean((rates * (1 - rates) * n_scored / np.maximum(n_scored - 1, 1))[repeated])
+        return np.full(len(rates), middle)
+    within = mean((rates * (1 - rates) * n_scored / np.maximum(n_scored - 1, 1))[repeated])
     noise = within / n_scored
-    spread = _mean((rates - mean) ** 2) * len(rates) / max(len(rates) - 1, 1)
-    between = max(spread - _mean(noise), 0.0)
+    spread = mean((rates - middle) ** 2) * len(rates) / max(len(rates) - 1, 1)
+    between = max(spread - mean(noise), 0.0)
     with np.errstate(all="ignore"):
         kept = np.where(noise > 0, between / (between + noise), 1.0)
-    return np.clip(mean + kept * (rates - mean), 0, 1)
+    return np.clip(middle + kept * (rates - middle), 0, 1)
 
 
-def _mean(values: Numbers) -> float:
-    """The mean, the same in any order of the values."""
-    return float(np.sort(values).mean()) if len(values) else np.nan
-
-
-def false_alarm_rate(
+def false_alarms(
     n_base: Counts,
     n_candidate: Counts,
-    rates: Numbers,
+    given: NDArray[Any],
     *,
+    is_rerun: bool = False,
     margin: float,
-    n_simulations: int = 2000,
+    n_simulations: int = N_SIMULATIONS,
     fires: Fires | None = None,
-) -> FalseAlarms:
-    """Both runs simulated from the same rates, each with its own repeats.
+) -> dict[str, float]:
+    """How often a rule fires, and which way, and how often the interval is within the margin.
 
-    By the rule of a verdict, whose tests have to agree, unless another is asked about.
+    `given` is the rate of each task, from which both runs are simulated with their own repeats.
+    With a real rerun of the base for a candidate it is the passes of both: each task's rollouts are
+    dealt out at random. By the rule of a verdict, whose tests have to agree, unless another is
+    asked about.
     """
-    n_base, n_candidate, rates = _in_order(n_base, n_candidate, rates)
-
-    def drawn(random: np.random.Generator, shape: tuple[int, int]) -> tuple[Counts, Counts]:
-        return random.binomial(n_base, rates, shape), random.binomial(n_candidate, rates, shape)
-
-    seed = np.concatenate((n_base, n_candidate, rates))
-    return _alarms(drawn, seed, n_base, n_candidate, n_simulations, margin, fires)
-
-
-def rerun_false_alarm_rate(
-    n_base: Counts,
-    n_rerun: Counts,
-    n_passed_base: Counts,
-    n_passed_rerun: Counts,
-    *,
-    margin: float,
-    n_simulations: int = 2000,
-    fires: Fires | None = None,
-) -> FalseAlarms:
-    """A real rerun of the base in place of rates: each task's rollouts, dealt out at random."""
-    n_base, n_rerun, passed = _in_order(n_base, n_rerun, n_passed_base + n_passed_rerun)
-
-    def drawn(random: np.random.Generator, shape: tuple[int, int]) -> tuple[Counts, Counts]:
-        of_base = random.hypergeometric(passed, n_base + n_rerun - passed, n_base, shape)
-        return of_base, passed - of_base
-
-    seed = np.concatenate((n_base, n_rerun, passed))
-    return _alarms(drawn, seed, n_base, n_rerun, n_simulations, margin, fires)
-
-
-def _in_order(*columns: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """The tasks in an order of their own, not that in which they came."""
-    order = np.lexsort(columns[::-1])
-    return tuple(column[order] for column in columns)
-
-
-def _alarms(
-    drawn: Drawn,
-    seed: NDArray[Any],
-    n_base: Counts,
-    n_candidate: Counts,
-    n_simulations: int,
-    margin: float,
-    fires: Fires | None,
-) -> FalseAlarms:
-    n_tasks = len(n_base)
+    # The tasks in an order of their own, not that in which they came.
+    order = np.lexsort((given, n_candidate, n_base))
+    n_base, n_candidate, given = n_base[order], n_candidate[order], given[order]
+    n_tasks = len(order)
     if n_tasks < 2:
-        return FalseAlarms(nan, nan, nan, nan, n_simulations)
-    random = np.random.default_rng(seed.astype("<f8").view("<u8"))
+        return dict.fromkeys(("improved", "regressed", "either", "no_change"), np.nan)
+    seed = np.concatenate((n_base, n_candidate, given)).astype("<f8").view("<u8")
+    random = np.random.default_rng(seed)
     calls, within = np.zeros(n_simulations), np.zeros(n_simulations, dtype=bool)
     at_once = max(CHUNK // n_tasks, 1)
     for start in range(0, n_simulations, at_once):
         some = slice(start, min(start + at_once, n_simulations))
-        base, candidate = drawn(random, (some.stop - start, n_tasks))
+        shape = (some.stop - start, n_tasks)
+        if is_rerun:
+            base = random.hypergeometric(given, n_base + n_candidate - given, n_base, shape)
+            candidate = given - base
+        else:
+            base = random.binomial(n_base, given, shape)
+            candidate = random.binomial(n_candidate, given, shape)
         change = candidate / n_candidate - base / n_base
-        mean, squares = change.mean(axis=1), (change**2).sum(axis=1)
-        spread = ((change - mean[:, None]) ** 2).sum(axis=1)
+        moved, squares = change.mean(axis=1), (change**2).sum(axis=1)
+        spread = ((change - moved[:, None]) ** 2).sum(axis=1)
         # What rounding leaves of equal differences is no spread.
         se = np.sqrt(np.where(spread > ROUNDING * squares, spread, 0) / (n_tasks - 1) / n_tasks)
-        size = np.full(len(mean), float(n_tasks))
-        low, high = change_interval(mean, se, size, size - 1, is_bounded=size > 0)
+        size = np.full(len(moved), float(n_tasks))
+        low, high = change_interval(moved, se, size, size - 1, is_bounded=size > 0)
         fired = (fires or excludes_zero)(low, high)
         if fires is None:
-            by_t = t_test(mean, se, size, size - 1, scale=np.ones(len(mean)))
+            by_t = t_test(moved, se, size, size - 1, scale=np.ones(len(moved)))
             for place in np.flatnonzero(fired):
                 values = passing_values((n_base, n_candidate), (base[place], candidate[place]))
                 signs, dealt = change_p_values(values, n_base, n_candidate)
                 p_mean = by_t[place] if signs.p_value is None else signs.p_value
                 fired[place] = max(p_mean, dealt.p_value or 0) <= MOST_BY_CHANCE
-        calls[some], within[some] = (
-            np.where(fired, np.sign(mean), 0),
-            (-margin < low) & (high < margin),
-        )
-    return FalseAlarms(
-        improved=float(np.mean(calls > 0)),
-        regressed=float(np.mean(calls < 0)),
-        either=float(np.mean(calls != 0)),
-        within_margin=float(np.mean(within)),
-        n_simulations=n_simulations,
-    )
+        calls[some] = np.where(fired, np.sign(moved), 0)
+        within[some] = (-margin < low) & (high < margin)
+    return {
+        "improved": float(np.mean(calls > 0)),
+        "regressed": float(np.mean(calls < 0)),
+        "either": float(np.mean(calls != 0)),
+        "no_change": float(np.mean(within)),
+    }

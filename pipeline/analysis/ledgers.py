@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric, tally
+from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric
 from pipeline.relation import computed
 
 BUCKETS = ("always", "sometimes", "never")
@@ -29,85 +32,77 @@ NOISE = pa.schema(
 
 def funnel_effects(ends: pa.Table) -> pa.Table:
     """What each step of the funnel gave to a change, and what rewards of those who end there."""
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     # Of very many small runs most pairs are alike.
-    known: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for pair, own in groupby(
-        ends.to_pylist(),
-        key=lambda end: {"base": end.pop("base"), "candidate": end.pop("candidate")},
-    ):
-        steps = list(own)
-        key = tuple(value for step in steps for value in step.values())
-        if key not in known:
-            known[key] = _effects(steps)
-        rows += [{**pair, **effect} for effect in known[key]]
-    return pa.Table.from_pylist(rows, schema=EFFECTS)
+    effects = cache(_effects)
+    for pair, own in _by_pair(ends):
+        rows += [(*pair, *effect) for effect in effects(tuple(step[1:] for step in own))]
+    return _table(rows, EFFECTS)
 
 
-def _effects(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lines of one pair, by metric."""
-    found: list[dict[str, Any]] = []
-    names = [step["stage"] for step in steps]
+def _effects(steps: tuple[tuple[Any, ...], ...]) -> list[tuple[str, str, str, float]]:
+    """The lines of one pair, by metric; of each step its name, and weights and rewards there."""
+    found: list[tuple[str, str, str, float]] = []
+    names, *sums = zip(*steps, strict=True)
+    base_weights, base_rewards, weights, rewards = (np.array(each) for each in sums)
     for metric in ("pass_at_1", "mean_reward"):
         if metric == "pass_at_1" and names[-1] != "passed":
             continue
         amounts, rest = shapley_steps(
-            *(_rates(steps, side) for side in ("base", "candidate")),
-            *(_endings(steps, side, metric) for side in ("base", "candidate")),
+            *(_rates(base_weights), _rates(weights)),
+            *(_endings(base_weights, base_rewards, metric), _endings(weights, rewards, metric)),
         )
-        effects = [*zip(names[1:], ["step"] * len(amounts), amounts, strict=True)]
-        effects += zip(names, ["reward"] * len(rest), rest, strict=True)
         found += [
-            {"metric": metric, "line": line, "effect": effect, "amount": float(value)}
-            for line, effect, value in effects
-            if effect == "step" or value != 0
+            (metric, line, "step", float(value))
+            for line, value in zip(names[1:], amounts, strict=True)
+        ]
+        found += [
+            (metric, line, "reward", float(value))
+            for line, value in zip(names, rest, strict=True)
+            if value != 0
         ]
     return found
 
 
-def _rates(steps: list[dict[str, Any]], side: str) -> Numbers:
+def _rates(weights: Numbers) -> Numbers:
     """Of those that came to each step, the share that took it; undefined where none came."""
-    weights = np.array([step[f"{side}_weight"] for step in steps])
     reached = np.cumsum(weights[::-1])[::-1]
     with np.errstate(all="ignore"):
         return np.where(reached[:-1] > 0, reached[1:] / reached[:-1], np.nan)
 
 
-def _endings(steps: list[dict[str, Any]], side: str, metric: str) -> Numbers:
+def _endings(weights: Numbers, rewards: Numbers, metric: str) -> Numbers:
     """What those that end at each step are worth: of passes all, of others nothing, or rewards."""
     if metric == "pass_at_1":
-        return np.array([0.0] * (len(steps) - 1) + [1.0])
-    weights, rewards = (
-        np.array([step[f"{side}_{name}"] for step in steps]) for name in ("weight", "reward")
-    )
+        return np.array([0.0] * (len(weights) - 1) + [1.0])
     with np.errstate(all="ignore"):
         return np.where(weights > 0, rewards / weights, np.nan)
 
 
 def transition_noise(tallies: pa.Table) -> pa.Table:
     """How many tasks would go from bucket to bucket if both runs were one model's."""
-    rows: list[dict[str, Any]] = []
-    names = ("n_base", "n_candidate", "n_passed")
-    known: dict[tuple[Any, ...], tuple[Numbers, Numbers]] = {}
-    for (base, candidate), own in groupby(
-        tallies.to_pylist(), key=lambda tally: (tally["base"], tally["candidate"])
-    ):
-        alike = list(own)
-        n_alike = [tally["n_tasks"] for tally in alike]
-        key = tuple(tally[name] for tally in alike for name in (*names, "n_tasks"))
-        if key not in known:
-            known[key] = expected_transitions(
-                *(np.repeat([tally[name] for tally in alike], n_alike) for name in names)
-            )
-        counts, amounts = known[key]
-        n_all = sum(n_alike)
+    rows: list[tuple[Any, ...]] = []
+    expected = cache(lambda kinds: expected_transitions(*np.array(kinds).T))
+    for pair, own in _by_pair(tallies):
+        n_tasks, amounts = expected(own)
+        n_all = sum(kind[-1] for kind in own)
         rows += [
-            {"base": base, "candidate": candidate, "line": f"{before} to {after}"}
-            | {"n_tasks": float(counts[i, j]), "amount": float(amounts[i, j]) / n_all}
+            (*pair, f"{before} to {after}", float(n_tasks[i, j]), float(amounts[i, j]) / n_all)
             for i, before in enumerate(BUCKETS)
             for j, after in enumerate(BUCKETS)
         ]
-    return pa.Table.from_pylist(rows, schema=NOISE)
+    return _table(rows, NOISE)
+
+
+def _by_pair(rows: pa.Table) -> Iterator[tuple[tuple[str, str], tuple[tuple[Any, ...], ...]]]:
+    """Base and candidate, and what else the rows of each pair hold."""
+    columns = (column.to_pylist() for column in rows.columns)
+    for pair, own in groupby(zip(*columns, strict=True), key=itemgetter(0, 1)):
+        yield pair, tuple(row[2:] for row in own)
+
+
+def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
 
 
 FUNNEL_EFFECTS = computed("staging.funnel_effects", funnel_effects)
@@ -166,20 +161,19 @@ def _slopes(steps: Numbers, endings: Numbers) -> Numbers:
 
 
 def expected_transitions(
-    n_base: Counts, n_candidate: Counts, n_passed: Counts
+    n_base: Counts, n_candidate: Counts, n_passed: Counts, n_alike: Counts | None = None
 ) -> tuple[Numbers, Numbers]:
     """From bucket (row) to bucket (column): tasks expected there, and their change of rate in all.
 
     `n_passed` are a task's passes in both runs together: were the runs alike, any of its rollouts
-    could as well have been the other run's. Buckets are always, sometimes, never.
+    could as well have been the other run's. `n_alike` tasks are so, one by default. Buckets are
+    always, sometimes, never.
     """
-    kinds, n_alike = tally(n_base, n_candidate, n_passed)
-    kind, base, chance = hypergeometric(*kinds.T)
-    of_base, of_candidate, passed = (column[kind] for column in kinds.T)
-    candidate = passed - base
-    cell = 3 * _bucket(base, of_base) + _bucket(candidate, of_candidate)
-    n_tasks = n_alike[kind] * chance
-    change = candidate / of_candidate - base / of_base
+    kind, base, chance = hypergeometric(n_base, n_candidate, n_passed)
+    n_base, n_candidate, candidate = n_base[kind], n_candidate[kind], n_passed[kind] - base
+    cell = 3 * _bucket(base, n_base) + _bucket(candidate, n_candidate)
+    n_tasks = chance if n_alike is None else n_alike[kind] * chance
+    change = candidate / n_candidate - base / n_base
     return _matrix(cell, n_tasks), _matrix(cell, n_tasks * change)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats import Counts, Numbers, counts, hypergeometric, tally
+from pipeline.analysis.stats import Counts, Numbers, coded, counts, hypergeometric, tally
 from pipeline.relation import computed
 
 SIDES = ("base", "candidate")
@@ -35,7 +35,7 @@ SCHEMA = pa.schema(
 )
 # So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
 MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**14, 2**20
-# What a transform leaves of impossible numbers: smaller chances are not told from none.
+# What a transform leaves of impossible numbers: smaller chances are not distinguished from none.
 LEAST_CHANCE = float(np.finfo(float).eps)
 # A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
 FIRST_DRAWS, DRAWS, MANY_HITS = 999, 9_999, 100
@@ -57,33 +57,22 @@ def change_tests(tasks: pa.Table) -> pa.Table:
     if not len(tasks):
         return SCHEMA.empty_table()
     columns = tasks.combine_chunks()
-    names = [_coded(columns[side]) for side in SIDES]
-    groups, _ = _coded(columns["task_group"])
-    is_first = np.ones(len(tasks), dtype=bool)
-    is_first[1:] = np.logical_or.reduce([codes[1:] != codes[:-1] for codes, _ in names])
+    base, candidate, groups = (coded(columns[name])[0] for name in (*SIDES, "task_group"))
+    is_next = (np.diff(base) != 0) | (np.diff(candidate) != 0)
     rows: list[dict[str, Any]] = []
-    for start, end in pairwise([*np.flatnonzero(is_first).tolist(), len(tasks)]):
-        own = columns.slice(start, end - start)
-        compared = {
-            side: known[int(codes[start])]
-            for side, (codes, known) in zip(SIDES, names, strict=True)
-        }
+    for start, end in pairwise([0, *(1 + np.flatnonzero(is_next)).tolist(), len(tasks)]):
+        own, of_group = columns.slice(start, end - start), groups[start:end]
+        compared = [own[side][0].as_py() for side in SIDES]
         n_scored = [counts(own[f"n_{side}"]) for side in SIDES]
-        is_grouped = len(np.unique(groups[start:end])) < end - start
-        tested: dict[bytes, dict[str, Any]] = {}
+        is_grouped = len(np.unique(of_group)) < len(own)
+        tested: dict[bytes, tuple[ChangeTest, ChangeTest]] = {}
         for metric, values in _values(own, n_scored):
             key = values.tobytes()
             if key not in tested:
-                signs, dealt = change_p_values(
-                    values, *n_scored, groups=groups[start:end] if is_grouped else None
-                )
-                tested[key] = {
-                    "p_signs": signs.p_value,
-                    "n_draws": signs.n_draws,
-                    "p_any": dealt.p_value,
-                    "n_draws_any": dealt.n_draws,
-                }
-            rows.append({**compared, "metric": metric, **tested[key]})
+                by_group = of_group if is_grouped else None
+                tested[key] = change_p_values(values, *n_scored, groups=by_group)
+            found = [each for test in tested[key] for each in (test.p_value, test.n_draws)]
+            rows.append(dict(zip(SCHEMA.names, [*compared, metric, *found], strict=True)))
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
@@ -109,14 +98,6 @@ def passing_values(n_scored: Sequence[Counts], passed: Sequence[Counts]) -> Numb
     n_failed = [n - own for n, own in zip(n_scored, passed, strict=True)]
     both = np.stack([n_failed[0], passed[0], n_failed[1], passed[1]], axis=1).ravel()
     return np.repeat(np.arange(len(both)) % 2.0, both)
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
-    """A number for each text, and the texts."""
-    coded = column.combine_chunks().dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.combine_chunks()
-    return coded.indices.to_numpy().astype(np.int64), coded.dictionary.to_pylist()
 
 
 CHANGE_TESTS = computed("staging.change_tests", change_tests)

@@ -7,12 +7,13 @@ attempt of the base and one of the candidate together.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from math import ceil, isnan, sqrt
 
 import numpy as np
 
-from pipeline.analysis.stats import Counts, Numbers, detectable
+from pipeline.analysis.stats import Counts, Numbers, detectable, mean
 
 MOST_TASKS = 10**9
 
@@ -38,13 +39,8 @@ class Spread:
             seen = self.detectable(n_tasks, n_repeats)
             return seen is not None and seen <= change
 
-        if not is_enough(MOST_TASKS):
-            return None
-        few, enough = 1, MOST_TASKS
-        while enough - few > 1:
-            middle = (few + enough) // 2
-            few, enough = (few, middle) if is_enough(middle) else (middle, enough)
-        return enough
+        fewest = 2 + bisect_left(range(2, MOST_TASKS), True, key=is_enough)
+        return fewest if is_enough(fewest) else None
 
     def repeats_needed(self, change: float, n_tasks: int) -> int | None:
         """The fewest repeats of these tasks that do; none where no number of them would."""
@@ -88,5 +84,5 @@ def _within(n_scored: Counts, rates: Numbers) -> tuple[float, float]:
     if not repeated.any():
         return np.nan, np.nan
     own = rates * (1 - rates) * n_scored / np.maximum(n_scored - 1, 1)
-    within = float(np.sort(own[repeated]).mean())
-    return within, float(np.sort(np.where(repeated, own, within) / n_scored).mean())
+    within = mean(own[repeated])
+    return within, mean(np.where(repeated, own, within) / n_scored)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from pipeline.analysis.stats import (
@@ -22,6 +21,7 @@ from pipeline.analysis.stats import (
     normal_p_value,
     numbers,
     q_values,
+    strata,
     t_quantile,
     t_test,
     within,
@@ -37,8 +37,8 @@ COLUMNS = (
 )
 SEPARATING = 0.05
 DIFFERENCES = ("mean_when_passed", "mean_when_failed", "mean_difference", "se_difference")
-# Of a task: passed, failed, with the behaviour; and how many tasks are like that.
-Stratum = tuple[int, int, int, int]
+# Of tasks: passed, failed, with the behaviour; and how many are like that.
+Stratum = tuple[int, ...]
 # Odds beyond e^50 are beyond any count of rollouts; halved so often, a double is exhausted.
 FARTHEST_LOG_ODDS, N_HALVINGS = 50.0, 64
 DIRECTIONS = {1.0: "passes", -1.0: "fails", 0.0: "none"}
@@ -55,6 +55,7 @@ def separations(sums: pa.Table) -> pa.Table:
     is_binary = np.isfinite(up)
     p_value = np.where(is_binary, association_p_value(up, down, null_variance), p_of_mean)
     leans = np.where(is_binary, lean(up, down), lean(passed, failed))
+    q_value = within(q_values, p_value, sums["run_id"])
     found = added(
         sums,
         odds_ratio=ratio,
@@ -63,12 +64,12 @@ def separations(sums: pa.Table) -> pa.Table:
         difference_low=mean_low,
         difference_high=mean_high,
         p_value=p_value,
-        q_value=within(q_values, p_value, sums["run_id"]),
+        q_value=q_value,
+        direction=np.array([DIRECTIONS[side] for side in leans], dtype=str),
     )
-    unbounded = pa.array(np.isinf(ratio), mask=np.isnan(ratio))
-    directions = pa.array([DIRECTIONS[side] for side in leans], type=pa.string())
-    found = found.append_column("is_unbounded", unbounded).append_column("direction", directions)
-    is_separating = pc.less_equal(found["q_value"], SEPARATING)
+    is_unbounded = pa.array(np.isinf(ratio), mask=np.isnan(ratio))
+    is_separating = pa.array(q_value <= SEPARATING, mask=np.isnan(q_value))
+    found = found.append_column("is_unbounded", is_unbounded)
     return found.append_column("is_separating", is_separating).select(COLUMNS)
 
 
@@ -79,7 +80,7 @@ def _odds_ratios(
     ratio, low, high = (np.array(column) for column in found)
     edges = np.asarray(sums["edge_strata"].to_pylist(), dtype=object)
     top, bottom = np.flatnonzero(np.isinf(ratio)), np.flatnonzero(ratio == 0)
-    low[top] = edge_ratio_bound([_strata(text) for text in edges[top]])
+    low[top] = edge_ratio_bound([strata(text) for text in edges[top]])
     high[top] = np.inf
     low[bottom] = 0
     # Seldom in passes is as often lacking there: the same bound, of not doing it.
@@ -87,15 +88,10 @@ def _odds_ratios(
     return ratio, low, high
 
 
-def _strata(text: str) -> list[Stratum]:
-    parts = (part.split(":") for part in text.split(" "))
-    return [(int(n_passed), int(n_failed), int(n), int(t)) for n_passed, n_failed, n, t in parts]
-
-
 def _lacking(text: str) -> list[Stratum]:
     return [
         (n_passed, n_failed, n_passed + n_failed - n_with, n_tasks)
-        for n_passed, n_failed, n_with, n_tasks in _strata(text)
+        for n_passed, n_failed, n_with, n_tasks in strata(text)
     ]
 
 
@@ -147,11 +143,11 @@ def edge_ratio_bound(behaviours: Sequence[Sequence[Stratum]]) -> Numbers:
     Such a behaviour is, in every task, in as many passes as the task's totals allow. The end is the
     ratio under which that has a chance of 2.5%, exactly: tasks are noncentral hypergeometric.
     """
-    strata = [stratum for own in behaviours for stratum in own]
-    if not strata:
+    every = [stratum for own in behaviours for stratum in own]
+    if not every:
         return np.full(len(behaviours), np.nan)
     owner = np.repeat(np.arange(len(behaviours)), [len(own) for own in behaviours])
-    log_ways, fewer, starts, n_tasks = _outcomes(np.asarray(strata, dtype=np.int64))
+    log_ways, fewer, starts, n_tasks = _outcomes(np.asarray(every, dtype=np.int64))
     target = np.log((1 - LEVEL) / 2)
     low = np.full(len(behaviours), -FARTHEST_LOG_ODDS)
     high = -low
@@ -165,7 +161,7 @@ def edge_ratio_bound(behaviours: Sequence[Sequence[Stratum]]) -> Numbers:
 
 
 def _outcomes(
-    strata: NDArray[np.int64],
+    rows: NDArray[np.int64],
 ) -> tuple[Numbers, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Every count of passes with the behaviour that a stratum's totals allow, one after another.
 
@@ -174,7 +170,7 @@ def _outcomes(
     """
     from scipy.special import gammaln
 
-    passed, failed, having, n_tasks = strata.T
+    passed, failed, having, n_tasks = rows.T
     most, least = np.minimum(passed, having), np.maximum(having - failed, 0)
     widths = most - least + 1
     starts = np.cumsum(widths) - widths

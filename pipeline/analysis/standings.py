@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.stats import LEVEL, Counts, Numbers, counts, numbers
+from pipeline.analysis.stats import LEVEL, Counts, Numbers, coded, counts, mean, numbers
 from pipeline.relation import computed
 
 N_DRAWS = 2_000
@@ -18,13 +18,10 @@ CHUNK = 2**20
 SCHEMA = pa.schema(
     {
         "run_id": pa.string(),
-        "n_ranked_tasks": pa.int64(),
-        "rank_low": pa.int64(),
-        "rank_high": pa.int64(),
+        **dict.fromkeys(("n_ranked_tasks", "rank_low", "rank_high"), pa.int64()),
         "p_best": pa.float64(),
         "n_reruns": pa.int64(),
-        "rerun_sd": pa.float64(),
-        "rerun_se": pa.float64(),
+        **dict.fromkeys(("rerun_sd", "rerun_se"), pa.float64()),
     }
 )
 
@@ -52,9 +49,9 @@ class Shared:
 
 def standings(tasks: pa.Table) -> pa.Table:
     """A row for each run of a benchmark that has several: its ranks, and how its reruns vary."""
-    found: dict[str, dict[str, Any]] = {run: {"run_id": run} for run in _names(tasks, "run_id")[1]}
-    benchmarks, _ = _names(tasks, "benchmark")
-    settings, _ = _names(tasks, "settings")
+    found: dict[str, dict[str, Any]] = {run: {"run_id": run} for run in coded(tasks["run_id"])[1]}
+    benchmarks, _ = coded(tasks["benchmark"])
+    settings, _ = coded(tasks["settings"])
     for benchmark in np.unique(benchmarks):
         shared = _shared(tasks.filter(benchmarks == benchmark))
         if len(np.unique(shared.groups)) > 1 and np.isfinite(shared.values).all():
@@ -74,21 +71,14 @@ def standings(tasks: pa.Table) -> pa.Table:
 STANDINGS = computed("staging.standings", standings)
 
 
-def _names(tasks: pa.Table, name: str) -> tuple[Counts, list[str]]:
-    """A number for each text of a column, -1 for none, and the texts."""
-    coded = tasks[name].combine_chunks().dictionary_encode()
-    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    return coded.indices.fill_null(-1).to_numpy().astype(np.int64), coded.dictionary.to_pylist()
-
-
 def _shared(tasks: pa.Table) -> Shared:
     """Rows come run by run and by task: those of tasks that all runs have make a matrix."""
-    _, run_ids = _names(tasks, "run_id")
-    task, task_ids = _names(tasks, "task_id")
+    _, run_ids = coded(tasks["run_id"])
+    task, task_ids = coded(tasks["task_id"])
     is_shared = np.bincount(task, minlength=len(task_ids)) == len(run_ids)
     kept = tasks.filter(is_shared[task])
     first = kept.slice(0, len(kept) // max(len(run_ids), 1))
-    group, _ = _names(first, "task_group")
+    group, _ = coded(first["task_group"])
     # A task without a group is a group of its own.
     alone = group < 0
     group[alone] = group.max(initial=-1) + 1 + np.arange(alone.sum())
@@ -166,13 +156,9 @@ def rerun_spread(
         if not np.isfinite(variance):
             return None, None
         is_known = ~np.isnan(variances)
-        within = [_mean(own[~np.isnan(own)]) for own in variances * n_scored]
+        within = [mean(own[~np.isnan(own)]) for own in variances * n_scored]
         filled = np.where(is_known, variances, np.array(within)[:, None] / n_scored)
         sampling = float(np.mean(np.sort(filled, axis=1).sum(axis=1) / n_tasks**2))
     if not np.isfinite(sampling):
         return float(np.sqrt(variance)), None
     return float(np.sqrt(variance)), float(np.sqrt(max(variance - sampling, 0)))
-
-
-def _mean(values: Numbers) -> float:
-    return float(np.sort(values).mean()) if len(values) else np.nan

@@ -7,6 +7,7 @@ a fifth of a second: a function does so only once it has something to compute wi
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Words = NDArray[np.str_]
 
 LEVEL = 0.95
 # How often a change of the detectable size would be seen.
@@ -26,7 +28,7 @@ FEWEST_MIXED = 10
 # Two sums of one size that differ by no more than this share of it differ by rounding alone.
 ROUNDING = 1e-12
 
-# A change is told where chance alone would make one as large no more often than this.
+# A change is significant where chance alone would make one as large no more often than this.
 MOST_BY_CHANCE = 0.05
 
 IMPROVED, REGRESSED, NO_CHANGE = "improved", "regressed", "no change"
@@ -163,27 +165,25 @@ def _is_spread(value: Numbers, se: Numbers) -> Mask:
     return np.asarray(se > ROUNDING * np.maximum(np.abs(value), 1))
 
 
-def verdict(low: float, high: float, bound_low: float, bound_high: float, margin: float) -> str:
+def verdict(
+    low: Numbers, high: Numbers, bound_low: Numbers, bound_high: Numbers, *, margin: Numbers
+) -> Words:
     """What the interval of a change says, with missing rows as failures, and its two bounds.
 
     The bounds are the change with every missing row against the candidate, and with every one in
     its favour. A value on a limit is not beyond it, nor is one that only rounding has put there.
     """
-    if low > ROUNDING and bound_low > ROUNDING:
-        return IMPROVED
-    if high < -ROUNDING and bound_high < -ROUNDING:
-        return REGRESSED
-    inside = margin - ROUNDING
-    if -inside < low and high < inside and -inside < bound_low and bound_high < inside:
-        return NO_CHANGE
-    return INCONCLUSIVE
+    lowest, highest = np.minimum(low, bound_low), np.maximum(high, bound_high)
+    is_inside = (lowest > ROUNDING - margin) & (highest < margin - ROUNDING)
+    found = [lowest > ROUNDING, highest < -ROUNDING, is_inside]
+    return np.select(found, [IMPROVED, REGRESSED, NO_CHANGE], INCONCLUSIVE)[()]
 
 
-def decision(said: str, *p_values: float) -> str:
+def decision(said: Words, *p_values: Numbers) -> Words:
     """A verdict that a change is there needs every test to say that chance did not make it."""
-    if said in (IMPROVED, REGRESSED) and not all(p <= MOST_BY_CHANCE for p in p_values):
-        return INCONCLUSIVE
-    return said
+    is_sure = np.logical_and.reduce([p_value <= MOST_BY_CHANCE for p_value in p_values])
+    is_change = (said == IMPROVED) | (said == REGRESSED)
+    return np.where(is_change & ~is_sure, INCONCLUSIVE, said)[()]
 
 
 def holm(p_values: Numbers) -> Numbers:
@@ -233,6 +233,21 @@ def tally(*columns: Counts) -> tuple[Counts, Counts]:
     return rows.astype(np.int64), n_alike.astype(np.int64)
 
 
+def mean(values: Numbers) -> float:
+    """The mean, the same in any order of the values; NaN of none."""
+    return float(np.sort(values).mean()) if len(values) else np.nan
+
+
+def log_choose(n: Counts | int, k: Counts) -> Numbers:
+    """The logarithm of n over k; minus infinity where there is no way."""
+    from scipy.special import gammaln
+
+    inside = (k >= 0) & (k <= n)
+    k = np.where(inside, k, 0)
+    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return np.where(inside, ways, -np.inf)
+
+
 def hypergeometric(
     n_base: Counts, n_candidate: Counts, n_passed: Counts
 ) -> tuple[Counts, Counts, Numbers]:
@@ -270,12 +285,28 @@ def counts(column: pa.ChunkedArray) -> Counts:
     return np.asarray(column.to_numpy(), dtype=np.int64)
 
 
-def nullable(values: Numbers) -> pa.Array:
-    """Null for what is undefined, and for infinity, which JSON cannot say."""
-    return pa.array(values, mask=~np.isfinite(values))
+def flags(column: pa.ChunkedArray) -> Mask:
+    """A column of booleans; null is false."""
+    return np.asarray(column.to_pylist(), dtype=bool)
 
 
-def added(rows: pa.Table, **figures: Numbers) -> pa.Table:
-    """Each row with its figures beside what it holds."""
-    columns = {name: rows[name] for name in rows.column_names}
-    return pa.table(columns | {name: nullable(values) for name, values in figures.items()})
+def coded(column: pa.ChunkedArray) -> tuple[Counts, list[str]]:
+    """A number for each text of a column, -1 for none, and the texts."""
+    found = column.dictionary_encode().combine_chunks()
+    return found.indices.fill_null(-1).to_numpy().astype(np.int64), found.dictionary.to_pylist()
+
+
+def strata(text: str) -> list[tuple[int, ...]]:
+    """Counts of alike tasks as SQL hands them over: `4:2:1:3 5:1:1:2`."""
+    return [tuple(map(int, part.split(":"))) for part in text.split(" ")]
+
+
+def added(rows: pa.Table, **figures: NDArray[Any]) -> pa.Table:
+    """Each row with its figures beside what it holds.
+
+    Null for what is undefined, and for infinity, which JSON cannot say.
+    """
+    for name, values in figures.items():
+        undefined = ~np.isfinite(values) if values.dtype.kind == "f" else None
+        rows = rows.append_column(name, pa.array(values, mask=undefined))
+    return rows

@@ -14,6 +14,7 @@ from pipeline.analysis.stats import (
     Numbers,
     added,
     counts,
+    log_choose,
     normal_p_value,
     q_values,
     within,
@@ -77,16 +78,6 @@ def chance_of_turn(n: Counts, n_passed: Counts, n_none: Counts, n_half: Counts) 
     least = (of_half + 1) // 2
     k = least + np.arange(widths.sum()) - np.repeat(starts, widths)
     rest, others = np.repeat(n - n_none - n_half, widths), np.repeat(n_passed, widths) - k
-    log_ways = _log_choose(of_half, k) + _log_choose(rest, others)
-    chance = np.exp(log_ways - np.repeat(_log_choose(n, n_passed), widths))
+    log_ways = log_choose(of_half, k) + log_choose(rest, others)
+    chance = np.exp(log_ways - np.repeat(log_choose(n, n_passed), widths))
     return np.asarray(np.minimum(np.add.reduceat(chance, starts), 1)[kind.reshape(-1)])
-
-
-def _log_choose(n: Counts, k: Counts) -> Numbers:
-    """The logarithm of n over k; minus infinity where there is no way."""
-    from scipy.special import gammaln
-
-    inside = (k >= 0) & (k <= n)
-    k = np.where(inside, k, 0)
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.where(inside, ways, -np.inf)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats import Mask, Numbers
+from pipeline.analysis.stats import Mask, Numbers, strata
 from pipeline.relation import computed
 
 Vote = tuple[int, int]  # how many repeats gave an answer, how many of those passed
@@ -26,7 +26,7 @@ def majorities(ballots: pa.Table) -> pa.Table:
     """maj@k of each run whose rollouts have answers."""
     by_run: dict[str, list[tuple[list[Vote], int]]] = {}
     for row in ballots.to_pylist():
-        votes = [_vote(part) for part in row["ballot"].split(" ")]
+        votes = [(n_votes, n_right) for n_votes, n_right in strata(row["ballot"])]
         by_run.setdefault(row["run_id"], []).append((votes, row["n_tasks"]))
     rows = [
         {"run_id": run_id, "k": k, "maj_at": maj_at}
@@ -35,11 +35,6 @@ def majorities(ballots: pa.Table) -> pa.Table:
     ]
     schema = pa.schema({"run_id": pa.string(), "k": pa.int64(), "maj_at": pa.float64()})
     return pa.Table.from_pylist(rows, schema=schema)
-
-
-def _vote(text: str) -> Vote:
-    n_votes, _, n_right = text.partition(":")
-    return int(n_votes), int(n_right)
 
 
 MAJORITIES = computed("staging.majorities", majorities)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from pipeline import report, run
-from pipeline.analysis import false_alarms, stats
+from pipeline.analysis.false_alarms import N_SIMULATIONS, false_alarms, shrunken_rates
 from pipeline.answers.names import Row, find_run, grouped, run_names
 from pipeline.errors import LONGEST_NAME, UsageError, listed
-from pipeline.profile import gate
 from pipeline.report import Comparison
 from pipeline.text import one_line
 from pipeline.warehouse import Warehouse, open_warehouse
@@ -21,69 +21,10 @@ from pipeline.warehouse import Warehouse, open_warehouse
 FEWEST_CHECKPOINTS = 3
 MARGIN = 0.02
 OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"
-# Missing rows count as failures; what a task took is known of scored rollouts only.
-MEASURED = """
-    with changes as (
-        select
-            metric, task_id, task_group,
-            candidate_lowest - base_lowest as change,
-            candidate_lowest - base_highest as lowest,
-            candidate_highest - base_lowest as highest
-        from staging.comparison_values
-        where base = $1 and candidate = $2 and is_paired
-        union all
-        select
-            metric || coalesce('/' || k, ''), task_id, task_id as task_group,
-            candidate_value - base_value as change, change as lowest, change as highest
-        from staging.measure_pairs
-        where base = $1 and candidate = $2
-    ),
-    chosen as (
-        select
-            *,
-            count(*) over of_metric as n_tasks,
-            -- Of one task unknown, the mean is.
-            case when count(change) over of_metric = n_tasks then
-                list_sum(list(change order by change) over of_metric) / n_tasks
-            end as delta
-        from changes
-        where not list_contains($3, task_id)
-        window of_metric as (partition by metric)
-    ),
-    grouped as (
-        select
-            metric, n_tasks, delta,
-            count(*) as n_own,
-            sorted_sum(change - delta) ** 2 as square,
-            case when delta is not null then sorted_sum(lowest) end as lowest,
-            case when delta is not null then sorted_sum(highest) end as highest
-        from chosen
-        group by metric, n_tasks, delta, task_group
-    )
-    select
-        metric, n_tasks, delta,
-        count(*) as n_groups,
-        clustered_error(square, n_own, n_tasks) as se,
-        clustered_degrees(n_own, 1, n_tasks) as degrees,
-        sorted_sum(lowest) / n_tasks as bound_low,
-        sorted_sum(highest) / n_tasks as bound_high,
-        metric like 'pass%' or coalesce((
-            select is_bounded from staging.comparison_levels as levels
-            where base = $1 and candidate = $2 and levels.metric = grouped.metric
-        ), false) as is_bounded
-    from grouped
-    group by metric, n_tasks, delta
-    order by metric
-"""
-QUALITIES = """
-    select run_id, metrics.coverage, health.clean_rate
-    from run_metrics as metrics
-    left join run_health as health using (run_id)
-"""
-COMMON = "from comparison_tasks where base = ? and candidate = ? and is_common"
-TASKS = f"select task_id {COMMON}"
-TALLIES = f"""
-    select base_n_scored, candidate_n_scored, base_n_passed, candidate_n_passed {COMMON}
+TALLIES = """
+    select base_n_scored, candidate_n_scored, base_n_passed, candidate_n_passed
+    from comparison_tasks
+    where base = ? and candidate = ? and is_common
         and base_n_passed is not null and candidate_n_passed is not null
     order by all
 """
@@ -155,8 +96,8 @@ def compared(
         if not pairs:
             yield opened, made
             return
-    again = [] if rerun is None else _again(pairs, rerun)
-    with run.compare(path, [*pairs, *again]) as overlaid:
+    reruns = [] if rerun is None else _rerun_pairs(pairs, rerun)
+    with run.compare(path, [*pairs, *reruns]) as overlaid:
         wanted = {(pair.base, pair.candidate) for pair in pairs}
         found = report.comparisons(overlaid)
         chosen = [each for each in found if (each.base, each.candidate) in wanted]
@@ -177,7 +118,7 @@ def _asked(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]
     return [(benchmark, base, candidate) for candidate in candidates]
 
 
-def _again(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+def _rerun_pairs(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
     """The base and its rerun, unless they are compared anyway; no candidate, so no verdict."""
     base, *others = dict.fromkeys(pair.base for pair in pairs)
     if others:
@@ -216,51 +157,6 @@ def _check_once(names: Sequence[str]) -> None:
         raise UsageError(f"{listed(twice)}: named twice.", hint=hint)
 
 
-def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> list[Row]:
-    """The policy's verdict on every candidate."""
-    policy = gate.read(policy_path)
-    waived = [waiver.task_id for waiver in policy.waivers]
-    qualities = {row.pop("run_id"): row for row in warehouse.rows(QUALITIES)}
-    return [
-        gate.decide(
-            policy,
-            gate.Compared(
-                base=each.base,
-                candidate=each.candidate,
-                every_task=_measured(warehouse, each, []),
-                unwaived=_measured(warehouse, each, waived) if waived else (),
-                base_quality=qualities[each.base],
-                candidate_quality=qualities[each.candidate],
-                common_tasks=frozenset(
-                    warehouse.column(f"select task_id {COMMON}", each.base, each.candidate)
-                ),
-            ),
-        )
-        for each in found
-    ]
-
-
-def _measured(
-    warehouse: Warehouse, each: Comparison, without: list[str]
-) -> tuple[gate.Measured, ...]:
-    """Each metric's change over the common tasks, without those that are waived."""
-    found = warehouse.rows(MEASURED, each.base, each.candidate, without)
-    spread = (
-        np.array([row[name] for row in found], dtype=float)
-        for name in ("delta", "se", "n_groups", "degrees")
-    )
-    is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
-    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
-    measured = []
-    for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
-        known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
-        # pass@k is known as that, and by its k.
-        name, _, k = row["metric"].partition("/")
-        for metric in (name, f"{name.removesuffix('_k')}_{k}") if k else (name,):
-            measured.append(gate.Measured(metric, *known))
-    return tuple(measured)
-
-
 def noise(
     opened: Warehouse, each: Comparison, gates: Sequence[Row], *, margin: float, rerun: str | None
 ) -> Row:
@@ -276,21 +172,17 @@ def noise(
     table = np.array([list(row.values()) for row in counts], dtype=np.int64)
     n_base, n_other, passed, passed_other = table.T
 
-    def rate(fires: false_alarms.Fires | None) -> false_alarms.FalseAlarms:
-        if rerun is not None:
-            return false_alarms.rerun_false_alarm_rate(
-                n_base, n_other, passed, passed_other, margin=margin, fires=fires
-            )
-        rates = false_alarms.shrunken_rates(passed + passed_other, n_base + n_other)
-        return false_alarms.false_alarm_rate(n_base, n_other, rates, margin=margin, fires=fires)
+    both = passed + passed_other
+    given = both if rerun is not None else shrunken_rates(both, n_base + n_other)
+    alarms = partial(
+        false_alarms, n_base, n_other, given, margin=margin, is_rerun=rerun is not None
+    )
 
     def at(limit: float) -> Row:
-        fail = rate(lambda _low, high: np.asarray(high < limit))
-        passed = rate(lambda low, _high: np.asarray(low > limit))
-        return {"threshold": limit, "fail": fail.either, "pass": passed.either}
+        fail = alarms(fires=lambda _low, high: np.asarray(high < limit))
+        passed = alarms(fires=lambda low, _high: np.asarray(low > limit))
+        return {"threshold": limit, "fail": fail["either"], "pass": passed["either"]}
 
-    found = rate(None)
-    rates = {name: getattr(found, name) for name in ("improved", "regressed", "either")}
     # What pass@1 must be beyond for the policy not to fail.
     limits = [
         metric["threshold"]
@@ -302,8 +194,8 @@ def noise(
     return {
         **said,
         "n_tasks": len(counts),
-        "n_simulations": found.n_simulations,
-        "rates": {**rates, "no_change": found.within_margin},
+        "n_simulations": N_SIMULATIONS,
+        "rates": alarms(),
         "policy": [at(limit) for limit in limits],
     }
 

@@ -246,7 +246,7 @@ def print_summary(analysis: Analysis) -> None:
         kinds=kinds,
         runs=runs,
         compared=[row for row in compared if (row["base"], row["candidate"]) not in said],
-        findings=_told(ranked, rest),
+        findings=with_commands(ranked, rest),
         bar=_bar,
         **_columns(runs),
     )
@@ -312,12 +312,8 @@ def _print_warnings(analysis: Analysis, rest: str) -> None:
         click.echo(f"! and {left_out} more, all of them in the report", err=True)
 
 
-def print_findings(ranked: Sequence[Finding], rest: str) -> None:
-    """Each with what to run next; `rest` completes a command."""
-    print_page("findings", findings=_told(ranked, rest))
-
-
-def _told(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]:
+def with_commands(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]:
+    """Each in a sentence, with what to run next; `rest` completes a command."""
     words = [(PLAIN.finding(row), finding_command(row)) for row in ranked]
     return [(said, f"blade {shlex.join(run)}{rest}" if run else "") for said, run in words]
 

@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from pipeline import report
-from pipeline.answers import comparisons
+from pipeline.answers import comparisons, gate
 from pipeline.answers.names import find_run, run_names
 from pipeline.cli import compare_page
 from pipeline.cli.options import PATH, Number, analyzed, json_option, warehouse_option
@@ -123,7 +123,7 @@ def compare(
             hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"
             message = "no base is named, and without one nothing can be decided."
             raise UsageError(message, hint=hint)
-        gates = comparisons.gates(opened, policy, named) if policy is not None else []
+        gates = gate.gates(opened, policy, named) if policy is not None else []
         alarms = [
             comparisons.noise(opened, each, gates, margin=margin, rerun=rerun)
             for each in (named if false_alarms else [])

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
 
-from pipeline.answers.names import Row, bounded
-from pipeline.answers.tasks import SIDES
+from pipeline.answers import gate
+from pipeline.answers.gate import Verdict
+from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
 from pipeline.cli.page import print_next, write_markdown
 from pipeline.cli.terminal import PLAIN, defined, print_page
-from pipeline.profile import gate
-from pipeline.profile.gate import Verdict
 from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
@@ -26,22 +25,7 @@ MOST_WHOLE = 3
 MOST_FLIPS = 3
 # What a short page leaves to --full: the tables say it, or few ask.
 LEFT_OUT = ("verdict", "same tasks", "why")
-EVENT_CHARACTERS = 300
 BLOCKS = "▁▂▃▄▅▆▇█"
-BUCKETS = ("always", "sometimes", "never")
-WORDS = {
-    "units": {"pass_at_1": "pass@1, points", "mean_reward": "mean reward"},
-    "colours": {"improved": "green", "regressed": "red"},
-    "lines": {"failure modes": "mode", "funnel": "stage", "task mix": "tasks of"},
-    "flip_sides": {
-        "lost": "that the base passes at least half the time, the candidate less often",
-        "gained": "that the candidate passes at least half the time, the base less often",
-    },
-    "metrics": sentences.METRICS,
-    "differences": wording.PARTINGS,
-    "sides": SIDES,
-    "buckets": BUCKETS,
-}
 # The colour of a verdict, and what it means.
 VERDICTS = {
     Verdict.PASS: ("green", "all that the policy asks holds"),
@@ -77,33 +61,26 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
         statements=PLAIN.statements,
         line_name=PLAIN.says("line_name"),
         ledgers=ledgers,
-        total=lambda change, ledger: PLAIN.change(change, ledger.total.total_shown),
+        moved=PLAIN.change,
         difference=PLAIN.bare,
         interval=_interval,
         level=_level,
         transitions=_transitions,
         metric=_metric,
-        with_events=_with_events,
-        **WORDS,
     )
-
-
-def print_flips(flips: Sequence[Row], *, limit: int = MOST_FLIPS) -> None:
-    """The first flips of each side; rows of `flips` of one comparison, the most changed first."""
-    print_page("flips", flips=flips, most_flips=limit, with_events=_with_events, **WORDS)
 
 
 def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> list[str]:
     """The task that lost most, else gained most; all of the comparison; a base to name."""
     named = leading([each for each in found if each.is_named])[:1]
-    told = []
+    commands = []
     for each in named:
         tasks = [task.task_id for task in [*each.lead.losses, *each.lead.gains]]
-        told += [command("why", f"{each.candidate}/{name}", warehouse) for name in tasks[:1]]
+        commands += [command("why", f"{each.candidate}/{name}", warehouse) for name in tasks[:1]]
         if not is_full and each.lead.ledgers:
             pair = shlex.join(["blade", "compare", each.base, each.candidate, "--full"])
-            told.append(f"{pair}{where(warehouse)}")
-    return told or [command("compare", each.base, warehouse) for each in found[:1] if not named]
+            commands.append(f"{pair}{where(warehouse)}")
+    return commands or [command("compare", each.base, warehouse) for each in found[:1] if not named]
 
 
 def _interval(change: Change, found: FigureRow, name: str) -> str:
@@ -131,7 +108,7 @@ def _leading(change: Change) -> list[Ledger]:
     return [*chosen, *sentences.widest(change.ledger("slices"))]
 
 
-def _transitions(comparison: Comparison, before: str) -> list[str]:
+def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) -> list[str]:
     """Tasks that were in a bucket by the one they are in, noise alone in brackets."""
     cells = {
         (each.bucket_before, each.bucket_after): (
@@ -139,7 +116,7 @@ def _transitions(comparison: Comparison, before: str) -> list[str]:
         )
         for each in comparison.transitions
     }
-    return [cells[before, after] for after in BUCKETS]
+    return [cells[before, after] for after in buckets]
 
 
 def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
@@ -153,17 +130,6 @@ def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
         *(shown(each.base_value), shown(each.candidate_value), moved(each.delta)),
         "" if low.value is None else f"{moved(low)} to {moved(high)}",
     )
-
-
-def _with_events(flip: Row) -> Row:
-    events = {side: flip[f"{side}_event"] for side in SIDES}
-    return {
-        **flip,
-        **{
-            f"{side}_event": bounded(text, EVENT_CHARACTERS, n_characters=flip[f"{side}_chars"])
-            for side, text in events.items()
-        },
-    }
 
 
 def print_gate(gates: Sequence[Row]) -> None:
@@ -182,18 +148,18 @@ def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
 
 def gate_page(gates: Sequence[Row]) -> str:
     """The same as Markdown: verdict, reasons and a table per candidate."""
-    told = []
+    lines = []
     if len(gates) > 1:
         verdict, words = _passing(gates)
-        told.append(f"**{verdict}** {words}.\n")
+        lines.append(f"**{verdict}** {words}.\n")
     for each in gates:
         names = f"{ref(each['candidate'])} vs {ref(each['base'])}, by {ref(each['policy'])}"
-        told.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
-        told += [f"- {cell(reason)}" for reason in each["reasons"]]
+        lines.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
+        lines += [f"- {cell(reason)}" for reason in each["reasons"]]
         table = StringIO()
         write_markdown(HEADS, [_cells(metric) for metric in each["metrics"]], table)
-        told.append(f"\n{table.getvalue()}")
-    return "\n".join([*told, f"{LEGEND}\n\n"]) if gates else ""
+        lines.append(f"\n{table.getvalue()}")
+    return "\n".join([*lines, f"{LEGEND}\n\n"]) if gates else ""
 
 
 def _cells(metric: Row) -> tuple[object, ...]:

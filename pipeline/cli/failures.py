@@ -10,18 +10,11 @@ from pipeline.answers.runs import UNEXPLAINED, ranked_failures
 from pipeline.cli.options import command, json_option, warehouse_option
 from pipeline.cli.page import print_next
 from pipeline.cli.terminal import print_page
-from pipeline.report import wording
 from pipeline.text import json_text
 from pipeline.warehouse import open_warehouse
 
 MOST_MODES = 8
 MOST_OF_MANY = 4
-OUTCOMES = {
-    "n_failed": "failed",
-    "n_unscored": "unscored",
-    "n_failed_attempts": "failed attempts",
-    "n_missing": "missing",
-}
 
 
 @click.command()
@@ -51,18 +44,17 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
     for each in runs:
         each["root_causes"].sort(key=lambda cause: cause["cause"] == UNEXPLAINED)
     most_modes = limit or (MOST_OF_MANY if is_brief else MOST_MODES)
-    words = {"outcomes": OUTCOMES, "explainers": wording.EXPLAINERS}
-    print_page("failures", runs=runs, is_brief=is_brief, most_modes=most_modes, **words)
+    print_page("failures", runs=runs, is_brief=is_brief, most_modes=most_modes)
     shown = [
         command("show", mode["example"], warehouse)
         for each in runs
         for mode in each["modes"]
         if mode["is_example_recorded"]
     ]
-    told = [
+    causes = [
         command("why", each["root_causes"][0]["example"], warehouse)
         for each in runs
         if each["root_causes"]
     ]
     whole = [command("failures", each["run_id"], warehouse) for each in runs if is_brief]
-    print_next([*whole[:1], *told[:1], *shown[:1]])
+    print_next([*whole[:1], *causes[:1], *shown[:1]])

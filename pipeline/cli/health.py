@@ -75,9 +75,9 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
         several=listed([run["run_id"] for run in runs if (run["n_models"] or 0) > 1]),
     )
     cited = [row["examples"][0] for row in checks if row["scope"] == "rollout" and row["examples"]]
-    told = [command("why", each, warehouse) for each in cited[:1]]
+    commands = [command("why", each, warehouse) for each in cited[:1]]
     if checks:
-        print_next([*told, f'blade sql "from health_findings"{where(warehouse)}'])
+        print_next([*commands, f'blade sql "from health_findings"{where(warehouse)}'])
 
 
 def _by_check(checks: list[Row]) -> list[Row]:

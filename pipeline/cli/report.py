@@ -77,7 +77,7 @@ def report(
     if sections is not None and not any(named):
         hint = "For example: --sections executive_summary"
         raise UsageError("--sections: no section is named.", hint=hint)
-    from pipeline.rerender import render
+    from pipeline.answers.rerender import render
 
     is_page = out is not None and out.suffix.lower() in (".html", ".htm")
     rendering = render(
@@ -116,8 +116,8 @@ def _refresh(path: Path, warehouse: Path) -> None:
     figures = [each for each in findings if each.span]
     faults = [each for each in findings if not each.span and each.status != UNCHECKED]
     n_same = sum(each.status == VERIFIED for each in figures)
-    told = f"{len(figures) - n_same:,} figures changed, {n_same:,} as they were"
-    click.echo(neutral(f"{path}: {told}"), err=True)
+    summary = f"{len(figures) - n_same:,} figures changed, {n_same:,} as they were"
+    click.echo(neutral(f"{path}: {summary}"), err=True)
     for each in faults:
         click.echo(f"! {path}:{each.line}: {one_line(each.source, WIDEST)}", err=True)
     if faults:

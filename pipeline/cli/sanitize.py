@@ -121,18 +121,18 @@ def _summary(entries: list[Entry], given: Survey, verb: str) -> str:
         return f"nothing found in {files}{kept}"
     kinds = by_kind(entries)
     strings = f", {len(entries)} different" if len(entries) < sum(kinds.values()) else ""
-    told = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-    return f"{sum(kinds.values())} {verb} {files}: {told}{strings}{kept}"
+    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+    return f"{sum(kinds.values())} {verb} {files}: {counts}{strings}{kept}"
 
 
 def _warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:
     """Files that a person must look at before anything is shared, each with why."""
     given = shared.survey
     fate = "not copied" if is_copy else "left as it is, and cannot be cleared"
-    told = [(item.name, f"{item.reason}; {fate}") for item in given.unchecked]
+    found = [(item.name, f"{item.reason}; {fate}") for item in given.unchecked]
     fate = "not copied" if is_copy else "left as it is; do not share it"
-    told += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
+    found += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
     if not is_copy:
         private = "the name of the file is private; --out writes a copy with another"
-        told += [(name, private) for name in shared.renamed]
-    return told
+        found += [(name, private) for name in shared.renamed]
+    return found

@@ -19,7 +19,7 @@ from pipeline.text import json_text, neutral
 @click.option(
     "--warehouse",
     type=PATH,
-    help="Hold the report's claims against these data too, not against the golden report alone.",
+    help="Compare the report's claims with these data too, not with the golden report alone.",
 )
 @click.option(
     "--judge",

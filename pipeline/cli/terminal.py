@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from pipeline.answers.names import bounded
 from pipeline.cli.page import cell_text, drawn_table, is_number, room_of
 from pipeline.report import sentences, templates, wording
 from pipeline.report.figures import Figure
@@ -70,7 +71,7 @@ def _environment() -> Any:
         "note": lambda text: _rows(text, indent=4),
         "row": lambda text, label="": _rows(text, label, indent=2, column=COLUMN),
     }
-    made.globals |= {"cells": _cells, "phrase": _phrase}
+    made.globals |= {"cells": _cells, "phrase": _phrase, **wording.WORDS}
     return made
 
 
@@ -80,8 +81,12 @@ def _inert(value: Any) -> str:
     return one_line(cell_text(value), LONGEST)
 
 
-def _flat(text: Mapping[str, Any] | None, limit: int = LONGEST_FLAT) -> str:
-    """A bounded text on one line; what is left out is said."""
+def _flat(
+    text: Mapping[str, Any] | str | None, limit: int = LONGEST_FLAT, n_characters: int | None = None
+) -> str:
+    """A text on one line, bounded already or by its beginning; what is left out is said."""
+    if isinstance(text, str):
+        text = bounded(text, limit, n_characters=n_characters)
     if text is None:
         return ""
     shown = text["text"][:limit]

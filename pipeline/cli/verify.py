@@ -24,8 +24,6 @@ from pipeline.warehouse import open_warehouse, store_views
 if TYPE_CHECKING:
     from pipeline.report.sources import Finding
 
-CHUNK = 1 << 20
-
 
 @click.command()
 @click.argument("report", type=PATH)
@@ -71,8 +69,8 @@ def verify(
     if held.metrics is not None:
         side = sidecars.read(report_text(held.metrics), held.metrics.name)
     beside = golden(report).anchor_facts
-    is_told = beside.is_file() and not held.is_metrics_alone
-    anchors = anchor_facts.read(beside) if is_told else None
+    has_facts = beside.is_file() and not held.is_metrics_alone
+    anchors = anchor_facts.read(beside) if has_facts else None
     with ExitStack() as stack:
         path = held.warehouse
         if held.results is not None:
@@ -85,8 +83,8 @@ def verify(
             findings = verified(corrected, report.as_posix(), data, side, anchors)
     counts = summary(findings)
     if as_json:
-        told = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
-        click.echo(json_text({"findings": told, "summary": counts}, indent=2))
+        listed = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
+        click.echo(json_text({"findings": listed, "summary": counts}, indent=2))
     else:
         paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
         _print(findings, paths, is_listing=is_listing)
@@ -105,8 +103,8 @@ def report_text(path: Path, *, is_exact: bool = False) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         if is_exact:
-            told = f"{path}: is not UTF-8 at byte {error.start}, and cannot be rewritten."
-            raise InputError(told, hint="Save it as UTF-8.") from error
+            message = f"{path}: is not UTF-8 at byte {error.start}, and cannot be rewritten."
+            raise InputError(message, hint="Save it as UTF-8.") from error
     click.echo(neutral(f"{path}: some bytes are not UTF-8; they are read as \ufffd"), err=True)
     return raw.decode("utf-8", errors="replace")
 
@@ -169,8 +167,8 @@ def _key(results: Path) -> str:
     package = Path(__file__).resolve().parent.parent
     for folder, ending in ((package, "*.py"), (package, "*.toml"), (SQL_DIR, "*.sql")):
         for path in sorted(folder.rglob(ending)):
-            told = path.stat()
-            digest.update(f"{path.name}\0{told.st_size}\0{told.st_mtime_ns}\0".encode())
+            status = path.stat()
+            digest.update(f"{path.name}\0{status.st_size}\0{status.st_mtime_ns}\0".encode())
     try:
         below = sorted(path for path in results.rglob("*") if path.is_file()) or [results]
         package = results.absolute().parent
@@ -178,10 +176,9 @@ def _key(results: Path) -> str:
         for path in [*below, *sorted(beside)]:
             digest.update(f"{path.name}\0{path.stat().st_size}\0".encode(errors="replace"))
             with path.open("rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
+                digest.update(hashlib.file_digest(file, "sha256").digest())
     except OSError:
-        # What hinders here is told by the analysis.
+        # The analysis says what is wrong here.
         return "unreadable"
     return digest.hexdigest()[:32]
 

@@ -12,17 +12,8 @@ from pipeline.answers.tasks import SAYERS, SIDES, refuse_malformed, task_story
 from pipeline.cli.options import command, json_option, warehouse_option
 from pipeline.cli.page import print_next
 from pipeline.cli.terminal import print_page
-from pipeline.report import wording
 from pipeline.text import json_text
 from pipeline.warehouse import open_warehouse
-
-# How a change differs from what was expected.
-CALLS = {
-    "differs": "different",
-    "failed": "in error",
-    "missing": "never made",
-    "unasked": "not asked for",
-}
 
 
 @click.command()
@@ -47,8 +38,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(story, indent=2))
         return
-    words = {"sayers": SAYERS, "calls": CALLS, "differences": wording.PARTINGS}
-    print_page("why", story=story, sides=SIDES, **words)
+    print_page("why", story=story, sayers=SAYERS)
     print_next(story["next"])
 
 

@@ -212,25 +212,24 @@ def _output(spoken: list[Row]) -> Row:
 
 def _messages(attempt: Row, asked: str, spoken: list[Row]) -> list[Row]:
     """One message for each event, after the question."""
-    told: list[Row] = []
-    if attempt["system_prompt"]:
-        told.append({"role": "system", "content": attempt["system_prompt"]})
-    if asked:
-        told.append({"role": "user", "content": asked})
-    for one in spoken:
-        match one["kind"]:
-            case "reasoning":
-                told.append({"role": "assistant", "content": None, "reasoning_trace": one["text"]})
-            case "tool_call":
-                call = {"id": one["call_id"] or "", "name": one["tool"] or ""}
-                call["arguments"] = _arguments(one["arguments"])
-                told.append({"role": "assistant", "content": None, "tool_calls": [call]})
-            case "tool_result":
-                ids = [one["call_id"]] if one["call_id"] else None
-                told.append({"role": "tool", "content": one["text"], "tool_call_id": ids})
-            case _:
-                told.append({"role": one["role"] or "assistant", "content": one["text"]})
-    return [{"turn_idx": place, **one} for place, one in enumerate(told)]
+    question = (("system", attempt["system_prompt"]), ("user", asked))
+    messages = [{"role": role, "content": text} for role, text in question if text]
+    messages += map(_message, spoken)
+    return [{"turn_idx": place, **one} for place, one in enumerate(messages)]
+
+
+def _message(one: Row) -> Row:
+    match one["kind"]:
+        case "reasoning":
+            return {"role": "assistant", "content": None, "reasoning_trace": one["text"]}
+        case "tool_call":
+            call = {"id": one["call_id"] or "", "name": one["tool"] or ""}
+            call["arguments"] = _arguments(one["arguments"])
+            return {"role": "assistant", "content": None, "tool_calls": [call]}
+        case "tool_result":
+            ids = [one["call_id"]] if one["call_id"] else None
+            return {"role": "tool", "content": one["text"], "tool_call_id": ids}
+    return {"role": one["role"] or "assistant", "content": one["text"]}
 
 
 def _arguments(given: str | None) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from pipeline.errors import UsageError, did_you_mean
-from pipeline.profile.askable import FUNCTIONS, NAMED, ZONED_TYPES
+from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import FailureMode, Stage
 from pipeline.toml import shown
 
@@ -176,7 +176,8 @@ def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> Non
     if name not in FUNCTIONS:
         query = "select count(*) from duckdb_functions() where lower(function_name) = ?"
         if db.execute(query, [name]).fetchall() == [(0,)]:
-            hint = f"{CALLABLE} {did_you_mean(name, NAMED, cutoff=0.75)}"
+            named = filter(str.isidentifier, FUNCTIONS)
+            hint = f"{CALLABLE} {did_you_mean(name, named, cutoff=0.75)}"
             raise _refused(f"function {name} does not exist.", hint.strip())
         message = f"function {name} may not be used: only what follows from a row alone."
         raise _refused(message, CALLABLE)

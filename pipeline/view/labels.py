@@ -16,7 +16,7 @@ from pipeline.text import json_text, one_line
 from pipeline.view.opened import AbsentError, Opened, Row, Stamp, stamp
 
 if TYPE_CHECKING:
-    from pipeline.rerender import Label
+    from pipeline.answers.rerender import Label
 
 NAME = "labels.jsonl"
 CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
@@ -85,7 +85,7 @@ def _held(path: Path) -> int:
 
 
 def _read(path: Path) -> list[Row]:
-    from pipeline.rerender import read_label
+    from pipeline.answers.rerender import read_label
 
     try:
         lines = files.content(path).decode(errors="replace").splitlines()
@@ -110,7 +110,7 @@ def _row(label: Label) -> Row:
 
 def line(opened: Opened, form: Mapping[str, str]) -> str:
     """The line that a form asks for; refused with the reason where an analysis would refuse it."""
-    from pipeline.rerender import read_label
+    from pipeline.answers.rerender import read_label
 
     cause = "+".join(each for each in (form.get("cause", ""), form.get("second", "")) if each)
     row: dict[str, Any] = {

@@ -21,8 +21,8 @@ from pipeline import __version__, report
 from pipeline.answers import comparisons, queries, tasks
 from pipeline.answers import runs as answered
 from pipeline.answers.names import Row
+from pipeline.answers.rerender import render
 from pipeline.errors import BladeError
-from pipeline.rerender import render
 from pipeline.text import json_text, neutral, plain
 from pipeline.warehouse import of_this_version, open_warehouse
 

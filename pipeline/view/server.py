@@ -245,7 +245,7 @@ def app(explorer: Explorer) -> Starlette:
 
 def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
     """The report with the labels of the file, as an analysis with them would write it."""
-    from pipeline.rerender import render
+    from pipeline.answers.rerender import render
 
     with explorer.rendering:
         with explorer.followed.opened() as opened:

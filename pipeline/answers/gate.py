@@ -1,4 +1,4 @@
-"""A policy and what was measured -> the verdict, each part with its reasons; no pass by silence.
+"""A policy and what a comparison measured -> the verdict, with reasons; no pass by silence.
 
 No rounding in a reason carries a number across its threshold.
 """
@@ -10,19 +10,83 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import product
-from typing import Any
+from pathlib import Path
 
-from pipeline.profile.policy import Criterion, Policy
-from pipeline.profile.policy import read as read
+import numpy as np
+
+from pipeline.analysis import stats
+from pipeline.answers.names import Row
+from pipeline.profile.policy import Criterion, Policy, read
+from pipeline.report import Comparison
+from pipeline.warehouse import Warehouse
 
 # Seventeen digits tell any two floats apart.
 DIGITS = (4, 6, 9, 12, 17)
 MOST_NAMES = 12
 EFFECTS = {"blocking": "it blocks", "tracked": "tracked, a warning only"}
 Range = tuple[float, float]
-Row = dict[str, Any]
 # The coverage and the clean rate of a run by name; None is unknown.
 Quality = dict[str, float | None]
+# Missing rows count as failures; what a task took is known of scored rollouts only.
+MEASURED = """
+    with changes as (
+        select
+            metric, task_id, task_group,
+            candidate_lowest - base_lowest as change,
+            candidate_lowest - base_highest as lowest,
+            candidate_highest - base_lowest as highest
+        from staging.comparison_values
+        where base = $1 and candidate = $2 and is_paired
+        union all
+        select
+            metric || coalesce('/' || k, ''), task_id, task_id as task_group,
+            candidate_value - base_value as change, change as lowest, change as highest
+        from staging.measure_pairs
+        where base = $1 and candidate = $2
+    ),
+    chosen as (
+        select
+            *,
+            count(*) over of_metric as n_tasks,
+            -- Of one task unknown, the mean is.
+            case when count(change) over of_metric = n_tasks then
+                list_sum(list(change order by change) over of_metric) / n_tasks
+            end as delta
+        from changes
+        where not list_contains($3, task_id)
+        window of_metric as (partition by metric)
+    ),
+    grouped as (
+        select
+            metric, n_tasks, delta,
+            count(*) as n_own,
+            sorted_sum(change - delta) ** 2 as square,
+            case when delta is not null then sorted_sum(lowest) end as lowest,
+            case when delta is not null then sorted_sum(highest) end as highest
+        from chosen
+        group by metric, n_tasks, delta, task_group
+    )
+    select
+        metric, n_tasks, delta,
+        count(*) as n_groups,
+        clustered_error(square, n_own, n_tasks) as se,
+        clustered_degrees(n_own, 1, n_tasks) as degrees,
+        sorted_sum(lowest) / n_tasks as bound_low,
+        sorted_sum(highest) / n_tasks as bound_high,
+        metric like 'pass%' or coalesce((
+            select is_bounded from staging.comparison_levels as levels
+            where base = $1 and candidate = $2 and levels.metric = grouped.metric
+        ), false) as is_bounded
+    from grouped
+    group by metric, n_tasks, delta
+    order by metric
+"""
+QUALITIES = """
+    select run_id, metrics.coverage, health.clean_rate
+    from run_metrics as metrics
+    left join run_health as health using (run_id)
+"""
+COMMON = "select task_id from comparison_tasks where base = ? and candidate = ? and is_common"
 
 
 class Verdict(StrEnum):
@@ -34,7 +98,7 @@ class Verdict(StrEnum):
     FAIL = "FAIL"
 
 
-# A failed gate alone is a 1; what the data cannot settle passes nothing either.
+# A failed gate alone is a 1; what the data cannot decide passes nothing either.
 EXIT_CODES = {Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 3}
 
 
@@ -85,6 +149,47 @@ class Compared:
     base_quality: Quality = field(default_factory=dict)
     candidate_quality: Quality = field(default_factory=dict)
     common_tasks: frozenset[str] = frozenset()
+
+
+def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> list[Row]:
+    """The policy's verdict on every candidate."""
+    policy = read(policy_path)
+    waived = [waiver.task_id for waiver in policy.waivers]
+    qualities = {row.pop("run_id"): row for row in warehouse.rows(QUALITIES)}
+    return [
+        decide(
+            policy,
+            Compared(
+                base=each.base,
+                candidate=each.candidate,
+                every_task=_measured(warehouse, each, []),
+                unwaived=_measured(warehouse, each, waived) if waived else (),
+                base_quality=qualities[each.base],
+                candidate_quality=qualities[each.candidate],
+                common_tasks=frozenset(warehouse.column(COMMON, each.base, each.candidate)),
+            ),
+        )
+        for each in found
+    ]
+
+
+def _measured(warehouse: Warehouse, each: Comparison, without: list[str]) -> tuple[Measured, ...]:
+    """Each metric's change over the common tasks, without those that are waived."""
+    found = warehouse.rows(MEASURED, each.base, each.candidate, without)
+    spread = (
+        np.array([row[name] for row in found], dtype=float)
+        for name in ("delta", "se", "n_groups", "degrees")
+    )
+    is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
+    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
+    measured = []
+    for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
+        known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
+        # pass@k is known as that, and by its k.
+        name, _, k = row["metric"].partition("/")
+        for metric in (name, f"{name.removesuffix('_k')}_{k}") if k else (name,):
+            measured.append(Measured(metric, *known))
+    return tuple(measured)
 
 
 def decide(policy: Policy, compared: Compared) -> Row:
@@ -204,18 +309,13 @@ def _reasons(metrics: Sequence[Row]) -> Iterator[str]:
 def _waiver_reasons(metrics: Sequence[Row], waived: Sequence[Row]) -> Iterator[str]:
     """What the waivers changed, and those that change nothing."""
     for each in metrics:
-        if is_waiver_decisive(each):
+        whole = each["with_waived"]
+        if whole is not None and whole["verdict"] != each["verdict"]:
             without = f"{asked(each)}: {each['verdict']} without the waived tasks"
-            yield f"{without}, {each['with_waived']['verdict']} with them"
+            yield f"{without}, {whole['verdict']} with them"
     if absent := [each["task_id"] for each in waived if not each["is_common"]]:
         more = f" and {len(absent) - MOST_NAMES:,} more" if len(absent) > MOST_NAMES else ""
         yield f"waived, but not among the common tasks: {', '.join(absent[:MOST_NAMES])}{more}"
-
-
-def is_waiver_decisive(metric: Row) -> bool:
-    """Is it another verdict where nothing is waived."""
-    whole = metric["with_waived"]
-    return whole is not None and whole["verdict"] != metric["verdict"]
 
 
 def _finite(value: float | None) -> float | None:
