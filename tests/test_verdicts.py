@@ -231,7 +231,7 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
 )
 def test_verdict(given_values: tuple[float, float, float, float], said: str) -> None:
     """Interval and bounds both have to be clear; a value on a limit is not beyond it."""
-    assert stats.verdict(*given_values, 0.02) == said
+    assert stats.verdict(*map(np.float64, given_values), margin=np.float64(0.02)) == said
 
 
 def test_detectable_is_seen_four_times_in_five() -> None:
