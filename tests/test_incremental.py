@@ -93,7 +93,11 @@ def loaded(results: Path, path: Path, earlier: Earlier | None, *, is_growing: bo
     with warehouse.build(path, threads=1) as db:
         warehouse.create_macros(db, SQL_DIR)
         load.artifacts(db, found, settings, spool=path.parent / "spool", earlier=earlier)
-    held = kept.kept(earlier, list(enumerate(found)), names={}) if earlier else {}
+    held = (
+        kept.kept(earlier, list(enumerate(found)), names={each.path: each.name for each in found})
+        if earlier
+        else {}
+    )
     return {found[file_no].name for file_no in held}
 
 
