@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pipeline import run
-from pipeline.answers.comparisons import MEASURED
+from pipeline.answers.gate import MEASURED
 from pipeline.warehouse import Warehouse, open_warehouse
 from tests import comparison_reference as reference
 from tests import ledger_reference
