@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import groupby, takewhile
 
 from pipeline.report.content import Content
-from pipeline.report.figures import Row
+from pipeline.report.figures import Row, grouped
 from pipeline.report.tables import DECLARED, Source, rows
 
 STEP, MIDDLE = 9, 5
@@ -56,11 +56,16 @@ class Strip:
 
 def strips(source: Source, content: Content) -> list[Strip]:
     """The strip of each benchmark, of the runs that the report is about."""
-    counts = Counter(run.benchmark for run in content.runs)
+    if not content.strips:
+        content.strips.update(grouped(rows(source, DECLARED["strips"]), "benchmark"))
+    runs = Counter(run.benchmark for run in content.runs)
     told = {run.run_id for run in content.runs}
-    found = (row for row in rows(source, DECLARED["strips"]) if row.values["run_id"] in told)
-    by_benchmark = groupby(found, key=lambda row: row.values["benchmark"])
-    return [_strip(name, list(own), counts[name]) for name, own in by_benchmark]
+    found = {
+        name: [row for row in own if row.values["run_id"] in told]
+        for name, own in content.strips.items()
+        if name in runs
+    }
+    return [_strip(name, own, runs[name]) for name, own in found.items() if own]
 
 
 def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
