@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import takewhile
 from typing import Any, Protocol
 
 from pipeline.errors import BladeError
@@ -287,25 +288,22 @@ def _aligned(
     both out, and least where it has the figure's form and is near to it.
     """
     n = len(tokens)
-    found: list[int | None] = [None] * n
     # A null may stand as an empty cell.
     for told in (range(len(values)), [j for j, value in enumerate(values) if value is not None]):
         if n == len(told):
             n_wrong = sum(not tokens[i].agrees(values[j]) for i, j in enumerate(told))
             if is_refresh or 2 * n_wrong <= n:
                 return [*told]
-    first, last = 0, 0
-    while first < min(n, len(values)) and tokens[first].agrees(values[first]):
-        if astray(first, first):
-            break
-        found[first] = first
-        first += 1
-    while last < min(n, len(values)) - first and tokens[-1 - last].agrees(values[-1 - last]):
-        if astray(n - 1 - last, len(values) - 1 - last):
-            break
-        found[n - 1 - last] = len(values) - 1 - last
-        last += 1
-    n_mine, n_theirs = n - first - last, len(values) - first - last
+
+    def fits(i: int, j: int) -> bool:
+        return tokens[i].agrees(values[j]) and not astray(i, j)
+
+    # What agrees at both ends needs no table of costs.
+    m, shorter = len(values), min(n, len(values))
+    first = _n_leading(fits(i, i) for i in range(shorter))
+    last = _n_leading(fits(n - i, m - i) for i in range(1, shorter - first + 1))
+    n_mine, n_theirs = n - first - last, m - first - last
+    found: list[int | None] = [*range(first), *[None] * n_mine, *range(m - last, m)]
     if not n_mine or not n_theirs or n_mine * n_theirs > MOST_PAIRS:
         return found
 
@@ -334,6 +332,11 @@ def _aligned(
         else:
             j -= 1
     return found
+
+
+def _n_leading(found: Iterable[bool]) -> int:
+    """How many hold before the first that does not."""
+    return sum(1 for _ in takewhile(bool, found))
 
 
 def _left_out(value: float | None) -> float:
