@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from pipeline.report.content import Content
 from pipeline.report.figures import Row, grouped
+from pipeline.report.html.evidence import n_alike
 from pipeline.report.tables import DECLARED, Source, rows
 
 STEP, MIDDLE = 9, 5
@@ -117,10 +118,7 @@ def _numbers(counts: Counter[Tag]) -> dict[Tag, int]:
 
 def _apart(prompts: list[str | None]) -> list[str | None]:
     """Questions that all begin alike without what they share: it tells no task from another."""
-    known = [prompt for prompt in prompts if prompt is not None]
-    # What the first and the last in order share, all between them do.
-    ends = zip(min(known), max(known), strict=False) if known else ()
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    shared = n_alike([prompt for prompt in prompts if prompt is not None])
     if shared < LONG_SHARED or len(prompts) < 2:
         return prompts
     return [prompt and f"…{prompt[shared:].lstrip()}" for prompt in prompts]
