@@ -195,7 +195,7 @@ def test_sections_stand_in_order(demo: Path) -> None:
         wanted = ["Overview"] if page.parent == demo.parent else ours
         assert re.findall(r"^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE) == wanted
     files = {path.name for path in (templates.OURS / "markdown").iterdir()}
-    others = {"opening.md.j2", "overview.md.j2", "words.md.j2"}
+    others = {f"{name}.md.j2" for name in ("account", "opening", "overview", "title", "words")}
     assert files == {f"{section.name}.md.j2" for section in report.SECTIONS} | others
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count
 from typing import Any
@@ -64,6 +64,8 @@ class Content:
     # Every table whole, in its order.
     tables: Mapping[str, list[Row]]
     sources: Sources
+    # What only pages need, by benchmark: read for the first of them, whichever it is of.
+    strips: dict[str, list[Row]] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> list[Row]:
         # The rows of these runs together, in the order of their table.

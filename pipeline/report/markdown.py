@@ -53,8 +53,6 @@ COMPARISON = SECTIONS[8]
 OVERVIEW = Section("Overview")
 # How much of a list a draft holds; the rest is a query away.
 LIMITS = wording.WORDS["limits"]
-# Of benchmarks in a title.
-MOST_NAMED = 4
 # A comment on a pull request may have 65,536 characters.
 MOST_CHARACTERS, MOST_DETAILED = 60_000, 3
 CUT = "\nThe rest is cut off; `blade compare` prints it for fewer candidates."
@@ -112,19 +110,9 @@ def document(
 
     with explained(folder):
         written = {section: rendered(section.name) for section in sections}
-        made = Document(_title(content), rendered("opening"), written, content.sources)
+        made = Document(rendered("title"), rendered("opening"), written, content.sources)
     refuse_long(sum(map(len, written.values())), folder)
     return made
-
-
-def _title(content: Content) -> str:
-    names = content.benchmarks
-    if len(content.runs) == 1:
-        (run,) = content.runs
-        return f"{filters.ref(run.run_id)} on {filters.ref(run.benchmark)}"
-    if len(names) > MOST_NAMED:
-        return f"Evaluation report: {len(content.runs)} runs of {len(names)} benchmarks"
-    return "Evaluation report: " + ", ".join(filters.ref(name) for name in names)
 
 
 def _commands(content: Content, sections: Sequence[Section], folder: Path | None) -> dict[str, str]:

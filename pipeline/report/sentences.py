@@ -38,6 +38,8 @@ class Voice:
         self.name, self.text = name, text
 
     def __getattr__(self, form: str) -> Callable[[Figure], str]:
+        if form not in wording.FORMATS:
+            raise AttributeError(f"a voice has no format {form}")
         return self.formats[form]
 
     def level(self, of: Change | Row, figure: Figure) -> str:

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import takewhile
 from typing import Any, Protocol
 
 from pipeline.errors import BladeError
@@ -30,7 +31,6 @@ CHECK = "source"
 MOST_VALUES, MOST_SECONDS, MOST_SECONDS_IN_ALL = 10_000, 10.0, 60.0
 MOST_PAIRS = 250_000
 SKIPPED, DIFFERENT, OTHER_SHAPE, FARTHEST, ASTRAY = 3.0, 2.0, 0.5, 0.4, 2.5
-NO_FIGURE = object()
 TOO_LONG = "too long to be read"
 LACKING = "a paragraph, list or table right before it"
 
@@ -171,13 +171,13 @@ def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
 def _of_block(
     report: Report, block: Block, answers: Answering | None, *, is_refresh: bool = False
 ) -> Iterator[Finding]:
-    why = "no value of its source" if block.sources else "no source"
+    why, is_whole = "no value of its source" if block.sources else "no source", True
     values: list[tuple[Source, str, Any]] = []
-    is_whole = answers is not None
-    if block.sources and answers is None:
-        why = "no data to compare with"
-    for source in block.sources if answers is not None else []:
-        answer = answers.of(source) if answers is not None else Answer()
+    for source in block.sources:
+        if answers is None:
+            why = "no data to compare with"
+            break
+        answer = answers.of(source)
         values += [(source, column, value) for column, value in answer.values]
         if answer.fault:
             is_whole, why = False, "its source cannot be run"
@@ -186,12 +186,11 @@ def _of_block(
             yield Finding(source.line, status, source.words(), told, answer.fault)
     tokens = _named(report, block, [value for *_, value in values])
     words = "\n".join(report.text[span.start : span.end] for span in block.spans)
-    found = [
+    known = [
         (source, column, number)
         for source, column, value in values
         for number in _numbers(value, words)
     ]
-    known = [each for each in found if each[2] is not NO_FIGURE]
     pairs = _aligned(tokens, [value for *_, value in known], is_refresh=is_refresh)
     if block.kind == "table":
         pairs = _by_column(block, tokens, known, pairs)
@@ -228,22 +227,20 @@ def _is_digits(text: str) -> bool:
     return re.fullmatch(r"[\d.,%+-]+", text) is not None
 
 
-def _numbers(value: Any, words: str) -> list[Any]:
-    """A value as figures: those of a text that the block quotes, as a warning does."""
-    if not isinstance(value, str) or not (value in words or markdown_cell(value) in words):
-        return [_number(value)]
-    return [figure.value for figure in figures(value)]
+def _numbers(value: Any, words: str) -> list[float | None]:
+    """A value as figures: those of a text that the block quotes, as a warning does.
 
-
-def _number(value: Any) -> Any:
-    """A value as a figure: none where it prints as n/a, NO_FIGURE where it is no number at all."""
+    What prints as n/a is none, and what is no number at all is no figure.
+    """
+    if isinstance(value, str) and (value in words or markdown_cell(value) in words):
+        return [figure.value for figure in figures(value)]
     if value is None:
-        return None
+        return [None]
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
-        return NO_FIGURE
+        return []
     if isinstance(value, int):
-        return value if abs(value) < 2**63 else float(value)
-    return float(value) if math.isfinite(value) else None
+        return [value if abs(value) < 2**63 else float(value)]
+    return [float(value) if math.isfinite(value) else None]
 
 
 def _by_column(
@@ -287,25 +284,22 @@ def _aligned(
     both out, and least where it has the figure's form and is near to it.
     """
     n = len(tokens)
-    found: list[int | None] = [None] * n
     # A null may stand as an empty cell.
     for told in (range(len(values)), [j for j, value in enumerate(values) if value is not None]):
         if n == len(told):
             n_wrong = sum(not tokens[i].agrees(values[j]) for i, j in enumerate(told))
             if is_refresh or 2 * n_wrong <= n:
                 return [*told]
-    first, last = 0, 0
-    while first < min(n, len(values)) and tokens[first].agrees(values[first]):
-        if astray(first, first):
-            break
-        found[first] = first
-        first += 1
-    while last < min(n, len(values)) - first and tokens[-1 - last].agrees(values[-1 - last]):
-        if astray(n - 1 - last, len(values) - 1 - last):
-            break
-        found[n - 1 - last] = len(values) - 1 - last
-        last += 1
-    n_mine, n_theirs = n - first - last, len(values) - first - last
+
+    def fits(i: int, j: int) -> bool:
+        return tokens[i].agrees(values[j]) and not astray(i, j)
+
+    # What agrees at both ends needs no table of costs.
+    m, shorter = len(values), min(n, len(values))
+    first = _n_leading(fits(i, i) for i in range(shorter))
+    last = _n_leading(fits(n - i, m - i) for i in range(1, shorter - first + 1))
+    n_mine, n_theirs = n - first - last, m - first - last
+    found: list[int | None] = [*range(first), *[None] * n_mine, *range(m - last, m)]
     if not n_mine or not n_theirs or n_mine * n_theirs > MOST_PAIRS:
         return found
 
@@ -334,6 +328,11 @@ def _aligned(
         else:
             j -= 1
     return found
+
+
+def _n_leading(found: Iterable[bool]) -> int:
+    """How many hold before the first that does not."""
+    return sum(1 for _ in takewhile(bool, found))
 
 
 def _left_out(value: float | None) -> float:

@@ -10,7 +10,6 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 
 from pipeline.report.figures import MARK
@@ -19,10 +18,6 @@ from pipeline.report.filters import CHART, href, link, restored, target
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
 COMMENT = re.compile(r"<!--.*?-->")
-# A line that no parser of Markdown is needed for: words, names in backquotes, and markers.
-PIECE = r"([A-Za-z0-9 .,:;()+%=/-]*)(?:<!--blade:([^<>\s]+)-->|`(?![ `])([^`<\n]+)(?<! )`(?!`)|$)"
-PIECES = re.compile(PIECE)
-SIMPLE = re.compile(f"(?:{PIECE})*")
 # What may open a section, by its end.
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
 # Headings to this level split a section into parts.
@@ -31,8 +26,13 @@ PART = 3
 CARD = "Task "
 # Longer cells get room, shorter ones stay on a line.
 LONG, SHORT = 36, 26
-PIPE = re.compile(r"(?<!\\)\|")
-DELIMITER = re.compile(r":?-+:?")
+# How the parts of a table are written; it scrolls in itself.
+TABLE = {
+    "table_open": '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n',
+    **{"thead_open": "<thead>", "tr_open": "<tr>", "th_close": "</th>", "td_close": "</td>"},
+    **{"tr_close": "</tr>\n", "thead_close": "</thead>\n", "tbody_open": "<tbody>\n"},
+    **{"tbody_close": "</tbody>", "table_close": "</table></div>\n"},
+}
 
 Tokens = Sequence[Token]
 
@@ -100,32 +100,19 @@ class Body(RendererHTML):
         self.ends = [each for each in self.ends if each[0] < level]
         return "".join(reversed(ended))
 
-    def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """A table, which scrolls in itself: cells are lines, and most need no parser."""
-        head, aligns, *rows = tokens[idx].meta["rows"]
-        is_right = [align.endswith("-:") for align in aligns]
-        body = "".join(self._row("td", row, is_right) for row in rows)
-        return (
-            '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
-            f"<thead>{self._row('th', head, is_right)}</thead>\n<tbody>\n{body}</tbody>"
-            "</table></div>\n"
-        )
+    def renderToken(self, tokens: Tokens, idx: int, *rest: Any) -> str:  # noqa: N802, the library's
+        """A part of a table, or whatever else has no method here."""
+        return TABLE.get(tokens[idx].type) or super().renderToken(tokens, idx, *rest)
 
-    def _row(self, tag: str, row: list[str], is_right: list[bool]) -> str:
-        cells = (
-            f"{_cell(tag, text, is_right=right)}{self.line(text)}</{tag}>"
-            for text, right in zip([*row, *[""] * len(is_right)], is_right, strict=False)
-        )
-        return f"<tr>{''.join(cells)}</tr>\n"
+    def td_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Numbers stand right; few words stay on a line, many get room."""
+        tag, n_characters = tokens[idx].tag, len(COMMENT.sub("", tokens[idx + 1].content))
+        looks = "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
+        looks = "n" if tokens[idx].attrs else looks
+        scope = ' scope="col"' if tag == "th" else ""
+        return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
 
-    def line(self, text: str) -> str:
-        """A line of Markdown by the parser, or without it where there is nothing to parse."""
-        if not SIMPLE.fullmatch(text):
-            return self.render(_parser().parseInline(text), _parser().options, {})
-        return "".join(
-            _marked(words, source) if source else escape(words) + (code and self._code(code))
-            for words, source, code in PIECES.findall(text)
-        )
+    th_open = td_open
 
     def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Escaped; what a marker stands behind is a figure."""
@@ -174,7 +161,7 @@ class Body(RendererHTML):
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    return _alone().line(text)
+    return _alone().render(_parser().parseInline(text), _parser().options, {})
 
 
 @cache
@@ -184,14 +171,6 @@ def _alone() -> Body:
 
 def _anchor(to: str) -> str:
     return f' <a class="anchor" href="{escape(link(to))}" aria-label="Link to this">#</a>'
-
-
-def _cell(tag: str, content: str, *, is_right: bool) -> str:
-    """Numbers stand right; few words stay on a line, many get room."""
-    n_characters = len(COMMENT.sub("", content))
-    looks = "n" if is_right else "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
-    scope = ' scope="col"' if tag == "th" else ""
-    return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
 
 
 def _marked(text: str, source: str) -> str:
@@ -211,30 +190,10 @@ def _plain(heading: Token) -> str:
     return restored("".join(each.content for each in _children(heading, "text", "code_inline")))
 
 
-def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """The rule for tables: the library's own makes several tokens of every cell."""
-    rows: list[list[str]] = []
-    for at in range(start, end):
-        line = state.src[state.bMarks[at] + state.tShift[at] : state.eMarks[at]].strip()
-        if "|" not in line or state.sCount[at] < state.blkIndent:
-            break
-        inner = line.removeprefix("|")
-        cells = PIPE.split(inner[:-1] if inner.endswith("|") and inner[-2:] != "\\|" else inner)
-        rows.append([cell.replace("\\|", "|").strip() for cell in cells])
-        if at == start + 1 and not all(map(DELIMITER.fullmatch, rows[1])):
-            return False
-    if len(rows) < 2 or len(rows[0]) != len(rows[1]):
-        return False
-    if not silent:
-        state.push("table", "table", 0).meta = {"rows": rows}
-        state.line = start + len(rows)
-    return True
-
-
 @cache
 def _parser() -> MarkdownIt:
     """No links: the page leads nowhere outside itself."""
     made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
     made.disable(["link", "image", "autolink", "reference"])
-    made.block.ruler.before("code", "table", _table, {"alt": ["paragraph", "reference"]})
+    made.enable("table")
     return made

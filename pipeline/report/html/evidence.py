@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Any
 
 from pipeline import citation
@@ -127,8 +127,8 @@ def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
     first, second = (" ".join((text or "").split()) for text in (one, other))
     if first == second:
         return (neutral(_cut(first)), "", ""), (neutral(_cut(first)), "", "")
-    start = _n_alike(first, second)
-    end = _n_alike(first[start:][::-1], second[start:][::-1])
+    start = n_alike([first, second])
+    end = n_alike([first[start:][::-1], second[start:][::-1]])
     found = [
         (
             neutral(("…" if start > BEFORE else "") + text[max(0, start - BEFORE) : start]),
@@ -140,8 +140,9 @@ def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
     return found[0], found[1]
 
 
-def _n_alike(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def n_alike(texts: list[str]) -> int:
+    """How many characters all of them begin with."""
+    return len(os.path.commonprefix(texts))  # noqa: RUF071  no paths
 
 
 def _cut(text: str) -> str:

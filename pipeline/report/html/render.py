@@ -7,7 +7,7 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from pipeline.report import charts, filters, templates
+from pipeline.report import charts, filters, markdown, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
@@ -102,7 +102,7 @@ def render(source: Source, content: Content, document: Document, *, folder: Path
     """The whole file."""
     templates_ = environment(folder)
     sections = {
-        section: f"{text}\n\n{account(section.name, content)}".strip()
+        section: f"{text}\n\n{account(section, content, folder)}".strip()
         for section, text in document.sections.items()
     }
     wanted = cited(sections.values(), {run.run_id for run in content.runs})
@@ -196,42 +196,32 @@ def metrics() -> dict[str, Any]:
         return tomllib.load(file)
 
 
-def account(section: str, content: Content) -> str:
+def account(section: Section, content: Content, folder: Path | None) -> str:
     """The full account: tables of a section as Markdown with the marks of their figures."""
     pairs = {(each.base, each.candidate) for each in content.comparisons}
-    parts = []
-    for each in (each for each in metrics()["account"] if each["section"] == section):
-        if section == COMPARISON.name:
+    tables = []
+    for each in (each for each in metrics()["account"] if each["section"] == section.name):
+        if section == COMPARISON:
             every = content.tables[each["table"]]
             rows = [row for row in every if (row.base, row.candidate) in pairs]
         else:
             rows = getattr(content, each["table"])
-        parts.append(_table(each["title"], rows, each["columns"].split()))
-    return "\n\n".join(part for part in parts if part)
+        # Without columns that nothing is in.
+        columns = [
+            _column(name)
+            for name in each["columns"].split()
+            if any(row.values[name] not in (None, "", []) for row in rows)
+        ]
+        if columns:
+            shown = {"rows": rows[:MOST_ROWS], "n_rows": len(rows), "columns": columns}
+            tables.append({"title": each["title"], **shown})
+    template = markdown.environment(folder).get_template("account.md.j2")
+    return template.render(tables=tables, printed=_cell)
 
 
-def _table(title: str, rows: Sequence[Row], columns: Sequence[str]) -> str:
-    """A table without columns that nothing is in; of very many rows the first."""
-    shown = [
-        name for name in columns if any(row.values[name] not in (None, "", []) for row in rows)
-    ]
-    if not shown:
-        return ""
-    rules = ["---:" if name in metrics() else "---" for name in shown]
-    lines = [
-        f"#### {title}",
-        "",
-        f"| {' | '.join(_words(name) for name in shown)} |",
-        f"| {' | '.join(rules)} |",
-        *(f"| {' | '.join(_cell(row, name) for name in shown)} |" for row in rows[:MOST_ROWS]),
-    ]
-    if len(rows) > MOST_ROWS:
-        lines += ["", f'The first rows; all: `blade sql "from {rows[0].relation}"`.']
-    return "\n".join(lines)
-
-
-def _words(name: str) -> str:
-    return str(metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " "))
+def _column(name: str) -> dict[str, str]:
+    words = metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " ")
+    return {"name": name, "words": words, "rule": "---:" if name in metrics() else "---"}
 
 
 def _cell(row: Row, name: str) -> str:

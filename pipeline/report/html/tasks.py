@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby, takewhile
+from itertools import groupby
 
 from pipeline.report.content import Content
-from pipeline.report.figures import Row
+from pipeline.report.figures import Row, grouped
+from pipeline.report.html.evidence import n_alike
 from pipeline.report.tables import DECLARED, Source, rows
 
 STEP, MIDDLE = 9, 5
@@ -56,11 +57,16 @@ class Strip:
 
 def strips(source: Source, content: Content) -> list[Strip]:
     """The strip of each benchmark, of the runs that the report is about."""
-    counts = Counter(run.benchmark for run in content.runs)
+    if not content.strips:
+        content.strips.update(grouped(rows(source, DECLARED["strips"]), "benchmark"))
+    runs = Counter(run.benchmark for run in content.runs)
     told = {run.run_id for run in content.runs}
-    found = (row for row in rows(source, DECLARED["strips"]) if row.values["run_id"] in told)
-    by_benchmark = groupby(found, key=lambda row: row.values["benchmark"])
-    return [_strip(name, list(own), counts[name]) for name, own in by_benchmark]
+    found = {
+        name: [row for row in own if row.values["run_id"] in told]
+        for name, own in content.strips.items()
+        if name in runs
+    }
+    return [_strip(name, own, runs[name]) for name, own in found.items() if own]
 
 
 def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
@@ -112,10 +118,7 @@ def _numbers(counts: Counter[Tag]) -> dict[Tag, int]:
 
 def _apart(prompts: list[str | None]) -> list[str | None]:
     """Questions that all begin alike without what they share: it tells no task from another."""
-    known = [prompt for prompt in prompts if prompt is not None]
-    # What the first and the last in order share, all between them do.
-    ends = zip(min(known), max(known), strict=False) if known else ()
-    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    shared = n_alike([prompt for prompt in prompts if prompt is not None])
     if shared < LONG_SHARED or len(prompts) < 2:
         return prompts
     return [prompt and f"…{prompt[shared:].lstrip()}" for prompt in prompts]
