@@ -58,6 +58,7 @@ def test_numbers_that_are_none(arguments: list[str]) -> None:
     assert call(*arguments).code == 2
 
 
+@pytest.mark.slow
 def test_views_of_a_crafted_warehouse_read_nothing(warehouse: Path, tmp_path: Path) -> None:
     """A file someone else made: its views are not run, and nothing outside could be read."""
     secret = tmp_path / "secret.csv"
