@@ -59,6 +59,7 @@ def test_given_and_emptied(again: Warehouse) -> None:
     assert again.execute("select count(*) from runs").fetchall() == [(4,)]
 
 
+@pytest.mark.slow
 def test_nothing_is_written(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is the same to the byte, nothing lies beside it, and it can be opened meanwhile."""
     monkeypatch.chdir(tmp_path)

@@ -60,6 +60,7 @@ def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
     assert "lakes_new   lakes_old" in page and "so there is no verdict" in page
 
 
+@pytest.mark.slow
 def test_a_policy_decides_by_it(warehouse: Path, tmp_path: Path) -> None:
     """About the candidates of the baseline, and of no other pair; so do false alarms."""
     policy = tmp_path / "policy.toml"
@@ -73,6 +74,7 @@ def test_a_policy_decides_by_it(warehouse: Path, tmp_path: Path) -> None:
     assert [alarm["candidate"] for alarm in told["false_alarms"]] == ["hills_new"]
 
 
+@pytest.mark.slow
 def test_missing_rewards_without_bounds_decide_nothing(warehouse: Path, tmp_path: Path) -> None:
     """A row of the candidate is missing, and could have had any reward."""
     policy = tmp_path / "policy.toml"

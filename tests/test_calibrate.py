@@ -131,6 +131,7 @@ def test_each_look_alike_does_what_its_name_says() -> None:
     assert "depot_find" in made["keyword-stuffing"]
 
 
+@pytest.mark.slow
 def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
     """Scores and look-alikes depend on nothing but the files."""
     found = written(tmp_path, shallow=SHALLOW)

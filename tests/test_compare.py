@@ -165,6 +165,7 @@ def test_a_change_within_the_margin(say: Say) -> None:
     assert (found["verdict"], found["margin"]) == ("no change", 0.2)
 
 
+@pytest.mark.slow
 def test_lost_failures_improve_nothing(say: Say) -> None:
     """A candidate without some of its failures looks better; with them as failures it does not."""
     (found, _) = told(say("base", "gappy", "--json"))["comparisons"]
@@ -346,6 +347,7 @@ def test_policy_for_a_program(say: Say, tmp_path: Path) -> None:
     assert [each["candidate"] for each in found["comparisons"][::2]] == ["worse", "better"]
 
 
+@pytest.mark.slow
 def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     """Each verdict with and without them, and their reasons; one that is no task is a warning."""
     waived = '[[waive]]\ntask_id = "{task}"\nreason = "the key is wrong"\n'

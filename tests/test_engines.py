@@ -98,6 +98,7 @@ def test_processes_answer_in_order_and_their_end_is_told() -> None:
         list(local.answers(ends, [1], jobs=2))
 
 
+@pytest.mark.slow
 def test_ray_is_imported_only_where_it_is_asked_for() -> None:
     """Nothing of ours needs it; without it, or without a cluster, a message says what to do."""
     code = "import sys, pipeline.run, pipeline.cli.analyze; sys.exit('ray' in sys.modules)"

@@ -116,6 +116,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) -> None:
     """Another file of that name stays, and nothing else is written; others are left alone."""
     arguments = ("export", "--format", "csv", "--out", tmp_path, "--warehouse", results)

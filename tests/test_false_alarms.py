@@ -46,6 +46,7 @@ def test_false_alarm_rate_is_simulation(n: int) -> None:
     assert 0.01 <= verdict["either"] <= 0.07
 
 
+@pytest.mark.slow
 def test_tasks_in_any_order() -> None:
     """The order of tasks changes no digit."""
     base, candidate, rates = suite(200)

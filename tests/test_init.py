@@ -370,6 +370,7 @@ def test_names_in_the_package(tmp_path: Path) -> None:
     assert any("none called z" in note for note in every.notes)
 
 
+@pytest.mark.slow
 def test_files_of_another_harness_are_refused(tmp_path: Path) -> None:
     """A package holds Gym's rollouts; a renamed log would be read as nothing."""
     results = tmp_path / "results"

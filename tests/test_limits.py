@@ -11,20 +11,11 @@ from unittest import mock
 import duckdb
 import pytest
 
-from tests.lean import without_pages
-from tests.results import BLADE, analyzed, call, rollout, write
+from tests.results import BLADE, call, rollout, write
 
+PAIR = ("quick_math_aster-8b", "quick_math_birch-70b")
 ENDLESS = "select count(*) from range(100000000000) as a, range(10000) as b"
 LARGE = "select list(a order by random()) from range(100000000) as numbers(a)"
-
-
-@pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs of one benchmark."""
-    rows = [rollout(task, 0, reward=float(task % 2)) for task in range(8)]
-    files = {"x_a_rollouts.jsonl": rows, "x_b_rollouts.jsonl": rows}
-    with without_pages():
-        return analyzed(tmp_path_factory.mktemp("limits"), files).path
 
 
 @pytest.mark.parametrize(
@@ -35,9 +26,9 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["select 1; select 2"], ["2 queries at once", "one at a time"]),
     ],
 )
-def test_a_query_that_asks_too_much(warehouse: Path, arguments: list[str], said: list[str]) -> None:
+def test_a_query_that_asks_too_much(demo: Path, arguments: list[str], said: list[str]) -> None:
     """Exit code 2, with what was too much and what to change."""
-    ended = call("sql", *arguments, "--warehouse", warehouse)
+    ended = call("sql", *arguments, "--warehouse", demo)
     assert ended.code == 2 and ended.stdout == ""
     assert all(part in ended.stderr for part in said)
 
@@ -58,12 +49,13 @@ def test_numbers_that_are_none(arguments: list[str]) -> None:
     assert call(*arguments).code == 2
 
 
-def test_views_of_a_crafted_warehouse_read_nothing(warehouse: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_views_of_a_crafted_warehouse_read_nothing(demo: Path, tmp_path: Path) -> None:
     """A file someone else made: its views are not run, and nothing outside could be read."""
     secret = tmp_path / "secret.csv"
     secret.write_text("word\nhidden\n")
     crafted = tmp_path / "crafted.duckdb"
-    crafted.write_bytes(warehouse.read_bytes())
+    crafted.write_bytes(demo.read_bytes())
     with duckdb.connect(str(crafted)) as db:
         views = db.execute("""
             select schema_name, view_name from duckdb_views()
@@ -79,7 +71,7 @@ def test_views_of_a_crafted_warehouse_read_nothing(warehouse: Path, tmp_path: Pa
             )
             db.execute(f"create or replace view {schema}.{name} as select {chosen}")
     assert views
-    ended = call("compare", "x_a", "x_b", "--warehouse", crafted)
+    ended = call("compare", *PAIR, "--warehouse", crafted)
     assert "hidden" not in ended.stdout + ended.stderr
     assert ended.code == 0 and "pass@1" in ended.stdout
     asked = call("sql", "from tasks", "--warehouse", crafted)
@@ -102,20 +94,20 @@ def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
         ("> /dev/null 2>&-", 0, ""),
     ],
 )
-def test_streams_that_take_no_words(warehouse: Path, redirected: str, code: int, said: str) -> None:
+def test_streams_that_take_no_words(demo: Path, redirected: str, code: int, said: str) -> None:
     """A message where there is someone to tell, and never the code of a check that failed."""
     # More than a pipe holds.
     query = "select range(200000) as numbers"
-    told = _shell(redirected, "sql", query, "--format", "json", "--warehouse", warehouse)
+    told = _shell(redirected, "sql", query, "--format", "json", "--warehouse", demo)
     assert told[0] == code and told[1].partition("\n")[0] == said
 
 
 @pytest.mark.slow
-def test_a_gate_that_nobody_can_read_has_not_failed(warehouse: Path, tmp_path: Path) -> None:
+def test_a_gate_that_nobody_can_read_has_not_failed(demo: Path, tmp_path: Path) -> None:
     """1 says FAIL, and nothing else does."""
     policy = tmp_path / "policy.toml"
     policy.write_text('[[metric]]\nmetric = "pass_at_1"\n')
-    gate = ["compare", "x_a", "x_b", "--policy", policy, "--warehouse", warehouse]
+    gate = ["compare", *PAIR, "--policy", policy, "--warehouse", demo]
     assert _shell("> /dev/full", *gate)[0] == 3
     with mock.patch("pipeline.answers.comparisons.compared", side_effect=KeyboardInterrupt):
         assert call(*gate).code == 130
@@ -142,15 +134,15 @@ def test_a_full_disk(tmp_path: Path, full: str) -> None:
     assert (out / "report.md").read_text() == "earlier"
 
 
-def test_names_that_are_there_twice(warehouse: Path) -> None:
+def test_names_that_are_there_twice(demo: Path) -> None:
     """Every column is kept, under a name of its own."""
     query = "select 1 as a, 2 as a, 3 as a_2, 4 as b"
-    told = call("sql", query, "--format", "json", "--warehouse", warehouse).stdout
+    told = call("sql", query, "--format", "json", "--warehouse", demo).stdout
     assert json.loads(told) == [{"a": 1, "a_3": 2, "a_2": 3, "b": 4}]
 
 
-def test_times_with_a_zone(warehouse: Path) -> None:
+def test_times_with_a_zone(demo: Path) -> None:
     """As the engine writes them; they need no library."""
     query = "select '2026-01-02 03:04:05+00'::timestamptz as t, [now()] as list, 1 as n"
-    (row,) = json.loads(call("sql", query, "--format", "json", "--warehouse", warehouse).stdout)
+    (row,) = json.loads(call("sql", query, "--format", "json", "--warehouse", demo).stdout)
     assert row["t"].startswith("2026-01-0") and row["n"] == 1

@@ -53,6 +53,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     assert manifest["settings"]["profile"]["path"] == "other.toml"
 
 
+@pytest.mark.slow
 def test_field_paths(tmp_path: Path) -> None:
     """Task ids, rewards and answers are read from where the profile says, nested ones too."""
     profile = """

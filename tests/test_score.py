@@ -75,6 +75,7 @@ def test_reports_of_known_worth_score_it(name: str, sample: Standard) -> None:
     assert least <= found.final <= most, found.as_json()
 
 
+@pytest.mark.slow
 def test_facts_of_text_alone_score_the_same_way(sample: Standard) -> None:
     """A file of the public toolkit's form, which has nothing but sentences."""
     facts = [Fact(each.fact.id, each.fact.fact, each.fact.difficulty) for each in sample.asked]

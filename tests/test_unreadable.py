@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import pipeline
 from pipeline.ingest import discover
-from tests.lean import LOADED, without_pages
+from tests.lean import CHECKED, LOADED, only
 from tests.results import BLADE, Results, analyzed, call, rollout, write
 
 ROWS = [rollout(0, 0)]
@@ -46,6 +47,7 @@ def test_memory_is_bounded_beside_the_rollouts(tmp_path: Path) -> None:
     assert found.column("select reason from rejects") == ["has more than 64 MB"]
 
 
+@pytest.mark.slow
 def test_metrics_that_no_table_can_hold(tmp_path: Path) -> None:
     """Half characters are shown, numbers beyond all measure are null, deep nesting is a reject."""
     odd = {"agent_ref": {"name": "\ud800"}, "a\udc00": 0.5, "large": 10**400, "n": {"m": 10**60}}
@@ -82,9 +84,10 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     (results / "deep").symlink_to(outside / "deep")
     (results / "inside.md").symlink_to("real/notes.md")
     (results / "nowhere").symlink_to("nothing")
-    with without_pages():
-        ended = call("analyze", results, "--out", tmp_path / "out")
-    assert ended.code == 0 and "b_rollouts.jsonl: not read: it is a link that leads" in ended.stderr
+    with only(*CHECKED):
+        analysis = pipeline.analyze(results, out=tmp_path / "out")
+    told = {notice.subject: notice.message for notice in analysis.warnings}
+    assert told["b_rollouts.jsonl"].startswith("not read: it is a link that leads")
     reasons = dict(Results(tmp_path / "out").rows("select source_file, reason from rejects"))
     link, pipe = "is a link that leads out of the results; --follow-links reads it", "is a pipe"
     assert reasons.pop("b_rollouts.jsonl") == reasons.pop("deep") == link

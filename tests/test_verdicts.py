@@ -91,6 +91,7 @@ def test_lost_repeats_may_have_been_anything(compared: Results) -> None:
     assert found == pytest.approx((2 / 9, 0, (0.5 + 0.25) / 3))
 
 
+@pytest.mark.slow
 def test_tasks_of_one_run_can_undo_a_verdict(compared: Results) -> None:
     """Forty tasks gained; more that the base passed are gone, perhaps lost for failing.
 
@@ -103,6 +104,7 @@ def test_tasks_of_one_run_can_undo_a_verdict(compared: Results) -> None:
     assert "INCONCLUSIVE: THE TASKS THAT ONLY ONE RUN HAS COULD REVERSE IT" in page
 
 
+@pytest.mark.slow
 def test_several_candidates_are_allowed_for(compared: Results) -> None:
     """Seven of seven gained is 1 in 64 once; among many candidates it is nothing."""
     p_mean, p_holm, *verdicts = said(

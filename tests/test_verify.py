@@ -152,6 +152,7 @@ def test_arithmetic_leaves_alone_what_need_not_add_up() -> None:
     assert wrong(found(text)) == []
 
 
+@pytest.mark.slow
 def test_a_figure_of_the_sidecar_is_found_on_its_line(demo: Path) -> None:
     """Against the data, and alone against the report's own sources."""
     path = demo.parent / "runs" / RUN / "metrics.json"
