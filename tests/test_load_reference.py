@@ -98,7 +98,6 @@ def _bench(shape: str) -> Callable[[Path], object]:
 
 SIMULATED = {
     "demo-3": _demo(3),
-    "demo-8": _demo(8),
     "bench-schema": _bench("schema"),
     "bench-trajectory": _bench("trajectory"),
     "bench-mixed": _bench("mixed"),

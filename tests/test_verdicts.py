@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 from pipeline.analysis import stats
 from pipeline.report.wording import points
 from pipeline.run import COMPARED
-from tests.lean import LOADED
+from tests.lean import CHECKED, LOADED
 from tests.results import Results, Row, analyzed, asked, call, rollout, write
 from tests.uncertainty_reference import clustered_variance, degrees
 
@@ -196,16 +197,17 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
         for index in range(2)
     ]
     files = {"x_rollouts.jsonl": rows}
+    warned = partial(analyzed, needs=CHECKED)
     query = "select hint from assertions.warn where check_name = 'warn_groups_unnamed'"
-    found = analyzed(tmp_path / "unnamed", files)
+    found = warned(tmp_path / "unnamed", files)
     assert found.column(query) == [
         'Where they belong together, say so in blade.toml: fields.group = "repo"'
     ]
     profile = tmp_path / "blade.toml"
     profile.write_text('fields.group = "repo"\n')
-    assert analyzed(tmp_path / "named", files, profile=profile).column(query) == []
+    assert warned(tmp_path / "named", files, profile=profile).column(query) == []
     mixed = [{**row, "repo": f"r{int(row['_ng_task_index']) // 6}"} for row in rows]
-    assert analyzed(tmp_path / "mixed", {"x_rollouts.jsonl": mixed}).column(query) == []
+    assert warned(tmp_path / "mixed", {"x_rollouts.jsonl": mixed}).column(query) == []
 
 
 @pytest.mark.parametrize(
