@@ -127,7 +127,7 @@ def test_weight() -> None:
     assert len(EVERY) <= 130
     assert sum(relation.name.startswith("report.") for relation in EVERY) <= 15
     assert kinds[True] <= 67
-    assert chain(EVERY) <= 21
+    assert chain(EVERY) <= 20
     assert n_lines <= 11_000
     assert macros.count("create or replace macro") <= 60
 

@@ -15,9 +15,9 @@ with questions as (
 contradicted as (
     select run_id, task_id, coalesce(question, '') as question
     from questions
-    semi join (from staging.tasks where n_prompts > 1) as contested using (benchmark, task_id)
-    window by_task as (partition by benchmark, task_id)
-    qualify min(question) over by_task < max(question) over by_task
+    semi join (
+        select benchmark, task_id from questions group by all having min(question) < max(question)
+    ) as contested using (benchmark, task_id)
 ),
 -- Which tasks belong together, where the profile names the field that says so.
 groups as (
