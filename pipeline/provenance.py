@@ -19,7 +19,7 @@ from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
 from pipeline.warehouse import Notice
 
 # What figures, pages and their order come from.
-LIBRARIES = ("duckdb", "pyarrow", "numpy", "scipy", "jinja2", "markdown-it-py")
+LIBRARIES = ("duckdb", "pyarrow", "numpy", "jinja2", "markdown-it-py")
 
 
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:

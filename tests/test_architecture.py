@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "pipeline"
 HOMES = {
-    **{"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}, "scipy": {"analysis"}},
+    **{"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}},
     **{"starlette": {"view"}, "uvicorn": {"view"}, "mcp": {"view"}, "ray": {"engines"}},
 }
 

@@ -223,7 +223,7 @@ def test_notes_name_no_place_and_all_that_counts(demo: Path) -> None:
     """Versions, thresholds and, on the page, hashes; no path of this machine and no clock."""
     asked = ("--sections", "reproducibility_notes")
     notes, page = said(demo, *asked).stdout, said(demo, *asked, "--format", "html").stdout
-    for name in ("blade", "duckdb", "numpy", "scipy", "jinja2", "markdown-it-py", "python"):
+    for name in ("blade", "duckdb", "numpy", "jinja2", "markdown-it-py", "python"):
         assert re.search(rf"{name} `[\d.]+`[,.]", notes), name
     assert "pass threshold `1.0, unless rewards leave 0..1`" in notes
     for file in DEMO.glob("[!.]*"):

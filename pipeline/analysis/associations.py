@@ -17,6 +17,7 @@ from pipeline.analysis.stats import (
     numbers,
     q_values,
     strata,
+    t_quantile,
     within,
 )
 from pipeline.relation import computed
@@ -103,12 +104,10 @@ def associations(signs: pa.Table) -> pa.Table:
 
     The intervals hold for all signs of a benchmark together: the more are tried, the wider.
     """
-    from scipy.special import stdtrit
-
     difference, error = numbers(signs["risk_difference"]), numbers(signs["standard_error"])
     share, n_tasks = numbers(signs["share"]), numbers(signs["n_tasks"])
     share_each = 1 - (1 - LEVEL) / 2 / numbers(signs["n_tried"])
-    half = stdtrit(n_tasks - 1, share_each) * error
+    half = t_quantile(n_tasks - 1, n_tasks > 1, share=share_each) * error
     low, high = np.maximum(difference - half, -1), np.minimum(difference + half, 1)
     scale: Numbers = 100 * share
     found = added(

@@ -18,6 +18,7 @@ from pipeline.analysis.stats import (
     ROUNDING,
     Numbers,
     added,
+    log_factorial,
     normal_p_value,
     numbers,
     q_values,
@@ -168,8 +169,6 @@ def _outcomes(
     The logarithm of how many ways lead there, over those of the most; how many passes fewer than
     the most it is; where each stratum starts; and how many tasks each stands for.
     """
-    from scipy.special import gammaln
-
     passed, failed, having, n_tasks = rows.T
     most, least = np.minimum(passed, having), np.maximum(having - failed, 0)
     widths = most - least + 1
@@ -178,10 +177,10 @@ def _outcomes(
     passed, failed, having, most = (np.repeat(of, widths) for of in (passed, failed, having, most))
     count = most - fewer
     log_ways = -(
-        gammaln(count + 1)
-        + gammaln(passed - count + 1)
-        + gammaln(having - count + 1)
-        + gammaln(failed - having + count + 1)
+        log_factorial(count)
+        + log_factorial(passed - count)
+        + log_factorial(having - count)
+        + log_factorial(failed - having + count)
     )
     return log_ways - np.repeat(log_ways[starts], widths), fewer, starts, n_tasks
 

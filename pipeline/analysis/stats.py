@@ -1,17 +1,19 @@
 """Numbers in, numbers out: intervals, what they say of a change, and counts by chance.
 
-Arrays of one length in and out; what is undefined is NaN, never 0. Importing `scipy.special` takes
-a fifth of a second: a function does so only once it has something to compute with it.
+Arrays of one length in and out; what is undefined is NaN, never 0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+from pipeline.analysis import student
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -120,13 +122,13 @@ def _unseen(n_units: Numbers) -> Numbers:
     return np.asarray(1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1)))
 
 
-def t_quantile(degrees: Numbers, wanted: Mask, *, share: float = (1 + LEVEL) / 2) -> Numbers:
+def t_quantile(
+    degrees: Numbers, wanted: Mask, *, share: Numbers | float = (1 + LEVEL) / 2
+) -> Numbers:
     """Student's, at so many degrees of freedom; NaN where it is not wanted."""
     found = np.full(len(degrees), np.nan)
-    if wanted.any():
-        from scipy.special import stdtrit
-
-        found[wanted] = stdtrit(degrees[wanted], share)
+    shares = np.broadcast_to(share, degrees.shape)[wanted]
+    found[wanted] = list(map(student.quantile, degrees[wanted].tolist(), shares.tolist()))
     return found
 
 
@@ -142,21 +144,15 @@ def t_test(
     is_spread = (se > ROUNDING * scale) & (n_units > 1)
     by_signs = np.where(is_level, 1, np.exp2(1 - np.maximum(n_units, 1)))
     found = np.where(n_units > 1, by_signs, np.nan)
-    if is_spread.any():
-        from scipy.special import stdtr
-
-        distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
-        found[is_spread] = 2 * stdtr(degrees[is_spread], -distance)
+    distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
+    found[is_spread] = list(map(student.p_value, degrees[is_spread].tolist(), distance.tolist()))
     return found
 
 
 def normal_p_value(distance: Numbers, wanted: Mask) -> Numbers:
     """How often a normal number lies so many deviations off, on either side; NaN if not wanted."""
     found = np.full(len(distance), np.nan)
-    if wanted.any():
-        from scipy.special import erfc
-
-        found[wanted] = erfc(distance[wanted] / np.sqrt(2))
+    found[wanted] = list(map(math.erfc, (distance[wanted] / np.sqrt(2)).tolist()))
     return found
 
 
@@ -238,13 +234,17 @@ def mean(values: Numbers) -> float:
     return float(np.sort(values).mean()) if len(values) else np.nan
 
 
+def log_factorial(n: Counts) -> Numbers:
+    """The logarithm of n!."""
+    table = np.array([math.lgamma(i + 1) for i in range(int(n.max(initial=0)) + 1)])
+    return table[n]
+
+
 def log_choose(n: Counts | int, k: Counts) -> Numbers:
     """The logarithm of n over k; minus infinity where there is no way."""
-    from scipy.special import gammaln
-
     inside = (k >= 0) & (k <= n)
     k = np.where(inside, k, 0)
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    ways = log_factorial(np.asarray(n)) - log_factorial(k) - log_factorial(n - k)
     return np.where(inside, ways, -np.inf)
 
 
@@ -256,18 +256,16 @@ def hypergeometric(
     Which task it is, the passes of the base, and how likely they are when the task's passes are
     dealt out at random to both runs.
     """
-    from scipy.special import gammaln
-
     least, most = np.maximum(n_passed - n_candidate, 0), np.minimum(n_base, n_passed)
     widths = most - least + 1
     starts = np.cumsum(widths) - widths
     task = np.repeat(np.arange(len(widths)), widths)
     passed = np.arange(widths.sum()) - starts[task] + least[task]
     log_ways = -(
-        gammaln(passed + 1)
-        + gammaln(n_base[task] - passed + 1)
-        + gammaln(n_passed[task] - passed + 1)
-        + gammaln((n_candidate - n_passed)[task] + passed + 1)
+        log_factorial(passed)
+        + log_factorial(n_base[task] - passed)
+        + log_factorial(n_passed[task] - passed)
+        + log_factorial((n_candidate - n_passed)[task] + passed)
     )
     # Over the likeliest of the task, so that no exponential overflows or vanishes.
     ways = np.exp(log_ways - np.maximum.reduceat(log_ways, starts)[task])
