@@ -4,12 +4,9 @@
 
 -- The text of a JSON scalar; null for null, objects and lists.
 create or replace macro json_as_text(value) as
-    case left(value, 1)
-        when '"' then value ->> '$'
-        when '{' then null
-        when '[' then null
-        when 'n' then null
-        else value::varchar
+    case
+        when starts_with(value, '"') then value ->> '$'
+        when left(value, 1) not in ('{', '[', 'n') then value::varchar
     end;
 
 -- A JSON number; null for anything else, true and "1.0" included, and for what measures nothing: not

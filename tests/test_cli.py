@@ -98,7 +98,7 @@ def test_a_file_that_holds_no_results_cannot_be_used(
 
 # Root may read anything: then the command, once imported, goes on as nobody.
 AS_A_PERSON = """
-import encodings.unicode_escape, os, pydoc
+import encodings.unicode_escape, os, pydoc, unicodedata
 import pipeline.cli.analyze, pipeline.run
 if os.geteuid() == 0:
     os.setgid(65534)

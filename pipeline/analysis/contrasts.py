@@ -103,13 +103,12 @@ def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
     starts = np.flatnonzero(_changes(steps, "task_no") | _changes(steps, "record_id"))
     ends = [*starts[1:].tolist(), steps.num_rows]
     names = ("task_no", "is_flip", "record_id", "rollout_index", "is_pass")
-    heads = [steps[name].take(pa.array(starts)).to_pylist() for name in names]
+    heads = [steps[name].to_numpy()[starts].tolist() for name in names]
     seqs, result_seqs, calls, codes = (
-        steps[name].fill_null(0).to_numpy().tolist()
-        for name in ("seq", "result_seq", "call", "step")
+        steps[name].to_numpy().tolist() for name in ("seq", "result_seq", "call", "step")
     )
     tools = steps["tool"].to_pylist()
-    matters = steps["is_consequential"].fill_null(False).to_numpy(zero_copy_only=False)
+    matters = steps["is_consequential"].to_numpy()
     for *head, start, end in zip(*heads, starts.tolist(), ends, strict=True):
         task_no, is_flip, record, index, is_pass = head
         own = slice(start, end if seqs[start] else start)

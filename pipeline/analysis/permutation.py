@@ -57,7 +57,9 @@ def change_tests(tasks: pa.Table) -> pa.Table:
     if not len(tasks):
         return SCHEMA.empty_table()
     columns = tasks.combine_chunks()
-    base, candidate, groups = (coded(columns[name])[0] for name in (*SIDES, "task_group"))
+    base, candidate, groups = (
+        coded(columns[name].to_pylist())[0] for name in (*SIDES, "task_group")
+    )
     is_next = (np.diff(base) != 0) | (np.diff(candidate) != 0)
     rows: list[dict[str, Any]] = []
     for start, end in pairwise([0, *(1 + np.flatnonzero(is_next)).tolist(), len(tasks)]):
@@ -89,8 +91,14 @@ def _values(tasks: pa.Table, n_scored: list[Counts]) -> Iterator[tuple[str, Numb
     rewards = np.empty(len(is_candidate))
     for side, own in zip(SIDES, (~is_candidate, is_candidate), strict=True):
         chunks = tasks[f"{side}_rewards"].chunks
-        rewards[own] = np.concatenate([np.zeros(0), *(each.flatten() for each in chunks)])
+        rewards[own] = np.concatenate([np.zeros(0), *map(_flat, chunks)])
     yield METRICS[1], rewards
+
+
+def _flat(lists: pa.ListArray) -> Numbers:
+    """The numbers of lists, one after another."""
+    ends = lists.offsets.to_numpy()
+    return np.asarray(lists.values.to_numpy()[ends[0] : ends[-1]])
 
 
 def passing_values(n_scored: Sequence[Counts], passed: Sequence[Counts]) -> Numbers:

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from pipeline.analysis.stats import LEVEL, Counts, Numbers, coded, counts, mean, numbers
+from pipeline.analysis.stats import LEVEL, Counts, Mask, Numbers, coded, mean
 from pipeline.relation import computed
 
 N_DRAWS = 2_000
@@ -24,6 +25,9 @@ SCHEMA = pa.schema(
         **dict.fromkeys(("rerun_sd", "rerun_se"), pa.float64()),
     }
 )
+
+
+Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -49,18 +53,21 @@ class Shared:
 
 def standings(tasks: pa.Table) -> pa.Table:
     """A row for each run of a benchmark that has several: its ranks, and how its reruns vary."""
-    found: dict[str, dict[str, Any]] = {run: {"run_id": run} for run in coded(tasks["run_id"])[1]}
-    benchmarks, _ = coded(tasks["benchmark"])
-    settings, _ = coded(tasks["settings"])
-    for benchmark in np.unique(benchmarks):
-        shared = _shared(tasks.filter(benchmarks == benchmark))
-        if len(np.unique(shared.groups)) > 1 and np.isfinite(shared.values).all():
+    columns = {name: tasks[name].to_numpy() for name in tasks.column_names}
+    found: dict[str, dict[str, Any]] = {
+        run: {"run_id": run} for run in dict.fromkeys(columns["run_id"])
+    }
+    benchmark, benchmarks = coded(columns["benchmark"])
+    setting, settings = coded(columns["settings"])
+    for code in range(len(benchmarks)):
+        shared = _shared(columns, benchmark == code)
+        if len(set(shared.groups.tolist())) > 1 and np.isfinite(shared.values).all():
             low, high, p_best = ranks(shared.values, shared.groups, seed=shared.seed)
             for place, run in enumerate(shared.run_ids):
                 found[run] |= {"n_ranked_tasks": len(shared.task_ids), "p_best": p_best[place]}
                 found[run] |= {"rank_low": low[place], "rank_high": high[place]}
-    for alike in np.unique(settings[settings >= 0]):
-        shared = _shared(tasks.filter(settings == alike))
+    for code in range(len(settings)):
+        shared = _shared(columns, setting == code)
         if len(shared.run_ids) > 1 and shared.task_ids:
             sd, se = rerun_spread(shared.values, shared.variances, shared.n_scored)
             for run in shared.run_ids:
@@ -71,26 +78,27 @@ def standings(tasks: pa.Table) -> pa.Table:
 STANDINGS = computed("staging.standings", standings)
 
 
-def _shared(tasks: pa.Table) -> Shared:
+def _shared(columns: Columns, is_own: Mask) -> Shared:
     """Rows come run by run and by task: those of tasks that all runs have make a matrix."""
-    _, run_ids = coded(tasks["run_id"])
-    task, task_ids = coded(tasks["task_id"])
-    is_shared = np.bincount(task, minlength=len(task_ids)) == len(run_ids)
-    kept = tasks.filter(is_shared[task])
-    first = kept.slice(0, len(kept) // max(len(run_ids), 1))
-    group, _ = coded(first["task_group"])
+    own = {name: values[is_own] for name, values in columns.items()}
+    run_ids = list(dict.fromkeys(own["run_id"]))
+    task, task_ids = coded(own["task_id"])
+    is_shared = (np.bincount(task, minlength=len(task_ids)) == len(run_ids))[task]
+    kept = {name: values[is_shared] for name, values in own.items()}
+    n_tasks = len(kept["task_id"]) // max(len(run_ids), 1)
+    group, _ = coded(kept["task_group"][:n_tasks])
     # A task without a group is a group of its own.
     alone = group < 0
     group[alone] = group.max(initial=-1) + 1 + np.arange(alone.sum())
-    shape = (len(run_ids), len(first))
+    shape = (len(run_ids), n_tasks)
     return Shared(
         run_ids=run_ids,
-        task_ids=first["task_id"].to_pylist(),
+        task_ids=kept["task_id"][:n_tasks].tolist(),
         groups=group,
         # Plus 0 there is no negative zero, which would be another seed.
-        values=numbers(kept["value"]).reshape(shape) + 0.0,
-        n_scored=counts(kept["n_scored"]).reshape(shape).astype(np.float64),
-        variances=numbers(kept["sampling_variance"]).reshape(shape),
+        values=kept["value"].reshape(shape).astype(np.float64) + 0.0,
+        n_scored=kept["n_scored"].reshape(shape).astype(np.float64),
+        variances=kept["sampling_variance"].reshape(shape).astype(np.float64),
     )
 
 

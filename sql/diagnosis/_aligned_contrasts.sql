@@ -127,8 +127,13 @@ steps as (
 select
     rollouts.task_no,
     rollouts.flip_no is not null as is_flip,
-    rollouts.record_id, rollouts.rollout_index, rollouts.is_pass, steps.seq, steps.result_seq,
-    steps.tool, steps.is_consequential, steps.call, steps.step
+    rollouts.record_id, rollouts.rollout_index, rollouts.is_pass,
+    coalesce(steps.seq, 0) as seq,
+    coalesce(steps.result_seq, 0) as result_seq,
+    steps.tool,
+    coalesce(steps.is_consequential, false) as is_consequential,
+    coalesce(steps.call, 0) as call,
+    coalesce(steps.step, 0) as step
 from staging.contrast_rollouts as rollouts
 left join steps using (task_no, record_id)
 where rollouts.is_acting

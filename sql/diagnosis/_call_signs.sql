@@ -2,6 +2,7 @@
 -- Of a rollout without calls, of whose task none are known, there is no row.
 -- grain: record_id
 -- kind: table
+-- needs: (select 1 from staging.calls union all select 1 from main.expected_calls)
 with rollouts as (
     select
         record_id, run_id, task_id, rollout_index, benchmark,

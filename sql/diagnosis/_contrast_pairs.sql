@@ -64,34 +64,46 @@ events as materialized (
         union all
         select passing_record_id, passing_place from placed
     ) using (record_id, seq)
+),
+beside as (
+    select
+        placed.* exclude (result_seq, passing_result_seq, failing_place, passing_place),
+        {seq: failing.seq, called: failing.called, said: failing.said} as failing_said,
+        {seq: passing.seq, called: passing.called, said: passing.said} as passing_said,
+        case
+            when difference = 'arguments' then list_transform(
+                argument_differences(failing.fields, passing.fields, 120),
+                lambda each: {name: each.name, failing: each.one, passing: each.other}
+            )
+        end as arguments
+    from placed
+    left join events as failing
+        on failing.record_id = placed.record_id
+        and failing.seq = placed.failing_place
+    left join events as passing
+        on passing.record_id = placed.passing_record_id
+        and passing.seq = placed.passing_place
 )
 select
-    placed.* exclude (
-        passing_record_id, difference, result_seq, passing_result_seq, failing_place, passing_place
-    ),
+    beside.* exclude (passing_record_id, difference, failing_said, passing_said, arguments),
     case
         when difference = 'answer' and failing_texts.final_text is not distinct from passing_texts.final_text
             then 'nothing'
         else difference
     end as difference,
-    case
-        when placed.difference = 'arguments' then list_transform(
-            argument_differences(failing_events.fields, passing_events.fields, 120),
-            lambda each: {name: each.name, failing: each.one, passing: each.other}
-        )
-    end as arguments,
+    arguments,
     event_shown(
-        failing_events,
-        passing_events,
+        failing_said,
+        passing_said,
         list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.failing, 'not given'))
     ) as failing_event,
     event_shown(
-        passing_events,
-        failing_events,
+        passing_said,
+        failing_said,
         list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.passing, 'not given'))
     ) as passing_event,
-    length(coalesce(failing_events.called || ' ', '') || failing_events.said) as failing_chars,
-    length(coalesce(passing_events.called || ' ', '') || passing_events.said) as passing_chars,
+    length(coalesce(failing_said.called || ' ', '') || failing_said.said) as failing_chars,
+    length(coalesce(passing_said.called || ' ', '') || passing_said.said) as passing_chars,
     array_to_string(
         list_transform(
             list_filter(
@@ -114,18 +126,12 @@ select
         ),
         '; '
     ) as differences
-from placed
+from beside
 inner join staging.rollouts as failing
-    on failing.record_id = placed.record_id
+    on failing.record_id = beside.record_id
 inner join staging.rollouts as passing
-    on passing.record_id = placed.passing_record_id
+    on passing.record_id = beside.passing_record_id
 left join staging.final_texts as failing_texts
-    on failing_texts.record_id = placed.record_id
+    on failing_texts.record_id = beside.record_id
 left join staging.final_texts as passing_texts
-    on passing_texts.record_id = placed.passing_record_id
-left join events as failing_events
-    on failing_events.record_id = placed.record_id
-    and failing_events.seq = placed.failing_place
-left join events as passing_events
-    on passing_events.record_id = placed.passing_record_id
-    and passing_events.seq = placed.passing_place
+    on passing_texts.record_id = beside.passing_record_id

@@ -1,6 +1,7 @@
 -- Whether a sign separates failures from passes of the same tasks of a benchmark.
 -- grain: benchmark, sign
 -- kind: table
+-- needs: staging.signs
 with tasks as (
     select
         benchmark, run_id, task_id,

@@ -37,9 +37,7 @@ select
     json_as_integer(records.stage_index) as stage_index,
     case
         when settings.reward_path is null then json_as_number(records.reward)
-        else json_as_number(
-            row_field(records.verifier, records.reward_components, settings.reward_path)
-        )
+        else json_as_number(row_field(records.verifier, records.reward_components, settings.reward_path))
     end as reward,
     records.reward_components, records.mask_sample,
     json_as_text(records.skills_hash) as skills_hash,
@@ -56,12 +54,9 @@ select
     records.response_error, records.usage,
     json_as_number(records.created_at) as created_at,
     json_as_number(records.completed_at) as completed_at,
-    coalesce(
-        json_as_number(records.request_temperature), json_as_number(records.response_temperature)
-    ) as temperature,
-    coalesce(
-        json_as_number(records.request_top_p), json_as_number(records.response_top_p)
-    ) as top_p,
+    coalesce(json_as_number(records.request_temperature), json_as_number(records.response_temperature))
+        as temperature,
+    coalesce(json_as_number(records.request_top_p), json_as_number(records.response_top_p)) as top_p,
     coalesce(
         json_as_integer(records.request_max_output_tokens),
         json_as_integer(records.response_max_output_tokens)

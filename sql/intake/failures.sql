@@ -1,6 +1,7 @@
 -- One failed attempt, as the failures file or a merged rollout file recorded it.
 -- grain: run_id, task_id, rollout_index, attempt
 -- kind: table
+-- needs: staging.keys where role = 'failure'
 with keys as (from staging.keys where role = 'failure')
 select
     keys.run_id, keys.task_id, keys.rollout_index,

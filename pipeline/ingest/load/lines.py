@@ -240,7 +240,9 @@ def _batch(
         has_bom = _line_no(first_id) == 1 and bytes(view[starts[0] : starts[0] + 3]) == BOM
         if _is_utf8(lines) and not has_bom:
             nulls = pa.nulls(len(starts), pa.string())
-            yield pa.record_batch([pa.array(ids), lines, nulls], schema=LINES)
+            # Of numpy's own array it would be asked whether it is masked, for which more is loaded.
+            numbers = pa.Array.from_buffers(pa.int64(), len(ids), [None, pa.py_buffer(ids)])
+            yield pa.record_batch([numbers, lines, nulls], schema=LINES)
             return
     keep = np.flatnonzero(~blank)
     rows = [_checked(view[starts[i] : ends[i]], int(ids[i]), limit) for i in keep]
