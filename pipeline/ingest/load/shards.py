@@ -16,7 +16,6 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipeline.artifact import Artifact
 from pipeline.errors import InputError
@@ -174,6 +173,8 @@ def digest(artifact: Artifact) -> str | None:
 
 
 def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
+    import pyarrow.parquet as pq  # takes a while, and few inputs are read in shards
+
     sink = io.BytesIO()
     stream = table.to_arrow_reader()
     with pq.ParquetWriter(sink, stream.schema, compression="zstd") as writer:
@@ -183,6 +184,8 @@ def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
 
 
 def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, moved: int) -> None:
+    import pyarrow.parquet as pq
+
     file = pq.ParquetFile(pa.BufferReader(content))
     stream = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
     db.register("gathered", stream)
