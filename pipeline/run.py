@@ -18,7 +18,8 @@ from pipeline.artifact import Artifact
 from pipeline.earlier import Left, Origin
 from pipeline.errors import InputError
 from pipeline.ingest import discover, load
-from pipeline.ingest.load.kept import Earlier
+from pipeline.ingest.load import kept
+from pipeline.ingest.load.kept import Held
 from pipeline.ingest.load.records import Read
 from pipeline.profile import Profile
 from pipeline.relation import Relation
@@ -187,11 +188,12 @@ def _build(
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
     with outputs.replaced(settings.out, note=progress.note) as beside:
-        with _building(beside / WAREHOUSE_NAME, found, settings) as db:
+        held = None
+        if made and left and _n_bytes(found) >= SMALL_BYTES:
+            earlier_lines = left.lines(made, is_rehashed=settings.is_rehashed)
+            held = kept.kept(earlier_lines, found) if earlier_lines else None
+        with _building(beside / WAREHOUSE_NAME, found, held, settings) as db:
             spool = beside.with_name("spool")
-            held = None
-            if made and left and _n_bytes(found) >= SMALL_BYTES:
-                held = left.lines(made, is_rehashed=settings.is_rehashed)
             _fill(db, found, chosen, held, settings, progress, wanted=wanted, spool=spool)
             if made:
                 earlier.write(db, made)
@@ -225,13 +227,18 @@ def _notices(path: Path) -> tuple[Notice, ...]:
 
 
 def _building(
-    path: Path, found: list[Artifact], settings: Settings
+    path: Path, found: list[Artifact], held: Held | None, settings: Settings
 ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     is_small = _n_bytes(found) < SMALL_BYTES
+    is_begun = held and held.is_in_place and held.block_size == warehouse.LARGE_BLOCK
     # Of small files handing rows around takes longer than working on them.
     threads = settings.threads or (1 if is_small else None)
     return warehouse.build(
-        path, memory_limit=settings.memory_limit, threads=threads, is_small=is_small
+        path,
+        memory_limit=settings.memory_limit,
+        threads=threads,
+        is_small=is_small,
+        begun=held.warehouse if held and is_begun else None,
     )
 
 
@@ -239,7 +246,7 @@ def _fill(
     db: duckdb.DuckDBPyConnection,
     found: list[Artifact],
     chosen: Profile,
-    held: Earlier | None,
+    held: Held | None,
     settings: Settings,
     progress: Progress,
     *,
@@ -252,7 +259,7 @@ def _fill(
     progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
     read = _letting_go(db, settings, progress.read)
     engine = engines.engine(settings.engine, jobs=settings.threads, address=settings.address)
-    load.artifacts(db, found, settings, read=read, spool=spool, earlier=held, engine=engine)
+    load.artifacts(db, found, settings, read=read, spool=spool, held=held, engine=engine)
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)

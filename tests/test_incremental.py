@@ -90,15 +90,12 @@ def loaded(results: Path, path: Path, earlier: Earlier | None, *, is_growing: bo
     """All that was read, in a warehouse of raw tables; the names of files that lend their lines."""
     settings = Settings((results,), path.parent, is_growing=is_growing)
     found = discover.artifacts((results,))
-    with warehouse.build(path, threads=1) as db:
+    held = kept.kept(earlier, found) if earlier else None
+    begun = held.warehouse if held and held.is_in_place else None
+    with warehouse.build(path, threads=1, begun=begun) as db:
         warehouse.create_macros(db, SQL_DIR)
-        load.artifacts(db, found, settings, spool=path.parent / "spool", earlier=earlier)
-    held = (
-        kept.kept(earlier, list(enumerate(found)), names={each.path: each.name for each in found})
-        if earlier
-        else {}
-    )
-    return {found[file_no].name for file_no in held}
+        load.artifacts(db, found, settings, spool=path.parent / "spool", held=held)
+    return {found[file_no].name for file_no in held.files} if held else set()
 
 
 def raw(path: Path) -> dict[str, list[tuple[Any, ...]]]:

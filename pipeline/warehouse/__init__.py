@@ -1,6 +1,6 @@
 """sql/ -> the schemas of one DuckDB file: built, then opened read-only."""
 
-from pipeline.warehouse.build import build, let_go, store_views
+from pipeline.warehouse.build import LARGE_BLOCK, build, let_go, store_views
 from pipeline.warehouse.overlay import ask_again
 from pipeline.warehouse.reader import (
     Warehouse,
@@ -19,6 +19,7 @@ from pipeline.warehouse.relations import (
 )
 
 __all__ = [
+    "LARGE_BLOCK",
     "Notice",
     "Warehouse",
     "ask_again",

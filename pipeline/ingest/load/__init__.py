@@ -7,10 +7,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from pipeline.artifact import ROW_KINDS, Artifact, Kind
+from pipeline.artifact import Artifact, Kind
 from pipeline.ingest.formats import gym
 from pipeline.ingest.load import kept, record_sql, records, shards, sidecars
-from pipeline.ingest.load.kept import Earlier
+from pipeline.ingest.load.kept import Held
 from pipeline.ingest.load.lines import FileTally
 from pipeline.ingest.load.records import Engine, Read
 from pipeline.relation import append, create_table
@@ -21,6 +21,10 @@ FILES = (
     "chunk int, package varchar, format varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
     "sha256 varchar, beside varchar[]"
 )
+HAS_EVENTS = """
+    select 1 from duckdb_tables()
+    where database_name = current_database() and schema_name = 'raw' and table_name = 'events'
+"""
 MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 
 
@@ -31,26 +35,25 @@ def artifacts(
     *,
     spool: Path,
     read: Read = lambda _read, _all: None,
-    earlier: Earlier | None = None,
+    held: Held | None = None,
     engine: Engine | None = None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse.
 
     What has to be converted first is put into the folder `spool`, which the caller removes. What
-    an earlier warehouse holds is copied from there; what an engine is given for, it reads.
+    an earlier warehouse holds is copied from there, unless this one began as a copy of it; what an
+    engine is given for, it reads.
     """
     create_table(db, "raw.rejects", record_sql.REJECTS)
+    has_events = bool(db.execute(HAS_EVENTS).fetchall())
+    if held and has_events:
+        kept.trim(db, held)
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
-    by_row = [
-        (no, artifact)
-        for no, artifact in numbered
-        if artifact.kind in ROW_KINDS or artifact.format is not None
-    ]
-    names = {artifact.path: artifact.name for artifact in found}
-    held = kept.kept(earlier, by_row, names=names) if earlier else {}
+    by_row = kept.by_row(found)
+    files = held.files if held else {}
     reading = records.Reading(
-        settings.max_line_bytes, read, spool, settings.is_growing, held, engine=engine
+        settings.max_line_bytes, read, spool, settings.is_growing, files, engine=engine
     )
     by_stream, by_shard = shards.parted(by_row, reading)
     converted = records.load(db, by_stream, tallies, reading)
@@ -59,8 +62,8 @@ def artifacts(
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     rest = [(no, artifact) for no, artifact in numbered if no not in tallies]
     sidecars.load_documents(db, rest, tallies, max_line_bytes=settings.max_line_bytes)
-    if earlier and held:
-        kept.copy(db, earlier, held)
+    if held and held.files:
+        kept.copy(db, held, has_events=has_events)
     for other in converted:
         append(db, "raw.figures", other.figures)
         append(db, "raw.config_values", other.settings)

@@ -1,4 +1,7 @@
-"""Lines that an earlier warehouse holds: copied from there, they need not be read again."""
+"""Lines that an earlier warehouse holds: copied from there, they need not be read again.
+
+Where all that it holds stays under the same numbers, the new one begins as a copy of its file.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from typing import Any
 
 import duckdb
 
-from pipeline.artifact import Artifact
+from pipeline.artifact import ROW_KINDS, Artifact
 from pipeline.ingest.load.lines import BLOCK_BYTES, LINE_BITS, FileTally, Span, record_id
 from pipeline.relation import create_table
 
@@ -36,16 +39,35 @@ class Kept:
     span: Span | None = None
 
 
-def kept(
-    earlier: Earlier, files: list[tuple[int, Artifact]], *, names: Mapping[Path, str]
-) -> dict[int, Kept]:
-    """The files, by number, of which at least the beginning is as it was; all names by path."""
+@dataclass(frozen=True)
+class Held:
+    """What a warehouse holds of the files of today, by number; in place where nothing else is."""
+
+    warehouse: Path
+    files: Mapping[int, Kept]
+    is_in_place: bool
+    block_size: int
+
+
+def by_row(found: list[Artifact]) -> list[tuple[int, Artifact]]:
+    """The files that are read row by row, by number."""
+    return [
+        (no, artifact)
+        for no, artifact in enumerate(found)
+        if artifact.kind in ROW_KINDS or artifact.format is not None
+    ]
+
+
+def kept(earlier: Earlier, artifacts: list[Artifact]) -> Held:
+    """The files of which at least the beginning is as it was."""
+    names = {artifact.path: artifact.name for artifact in artifacts}
     with duckdb.connect(str(earlier.warehouse), read_only=True) as db:
+        (block_size,) = db.execute("select block_size from pragma_database_size()").fetchall()[0]
         was = {row["path"]: row for row in db.table("raw.files").to_arrow_table().to_pylist()}
         # Tasks of other formats were renamed where a row of ours asks the same.
         is_renamed = bool(db.execute("from raw.question_matches limit 1").fetchall())
     found: dict[int, Kept] = {}
-    for file_no, artifact in files:
+    for file_no, artifact in by_row(artifacts):
         old = was.get(artifact.name)
         if old is None or old["sha256"] is None or old["kind"] != artifact.kind:
             continue
@@ -59,7 +81,13 @@ def kept(
             found[file_no] = Kept(old["file_no"], tally.n_lines, tally)
         elif artifact.format is None and (grown := _grown(artifact, old["file_no"], tally)):
             found[file_no] = grown
-    return found
+    then = {
+        row["file_no"]
+        for row in was.values()
+        if row["kind"] in ROW_KINDS or row["format"] is not None
+    }
+    places = {file_no for file_no, one in found.items() if one.old_no == file_no}
+    return Held(earlier.warehouse, found, then == places and len(places) == len(found), block_size)
 
 
 def _is_read_alike(
@@ -86,16 +114,24 @@ def beside_names(artifact: Artifact, names: Mapping[Path, str]) -> list[str]:
     return [names.get(path, "") for path in artifact.beside]
 
 
-def copy(db: duckdb.DuckDBPyConnection, earlier: Earlier, found: Mapping[int, Kept]) -> None:
+def trim(db: duckdb.DuckDBPyConnection, held: Held) -> None:
+    """Of rows that are in place already, those of last lines that had not ended."""
+    for file_no, one in held.files.items():
+        if one.span is not None:
+            ends = (record_id(file_no, one.n_lines), record_id(file_no + 1, 0))
+            db.execute("delete from raw.events where record_id > ? and record_id < ?", ends)
+
+
+def copy(db: duckdb.DuckDBPyConnection, held: Held, *, has_events: bool) -> None:
     """Their rows and rejects, under the numbers that the files have now."""
     rows = [
         (one.old_no, record_id(file_no, 0) - record_id(one.old_no, 0), one.n_lines)
-        for file_no, one in found.items()
+        for file_no, one in held.files.items()
     ]
     create_table(db, "kept", "old_no bigint, moved bigint, n_lines bigint", rows)
-    quoted = str(earlier.warehouse).replace("'", "''")
+    quoted = str(held.warehouse).replace("'", "''")
     db.execute(f"attach '{quoted}' as earlier (read_only)")
-    for table in ("raw.events", "raw.rejects"):
+    for table in ("raw.rejects",) if has_events else ("raw.events", "raw.rejects"):
         db.execute(f"""
             insert into {table}
             select old.* replace (record_id + moved as record_id)

@@ -38,7 +38,7 @@ REJECTS = "record_id bigint, reason varchar, snippet varchar"
 # as seq -1. What tools answer fills the file: the words of messages and thoughts, which are read
 # more often, have a column of their own.
 EVENTS = """
-    create table raw.events (
+    create table if not exists raw.events (
         record_id bigint,
         seq integer,
         kind varchar,
