@@ -16,7 +16,10 @@ REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.
 
 @dataclass(frozen=True)
 class Relation:
-    """A select with what its header says of it; it has no row where one of its needs has none."""
+    """A select with what its header says of it; it has no row where one of its needs has none.
+
+    A step is a table that only tables are made of: once they stand, it goes.
+    """
 
     name: str
     purpose: str
@@ -24,6 +27,7 @@ class Relation:
     is_table: bool
     query: str
     needs: tuple[str, ...] = field(default=(), kw_only=True)
+    is_step: bool = field(default=False, kw_only=True)
 
     @property
     def reads(self) -> list[str]:

@@ -10,15 +10,13 @@ from unittest import mock
 import duckdb
 import pytest
 
-import pipeline
 from pipeline.profile import Profile
 from pipeline.relation import Relation
-from pipeline.run import made_relations
-from pipeline.settings import SQL_DIR
+from pipeline.run import made_relations, part
+from pipeline.settings import SQL_DIR, Settings
 from pipeline.warehouse import shapes
 from pipeline.warehouse.relations import name_of, parse, relations
-from tests.conftest import needs_corpus
-from tests.lean import without_pages
+from tests.conftest import DEMO, needs_corpus
 from tests.results import write
 
 MADE = made_relations(Profile())
@@ -37,10 +35,10 @@ def code(text: str) -> str:
 
 
 def test_headers() -> None:
-    """The first lines say what the relation is for, then its grain; `kind` can only be table."""
+    """The first lines say what the relation is for, then its grain; `kind` is table or step."""
     for name, text in FILES.items():
         assert re.match(r"-- .+[.!]\n(-- .+\n)?-- grain: \w+(, \w+)*\n", text), name
-        assert "-- kind:" not in text or "\n-- kind: table\n" in text, name
+        assert "-- kind:" not in text or re.search(r"\n-- kind: (table|step)\n", text), name
 
 
 def test_shape() -> None:
@@ -88,11 +86,18 @@ def test_parse_header() -> None:
     assert relation.reads == ["staging.y"]
 
 
-def broken_grains(path: Path) -> list[str]:
+def with_steps(results: Path, out: Path) -> Path:
+    """A warehouse in which the steps stay: they are wanted."""
+    return part(Settings((results,), out), [relation.name for relation in EVERY])
+
+
+def broken_grains(path: Path, *, has_steps: bool) -> list[str]:
     """Relations with two rows of one key."""
     broken = []
     with duckdb.connect(str(path), read_only=True) as db:
         for relation in EVERY:
+            if relation.is_step and not has_steps:
+                continue
             key = ", ".join(relation.grain)
             query = f"select {key} from {relation.name} group by {key} having count(*) > 1 limit 1"
             if db.execute(query).fetchall():
@@ -100,15 +105,22 @@ def broken_grains(path: Path) -> list[str]:
     return broken
 
 
-def test_grains_hold_on_the_demo(demo: Path) -> None:
-    """Every relation has one row for each value of its grain."""
-    assert broken_grains(demo) == []
+def test_grains_hold_on_the_demo(tmp_path: Path) -> None:
+    """Every relation has one row for each value of its grain, steps too."""
+    assert broken_grains(with_steps(DEMO, tmp_path / "out"), has_steps=True) == []
+
+
+def test_steps_feed_tables_alone() -> None:
+    """Whatever is asked of a warehouse later does not find them."""
+    for step in (relation for relation in EVERY if relation.is_step):
+        assert step.name.startswith("staging.")
+        assert all(other.is_table for other in EVERY if step.name in other.reads), step.name
 
 
 @needs_corpus
 def test_grains_hold_on_the_corpus(corpus: Path) -> None:
     """Every relation has one row for each value of its grain, on real results too."""
-    assert broken_grains(corpus) == []
+    assert broken_grains(corpus, has_steps=False) == []
 
 
 def chain(every: list[Relation]) -> int:
@@ -123,28 +135,29 @@ def test_weight() -> None:
     """Relations, stored ones, their longest chain, lines and macros stay within their budgets."""
     macros = (SQL_DIR / "macros.sql").read_text(encoding="utf-8")
     n_lines = sum(text.count("\n") for text in [*FILES.values(), macros])
-    kinds = Counter(relation.is_table for relation in EVERY)
+    kinds = Counter(relation.is_table and not relation.is_step for relation in EVERY)
     assert len(EVERY) <= 130
     assert sum(relation.name.startswith("report.") for relation in EVERY) <= 15
-    assert kinds[True] <= 67
+    assert kinds[True] <= 60
     assert chain(EVERY) <= 20
     assert n_lines <= 11_000
     assert macros.count("create or replace macro") <= 60
 
 
 @pytest.mark.slow
-def test_needs_hold(tmp_path: Path, demo: Path) -> None:
+def test_needs_hold(tmp_path: Path) -> None:
     """A relation has no row where what it needs has none, also where its query is planned."""
     row = {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}
     folders = {
         "failed": [{**row, "reward": 0.0}],
         "unscored": [{**row, "reward": None}],
     }
-    paths = [demo]
-    for name, rows in folders.items():
-        with mock.patch("pipeline.warehouse.shapes.known", lambda *_: {}), without_pages():
+    paths = []
+    with mock.patch("pipeline.warehouse.shapes.known", lambda *_: {}):
+        paths.append(with_steps(DEMO, tmp_path / "out"))
+        for name, rows in folders.items():
             results = write(tmp_path / name, {"a_rollouts.jsonl": rows})
-            paths.append(pipeline.analyze(results, out=tmp_path / f"{name}_out").warehouse)
+            paths.append(with_steps(results, tmp_path / f"{name}_out"))
     for path in paths:
         with duckdb.connect(str(path), read_only=True) as db:
             for relation in EVERY:
@@ -161,8 +174,8 @@ def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None
     results = write(tmp_path / "results", {"a_rollouts.jsonl": [{"reward": 1.0, "response": "x"}]})
     described = []
     for known in (shapes.known, lambda *_: {}):
-        with mock.patch("pipeline.warehouse.shapes.known", known), without_pages():
-            path = pipeline.analyze(results, out=tmp_path / f"out{len(described)}").warehouse
+        with mock.patch("pipeline.warehouse.shapes.known", known):
+            path = with_steps(results, tmp_path / f"out{len(described)}")
         with duckdb.connect(str(path), read_only=True) as db:
             names = [relation.name for relation in EVERY]
             described.append({name: db.execute(f"describe {name}").fetchall() for name in names})

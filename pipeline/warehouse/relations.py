@@ -51,7 +51,7 @@ def name_of(path: Path) -> str:
 
 
 def parse(name: str, text: str) -> Relation:
-    """Line 1 is the purpose; `-- grain: ...`, `-- kind: table` and `-- needs: ...` may follow."""
+    """Line 1 is the purpose; `-- grain: ...`, `-- kind: table|step`, `-- needs: ...` may follow."""
     header: dict[str, str] = {}
     for line in text.splitlines():
         match = HEADER.fullmatch(line)
@@ -62,9 +62,15 @@ def parse(name: str, text: str) -> Relation:
         key: tuple(part.strip() for part in header[key].split(",")) if key in header else ()
         for key in ("grain", "needs")
     }
-    is_table = header.get("kind") == "table"
+    kind = header.get("kind")
     return Relation(
-        name, header.get("purpose", ""), listed["grain"], is_table, text, needs=listed["needs"]
+        name,
+        header.get("purpose", ""),
+        listed["grain"],
+        kind in ("table", "step"),
+        text,
+        needs=listed["needs"],
+        is_step=kind == "step",
     )
 
 
@@ -118,6 +124,9 @@ def create_relations(
             raise
     if not known and not wanted:
         shapes.keep(db, sql_dir, every)
+    for relation in every:
+        if relation.is_step and not wanted:
+            db.execute(f"drop table {relation.name}")
     db.execute("commit")
 
 

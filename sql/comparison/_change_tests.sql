@@ -1,6 +1,6 @@
 -- Whether noise alone could have made each change: a p-value, and how it was found.
 -- grain: base, candidate, metric
--- kind: table
+-- kind: step
 -- needs: staging.run_pairs
 select
     tasks.base, tasks.candidate,

@@ -1,6 +1,6 @@
 -- How sure each change is: intervals, what could have been seen, p-values, a verdict.
 -- grain: base, candidate, metric
--- kind: table
+-- kind: step
 -- needs: staging.run_pairs
 with bases as (
     select run_id as base, pass_threshold as base_threshold, n_expected as n_base_expected from main.runs

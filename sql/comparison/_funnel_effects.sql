@@ -1,6 +1,6 @@
 -- What each step of the funnel gave to a change, by where scored rollouts of shared tasks end.
 -- grain: base, candidate, metric, line, effect
--- kind: table
+-- kind: step
 -- needs: staging.run_pairs
 with
 -- Stages of both runs. What was scored was recorded, and whether it was expected is no step.

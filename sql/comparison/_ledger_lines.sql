@@ -1,6 +1,6 @@
 -- The lines of all five ledgers, before they are rounded: each explains a part of one change.
 -- grain: base, candidate, metric, policy, ledger, slice_key, line, effect
--- kind: table
+-- kind: step
 -- needs: staging.run_pairs
 with
 -- Runs that share no task are not runs of one thing.

@@ -1,6 +1,6 @@
 -- Where each failing rollout that calls tools diverges from the closest passing one.
 -- grain: task_no, record_id
--- kind: table
+-- kind: step
 -- needs: staging.contrast_rollouts where is_acting
 with words as (
     select

@@ -1,7 +1,7 @@
 -- What a rollout's calls show: how they end, the changes its task expects, habits of passes, guesses.
 -- Of a rollout without calls, of whose task none are known, there is no row.
 -- grain: record_id
--- kind: table
+-- kind: step
 -- needs: (select 1 from staging.calls union all select 1 from main.expected_calls)
 with rollouts as (
     select

@@ -1,6 +1,6 @@
 -- What each recorded trajectory shows of its rollout: which checks it bears, and what they found.
 -- grain: record_id
--- kind: table
+-- kind: step
 -- needs: raw.records where trajectory is not null
 with parsed as (
     select

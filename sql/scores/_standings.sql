@@ -1,6 +1,6 @@
 -- Where a run stands among those of its benchmark: its rank if tasks were others, and its reruns.
 -- grain: run_id
--- kind: table
+-- kind: step
 -- needs: (from main.runs limit 1 offset 1)
 with outcomes as (
     select
