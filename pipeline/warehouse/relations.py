@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,13 +109,17 @@ def create_relations(
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
     known = shapes.known(sql_dir, every)
+
+    @cache
+    def has_rows(need: str) -> bool:
+        return bool(db.execute(f"from {need} limit 1").fetchall())
+
     # One transaction: each of its own would wait for the disk.
     db.execute("begin")
     for relation in every:
         try:
             columns = known.get(relation.name)
-            needs = [f"from {name} limit 1" for name in relation.needs]
-            if columns is not None and not all(db.execute(each).fetchall() for each in needs):
+            if columns is not None and not all(map(has_rows, relation.needs)):
                 db.execute(f"create table {relation.name} ({columns})")
                 _comment(db, relation, "table")
             else:
