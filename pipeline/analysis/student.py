@@ -14,7 +14,10 @@ LAST_TERM, LAST_STEP = 3e-15, 1e-8
 TINIEST = 1e-300
 # From here on the series for a ratio of gamma functions is exact.
 LARGE = 30.0
-RATIO_SERIES = (1, -1 / 8, 1 / 128, 5 / 1024, -21 / 32768, -399 / 262144, 869 / 4194304)
+RATIO_SERIES = (
+    *(1, -1 / 8, 1 / 128, 5 / 1024),
+    *(-21 / 32768, -399 / 262144, 869 / 4194304, 39325 / 33554432),
+)
 
 
 def p_value(degrees: float, distance: float) -> float:
