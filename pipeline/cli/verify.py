@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -55,12 +55,11 @@ def verify(
       blade verify golden_reports/aster-8b_golden_report.md --fix
       blade verify report.md --results results/ --json
     """
-    from pipeline.package.layout import golden
+    from pipeline.package.layout import against, golden
     from pipeline.package.verify import facts as anchor_facts
     from pipeline.package.verify import sidecar as sidecars
-    from pipeline.package.verify import summary, summary_line
+    from pipeline.package.verify import summary
     from pipeline.package.verify import verify as verified
-    from pipeline.package.verify.against import against
     from pipeline.report.sources import fixed
 
     held = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
@@ -87,8 +86,7 @@ def verify(
         click.echo(json_text({"findings": listed, "summary": counts}, indent=2))
     else:
         paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
-        _print(findings, paths, is_listing=is_listing)
-        click.echo(summary_line(counts))
+        _print(findings, counts, paths, is_listing=is_listing)
     if counts["contradicted"]:
         raise click.exceptions.Exit(1)
 
@@ -183,7 +181,13 @@ def _key(results: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-def _print(findings: list[Finding], paths: Mapping[str, str], *, is_listing: bool) -> None:
+def _print(
+    findings: list[Finding],
+    counts: Mapping[str, Any],
+    paths: Mapping[str, str],
+    *,
+    is_listing: bool,
+) -> None:
     """What a person has to act on; what was not checked is counted, and listed where asked for."""
     from pipeline.cli.terminal import print_page
     from pipeline.package.verify import fix
@@ -196,6 +200,7 @@ def _print(findings: list[Finding], paths: Mapping[str, str], *, is_listing: boo
         "verify",
         wrong=by_status["contradicted"],
         unknown=by_status["unchecked"] if is_listing else [],
+        counts=counts,
         where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
         fix=fix,
     )
