@@ -14,9 +14,10 @@ import duckdb
 
 from pipeline import files
 from pipeline.answers.queries import SCHEMA_QUERY, apart, fetched, in_time, objects, schema_query
-from pipeline.cli.options import PATH, memory_option, replacing, timeout_option, warehouse_option
+from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
+from pipeline.outputs import replacing
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse, open_warehouse
 

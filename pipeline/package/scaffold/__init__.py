@@ -13,7 +13,7 @@ import re
 import shlex
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from pipeline.errors import InputError
 from pipeline.files import UnreadableError, content
-from pipeline.outputs import explained
+from pipeline.outputs import MAKE_ROOM, explained, replacing
 from pipeline.package.files import write_text
 from pipeline.package.layout import (
     DRAFTS,
@@ -32,13 +32,14 @@ from pipeline.package.layout import (
     package,
 )
 from pipeline.package.scaffold.selection import LABELS, Selection, select
-from pipeline.package.scaffold.skill import TOLD, asked, profile_text, refreshed, skill_text
+from pipeline.package.scaffold.skill import asked, lines, profile_text, refreshed, skill_text
 from pipeline.report import Source
 from pipeline.report.filters import CURATE
 from pipeline.text import one_line
 
 PROFILE = "blade.toml"
-MOST_LISTED, LONGEST_NAME = 10, 100
+DRAFT = re.compile(rf"{GOLDEN_REPORTS}/{DRAFTS}/(.+)_draft_report\.md")
+LONGEST_NAME = 100
 
 
 class Standing(StrEnum):
@@ -110,7 +111,7 @@ def lay_out(
         skill: skill_text(None, benchmark, folder=named, home=folder),
     }
     skeletons, before = dict(texts), _text(folder / PROFILE)
-    is_known, notes = bool(chosen.files or there.rollouts), list(chosen.notes)
+    is_known = bool(chosen.files or there.rollouts)
     # Rollouts, and the profile by which they are analyzed, go again where that fails.
     with ExitStack() as undo:
         for step in steps:
@@ -134,23 +135,40 @@ def lay_out(
                         made = out / "runs" / run_id / file
                         texts[stem + end] = made.read_text(encoding="utf-8")
         undo.pop_all()
+    unplaced: list[tuple[str, str]] = []
     for name, text in texts.items():
         old = before if name == PROFILE else _text(folder / name)
-        text, step, lacking = _drafted(name, old, text, skeletons.get(name), refresh=refresh)
+        text, step, parts = _drafted(name, old, text, skeletons.get(name), refresh=refresh)
         if step.standing in (Standing.NEW, Standing.REFRESHED):
             write_text(folder / name, text)
         steps.append(step)
-        notes += lacking
+        unplaced += [(name, part) for part in parts]
+    kept = [step.name for step in steps if step.standing is Standing.KEPT]
+    first = next((match[1] for match in map(DRAFT.fullmatch, texts) if match), None)
+    pages = [name for name in texts if name.endswith(".md")]
     return LaidOut(
         is_known,
         steps,
-        [*notes, *_notes(named, benchmark, chosen, steps, refresh=refresh)],
-        curate=[
-            (name, len(CURATE.findall(_text(folder / name) or "")))
-            for name in texts
-            if name.endswith(".md")
+        notes=[
+            *chosen.notes,
+            *lines(
+                "notes.txt.j2",
+                folder=one_line(named, LONGEST_NAME),
+                benchmark=one_line(benchmark, LONGEST_NAME),
+                unplaced=unplaced,
+                is_taken=chosen.profile is not None and Step(PROFILE, Standing.NEW) in steps,
+                kept=[] if refresh else kept,
+            ),
         ],
-        commands=list(_next(folder, benchmark, texts, is_known=is_known)),
+        curate=[(name, len(CURATE.findall(_text(folder / name) or ""))) for name in pages],
+        commands=lines(
+            "next.txt.j2",
+            home=shlex.quote(str(folder)),
+            name=shlex.quote(benchmark),
+            is_known=is_known,
+            model=first,
+            is_begun=(folder / GOLDEN_REPORTS / f"{first}_golden_report.md").exists(),
+        ),
     )
 
 
@@ -196,17 +214,12 @@ def _drafted(
         return text, Step(name, standing), []
     if not refresh or name == PROFILE:
         return old, Step(name, Standing.KEPT), []
-    lacking: list[str] = []
+    unplaced: list[str] = []
     if name.endswith("SKILL.md"):
         text, unplaced = refreshed(old, text)
-        lacking = [
-            f"{name}: no place for the generated part `{part}`; mark one with "
-            f"<!-- generated: {part} --> and <!-- end -->"
-            for part in unplaced
-        ]
-    lines = difflib.unified_diff(old.splitlines(), text.splitlines(), name, name, "", "", 1, "")
+    diff = difflib.unified_diff(old.splitlines(), text.splitlines(), name, name, "", "", 1, "")
     standing = Standing.KEPT if text == old else Standing.REFRESHED
-    return text, Step(name, standing, tuple(lines)), lacking
+    return text, Step(name, standing, tuple(diff)), unplaced
 
 
 def _text(path: Path) -> str | None:
@@ -236,56 +249,9 @@ def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
 
 def _copy(source: Path, path: Path, *, link: bool) -> None:
     """A copy or a link, made beside and moved into place."""
-    beside = path.with_name(f".{path.name}.writing")
-    with explained(path):
+    with replacing(path, hint=MAKE_ROOM) as beside:
         beside.unlink(missing_ok=True)
-        try:
-            if link:
-                beside.symlink_to(os.path.relpath(source.resolve(), path.parent.resolve()))
-            else:
-                shutil.copyfile(source, beside)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
-
-
-def _notes(
-    name: str, benchmark: str, chosen: Selection, steps: Sequence[Step], *, refresh: bool
-) -> Iterator[str]:
-    """Where names do not agree, where the profile came from, and what was left as it is."""
-    if name != benchmark:
-        told, wanted = one_line(name, LONGEST_NAME), one_line(benchmark, LONGEST_NAME)
-        yield f"the folder is called {told}, the benchmark {wanted}: {PROFILE} says which counts"
-    written = {step.name for step in steps if step.standing is Standing.NEW}
-    if chosen.profile is not None and PROFILE in written:
-        yield f"{PROFILE}: taken from the results, as it stands"
-    kept = [step.name for step in steps if step.standing is Standing.KEPT]
-    if kept and not refresh and any(each != PROFILE for each in kept):
-        yield (
-            f"kept as they are: {', '.join(kept[:MOST_LISTED])}; --refresh makes drafts and the "
-            "generated parts of the skill again"
-        )
-
-
-def _next(
-    folder: Path, benchmark: str, names: Mapping[str, str], *, is_known: bool
-) -> Iterator[str]:
-    """From a draft to a package that can be shared, in order, for the first of its models."""
-    home, name = shlex.quote(str(folder)), shlex.quote(benchmark)
-    if not is_known:
-        yield f"blade init --benchmark-dir {home} --benchmark {name} --results RESULTS"
-        return
-    matches = (re.fullmatch(r"(.+)_draft_report\.md", Path(each).name) for each in names)
-    model = next((match[1] for match in matches if match), None)
-    if model is None:
-        return
-    places = {
-        "home": home,
-        "name": name,
-        "model": model,
-        "golden": f"{home}/{GOLDEN_REPORTS}/{model}",
-        "draft": f"{home}/{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report",
-    }
-    is_begun = (folder / GOLDEN_REPORTS / f"{model}_golden_report.md").exists()
-    commands = [*([] if is_begun else TOLD["next"]["copy"]), *TOLD["next"]["then"]]
-    yield from (command.format(**places) for command in commands)
+        if link:
+            beside.symlink_to(os.path.relpath(source.resolve(), path.parent.resolve()))
+        else:
+            shutil.copyfile(source, beside)

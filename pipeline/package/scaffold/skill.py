@@ -92,6 +92,12 @@ def _first_lines(path: Path) -> list[bytes]:
         return []
 
 
+def lines(template: str, **values: Any) -> list[str]:
+    """The lines of a template."""
+    text = _environment().get_template(template).render(values)
+    return [line for line in text.split("\n") if line]
+
+
 def _rendered(template: str, **values: Any) -> str:
     """One template, with one blank line between its parts; what is not ours comes out inert."""
     text = _environment().get_template(template).render(values).strip("\n") + "\n"
