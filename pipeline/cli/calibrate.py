@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, Number, json_option
-from pipeline.cli.page import print_table
-from pipeline.text import json_text, neutral
+from pipeline.cli.terminal import print_page
+from pipeline.text import json_text
 
 
 @click.command()
@@ -65,19 +65,5 @@ def calibrate(
     if as_json:
         click.echo(json_text(summary, indent=2))
     else:
-        rows = [
-            (
-                "PASS" if each["passed"] else "FAIL",
-                each["name"],
-                f"{each['score']:.4f}",
-                each["demand"],
-            )
-            for each in summary["checks"]
-        ]
-        print_table(("", "scored", "score", "demanded"), rows)
-        if absent := ", ".join(summary["not_built"]):
-            click.echo(f"Not built, the golden report has nothing for it: {absent}")
-        for line in summary["review"]:
-            click.echo(neutral(f"Review: {line}"))
-        click.echo("calibration passed" if summary["passed"] else "calibration FAILED")
+        print_page("calibrate", summary=summary)
     sys.exit(0 if summary["passed"] else 1)

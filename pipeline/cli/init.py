@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, analyzed, json_option
+from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
 from pipeline.settings import Settings
 from pipeline.text import ACTIVE, json_text, neutral, one_line
@@ -82,16 +83,7 @@ def init(
         }
         click.echo(json_text(content, indent=2))
         return
-    click.echo(f"{one_line(str(folder))}:")
-    width = max(len(step.standing) for step in made.steps)
-    for step in made.steps:
-        click.echo(f"  {step.standing:<{width}}  {one_line(step.name)}")
-    left = [(name, n) for name, n in made.curate if n]
-    click.echo("\nLeft to a person:" if left else "\nNothing is marked for a person.")
-    for name, n in left:
-        places = f"{n:>3} place{'' if n == 1 else 's'}"
-        click.echo(f"  {places} to curate in {one_line(name)}")
-    click.echo("\n".join(["\nNext:", *(f"  {command}" for command in made.commands)]))
+    print_page("init", folder=str(folder), made=made)
 
 
 @contextmanager

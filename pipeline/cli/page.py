@@ -23,11 +23,6 @@ GAP = "   "
 FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+|\d+ of \d+")
 
 
-def percent(rate: float | None) -> str:
-    """A share as people read it."""
-    return "n/a" if rate is None or rate != rate else f"{100 * rate:.1f}%"
-
-
 def print_next(commands: Iterable[str]) -> None:
     """Commands to run next, one below the other."""
     for number, command in enumerate(commands):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pipeline.cli.options import PATH, json_option
+from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
 from pipeline.package.sanitize import share
 from pipeline.package.sanitize.ledger import Entry, by_kind
@@ -76,14 +78,7 @@ def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
         }
         click.echo(json_text(content, indent=2))
     else:
-        for each in entries:
-            file, line = each.places[0]
-            place = f"{file}:{line}" if line else f"{file} (its name)"
-            times = f", {each.count} times" if each.count > 1 else ""
-            click.echo(f"{neutral(place)}: {each.kind} ({each.rule}){times}")
-        for item in given.unchecked:
-            click.echo(f"{neutral(item.name)}: not checked: {item.reason}")
-        click.echo(_summary(entries, given, "found in"))
+        _print(entries, given, verb="found in", is_check=True)
     if entries or given.unchecked:
         raise click.exceptions.Exit(1)
 
@@ -104,25 +99,16 @@ def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_js
         }
         click.echo(json_text(content, indent=2))
     else:
-        click.echo(_summary(shared.found, given, f"taken out of {len(shared.changed)} of"))
-        click.echo(f"log: {neutral(str(where))}")
+        verb = f"taken out of {len(shared.changed)} of"
+        _print(shared.found, given, verb=verb, is_check=False, log=str(where))
     for name, words in _warnings(shared, is_copy=out is not None):
         click.echo(f"blade: {neutral(name)}: {words}.", err=True)
     if out is None and (given.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)
 
 
-def _summary(entries: list[Entry], given: Survey, verb: str) -> str:
-    """How many of what kind, in a line."""
-    n_files = len(given.files)
-    files = f"{n_files} file" if n_files == 1 else f"{n_files} files"
-    kept = f"; left {len(given.required)} that tasks ask for" if given.required else ""
-    if not entries:
-        return f"nothing found in {files}{kept}"
-    kinds = by_kind(entries)
-    strings = f", {len(entries)} different" if len(entries) < sum(kinds.values()) else ""
-    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-    return f"{sum(kinds.values())} {verb} {files}: {counts}{strings}{kept}"
+def _print(entries: list[Entry], given: Survey, **words: Any) -> None:
+    print_page("sanitize", entries=entries, given=given, kinds=by_kind(entries), **words)
 
 
 def _warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,9 +16,6 @@ from pipeline.errors import BladeError, InputError
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
-
-if TYPE_CHECKING:
-    from pipeline.report.sources import Finding
 
 
 @click.command()
@@ -52,10 +48,11 @@ def verify(
       blade verify golden_reports/aster-8b_golden_report.md --fix
       blade verify report.md --results results/ --json
     """
+    from pipeline.cli.terminal import print_page
     from pipeline.package.layout import against, golden
     from pipeline.package.verify import facts as anchor_facts
+    from pipeline.package.verify import fix, summary
     from pipeline.package.verify import sidecar as sidecars
-    from pipeline.package.verify import summary
     from pipeline.package.verify import verify as verified
     from pipeline.report.sources import fixed
 
@@ -83,7 +80,14 @@ def verify(
         click.echo(json_text({"findings": listed, "summary": counts}, indent=2))
     else:
         paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
-        _print(findings, counts, paths, is_listing=is_listing)
+        print_page(
+            "verify",
+            findings=findings,
+            counts=counts,
+            is_listing=is_listing,
+            where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
+            fix=fix,
+        )
     if counts["contradicted"]:
         raise click.exceptions.Exit(1)
 
@@ -130,28 +134,3 @@ def analyzed_package(results: Path) -> Iterator[Path]:
             alone = replace(settings, out=Path(folder) / "out", is_kept=False)
             path = path or part(alone, progress=progress)
         yield path
-
-
-def _print(
-    findings: list[Finding],
-    counts: Mapping[str, Any],
-    paths: Mapping[str, str],
-    *,
-    is_listing: bool,
-) -> None:
-    """What a person has to act on; what was not checked is counted, and listed where asked for."""
-    from pipeline.cli.terminal import print_page
-    from pipeline.package.verify import fix
-
-    by_status = {
-        status: [finding for finding in findings if finding.status == status]
-        for status in ("contradicted", "unchecked")
-    }
-    print_page(
-        "verify",
-        wrong=by_status["contradicted"],
-        unknown=by_status["unchecked"] if is_listing else [],
-        counts=counts,
-        where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
-        fix=fix,
-    )
