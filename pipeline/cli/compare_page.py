@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from pipeline.answers import gate
 from pipeline.answers.gate import Verdict
 from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
-from pipeline.cli.page import print_next, write_markdown
-from pipeline.cli.terminal import PLAIN, defined, print_page
-from pipeline.report import Comparison, sentences, wording
+from pipeline.cli.page import cell_text, print_next
+from pipeline.cli.terminal import PLAIN, page, print_page
+from pipeline.report import Comparison, sentences
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
 from pipeline.report.filters import cell, ref
 from pipeline.report.wording import rounded
+from pipeline.text import markdown_cell
 
 # Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
@@ -66,7 +67,6 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
         interval=_interval,
         level=_level,
         transitions=_transitions,
-        metric=_metric,
     )
 
 
@@ -119,24 +119,20 @@ def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) ->
     return [cells[before, after] for after in buckets]
 
 
-def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
-    shown, moved = PLAIN.pct, PLAIN.points
-    if not each.is_rate:
-        shown, moved = PLAIN.amount, defined(wording.signed_amount)
-    k = f", k = {each.k.value}" if each.k.value is not None else ""
-    low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
-    return (
-        *(wording.MEASURES[each.metric] + k, each.values["n_tasks"]),
-        *(shown(each.base_value), shown(each.candidate_value), moved(each.delta)),
-        "" if low.value is None else f"{moved(low)} to {moved(high)}",
-    )
-
-
 def print_gate(gates: Sequence[Row]) -> None:
     """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
+    print_page("gate", notes_of=_notes, **_gate(gates))
+
+
+def gate_page(gates: Sequence[Row]) -> str:
+    """The same as Markdown: verdict, reasons and a table per candidate."""
+    how = {"ref": ref, "cell": cell, "written": lambda value: markdown_cell(cell_text(value))}
+    return page("gate_page.md", **how, **_gate(gates)) if gates else ""
+
+
+def _gate(gates: Sequence[Row]) -> dict[str, Any]:
     words = {"verdicts": VERDICTS, "heads": HEADS, "legend": LEGEND}
-    of_metric = {"cells_of": _cells, "notes_of": _notes}
-    print_page("gate", gates=gates, whole=_passing(gates), **words, **of_metric)
+    return {"gates": gates, "whole": _passing(gates), "cells_of": _cells, **words}
 
 
 def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
@@ -144,22 +140,6 @@ def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
     n_through = sum(each["exit_code"] == 0 for each in gates)
     words = f"{n_through} of {len(gates)} candidates pass; all of them must"
     return gate.worst(each["verdict"] for each in gates), words
-
-
-def gate_page(gates: Sequence[Row]) -> str:
-    """The same as Markdown: verdict, reasons and a table per candidate."""
-    lines = []
-    if len(gates) > 1:
-        verdict, words = _passing(gates)
-        lines.append(f"**{verdict}** {words}.\n")
-    for each in gates:
-        names = f"{ref(each['candidate'])} vs {ref(each['base'])}, by {ref(each['policy'])}"
-        lines.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
-        lines += [f"- {cell(reason)}" for reason in each["reasons"]]
-        table = StringIO()
-        write_markdown(HEADS, [_cells(metric) for metric in each["metrics"]], table)
-        lines.append(f"\n{table.getvalue()}")
-    return "\n".join([*lines, f"{LEGEND}\n\n"]) if gates else ""
 
 
 def _cells(metric: Row) -> tuple[object, ...]:

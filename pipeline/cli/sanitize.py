@@ -13,7 +13,7 @@ from pipeline.errors import UsageError
 from pipeline.package.sanitize import share
 from pipeline.package.sanitize.ledger import Entry, by_kind
 from pipeline.package.sanitize.policy import LOG_NAME, Policy, found
-from pipeline.package.sanitize.share import Shared, Survey
+from pipeline.package.sanitize.share import Survey
 from pipeline.text import json_text, neutral
 
 
@@ -101,24 +101,10 @@ def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_js
     else:
         verb = f"taken out of {len(shared.changed)} of"
         _print(shared.found, given, verb=verb, is_check=False, log=str(where))
-    for name, words in _warnings(shared, is_copy=out is not None):
-        click.echo(f"blade: {neutral(name)}: {words}.", err=True)
+    print_page("unshared", is_aside=True, shared=shared, is_copy=out is not None)
     if out is None and (given.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)
 
 
 def _print(entries: list[Entry], given: Survey, **words: Any) -> None:
     print_page("sanitize", entries=entries, given=given, kinds=by_kind(entries), **words)
-
-
-def _warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:
-    """Files that a person must look at before anything is shared, each with why."""
-    given = shared.survey
-    fate = "not copied" if is_copy else "left as it is, and cannot be cleared"
-    found = [(item.name, f"{item.reason}; {fate}") for item in given.unchecked]
-    fate = "not copied" if is_copy else "left as it is; do not share it"
-    found += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
-    if not is_copy:
-        private = "the name of the file is private; --out writes a copy with another"
-        found += [(name, private) for name in shared.renamed]
-    return found

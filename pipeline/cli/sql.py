@@ -16,6 +16,7 @@ from pipeline import files
 from pipeline.answers.queries import SCHEMA_QUERY, apart, fetched, in_time, objects, schema_query
 from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
+from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.outputs import replacing
 from pipeline.text import json_text, neutral
@@ -80,7 +81,7 @@ def sql(
         if schema:
             listing = schema_query(opened, query)
             if format_ == "table" and out is None:
-                _print_schema(opened, listing)
+                print_page("schema", rows=opened.rows(listing))
             else:
                 _answer(opened, listing, format_, out, timeout)
         elif query is None and file is None and sys.stdin.isatty():
@@ -99,15 +100,6 @@ def _read(file: Path | None) -> str:
     except UnicodeDecodeError as error:
         message = f"{file or 'stdin'}: the query is not UTF-8 text."
         raise UsageError(message, hint="Save it as UTF-8.") from error
-
-
-def _print_schema(warehouse: Warehouse, listing: str = SCHEMA_QUERY) -> None:
-    shown = None
-    for relation, description, named, type_ in warehouse.execute(listing).fetchall():
-        if relation != shown:
-            print(f"{'' if shown is None else chr(10)}{relation}  {description}")
-            shown = relation
-        print(f"    {named:<20} {type_.lower()}")
 
 
 def _answer(
@@ -164,7 +156,7 @@ def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:
             if query.removeprefix(".") in ("exit", "quit"):
                 return
             if query in (".schema", ".tables"):
-                _print_schema(warehouse)
+                print_page("schema", rows=warehouse.rows(SCHEMA_QUERY))
             elif query in (".help", "help", "?"):
                 click.echo(PROMPT_HELP)
             elif query:

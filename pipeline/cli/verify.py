@@ -96,10 +96,9 @@ def report_text(path: Path, *, is_exact: bool = False) -> str:
     """A file's text; bytes that are not UTF-8 are replaced, or refused where it is rewritten."""
     try:
         raw = files.content(path)
+        return raw.decode("utf-8")
     except files.UnreadableError as error:
         raise InputError(f"{path}: {error}.", hint="Check the path.") from error
-    try:
-        return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         if is_exact:
             message = f"{path}: is not UTF-8 at byte {error.start}, and cannot be rewritten."

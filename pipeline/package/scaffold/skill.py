@@ -14,7 +14,7 @@ import jinja2
 
 from pipeline.report import Source, filters, wording
 from pipeline.report.templates import environment
-from pipeline.text import one_line
+from pipeline.text import counted, one_line
 
 Rows = list[dict[str, Any]]
 
@@ -113,7 +113,7 @@ def _environment() -> jinja2.Environment:
     made.filters |= {
         "cell_code": lambda text: f"`{filters.code(text)}`".replace("|", "\\|"),
         "count": lambda value: "n/a" if value is None else f"{value:,}",
-        "many": lambda value, noun: f"{value:,} {noun}{'' if value == 1 else 's'}",
+        "many": counted,
         "number": lambda value: "n/a" if value is None else wording.short(f"{value:.4f}"),
         "pct": lambda value: "n/a" if value is None else f"{100 * value:.1f}%",
     }

@@ -21,7 +21,6 @@ from pipeline.package.validate.subject import (
     Check,
     Checks,
     Subject,
-    counted,
     every,
     held,
     listed,
@@ -31,6 +30,7 @@ from pipeline.package.validate.subject import (
 from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
 from pipeline.package.verify.units import units
 from pipeline.report import SECTIONS, blocks
+from pipeline.text import counted
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
 MOVE = (

@@ -131,8 +131,3 @@ def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """The first of many, and how many more there are."""
     shown = ", ".join(one_line(each, LONGEST_NAME) for each in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
