@@ -271,9 +271,8 @@ def _bar(run: Mapping[str, Any]) -> str:
         return "n/a"
     total = sum(counts)
     widths = [BAR_WIDTH * count // total for count in counts]
-    by_remainder = sorted(
-        range(len(counts)), key=lambda place: (-(BAR_WIDTH * counts[place] % total), place)
-    )
+    left = [BAR_WIDTH * count % total for count in counts]
+    by_remainder = sorted(range(len(counts)), key=lambda place: -left[place])
     for place in by_remainder[: BAR_WIDTH - sum(widths)]:
         widths[place] += 1
     return "".join(mark * width for mark, width in zip(BAR.values(), widths, strict=True))

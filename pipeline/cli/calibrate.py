@@ -9,7 +9,6 @@ import click
 
 from pipeline.cli.options import PATH, Number, json_option
 from pipeline.cli.terminal import print_page
-from pipeline.text import json_text
 
 
 @click.command()
@@ -62,8 +61,5 @@ def calibrate(
         for name, reward in rewards.items():
             files.write_json(output_dir / name / "reward.json", reward.as_json())
         files.write_json(output_dir / "calibration_summary.json", summary)
-    if as_json:
-        click.echo(json_text(summary, indent=2))
-    else:
-        print_page("calibrate", summary=summary)
+    print_page("calibrate", json=summary if as_json else None, summary=summary)
     sys.exit(0 if summary["passed"] else 1)

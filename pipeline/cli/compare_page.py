@@ -18,7 +18,6 @@ from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
 from pipeline.report.filters import cell, ref
-from pipeline.report.wording import rounded
 from pipeline.text import markdown_cell
 
 # Of several candidates these are printed whole; the others have their line in the table.
@@ -156,9 +155,10 @@ def _notes(judged: Row, whole: Row) -> list[str]:
     return [reason for reason in reasons if reason not in whole["reasons"]]
 
 
-def print_series(series: list[Row], warehouse: Path) -> None:
+def print_series(series: list[Row], warehouse: Path, *, as_json: bool = False) -> None:
     """A section per series: its runs along it, how many tasks turned, and which most clearly."""
-    print_page("series", series=series, is_graded=_is_graded, moved=_points, sparkline=sparkline)
+    told = {"series": series} if as_json else None
+    print_page("series", json=told, series=series, moved=_points, sparkline=sparkline)
     # The first task that turned, in the run where it fails.
     turned = [
         one[turn][0][end]
@@ -166,12 +166,7 @@ def print_series(series: list[Row], warehouse: Path) -> None:
         for turn, end in (("forgotten", "last_citation"), ("learned", "first_citation"))
         if one[turn]
     ]
-    print_next(command("why", citation, warehouse) for citation in turned[:1])
-
-
-def _is_graded(runs: Sequence[Row]) -> bool:
-    """Whether rewards say more than passes do."""
-    return any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs)
+    print_next(command("why", citation, warehouse) for citation in turned[:1] if not as_json)
 
 
 def sparkline(rates: Sequence[float]) -> str:

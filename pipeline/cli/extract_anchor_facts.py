@@ -23,12 +23,7 @@ HINT = (
 @click.option("--output", required=True, type=PATH, help="The file of facts to write.")
 @click.option("--benchmark", required=True, help="The benchmark's name, as the file states it.")
 @click.option("--model-name", required=True, help="The model's name; the facts' ids begin with it.")
-@click.option(
-    "--num-facts",
-    type=click.IntRange(min=1),
-    default=12,
-    help="At most so many facts.",
-)
+@click.option("--num-facts", type=click.IntRange(min=1), default=12, help="At most so many facts.")
 @click.option(
     "--min-facts",
     type=click.IntRange(min=1),

@@ -70,9 +70,7 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
         "health",
         runs=runs,
         checks=_by_check(checks),
-        columns={
-            name: name.removeprefix("n_").removesuffix("_rate").replace("_", " ") for name in shown
-        },
+        columns=shown,
         figures=lambda run: [percent(run[name]) if name in SHARES else run[name] for name in shown],
         several=listed([run["run_id"] for run in runs if (run["n_models"] or 0) > 1]),
     )

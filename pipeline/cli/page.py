@@ -16,7 +16,6 @@ from rich.cells import cell_len, set_cell_size
 from pipeline.text import json_text, markdown_cell, neutral, one_line
 
 LONGEST_COMMAND = 2000
-
 CELL_WIDTH = 72
 NARROWEST_CELL = 6
 GAP = "   "

@@ -14,7 +14,7 @@ from pipeline.package.sanitize import share
 from pipeline.package.sanitize.ledger import Entry, by_kind
 from pipeline.package.sanitize.policy import LOG_NAME, Policy, found
 from pipeline.package.sanitize.share import Survey
-from pipeline.text import json_text, neutral
+from pipeline.text import neutral
 
 
 @click.command()
@@ -63,22 +63,19 @@ def sanitize(
 def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
     given = share.survey(paths, policy)
     entries = share.check(given, policy)
-    if as_json:
-        content = {
-            "is_clean": not entries and not given.unchecked,
-            "n_files": len(given.files),
-            "by_kind": by_kind(entries),
-            "findings": [
-                dict(zip(("file", "line"), each.places[0], strict=True))
-                | {"kind": each.kind, "rule": each.rule, "count": each.count}
-                for each in entries
-            ],
-            "task_names": sorted(given.required),
-            "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
-        }
-        click.echo(json_text(content, indent=2))
-    else:
-        _print(entries, given, verb="found in", is_check=True)
+    content = {
+        "is_clean": not entries and not given.unchecked,
+        "n_files": len(given.files),
+        "by_kind": by_kind(entries),
+        "findings": [
+            dict(zip(("file", "line"), each.places[0], strict=True))
+            | {"kind": each.kind, "rule": each.rule, "count": each.count}
+            for each in entries
+        ],
+        "task_names": sorted(given.required),
+        "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
+    }
+    _print(entries, given, json=content if as_json else None, verb="found in", is_check=True)
     if entries or given.unchecked:
         raise click.exceptions.Exit(1)
 
@@ -87,20 +84,17 @@ def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_js
     shared = share.rewrite(paths, policy, out)
     given = shared.survey
     where = (given.root if out is None else out) / LOG_NAME
-    if as_json:
-        content = {
-            "n_files": len(given.files),
-            "changed": list(shared.changed),
-            "renamed": list(shared.renamed),
-            "by_kind": by_kind(shared.found),
-            "task_names": sorted(given.required),
-            "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
-            "log": str(where),
-        }
-        click.echo(json_text(content, indent=2))
-    else:
-        verb = f"taken out of {len(shared.changed)} of"
-        _print(shared.found, given, verb=verb, is_check=False, log=str(where))
+    content = {
+        "n_files": len(given.files),
+        "changed": list(shared.changed),
+        "renamed": list(shared.renamed),
+        "by_kind": by_kind(shared.found),
+        "task_names": sorted(given.required),
+        "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
+        "log": str(where),
+    }
+    words = {"verb": f"taken out of {len(shared.changed)} of", "log": str(where)}
+    _print(shared.found, given, json=content if as_json else None, is_check=False, **words)
     print_page("unshared", is_aside=True, shared=shared, is_copy=out is not None)
     if out is None and (given.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)

@@ -37,11 +37,9 @@ def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
     cited(citation)  # what is no citation is refused before anything is opened
     with open_warehouse(warehouse) as opened:
         rollout = cited_rollout(opened, citation)
-    if as_json:
-        click.echo(json_text(rollout, indent=2))
-        return
     print_page(
         "show",
+        json=rollout if as_json else None,
         rollout=rollout,
         facts=FACTS,
         verifier=json_text(rollout["verifier"], indent=2),

@@ -17,7 +17,7 @@ from pipeline.answers.names import bounded
 from pipeline.cli.page import cell_text, drawn_table, is_number, room_of
 from pipeline.report import sentences, templates, wording
 from pipeline.report.figures import Figure
-from pipeline.text import counted, neutral, one_line
+from pipeline.text import counted, json_text, neutral, one_line
 
 WIDTH = 100
 NARROWEST_TEXT = 20
@@ -49,9 +49,10 @@ class Laid(str):
     """Text that is inert and laid out: a page prints it as it stands."""
 
 
-def print_page(name: str, *, is_aside: bool = False, **values: Any) -> None:
-    """A page by its template, to stderr where stdout is for something else."""
-    click.echo(page(f"{name}.txt", **values), nl=False, err=is_aside)
+def print_page(name: str, *, json: Any = None, is_aside: bool = False, **values: Any) -> None:
+    """A page by its template, or what is given as JSON; aside where stdout is for another."""
+    text = page(f"{name}.txt", **values) if json is None else f"{json_text(json, indent=2)}\n"
+    click.echo(text, nl=False, err=is_aside)
 
 
 def page(name: str, **values: Any) -> str:
@@ -68,6 +69,7 @@ def _environment() -> Any:
         # Figures.
         **PLAIN.formats,
         **{"g": "{:g}".format, "many": counted, "tally": _tally},
+        "rounded": wording.rounded,
         "apart": lambda rate: f"{100 * rate:.1f}",
         "form": lambda figure, name: FORMS[name](figure),
         # Texts.

@@ -17,7 +17,7 @@ from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize import share
 from pipeline.package.validate import GOLDEN, PHASES, SHARING
 from pipeline.package.validate.subject import FAIL, PASS, Subject, findings
-from pipeline.text import json_text, neutral
+from pipeline.text import neutral
 from pipeline.warehouse import open_warehouse
 
 ALL = "all"
@@ -90,10 +90,8 @@ def validate(
         checks = rules.validate(subject, phases)
     items = rules.readiness(checks) if phase == ALL else []
     told = rules.as_json(checks, items, phase)
-    if as_json:
-        click.echo(json_text(told, indent=2))
-    else:
-        print_page("validate", checks=checks, titles=TITLES, counts=told["summary"], items=items)
+    shown = {"checks": checks, "titles": TITLES, "counts": told["summary"], "items": items}
+    print_page("validate", json=told if as_json else None, **shown)
     if rules.count(checks, FAIL) or any(item["status"] != PASS for item in items):
         raise click.exceptions.Exit(1)
 

@@ -14,7 +14,7 @@ from pipeline import files
 from pipeline.cli.options import PATH, json_option, rewritten, shown_progress
 from pipeline.errors import BladeError, InputError
 from pipeline.settings import WAREHOUSE_NAME, Settings
-from pipeline.text import json_text, neutral
+from pipeline.text import neutral
 from pipeline.warehouse import open_warehouse
 
 
@@ -75,19 +75,17 @@ def verify(
             rewritten(report, text, corrected, is_aside=as_json)
             findings = verified(corrected, report.as_posix(), data, side, anchors)
     counts = summary(findings)
-    if as_json:
-        listed = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
-        click.echo(json_text({"findings": listed, "summary": counts}, indent=2))
-    else:
-        paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
-        print_page(
-            "verify",
-            findings=findings,
-            counts=counts,
-            is_listing=is_listing,
-            where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
-            fix=fix,
-        )
+    listed = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
+    paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
+    print_page(
+        "verify",
+        json={"findings": listed, "summary": counts} if as_json else None,
+        findings=findings,
+        counts=counts,
+        is_listing=is_listing,
+        where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
+        fix=fix,
+    )
     if counts["contradicted"]:
         raise click.exceptions.Exit(1)
 
