@@ -14,12 +14,13 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import takewhile
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pipeline.errors import BladeError
 from pipeline.report.blocks import Block, Report, Source, Token, figures, read
@@ -33,6 +34,7 @@ MOST_PAIRS = 250_000
 SKIPPED, DIFFERENT, OTHER_SHAPE, FARTHEST, ASTRAY = 3.0, 2.0, 0.5, 0.4, 2.5
 TOO_LONG = "too long to be read"
 LACKING = "a paragraph, list or table right before it"
+T = TypeVar("T")
 
 
 class Opened(Protocol):
@@ -91,8 +93,6 @@ class Answers:
         self._warehouse = warehouse
         self._known: dict[str, Answer] = {}
         self._left = MOST_SECONDS_IN_ALL
-        # On another thread, so that a query can be ended from this one.
-        self._pool = ThreadPoolExecutor(max_workers=1)
 
     def of(self, source: Source) -> Answer:
         """The values of a source."""
@@ -106,14 +106,9 @@ class Answers:
         if self._left <= 0:
             return Answer(fault="the sources before it took all the time there is")
         limit = min(MOST_SECONDS, self._left)
-        running = self._pool.submit(self._fetched, query)
         try:
-            columns, rows = running.result(timeout=limit)
+            columns, rows = in_time(self._warehouse, partial(self._fetched, query), limit)
         except TimeoutError:
-            # An interrupt between two fetches is not seen by the next.
-            while not running.done():
-                self._warehouse.interrupt()
-                wait([running], timeout=0.1)
             # What ends in time is not counted: a clock would be asked of nothing else.
             self._left -= limit
             return Answer(fault=f"the query takes longer than {limit:.0f} s")
@@ -130,6 +125,21 @@ class Answers:
             result = self._warehouse.execute(query)
             columns = [str(column[0]) for column in result.description or []]
             return columns, result.fetchmany(MOST_VALUES // max(1, len(columns)) + 1)
+
+
+def in_time(warehouse: Opened, answer: Callable[[], T], seconds: float) -> T:
+    """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        running: Future[T] = Future()
+        try:
+            running = pool.submit(answer)
+            return running.result(timeout=seconds)
+        except (TimeoutError, KeyboardInterrupt):
+            # An interrupt between two fetches is not seen by the next.
+            while not running.cancel() and not running.done():
+                warehouse.interrupt()
+                wait([running], timeout=0.1)
+            raise
 
 
 def compared(report: Report, answers: Answering | None, *, file: str = "") -> list[Finding]:

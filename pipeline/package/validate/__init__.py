@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from pipeline import citation
+from pipeline import citation, errors
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
@@ -23,7 +24,6 @@ from pipeline.package.validate.subject import (
     Subject,
     every,
     held,
-    listed,
     outcome,
     read,
 )
@@ -39,6 +39,7 @@ MOVE = (
 )
 COUNTED = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
 REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
+listed = partial(errors.listed, most=5, longest=120)
 LEAST_SECTIONS, LEAST_TASKS, MOST_FACTS, SHALLOW_SHARE = 3, 3, 500, 0.6
 CURATE = re.compile(r"<!--\s*curate\b")
 FRONTMATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -161,7 +162,7 @@ def _report(subject: Subject, golden: Golden) -> Checks:
     named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
     missing = [section.title for section in SECTIONS if section.title not in named]
     if whole.status != FAIL and missing and not golden.is_comparison:
-        told = f"{file}: no heading names {listed(missing, 11)}"
+        told = f"{file}: no heading names {listed(missing, most=11)}"
         yield outcome("golden.sections", WARN, told, file)
     yield _curated("golden.curated", text, file)
     found = subject.findings.get(golden.report)
@@ -194,7 +195,7 @@ def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Checks:
     yield held("metrics.present", True, "it is there", file)
     values = sidecar.canonical(given)
     bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
-    told = f"no usable {listed(bad, 6)}" if bad else ", ".join(REQUIRED)
+    told = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
     yield held("metrics.keys", not bad, told, file)
     if subject.warehouse is None:
         told = "there are no rollouts to recompute it from"
