@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import duckdb
 
+from pipeline import timed
 from pipeline.answers.names import Row
 from pipeline.errors import UsageError, resolved
-from pipeline.report import sources
 from pipeline.text import parsed
 from pipeline.warehouse import Warehouse
 
@@ -46,7 +46,7 @@ def in_time(warehouse: Warehouse, answer: Callable[[], Answer], timeout: float) 
     """What a query gives, unless it takes too long."""
     try:
         with warehouse.explained():
-            return sources.in_time(warehouse, answer, timeout)
+            return timed.in_time(answer, timeout, interrupt=warehouse.interrupt)
     except TimeoutError as error:
         raise UsageError(
             f"the query took longer than {timeout:g} s and was ended.",

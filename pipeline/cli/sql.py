@@ -16,7 +16,6 @@ from pipeline import files
 from pipeline.answers.queries import SCHEMA_QUERY, apart, fetched, in_time, objects, schema_query
 from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
-from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.outputs import replacing
 from pipeline.text import json_text, neutral
@@ -81,7 +80,7 @@ def sql(
         if schema:
             listing = schema_query(opened, query)
             if format_ == "table" and out is None:
-                print_page("schema", rows=opened.rows(listing))
+                _print_schema(opened, listing)
             else:
                 _answer(opened, listing, format_, out, timeout)
         elif query is None and file is None and sys.stdin.isatty():
@@ -100,6 +99,12 @@ def _read(file: Path | None) -> str:
     except UnicodeDecodeError as error:
         message = f"{file or 'stdin'}: the query is not UTF-8 text."
         raise UsageError(message, hint="Save it as UTF-8.") from error
+
+
+def _print_schema(warehouse: Warehouse, listing: str) -> None:
+    from pipeline.cli.terminal import print_page
+
+    print_page("schema", rows=warehouse.rows(listing))
 
 
 def _answer(
@@ -156,7 +161,7 @@ def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:
             if query.removeprefix(".") in ("exit", "quit"):
                 return
             if query in (".schema", ".tables"):
-                print_page("schema", rows=warehouse.rows(SCHEMA_QUERY))
+                _print_schema(warehouse, SCHEMA_QUERY)
             elif query in (".help", "help", "?"):
                 click.echo(PROMPT_HELP)
             elif query:

@@ -14,17 +14,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from itertools import takewhile
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from pipeline.errors import BladeError
 from pipeline.report.blocks import Block, Report, Source, Token, figures, read
 from pipeline.text import markdown_cell, one_line
+from pipeline.timed import in_time
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
 CHECK = "source"
@@ -34,7 +34,6 @@ MOST_PAIRS = 250_000
 SKIPPED, DIFFERENT, OTHER_SHAPE, FARTHEST, ASTRAY = 3.0, 2.0, 0.5, 0.4, 2.5
 TOO_LONG = "too long to be read"
 LACKING = "a paragraph, list or table right before it"
-T = TypeVar("T")
 
 
 class Opened(Protocol):
@@ -107,7 +106,9 @@ class Answers:
             return Answer(fault="the sources before it took all the time there is")
         limit = min(MOST_SECONDS, self._left)
         try:
-            columns, rows = in_time(self._warehouse, partial(self._fetched, query), limit)
+            columns, rows = in_time(
+                partial(self._fetched, query), limit, interrupt=self._warehouse.interrupt
+            )
         except TimeoutError:
             # What ends in time is not counted: a clock would be asked of nothing else.
             self._left -= limit
@@ -125,21 +126,6 @@ class Answers:
             result = self._warehouse.execute(query)
             columns = [str(column[0]) for column in result.description or []]
             return columns, result.fetchmany(MOST_VALUES // max(1, len(columns)) + 1)
-
-
-def in_time(warehouse: Opened, answer: Callable[[], T], seconds: float) -> T:
-    """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        running: Future[T] = Future()
-        try:
-            running = pool.submit(answer)
-            return running.result(timeout=seconds)
-        except (TimeoutError, KeyboardInterrupt):
-            # An interrupt between two fetches is not seen by the next.
-            while not running.cancel() and not running.done():
-                warehouse.interrupt()
-                wait([running], timeout=0.1)
-            raise
 
 
 def compared(report: Report, answers: Answering | None, *, file: str = "") -> list[Finding]:
