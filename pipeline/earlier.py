@@ -99,9 +99,10 @@ class Left:
     stamps: dict[str, tuple[int, str]]
     taken_ns: int
 
-    def stands(self, now: Origin) -> bool:
+    def stands(self, now: Origin, *, has_pages: bool) -> bool:
         """Whether it is what an analysis would make now, and nobody has touched it."""
-        names = {*outputs.listed(self.out), MANIFEST_NAME, WAREHOUSE_NAME}
+        pages = {*outputs.listed(self.out), MANIFEST_NAME} if has_pages else set()
+        names = {WAREHOUSE_NAME, *pages}
         return (
             (self.reader, self.choices) == (now.reader, now.choices)
             and self.stamps.keys() == now.stamps.keys()

@@ -69,9 +69,9 @@ def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6, prefix
     return f"Did you mean {prefix}{close[0]}? " if close else ""
 
 
-def listed(names: Collection[Any], most: int = MOST_NAMES) -> str:
+def listed(names: Collection[Any], most: int = MOST_NAMES, *, longest: int = LONGEST_NAME) -> str:
     """Some names on one line, and how many more there are."""
-    shown = [one_line(str(name), LONGEST_NAME) for name in [*names][:most]]
+    shown = [one_line(str(name), longest) for name in [*names][:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 

@@ -15,7 +15,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pipeline import files
@@ -29,6 +29,7 @@ OURS = re.compile(
 )
 # What a file system says that has no links, or a system that does not allow this one.
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
 
 
 def refuse_unusable(out: Path) -> None:
@@ -84,6 +85,25 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             # Only a template of the user's can bring along what no file can hold.
             path.write_bytes(text.encode("utf-8", errors="backslashreplace"))
+
+
+@contextmanager
+def replacing(path: Path, *, hint: str) -> Iterator[Path]:
+    """A file beside one, renamed when it is whole: a reader sees the old one or the new one."""
+    beside = path.with_name(f".{path.name}.writing")
+    try:
+        # A device or a pipe is written to, never replaced.
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            yield path
+            return
+        yield beside
+        beside.replace(path)
+    except OSError as error:
+        reason = files.reason_of(error)
+        raise InputError(f"{path}: cannot be written ({reason}).", hint=hint) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink()
 
 
 @contextmanager
@@ -235,6 +255,5 @@ def explained(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be written ({os.strerror(error.errno or 0)}).",
-            hint="Make room there, or choose another place with --out or TMPDIR.",
+            f"{path}: cannot be written ({os.strerror(error.errno or 0)}).", hint=MAKE_ROOM
         ) from error

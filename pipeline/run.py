@@ -92,7 +92,10 @@ def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
 
 
 def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:
-    """A warehouse of these relations and of what they read, or of all; no pages."""
+    """A warehouse of these relations and of what they read; no pages.
+
+    One of all relations is kept for the next call, unless the settings say otherwise.
+    """
     return _analyzed(settings, progress, wanted=wanted, has_pages=False).warehouse
 
 
@@ -108,12 +111,13 @@ def _analyzed(
     )
     chosen = _profile(settings)
     outputs.refuse_unusable(settings.out)
-    made = earlier.origin(found, chosen, settings) if has_pages else None
+    made = None if wanted else earlier.origin(found, chosen, settings)
     left = earlier.left_in(settings.out) if made and settings.is_kept else None
-    if made and left and not settings.is_rehashed and left.stands(made):
-        progress.note("nothing has changed since the last analysis (--no-cache makes it anew)")
+    if made and left and not settings.is_rehashed and left.stands(made, has_pages=has_pages):
+        if has_pages:
+            progress.note("nothing has changed since the last analysis (--no-cache makes it anew)")
         return Analysis(settings.out, _notices(settings.out / WAREHOUSE_NAME))
-    build = partial(_build, found, chosen, made, left, progress=progress, wanted=wanted)
+    build = partial(_build, found, chosen, made, left, progress, wanted, has_pages=has_pages)
     try:
         return build(settings)
     except duckdb.OutOfMemoryException:
@@ -181,10 +185,11 @@ def _build(
     chosen: Profile,
     made: Origin | None,
     left: Left | None,
-    settings: Settings,
-    *,
     progress: Progress,
     wanted: Sequence[str],
+    settings: Settings,
+    *,
+    has_pages: bool,
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
     with outputs.replaced(settings.out, note=progress.note) as beside:
@@ -197,13 +202,16 @@ def _build(
             _fill(db, found, chosen, held, settings, progress, wanted=wanted, spool=spool)
             if made:
                 earlier.write(db, made)
+            if has_pages:
                 progress.stage("checking them")
             warnings = [] if wanted else warehouse.run_checks(db)
             provenance.write_notices(db, warnings)
-            if made:
+            if has_pages:
                 progress.stage("writing the report")
                 outputs.write(beside, _texts(db, chosen, settings))
             warehouse.order_views(db, SQL_DIR)
+        if made and settings.is_kept and not has_pages:
+            warehouse.store_views(beside / WAREHOUSE_NAME)
         if made:
             earlier.date(beside, made)
     return Analysis(settings.out, tuple(warnings))

@@ -42,6 +42,11 @@ def one_line(text: str, limit: int = 200) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def markdown_cell(text: str) -> str:
     """Text that no Markdown reader takes for markup, a link or another cell."""
     escaped = MARKDOWN_ACTIVE.sub(r"\\\1", neutral(text).replace("\n", " ").replace("\t", " "))

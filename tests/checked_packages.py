@@ -12,7 +12,7 @@ from pipeline.package.validate import validate
 from pipeline.package.validate.subject import FAIL, Check, Subject, findings
 from pipeline.run import part
 from pipeline.settings import Settings
-from pipeline.warehouse import Warehouse, store_views
+from pipeline.warehouse import Warehouse
 from tests.lean import LOADED, only
 from tests.packages import write_package
 
@@ -24,7 +24,6 @@ def good_rollouts(temporary: Path) -> Warehouse:
     """What is known of the rollouts of the good package: asked once, by whoever needs it first."""
     folder = write_package(temporary / "good_package")
     made = part(Settings(results=(folder / "rollouts",), out=folder.parent / "out"))
-    store_views(made)
     return pipeline.open_warehouse(made)
 
 

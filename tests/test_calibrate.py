@@ -13,11 +13,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.package.facts import Fact
-from pipeline.package.scoring.calibration import calibrate
-from pipeline.package.scoring.look_alikes import (
-    MAKERS,
-    look_alikes,
-)
+from pipeline.package.scoring.calibration import MAKERS, calibrate, look_alikes
 from pipeline.package.scoring.score import score, standard
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written
 from tests.results import Outcome, call

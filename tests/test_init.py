@@ -16,7 +16,7 @@ import pytest
 
 import pipeline
 from pipeline.errors import InputError
-from pipeline.package.scaffold import laying_out
+from pipeline.package import scaffold
 from pipeline.package.scaffold.selection import select
 from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 from tests.markdown_read import complaints
@@ -76,7 +76,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def init(folder: Path, *words: str | Path) -> Outcome:
     """Run blade init without reports, which take longest and are tried in test_init_whole.py."""
-    without_reports = mock.patch.object(laying_out, "_draft_names", lambda *_: {})
+    without_reports = mock.patch.object(scaffold, "_draft_names", lambda *_: {})
     with only(*LOADED, *METRICS, *DIAGNOSIS, "report.gaps"), without_reports:
         return call("init", "--benchmark-dir", folder, "--benchmark", folder.name, *words)
 
@@ -315,7 +315,7 @@ def test_an_analysis_that_fails_leaves_no_file(tmp_path: Path) -> None:
     """Rollouts, and the profile they were to be analyzed by, go again; the next call works."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": rows(passes=1)})
     failed = InputError("no room", hint="-")
-    with mock.patch.object(laying_out, "skill_text", side_effect=["", failed]):
+    with mock.patch.object(scaffold, "skill_text", side_effect=["", failed]):
         assert init(tmp_path / "p", "--results", results).code == 3
     assert [path for path in (tmp_path / "p").rglob("*") if not path.is_dir()] == []
 

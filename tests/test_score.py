@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.package.facts import Fact, Subject, read_facts
-from pipeline.package.scoring.look_alikes import look_alikes
+from pipeline.package.scoring.calibration import look_alikes
 from pipeline.package.scoring.passages import passages
 from pipeline.package.scoring.score import Score, Standard, score, standard
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding

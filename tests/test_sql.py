@@ -14,12 +14,12 @@ from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import made_relations, part
 from pipeline.settings import SQL_DIR, Settings
-from pipeline.warehouse import shapes
-from pipeline.warehouse.relations import name_of, parse, relations
+from pipeline.warehouse.relations import known_columns, name_of, parse, relations
 from tests.conftest import DEMO, needs_corpus
 from tests.results import write
 
 MADE = made_relations(Profile())
+KNOWN_COLUMNS = "pipeline.warehouse.relations.known_columns"
 EVERY = relations(SQL_DIR, MADE)
 FILES = {name_of(path): path.read_text(encoding="utf-8") for path in SQL_DIR.glob("*/*.sql")}
 CTE = re.compile(
@@ -153,7 +153,7 @@ def test_needs_hold(tmp_path: Path) -> None:
         "unscored": [{**row, "reward": None}],
     }
     paths = []
-    with mock.patch("pipeline.warehouse.shapes.known", lambda *_: {}):
+    with mock.patch(KNOWN_COLUMNS, lambda *_: {}):
         paths.append(with_steps(DEMO, tmp_path / "out"))
         for name, rows in folders.items():
             results = write(tmp_path / name, {"a_rollouts.jsonl": rows})
@@ -173,8 +173,8 @@ def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None
     """What is made empty from remembered columns looks like what the query would have made."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": [{"reward": 1.0, "response": "x"}]})
     described = []
-    for known in (shapes.known, lambda *_: {}):
-        with mock.patch("pipeline.warehouse.shapes.known", known):
+    for known in (known_columns, lambda *_: {}):
+        with mock.patch(KNOWN_COLUMNS, known):
             path = with_steps(results, tmp_path / f"out{len(described)}")
         with duckdb.connect(str(path), read_only=True) as db:
             names = [relation.name for relation in EVERY]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import chain, count, islice
 from typing import Any, TypeVar
 
 import duckdb
 
+from pipeline import timed
 from pipeline.answers.names import Row
 from pipeline.errors import UsageError, resolved
 from pipeline.text import parsed
@@ -43,32 +43,15 @@ def schema_query(warehouse: Warehouse, name: str | None) -> str:
 
 
 def in_time(warehouse: Warehouse, answer: Callable[[], Answer], timeout: float) -> Answer:
-    """Answer on another thread: a query that runs on the main one may never see Ctrl-C."""
-    left = timeout
-    with warehouse.explained(), ThreadPoolExecutor(max_workers=1) as pool:
-        running: Future[Answer] = Future()
-        try:
-            running = pool.submit(answer)
-            while not running.done():
-                wait([running], timeout=min(left, 1))
-                left -= 1
-                if left <= 0 and not running.done():
-                    _end(warehouse, running)
-                    raise UsageError(
-                        f"the query took longer than {timeout:g} s and was ended.",
-                        hint="Ask for less, or give it more time with: blade sql --timeout SECONDS",
-                    )
-        except KeyboardInterrupt:
-            _end(warehouse, running)
-            raise
-        return running.result()
-
-
-def _end(warehouse: Warehouse, running: Future[Answer]) -> None:
-    """Interrupt until it ends: an interrupt between two fetches is not seen by the next."""
-    while not running.cancel() and not running.done():
-        warehouse.interrupt()
-        wait([running], timeout=0.1)
+    """What a query gives, unless it takes too long."""
+    try:
+        with warehouse.explained():
+            return timed.in_time(answer, timeout, interrupt=warehouse.interrupt)
+    except TimeoutError as error:
+        raise UsageError(
+            f"the query took longer than {timeout:g} s and was ended.",
+            hint="Ask for less, or give it more time with: blade sql --timeout SECONDS",
+        ) from error
 
 
 def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:

@@ -12,7 +12,9 @@ try:
     import os
     import signal
     import threading
+    import tomllib
     from contextlib import suppress
+    from pathlib import Path
     from types import FrameType
     from typing import Any
 
@@ -27,33 +29,10 @@ except KeyboardInterrupt:
 INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 LONGEST_NAME = 100
 MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
-ANALYSIS = {
-    "analyze": "Read a results folder into a warehouse, a draft report and metrics.",
-    "report": "Render the report again: some runs, some sections, other templates.",
-    "metrics": "Print the figures of all runs, or of one.",
-    "compare": "Show what changed between runs, how surely, and why.",
-    "failures": "Rank the ways in which runs fail.",
-    "why": "Show why a task fails: its attempts, their evidence, its other runs.",
-    "health": "Show whether the evaluation itself can be trusted.",
-    "plan": "Estimate how many tasks and repeats it takes to detect a change.",
-    "view": "Read it all in the browser: tasks, transcripts, comparisons; label what you find.",
-    "sql": "Ask the warehouse anything, read-only.",
-    "show": "Print one rollout, event by event.",
-    "mcp": "Serve the warehouse to an agent, read-only, over MCP.",
-    "export": "Write all runs in a format that other tools read.",
-    "clean": "Remove what is kept in an output to be faster next time.",
-}
-PACKAGE = {
-    "init": "Lay out a benchmark's package, and draft its skill and reports from the data.",
-    "verify": "Check every figure and citation of a report against the data.",
-    "extract-anchor-facts": "Draft the facts that a report is scored by.",
-    "make-shallow": "Write a report's negative control: headings and tables, no diagnosis.",
-    "score": "Score a report by the anchor facts of a golden one.",
-    "calibrate": "Check that the score separates a golden report from look-alikes.",
-    "sanitize": "Remove credentials, names and private data from what is shared.",
-    "validate": "Check a package: skill, rollouts, golden reports.",
-}
-COMMANDS = {**ANALYSIS, **PACKAGE}
+ANALYSIS, PACKAGE = tomllib.loads(
+    Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
+).values()
+COMMANDS: dict[str, str] = {**ANALYSIS, **PACKAGE}
 
 
 class LazyGroup(click.Group):
@@ -207,8 +186,8 @@ def _say(words: str, hint: str = "") -> None:
     """On stderr; where that is closed or full there is nobody to read it."""
     with suppress(OSError):
         click.echo(f"blade: {neutral(words)}", err=True)
-        if hint:
-            click.echo(f"       {neutral(hint)}", err=True)
+        for line in neutral(hint).splitlines():
+            click.echo(f"       {line}", err=True)
 
 
 def _open_streams() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,6 @@ from pipeline.cli.options import (
     templates_option,
     where,
 )
-from pipeline.cli.page import print_next
 from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.report import sentences, sidecar, tables
@@ -51,29 +51,8 @@ MOST_COMPARED = 4
 MOST_FINDINGS = 3
 WIDEST = 400
 SAME = 1e-9
-WRITTEN = "report.html, report.md, metrics.json, {folders}, warehouse.duckdb, manifest.json"
-NEXT = {
-    "failures": "how each run fails, and why",
-    "compare": "what changed between runs",
-    "health": "whether the evaluation can be trusted",
-    "sql --schema": "what else can be asked",
-}
-COMPARED = """
-    from comparisons
-    where is_lead and delta is not null
-    qualify
-        row_number() over (
-            order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
-        ) <= ?
-        or verdict_holm = 'regressed'
-    order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
-"""
-INVENTORY = """
-    select kind, n_files, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
-    from report.inventory
-    where benchmark = '' and run_id = ''
-"""
-DIFFERING = "from reported_checks where status = 'differs'"
+with Path(__file__).with_suffix(".toml").open("rb") as file:
+    TOLD = tomllib.load(file)
 # The event of a citation: why is about attempts.
 EVENT = re.compile(r"#[0-9]+$")
 
@@ -235,9 +214,9 @@ def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -
 def print_summary(analysis: Analysis) -> None:
     """One row per run, what matters most, what to know, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        kinds = warehouse.rows(INVENTORY)
+        kinds = warehouse.rows(TOLD["queries"]["inventory"])
         runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
-        compared = warehouse.rows(COMPARED, MOST_COMPARED)
+        compared = warehouse.rows(TOLD["queries"]["compared"], MOST_COMPARED)
         ranked = sentences.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
     said = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
@@ -251,13 +230,13 @@ def print_summary(analysis: Analysis) -> None:
         **_columns(runs),
     )
     _print_warnings(analysis, rest)
-    out = neutral(str(analysis.out))
-    folders = "benchmarks/, runs/" if len({run["benchmark"] for run in runs}) > 1 else "runs/"
-    click.echo(f"wrote {out}: {WRITTEN.format(folders=folders)}")
-    asked = [(f"blade {name}{rest}", words) for name, words in NEXT.items()]
-    asked = [each for each in asked if compared or not each[0].startswith("blade compare")]
-    column = max(len(name) for name, _ in asked)
-    print_next(f"{name:<{column}}   {words}" for name, words in asked)
+    print_page(
+        "analyzed",
+        out=str(analysis.out),
+        rest=rest,
+        has_benchmarks=len({run["benchmark"] for run in runs}) > 1,
+        has_compared=bool(compared),
+    )
 
 
 def _columns(runs: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
@@ -279,7 +258,7 @@ def print_json(analysis: Analysis) -> None:
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
             "findings": finding_objects(tables.rows(warehouse, tables.FINDINGS)),
-            "inventory": warehouse.rows(INVENTORY),
+            "inventory": warehouse.rows(TOLD["queries"]["inventory"]),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))
@@ -292,9 +271,8 @@ def _bar(run: Mapping[str, Any]) -> str:
         return "n/a"
     total = sum(counts)
     widths = [BAR_WIDTH * count // total for count in counts]
-    by_remainder = sorted(
-        range(len(counts)), key=lambda place: (-(BAR_WIDTH * counts[place] % total), place)
-    )
+    left = [BAR_WIDTH * count % total for count in counts]
+    by_remainder = sorted(range(len(counts)), key=lambda place: -left[place])
     for place in by_remainder[: BAR_WIDTH - sum(widths)]:
         widths[place] += 1
     return "".join(mark * width for mark, width in zip(BAR.values(), widths, strict=True))
@@ -320,19 +298,10 @@ def with_commands(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]
 
 def finding_command(row: Finding) -> list[str]:
     """What to run to see more of a finding; nothing where its sentence says what to do."""
-    name, example = row.run_id, row.example
-    match row.kind:
-        case "change":
-            return ["compare", row.base, name]
-        case "reported":
-            return ["sql", DIFFERING]
-        case "unscored" | "missing" | "unhealthy" | "unknown":
-            return ["health", name]
-        case "unsettled":
-            return []
-    if row.kind == "recommendation" or not isinstance(example, str):
-        return ["failures", name]
-    return ["why", EVENT.sub("", example)]
+    if row.kind not in TOLD["findings"] and isinstance(row.example, str):
+        return ["why", EVENT.sub("", row.example)]
+    words = TOLD["findings"].get(row.kind, TOLD["findings"]["recommendation"])
+    return [word.format_map(row.values) for word in words]
 
 
 def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, Number, json_option
-from pipeline.cli.page import print_table
-from pipeline.text import json_text, neutral
+from pipeline.cli.terminal import print_page
 
 
 @click.command()
@@ -62,22 +61,5 @@ def calibrate(
         for name, reward in rewards.items():
             files.write_json(output_dir / name / "reward.json", reward.as_json())
         files.write_json(output_dir / "calibration_summary.json", summary)
-    if as_json:
-        click.echo(json_text(summary, indent=2))
-    else:
-        rows = [
-            (
-                "PASS" if each["passed"] else "FAIL",
-                each["name"],
-                f"{each['score']:.4f}",
-                each["demand"],
-            )
-            for each in summary["checks"]
-        ]
-        print_table(("", "scored", "score", "demanded"), rows)
-        if absent := ", ".join(summary["not_built"]):
-            click.echo(f"Not built, the golden report has nothing for it: {absent}")
-        for line in summary["review"]:
-            click.echo(neutral(f"Review: {line}"))
-        click.echo("calibration passed" if summary["passed"] else "calibration FAILED")
+    print_page("calibrate", json=summary if as_json else None, summary=summary)
     sys.exit(0 if summary["passed"] else 1)

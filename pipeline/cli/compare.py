@@ -101,16 +101,11 @@ def compare(
             hint = "Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE"
             message = f"--series and {name}: a series has neither verdict nor ledgers."
             raise UsageError(message, hint=hint)
-        with ExitStack() as stack:
-            path, names = _located(stack, runs, warehouse)
-            found_series = comparisons.series(path, names)
-        if as_json:
-            click.echo(json_text({"series": found_series}, indent=2))
-        else:
-            compare_page.print_series(found_series, path)
-        return
     with ExitStack() as stack:
         path, names = _located(stack, runs, warehouse)
+        if series:
+            compare_page.print_series(comparisons.series(path, names), path, as_json=as_json)
+            return
         if rerun is not None:
             with open_warehouse(path) as opened:
                 rerun = find_run(opened, rerun)["run_id"]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from pipeline.answers import gate
 from pipeline.answers.gate import Verdict
 from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
-from pipeline.cli.page import print_next, write_markdown
-from pipeline.cli.terminal import PLAIN, defined, print_page
-from pipeline.report import Comparison, sentences, wording
+from pipeline.cli.page import cell_text, print_next
+from pipeline.cli.terminal import PLAIN, page, print_page
+from pipeline.report import Comparison, sentences
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
 from pipeline.report.filters import cell, ref
-from pipeline.report.wording import rounded
+from pipeline.text import markdown_cell
 
 # Of several candidates these are printed whole; the others have their line in the table.
 MOST_WHOLE = 3
@@ -66,7 +66,6 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
         interval=_interval,
         level=_level,
         transitions=_transitions,
-        metric=_metric,
     )
 
 
@@ -119,24 +118,20 @@ def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) ->
     return [cells[before, after] for after in buckets]
 
 
-def _metric(each: FigureRow) -> tuple[str | int | None, ...]:
-    shown, moved = PLAIN.pct, PLAIN.points
-    if not each.is_rate:
-        shown, moved = PLAIN.amount, defined(wording.signed_amount)
-    k = f", k = {each.k.value}" if each.k.value is not None else ""
-    low, high = each.ci_new_tasks_low, each.ci_new_tasks_high
-    return (
-        *(wording.MEASURES[each.metric] + k, each.values["n_tasks"]),
-        *(shown(each.base_value), shown(each.candidate_value), moved(each.delta)),
-        "" if low.value is None else f"{moved(low)} to {moved(high)}",
-    )
-
-
 def print_gate(gates: Sequence[Row]) -> None:
     """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
+    print_page("gate", notes_of=_notes, **_gate(gates))
+
+
+def gate_page(gates: Sequence[Row]) -> str:
+    """The same as Markdown: verdict, reasons and a table per candidate."""
+    how = {"ref": ref, "cell": cell, "written": lambda value: markdown_cell(cell_text(value))}
+    return page("gate_page.md", **how, **_gate(gates)) if gates else ""
+
+
+def _gate(gates: Sequence[Row]) -> dict[str, Any]:
     words = {"verdicts": VERDICTS, "heads": HEADS, "legend": LEGEND}
-    of_metric = {"cells_of": _cells, "notes_of": _notes}
-    print_page("gate", gates=gates, whole=_passing(gates), **words, **of_metric)
+    return {"gates": gates, "whole": _passing(gates), "cells_of": _cells, **words}
 
 
 def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
@@ -144,22 +139,6 @@ def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
     n_through = sum(each["exit_code"] == 0 for each in gates)
     words = f"{n_through} of {len(gates)} candidates pass; all of them must"
     return gate.worst(each["verdict"] for each in gates), words
-
-
-def gate_page(gates: Sequence[Row]) -> str:
-    """The same as Markdown: verdict, reasons and a table per candidate."""
-    lines = []
-    if len(gates) > 1:
-        verdict, words = _passing(gates)
-        lines.append(f"**{verdict}** {words}.\n")
-    for each in gates:
-        names = f"{ref(each['candidate'])} vs {ref(each['base'])}, by {ref(each['policy'])}"
-        lines.append(f"**{each['verdict']}** {names}: {VERDICTS[each['verdict']][1]}.\n")
-        lines += [f"- {cell(reason)}" for reason in each["reasons"]]
-        table = StringIO()
-        write_markdown(HEADS, [_cells(metric) for metric in each["metrics"]], table)
-        lines.append(f"\n{table.getvalue()}")
-    return "\n".join([*lines, f"{LEGEND}\n\n"]) if gates else ""
 
 
 def _cells(metric: Row) -> tuple[object, ...]:
@@ -176,9 +155,10 @@ def _notes(judged: Row, whole: Row) -> list[str]:
     return [reason for reason in reasons if reason not in whole["reasons"]]
 
 
-def print_series(series: list[Row], warehouse: Path) -> None:
+def print_series(series: list[Row], warehouse: Path, *, as_json: bool = False) -> None:
     """A section per series: its runs along it, how many tasks turned, and which most clearly."""
-    print_page("series", series=series, is_graded=_is_graded, moved=_points, sparkline=sparkline)
+    told = {"series": series} if as_json else None
+    print_page("series", json=told, series=series, moved=_points, sparkline=sparkline)
     # The first task that turned, in the run where it fails.
     turned = [
         one[turn][0][end]
@@ -186,12 +166,7 @@ def print_series(series: list[Row], warehouse: Path) -> None:
         for turn, end in (("forgotten", "last_citation"), ("learned", "first_citation"))
         if one[turn]
     ]
-    print_next(command("why", citation, warehouse) for citation in turned[:1])
-
-
-def _is_graded(runs: Sequence[Row]) -> bool:
-    """Whether rewards say more than passes do."""
-    return any(rounded(run["mean_reward"]) != rounded(run["pass_at_1"]) for run in runs)
+    print_next(command("why", citation, warehouse) for citation in turned[:1] if not as_json)
 
 
 def sparkline(rates: Sequence[float]) -> str:

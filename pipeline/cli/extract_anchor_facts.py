@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from pipeline.cli.options import PATH
-from pipeline.errors import UsageError
+from pipeline.errors import BladeError, UsageError
 from pipeline.package import fact_drafts, files
 from pipeline.package.facts import DIFFICULTIES, document
 from pipeline.text import neutral
+
+HINT = (
+    "A fact names a task, rollout, tool or mode and says what happened there: "
+    "add such findings to the report, or lower --min-facts."
+)
 
 
 @click.command("extract-anchor-facts")
@@ -19,12 +23,7 @@ from pipeline.text import neutral
 @click.option("--output", required=True, type=PATH, help="The file of facts to write.")
 @click.option("--benchmark", required=True, help="The benchmark's name, as the file states it.")
 @click.option("--model-name", required=True, help="The model's name; the facts' ids begin with it.")
-@click.option(
-    "--num-facts",
-    type=click.IntRange(min=1),
-    default=12,
-    help="At most so many facts.",
-)
+@click.option("--num-facts", type=click.IntRange(min=1), default=12, help="At most so many facts.")
 @click.option(
     "--min-facts",
     type=click.IntRange(min=1),
@@ -49,21 +48,10 @@ def extract_anchor_facts(
         raise UsageError(message, hint="Ask for at least as many facts as are needed.")
     drafted = fact_drafts.draft(files.report_text(golden), model=model_name, most=num_facts)
     if len(drafted.facts) < min_facts:
-        _explain(drafted, golden, min_facts)
-        sys.exit(1)
+        found = f"{len(drafted.facts)} facts found, {min_facts} needed"
+        reasons = [f"{n} left out: {why}" for why, n in drafted.left_out]
+        raise BladeError(f"{golden}: {found}; nothing written.", hint="\n".join([*reasons, HINT]))
     files.write_json(output, document(drafted.facts, benchmark=benchmark, model=model_name))
     levels = [fact.difficulty for fact in drafted.facts]
     counts = ", ".join(f"{levels.count(level)} {level}" for level in DIFFICULTIES)
     click.echo(neutral(f"{output}: {len(levels)} facts drafted ({counts}); review each of them."))
-
-
-def _explain(drafted: fact_drafts.Drafted, golden: Path, min_facts: int) -> None:
-    found = f"{len(drafted.facts)} facts found, {min_facts} needed"
-    click.echo(neutral(f"blade: {golden}: {found}; nothing written."), err=True)
-    for reason, n_statements in drafted.left_out:
-        click.echo(f"       {n_statements} left out: {reason}", err=True)
-    click.echo(
-        "       A fact names a task, rollout, tool or mode and says what happened there: "
-        "add such findings to the report, or lower --min-facts.",
-        err=True,
-    )

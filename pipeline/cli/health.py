@@ -9,12 +9,14 @@ import click
 from pipeline.answers.names import Row
 from pipeline.answers.runs import checked_health
 from pipeline.cli.options import Number, command, json_option, warehouse_option, where
-from pipeline.cli.page import percent, print_next
-from pipeline.cli.terminal import print_page
+from pipeline.cli.page import print_next
+from pipeline.cli.terminal import defined, print_page
 from pipeline.errors import listed
+from pipeline.report import wording
 from pipeline.text import json_text, one_line
 from pipeline.warehouse import open_warehouse
 
+percent = defined(wording.FORMATS["pct"])
 SHARES = ("clean_rate", "coverage")
 SCOPES = ("rollout", "task", "run")
 COLUMNS = "n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_rejects".split()
@@ -68,9 +70,7 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
         "health",
         runs=runs,
         checks=_by_check(checks),
-        columns={
-            name: name.removeprefix("n_").removesuffix("_rate").replace("_", " ") for name in shown
-        },
+        columns=shown,
         figures=lambda run: [percent(run[name]) if name in SHARES else run[name] for name in shown],
         several=listed([run["run_id"] for run in runs if (run["n_models"] or 0) > 1]),
     )

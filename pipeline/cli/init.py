@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, analyzed, json_option
+from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
 from pipeline.settings import Settings
-from pipeline.text import ACTIVE, json_text, neutral, one_line
+from pipeline.text import ACTIVE, neutral, one_line
 from pipeline.warehouse import Warehouse, open_warehouse
 
 LONGEST_NAME = 200
@@ -70,28 +71,16 @@ def init(
     for step in made.steps:
         if step.diff:
             click.echo("\n".join(map(neutral, step.diff)), err=as_json)
-    if as_json:
-        content = {
-            "benchmark_dir": str(folder),
-            "benchmark": benchmark,
-            "is_drafted_from_data": made.is_known,
-            "files": [{"path": each.name, "status": str(each.standing)} for each in made.steps],
-            "curate": [{"path": name, "places": n} for name, n in made.curate],
-            "notes": made.notes,
-            "next": made.commands,
-        }
-        click.echo(json_text(content, indent=2))
-        return
-    click.echo(f"{one_line(str(folder))}:")
-    width = max(len(step.standing) for step in made.steps)
-    for step in made.steps:
-        click.echo(f"  {step.standing:<{width}}  {one_line(step.name)}")
-    left = [(name, n) for name, n in made.curate if n]
-    click.echo("\nLeft to a person:" if left else "\nNothing is marked for a person.")
-    for name, n in left:
-        places = f"{n:>3} place{'' if n == 1 else 's'}"
-        click.echo(f"  {places} to curate in {one_line(name)}")
-    click.echo("\n".join(["\nNext:", *(f"  {command}" for command in made.commands)]))
+    content = {
+        "benchmark_dir": str(folder),
+        "benchmark": benchmark,
+        "is_drafted_from_data": made.is_known,
+        "files": [{"path": each.name, "status": str(each.standing)} for each in made.steps],
+        "curate": [{"path": name, "places": n} for name, n in made.curate],
+        "notes": made.notes,
+        "next": made.commands,
+    }
+    print_page("init", json=content if as_json else None, folder=str(folder), made=made)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.errors import InputError
+from pipeline.outputs import replacing
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import neutral
 
@@ -114,24 +114,6 @@ templates_option = click.option(
     type=PATH,
     help="Folder of templates of your own; a file replaces the one of blade's of the same name.",
 )
-
-
-@contextmanager
-def replacing(out: Path, *, hint: str = "") -> Iterator[Path]:
-    """A file beside, renamed when it is whole: a reader sees the old one or the new one."""
-    # A device or a pipe is written to, never replaced.
-    is_stream = out.exists() and not (out.is_file() or out.is_dir())
-    beside = out if is_stream else out.with_name(f".{out.name}.writing")
-    try:
-        yield beside
-        if not is_stream:
-            beside.replace(out)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error.strerror}).", hint=hint) from error
-    finally:
-        if not is_stream:
-            with suppress(OSError):
-                beside.unlink()
 
 
 def rewritten(path: Path, old: str, new: str, *, is_aside: bool = False) -> None:

@@ -16,16 +16,10 @@ from rich.cells import cell_len, set_cell_size
 from pipeline.text import json_text, markdown_cell, neutral, one_line
 
 LONGEST_COMMAND = 2000
-
 CELL_WIDTH = 72
 NARROWEST_CELL = 6
 GAP = "   "
 FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+|\d+ of \d+")
-
-
-def percent(rate: float | None) -> str:
-    """A share as people read it."""
-    return "n/a" if rate is None or rate != rate else f"{100 * rate:.1f}%"
 
 
 def print_next(commands: Iterable[str]) -> None:

@@ -11,7 +11,6 @@ from pipeline.answers.names import find_run
 from pipeline.cli.options import Number, json_option, warehouse_option
 from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
-from pipeline.text import json_text
 from pipeline.warehouse import open_warehouse
 
 
@@ -65,7 +64,5 @@ def plan(
             }
             for names in chosen
         ]
-    if as_json:
-        click.echo(json_text({"change": change / 100, "power": 0.8, "plans": planned}, indent=2))
-    else:
-        print_page("plan", plans=planned)
+    told = {"change": change / 100, "power": 0.8, "plans": planned}
+    print_page("plan", json=told if as_json else None, plans=planned)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, replacing, rewritten, templates_option, warehouse_option
+from pipeline.cli.options import PATH, rewritten, templates_option, warehouse_option
 from pipeline.errors import InputError, UsageError
+from pipeline.outputs import replacing
 from pipeline.text import neutral, one_line
 
 FORMATS = ("md", "html")

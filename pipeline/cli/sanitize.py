@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from pipeline.cli.options import PATH, json_option
+from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
 from pipeline.package.sanitize import share
 from pipeline.package.sanitize.ledger import Entry, by_kind
 from pipeline.package.sanitize.policy import LOG_NAME, Policy, found
-from pipeline.package.sanitize.share import Shared, Survey
-from pipeline.text import json_text, neutral
+from pipeline.package.sanitize.share import Survey
+from pipeline.text import neutral
 
 
 @click.command()
@@ -61,29 +63,19 @@ def sanitize(
 def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
     given = share.survey(paths, policy)
     entries = share.check(given, policy)
-    if as_json:
-        content = {
-            "is_clean": not entries and not given.unchecked,
-            "n_files": len(given.files),
-            "by_kind": by_kind(entries),
-            "findings": [
-                dict(zip(("file", "line"), each.places[0], strict=True))
-                | {"kind": each.kind, "rule": each.rule, "count": each.count}
-                for each in entries
-            ],
-            "task_names": sorted(given.required),
-            "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
-        }
-        click.echo(json_text(content, indent=2))
-    else:
-        for each in entries:
-            file, line = each.places[0]
-            place = f"{file}:{line}" if line else f"{file} (its name)"
-            times = f", {each.count} times" if each.count > 1 else ""
-            click.echo(f"{neutral(place)}: {each.kind} ({each.rule}){times}")
-        for item in given.unchecked:
-            click.echo(f"{neutral(item.name)}: not checked: {item.reason}")
-        click.echo(_summary(entries, given, "found in"))
+    content = {
+        "is_clean": not entries and not given.unchecked,
+        "n_files": len(given.files),
+        "by_kind": by_kind(entries),
+        "findings": [
+            dict(zip(("file", "line"), each.places[0], strict=True))
+            | {"kind": each.kind, "rule": each.rule, "count": each.count}
+            for each in entries
+        ],
+        "task_names": sorted(given.required),
+        "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
+    }
+    _print(entries, given, json=content if as_json else None, verb="found in", is_check=True)
     if entries or given.unchecked:
         raise click.exceptions.Exit(1)
 
@@ -92,47 +84,21 @@ def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_js
     shared = share.rewrite(paths, policy, out)
     given = shared.survey
     where = (given.root if out is None else out) / LOG_NAME
-    if as_json:
-        content = {
-            "n_files": len(given.files),
-            "changed": list(shared.changed),
-            "renamed": list(shared.renamed),
-            "by_kind": by_kind(shared.found),
-            "task_names": sorted(given.required),
-            "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
-            "log": str(where),
-        }
-        click.echo(json_text(content, indent=2))
-    else:
-        click.echo(_summary(shared.found, given, f"taken out of {len(shared.changed)} of"))
-        click.echo(f"log: {neutral(str(where))}")
-    for name, words in _warnings(shared, is_copy=out is not None):
-        click.echo(f"blade: {neutral(name)}: {words}.", err=True)
+    content = {
+        "n_files": len(given.files),
+        "changed": list(shared.changed),
+        "renamed": list(shared.renamed),
+        "by_kind": by_kind(shared.found),
+        "task_names": sorted(given.required),
+        "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
+        "log": str(where),
+    }
+    words = {"verb": f"taken out of {len(shared.changed)} of", "log": str(where)}
+    _print(shared.found, given, json=content if as_json else None, is_check=False, **words)
+    print_page("unshared", is_aside=True, shared=shared, is_copy=out is not None)
     if out is None and (given.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)
 
 
-def _summary(entries: list[Entry], given: Survey, verb: str) -> str:
-    """How many of what kind, in a line."""
-    n_files = len(given.files)
-    files = f"{n_files} file" if n_files == 1 else f"{n_files} files"
-    kept = f"; left {len(given.required)} that tasks ask for" if given.required else ""
-    if not entries:
-        return f"nothing found in {files}{kept}"
-    kinds = by_kind(entries)
-    strings = f", {len(entries)} different" if len(entries) < sum(kinds.values()) else ""
-    counts = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
-    return f"{sum(kinds.values())} {verb} {files}: {counts}{strings}{kept}"
-
-
-def _warnings(shared: Shared, *, is_copy: bool) -> list[tuple[str, str]]:
-    """Files that a person must look at before anything is shared, each with why."""
-    given = shared.survey
-    fate = "not copied" if is_copy else "left as it is, and cannot be cleared"
-    found = [(item.name, f"{item.reason}; {fate}") for item in given.unchecked]
-    fate = "not copied" if is_copy else "left as it is; do not share it"
-    found += [(name, f"a policy, which holds private names; {fate}") for name in given.policies]
-    if not is_copy:
-        private = "the name of the file is private; --out writes a copy with another"
-        found += [(name, private) for name in shared.renamed]
-    return found
+def _print(entries: list[Entry], given: Survey, **words: Any) -> None:
+    print_page("sanitize", entries=entries, given=given, kinds=by_kind(entries), **words)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.cli.options import PATH, json_option
-from pipeline.text import json_text, neutral
+from pipeline.text import neutral
 
 
 @click.command()
@@ -69,9 +69,6 @@ def score(
     result = scored(text, by, claims=claims, findings=findings, judge=asked).as_json()
     if output_dir is not None:
         files.write_json(output_dir / "reward.json", result)
-    if as_json:
-        click.echo(json_text(result, indent=2))
-        return
-    print_page("score", result=result)
-    if output_dir is not None:
+    print_page("score", json=result if as_json else None, result=result)
+    if output_dir is not None and not as_json:
         click.echo(neutral(f"\nwritten to {output_dir / 'reward.json'}"))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from pathlib import Path
 
 import click
 
-from pipeline.answers.names import Row
-from pipeline.answers.tasks import LONGEST_TITLE, cited, cited_rollout
+from pipeline.answers.tasks import cited, cited_rollout
 from pipeline.cli.options import json_option, warehouse_option
-from pipeline.text import json_text, neutral, one_line
+from pipeline.cli.terminal import Laid, print_page
+from pipeline.text import json_text, neutral
 from pipeline.warehouse import open_warehouse
 
 SHOWN_CHARACTERS = 2000
@@ -35,41 +37,18 @@ def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
     cited(citation)  # what is no citation is refused before anything is opened
     with open_warehouse(warehouse) as opened:
         rollout = cited_rollout(opened, citation)
-    click.echo(json_text(rollout, indent=2) if as_json else _page(rollout, full=full))
+    print_page(
+        "show",
+        json=rollout if as_json else None,
+        rollout=rollout,
+        facts=FACTS,
+        verifier=json_text(rollout["verifier"], indent=2),
+        block=partial(_block, limit=sys.maxsize if full else SHOWN_CHARACTERS),
+    )
 
 
-def _page(rollout: Row, *, full: bool) -> str:
-    limit = None if full else SHOWN_CHARACTERS
-    name = f"{rollout['run_id']}/{rollout['rollout_id']}"
-    title = click.style(one_line(name, LONGEST_TITLE), bold=True)
-    model = f"  {one_line(str(rollout['model']), LONGEST_TITLE)}" if rollout["model"] else ""
-    reward = rollout["reward"]
-    passed = {True: "passed", False: "failed", None: "pass unknown"}[rollout["is_pass"]]
-    scored = f"reward {reward:g} ({passed})" if reward is not None else "unscored"
-    known = [f"{name} {_fact(rollout[name])}" for name in FACTS if rollout[name] is not None]
-    source = f"source {one_line(rollout['source_file'], LONGEST_TITLE)}:{rollout['source_line']}"
-    parts = [f"{title}{model}", "  ".join([scored, *known]) + "\n" + source]
-    for name, text in rollout["prompts"].items():
-        if text:
-            parts.append(_block(name.replace("_", " "), text, limit))
-    for event in rollout["events"]:
-        named = (f"#{event['seq']}", event["kind"], event["role"], event["tool"])
-        error = " (error)" if event["is_error"] else None
-        heading = " ".join(part for part in (*named, error) if part)
-        body = event["arguments"] if event["kind"] == "tool_call" else event["text"]
-        parts.append(_block(heading, body or "", limit))
-    if rollout["verifier"]:
-        parts.append(_block("verifier", json_text(rollout["verifier"], indent=2), limit))
-    return "\n\n".join(parts)
-
-
-def _fact(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else one_line(str(value), LONGEST_TITLE)
-
-
-def _block(title: str, text: str, limit: int | None) -> str:
-    shown = text if limit is None else text[:limit]
-    rest = len(text) - len(shown)
-    body = "\n".join(f"  {line}" for line in neutral(shown).split("\n"))
-    more = f"\n  … {rest:,} more characters (--full)" if rest else ""
-    return click.style(one_line(title, LONGEST_TITLE), bold=True) + "\n" + body + more
+def _block(text: str, limit: int) -> Laid:
+    """A text as it stands, up to its limit; what is left out is said."""
+    rest = len(text) - limit
+    more = f"\n  … {rest:,} more characters (--full)" if rest > 0 else ""
+    return Laid("\n".join(f"  {line}" for line in neutral(text[:limit]).split("\n")) + more)

@@ -14,9 +14,10 @@ import duckdb
 
 from pipeline import files
 from pipeline.answers.queries import SCHEMA_QUERY, apart, fetched, in_time, objects, schema_query
-from pipeline.cli.options import PATH, memory_option, replacing, timeout_option, warehouse_option
+from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
+from pipeline.outputs import replacing
 from pipeline.text import json_text, neutral
 from pipeline.warehouse import Warehouse, open_warehouse
 
@@ -100,13 +101,10 @@ def _read(file: Path | None) -> str:
         raise UsageError(message, hint="Save it as UTF-8.") from error
 
 
-def _print_schema(warehouse: Warehouse, listing: str = SCHEMA_QUERY) -> None:
-    shown = None
-    for relation, description, named, type_ in warehouse.execute(listing).fetchall():
-        if relation != shown:
-            print(f"{'' if shown is None else chr(10)}{relation}  {description}")
-            shown = relation
-        print(f"    {named:<20} {type_.lower()}")
+def _print_schema(warehouse: Warehouse, listing: str) -> None:
+    from pipeline.cli.terminal import print_page
+
+    print_page("schema", rows=warehouse.rows(listing))
 
 
 def _answer(
@@ -163,7 +161,7 @@ def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:
             if query.removeprefix(".") in ("exit", "quit"):
                 return
             if query in (".schema", ".tables"):
-                _print_schema(warehouse)
+                _print_schema(warehouse, SCHEMA_QUERY)
             elif query in (".help", "help", "?"):
                 click.echo(PROMPT_HELP)
             elif query:

@@ -17,7 +17,7 @@ from pipeline.answers.names import bounded
 from pipeline.cli.page import cell_text, drawn_table, is_number, room_of
 from pipeline.report import sentences, templates, wording
 from pipeline.report.figures import Figure
-from pipeline.text import neutral, one_line
+from pipeline.text import counted, json_text, neutral, one_line
 
 WIDTH = 100
 NARROWEST_TEXT = 20
@@ -42,15 +42,22 @@ def defined(said: Callable[[Any], str]) -> Callable[[Any], str]:
 
 # Figures as a terminal prints them: bare, since a page carries the sources.
 PLAIN = sentences.Voice(defined, name=one_line, text=one_line)
+FORMS = {**PLAIN.formats, "signed_amount": defined(wording.signed_amount)}
 
 
 class Laid(str):
     """Text that is inert and laid out: a page prints it as it stands."""
 
 
-def print_page(name: str, **values: Any) -> None:
-    """A page by its template."""
-    click.echo(_environment().get_template(f"{name}.txt.j2").render(**values), nl=False)
+def print_page(name: str, *, json: Any = None, is_aside: bool = False, **values: Any) -> None:
+    """A page by its template, or what is given as JSON; aside where stdout is for another."""
+    text = page(f"{name}.txt", **values) if json is None else f"{json_text(json, indent=2)}\n"
+    click.echo(text, nl=False, err=is_aside)
+
+
+def page(name: str, **values: Any) -> str:
+    """The text of a page."""
+    return str(_environment().get_template(f"{name}.j2").render(**values))
 
 
 @cache
@@ -61,8 +68,10 @@ def _environment() -> Any:
     made.filters |= {
         # Figures.
         **PLAIN.formats,
-        **{"g": "{:g}".format, "many": _counted, "tally": _tally},
+        **{"g": "{:g}".format, "many": counted, "tally": _tally},
+        "rounded": wording.rounded,
         "apart": lambda rate: f"{100 * rate:.1f}",
+        "form": lambda figure, name: FORMS[name](figure),
         # Texts.
         **{"cause": wording.cause, "flat": _flat, "sentence": _sentence, "line": one_line},
         "bold": lambda text, fg=None: Laid(click.style(_inert(text), bold=True, fg=fg)),
@@ -167,11 +176,6 @@ def _width() -> int:
 def _sentence(text: str | None) -> str:
     """A text of any length within a line."""
     return one_line(text or "", LONGEST_TEXT)
-
-
-def _counted(number: int, noun: str) -> str:
-    """`1 task`, `2,000 tasks`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _wrapped(text: str, first: str, later: str) -> str:

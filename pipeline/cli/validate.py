@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -13,16 +12,15 @@ from pipeline.cli.terminal import print_page
 from pipeline.cli.verify import analyzed_package
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
-from pipeline.package.layout import Package, existing_package
+from pipeline.package.layout import existing_package
 from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize import share
 from pipeline.package.validate import GOLDEN, PHASES, SHARING
-from pipeline.package.validate.subject import FAIL, PASS, SKIP, WARN, Subject, findings
-from pipeline.text import json_text, neutral
-from pipeline.warehouse import Warehouse, open_warehouse
+from pipeline.package.validate.subject import FAIL, PASS, Subject, findings
+from pipeline.text import neutral
+from pipeline.warehouse import open_warehouse
 
 ALL = "all"
-COUNTED = {PASS: "passed", FAIL: "failed", WARN: "to look at", SKIP: "not checked"}
 TITLES = {
     "skill": "D1 skill",
     "rollouts": "D2 rollouts",
@@ -73,7 +71,14 @@ def validate(
     """
     phases = PHASES if phase == ALL else (phase,)
     found = existing_package(benchmark_dir)
-    with _opened(found) as (warehouse, reason):
+    with ExitStack() as stack:
+        warehouse, reason = None, "no rollout file"
+        if found.rollouts:
+            try:
+                path = stack.enter_context(analyzed_package(found.results))
+                warehouse = stack.enter_context(open_warehouse(path))
+            except BladeError as error:
+                reason = str(error)
         subject = Subject(
             found,
             warehouse,
@@ -84,29 +89,11 @@ def validate(
         )
         checks = rules.validate(subject, phases)
     items = rules.readiness(checks) if phase == ALL else []
-    if as_json:
-        click.echo(json_text(rules.as_json(checks, items, phase), indent=2))
-    else:
-        n_checks = {status: rules.count(checks, status) for status in COUNTED}
-        counts = [f"{n_checks[PASS]} passed", f"{n_checks[FAIL]} failed"]
-        counts += [f"{n_checks[each]} {COUNTED[each]}" for each in (WARN, SKIP) if n_checks[each]]
-        print_page("validate", checks=checks, titles=TITLES, counts=counts, items=items)
+    told = rules.as_json(checks, items, phase)
+    shown = {"checks": checks, "titles": TITLES, "counts": told["summary"], "items": items}
+    print_page("validate", json=told if as_json else None, **shown)
     if rules.count(checks, FAIL) or any(item["status"] != PASS for item in items):
         raise click.exceptions.Exit(1)
-
-
-@contextmanager
-def _opened(found: Package) -> Iterator[tuple[Warehouse | None, str]]:
-    """The warehouse of the package; where there is none, why."""
-    with ExitStack() as stack:
-        warehouse, reason = None, "no rollout file"
-        if found.rollouts:
-            try:
-                path = stack.enter_context(analyzed_package(found.results))
-                warehouse = stack.enter_context(open_warehouse(path))
-            except BladeError as error:
-                reason = str(error)
-        yield warehouse, reason
 
 
 def _leaks(folder: Path, policy: Path | None) -> list[tuple[str, int, str]] | None:

@@ -66,11 +66,8 @@ def _evidence(story: Row) -> Iterator[str]:
     recorded = [each for each in story["attempts"] if each["outcome"] in ("scored", "unscored")]
     first = next((each for each in recorded if each["primary"]), next(iter(recorded), None))
     if first:
-        yield first["citation"] + _place(first["primary"] or {"seq": None})
+        seq = first["primary"] and first["primary"]["seq"]
+        yield first["citation"] + ("" if seq is None else f"#{seq}")
     best = story["dive"] and story["dive"]["best_rollout"]
     if best and best != (first and first["citation"]):
         yield best
-
-
-def _place(mode: Row) -> str:
-    return "" if mode["seq"] is None else f"#{mode['seq']}"

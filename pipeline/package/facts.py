@@ -104,31 +104,32 @@ def _fact(where: str, place: int, value: Any) -> Fact:
     return Fact(**values)
 
 
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda told: isinstance(told, kinds)
+
+
 def _are(value: Any, kind: type) -> bool:
     return isinstance(value, list) and all(type(each) is kind for each in value)
 
 
 # What each field of a fact may be, and how to say so; the public toolkit's are the first three.
 SHAPES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (lambda told: isinstance(told, (str, int)), "a name"),
+    "id": (_is(str, int), "a name"),
     "fact": (
         lambda told: isinstance(told, str) and len(told.strip()) >= SHORTEST,
         f"one claim in a sentence of at least {SHORTEST} characters",
     ),
     "difficulty": (lambda told: told in DIFFICULTIES, f"one of {', '.join(DIFFICULTIES)}"),
-    "section": (lambda told: isinstance(told, str), "the title of a section"),
+    "section": (_is(str), "the title of a section"),
     "subject": (
         lambda told: isinstance(told, dict) and _are(told.get("rollouts") or [], int),
         '{"run": ..., "task": ..., "rollouts": [0, 1]}, each of them optional',
     ),
     "predicate": (lambda told: told in PREDICATES, f"one of {', '.join(PREDICATES)}"),
-    "value": (
-        lambda told: isinstance(told, (str, int, float)),
-        "one text, number, true, false or null",
+    "value": (_is(str, int, float), "one text, number, true, false or null"),
+    "sql": (_is(str), "the query behind the value"),
+    **dict.fromkeys(
+        ("citations", "quotes", "terms"), (lambda told: _are(told, str), "a list of texts")
     ),
-    "sql": (lambda told: isinstance(told, str), "the query behind the value"),
-    "citations": (lambda told: _are(told, str), "a list of texts"),
-    "quotes": (lambda told: _are(told, str), "a list of texts"),
-    "terms": (lambda told: _are(told, str), "a list of texts"),
-    "mean_score": (lambda told: isinstance(told, (int, float)), "a number"),
+    "mean_score": (_is(int, float), "a number"),
 }

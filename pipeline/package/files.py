@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
-from pipeline.files import UnreadableError, content, reason_of
+from pipeline.files import UnreadableError, content
+from pipeline.outputs import replacing
 from pipeline.text import json_text
+
+ELSEWHERE = "Choose another place for it."
 
 
 def text_of(path: Path) -> str:
@@ -57,17 +60,11 @@ def names_in(folder: Path, ending: str = "") -> list[str]:
 
 def write_text(path: Path, text: str) -> None:
     """Text written beside and moved into place, with the folders it needs."""
-    beside = path.with_name(f".{path.name}.building")
-    try:
+    with replacing(path, hint=ELSEWHERE) as beside:
         if path.is_dir():
-            raise InputError(f"{path}: is a folder.", hint="Choose another place for it.")
+            raise InputError(f"{path}: is a folder.", hint=ELSEWHERE)
         path.parent.mkdir(parents=True, exist_ok=True)
         beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(path)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{path}: cannot be written: {reason_of(error)}.", hint="Choose another place for it."
-        ) from None
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -14,16 +14,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from itertools import takewhile
 from typing import Any, Protocol
 
 from pipeline.errors import BladeError
 from pipeline.report.blocks import Block, Report, Source, Token, figures, read
 from pipeline.text import markdown_cell, one_line
+from pipeline.timed import in_time
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
 CHECK = "source"
@@ -91,8 +92,6 @@ class Answers:
         self._warehouse = warehouse
         self._known: dict[str, Answer] = {}
         self._left = MOST_SECONDS_IN_ALL
-        # On another thread, so that a query can be ended from this one.
-        self._pool = ThreadPoolExecutor(max_workers=1)
 
     def of(self, source: Source) -> Answer:
         """The values of a source."""
@@ -106,14 +105,11 @@ class Answers:
         if self._left <= 0:
             return Answer(fault="the sources before it took all the time there is")
         limit = min(MOST_SECONDS, self._left)
-        running = self._pool.submit(self._fetched, query)
         try:
-            columns, rows = running.result(timeout=limit)
+            columns, rows = in_time(
+                partial(self._fetched, query), limit, interrupt=self._warehouse.interrupt
+            )
         except TimeoutError:
-            # An interrupt between two fetches is not seen by the next.
-            while not running.done():
-                self._warehouse.interrupt()
-                wait([running], timeout=0.1)
             # What ends in time is not counted: a clock would be asked of nothing else.
             self._left -= limit
             return Answer(fault=f"the query takes longer than {limit:.0f} s")

@@ -1,38 +1,18 @@
 """sql/ -> the schemas of one DuckDB file: built, then opened read-only."""
 
-from pipeline.warehouse.build import LARGE_BLOCK, build, let_go, store_views
-from pipeline.warehouse.overlay import ask_again
-from pipeline.warehouse.reader import (
-    Warehouse,
-    half_of_memory,
-    of_this_version,
-    open_warehouse,
-    warehouse_file,
-)
-from pipeline.warehouse.relations import (
-    Notice,
-    create_macros,
-    create_relations,
-    grains,
-    order_views,
-    run_checks,
-)
-
-__all__ = [
-    "LARGE_BLOCK",
-    "Notice",
-    "Warehouse",
-    "ask_again",
-    "build",
-    "create_macros",
-    "create_relations",
-    "grains",
-    "half_of_memory",
-    "let_go",
-    "of_this_version",
-    "open_warehouse",
-    "order_views",
-    "run_checks",
-    "store_views",
-    "warehouse_file",
-]
+from pipeline.warehouse.build import LARGE_BLOCK as LARGE_BLOCK
+from pipeline.warehouse.build import build as build
+from pipeline.warehouse.build import let_go as let_go
+from pipeline.warehouse.build import store_views as store_views
+from pipeline.warehouse.overlay import ask_again as ask_again
+from pipeline.warehouse.reader import Warehouse as Warehouse
+from pipeline.warehouse.reader import half_of_memory as half_of_memory
+from pipeline.warehouse.reader import of_this_version as of_this_version
+from pipeline.warehouse.reader import open_warehouse as open_warehouse
+from pipeline.warehouse.reader import warehouse_file as warehouse_file
+from pipeline.warehouse.relations import Notice as Notice
+from pipeline.warehouse.relations import create_macros as create_macros
+from pipeline.warehouse.relations import create_relations as create_relations
+from pipeline.warehouse.relations import grains as grains
+from pipeline.warehouse.relations import order_views as order_views
+from pipeline.warehouse.relations import run_checks as run_checks

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from pipeline.errors import InputError
-from pipeline.warehouse.reader import half_of_memory
+from pipeline.warehouse.reader import half_of_memory, quoted
 
 TEXTS = ("events", "rollouts", "tasks", "task_prompts")
 SCHEMAS = ("raw", "staging", "report", "assertions")
@@ -37,17 +37,23 @@ def build(
     With the events of one that is `begun`, it begins as a copy of that file: rows that are written
     once more take many times longer.
     """
-    spill = path.parent.with_name("spill")
-    db = duckdb.connect(
-        ":memory:", config=_config(memory_limit or half_of_memory(), threads, spill)
-    )
+    config: dict[str, Any] = {
+        "memory_limit": memory_limit or half_of_memory(),
+        "write_buffer_row_group_count": 1,
+        "temp_directory": str(path.parent.with_name("spill")),
+        "preserve_insertion_order": False,
+        "autoinstall_known_extensions": False,
+        # It fails on comparisons with what comes of a column that holds only nulls.
+        "disabled_optimizers": "statistics_propagation",
+        **({} if threads is None else {"threads": threads}),
+    }
+    db = duckdb.connect(":memory:", config=config)
     try:
         if begun:
             _copy(begun, path)
-        quoted = str(path).replace("'", "''")
         # A build that is killed starts over: there is nothing to recover from a log.
         db.execute(
-            f"attach '{quoted}' as warehouse (row_group_size {ROW_GROUP_SIZE}, "
+            f"attach {quoted(path)} as warehouse (row_group_size {ROW_GROUP_SIZE}, "
             f"block_size {SMALL_BLOCK if is_small else LARGE_BLOCK}, recovery_mode no_wal_writes)"
         )
         db.execute("use warehouse")
@@ -102,16 +108,13 @@ def store_views(path: Path) -> None:
         db.execute("set enable_progress_bar = false")
         db.execute("set disabled_optimizers = 'statistics_propagation'")
         views = db.execute(
-            "select format('{}.{}', schema_name, view_name) from duckdb_views() "
-            "where not internal and schema_name in ('main', 'report') "
-            "and not list_contains(?, view_name) order by all",
+            "select schema_name, view_name from duckdb_views() where not internal and schema_name "
+            "in ('main', 'report') and not list_contains(?, view_name) order by all",
             [[*TEXTS]],
         ).fetchall()
-        for (name,) in views:
-            db.execute(f"create table stored as from {name}")
-            db.execute(f"drop view {name}")
-            db.execute(f"create table {name} as from stored")
-            db.execute("drop table stored")
+        for schema, name in views:
+            db.execute(f"create table {schema}.stored as from {schema}.{name}")
+            db.execute(f"drop view {schema}.{name}; alter table {schema}.stored rename to {name}")
 
 
 def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
@@ -119,16 +122,3 @@ def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> No
     with suppress(duckdb.OutOfMemoryException):  # what is in use stays
         db.execute(f"set memory_limit = '{KEPT}'")
     db.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
-
-
-def _config(memory_limit: str, threads: int | None, spill: Path) -> dict[str, Any]:
-    config = {
-        "memory_limit": memory_limit,
-        "write_buffer_row_group_count": 1,
-        "temp_directory": str(spill),
-        "preserve_insertion_order": False,
-        "autoinstall_known_extensions": False,
-        # It fails on comparisons with what comes of a column that holds only nulls.
-        "disabled_optimizers": "statistics_propagation",
-    }
-    return config if threads is None else {**config, "threads": threads}

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import duckdb
 
 from pipeline.relation import Relation
 from pipeline.warehouse.build import SCHEMAS
@@ -24,6 +22,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RAW_REFERENCE = re.compile(r"\b(?:from|join)\s+(raw\.\w+)")
+
+LISTED = """
+    select table_schema || '.' || table_name, table_type
+    from information_schema.tables where table_catalog = ? order by all
+"""
 
 
 def ask_again(
@@ -51,44 +54,26 @@ def ask_again(
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
         create_macros(db, sql_dir)
-        _create_raw_tables(db, {**given, **(amended or {})})
-        affected = _affected(every, {*given, *emptied}, kept)
-        _create(db, every, affected, given=given, emptied=emptied, wanted=wanted)
+        listed = dict(db.execute(LISTED, [CATALOG]).fetchall())
+        stored = {name for name, kind in listed.items() if kind == "BASE TABLE"}
+        # Our own SQL over the tables of the warehouse alone: every view is made anew.
+        affected = _affected(every, {*given, *emptied}, kept) | (every.keys() - stored)
+        chosen = needed(every.values(), wanted, within=affected)
+        tables = {**(amended or {}), **given}
+        db.execute("begin")
+        raw = (name for name in listed if name.startswith("raw."))
+        for name in (*raw, *(name for name in every if name in chosen)):
+            if name in tables:
+                create_from(db, name, tables[name])
+            elif name in emptied:
+                rows = f"{CATALOG}.{name}" if name in stored else f"({every[name].query})"
+                db.execute(f"create table {name} as from {rows} limit 0")
+            elif name in affected:
+                create_relation(db, every[name])
+            else:
+                db.execute(f"create view {name} as from {CATALOG}.{name}")
+        db.execute("commit")
     return Warehouse(db)
-
-
-def _create(
-    db: duckdb.DuckDBPyConnection,
-    every: Mapping[str, Relation],
-    affected: Set[str],
-    *,
-    given: Mapping[str, pa.Table],
-    emptied: Sequence[str],
-    wanted: Sequence[str],
-) -> None:
-    """What is affected anew, and every view: our own SQL over the tables of the warehouse alone."""
-    stored = {
-        f"{schema}.{name}"
-        for schema, name in db.execute(
-            "select schema_name, table_name from duckdb_tables() where database_name = ?", [CATALOG]
-        ).fetchall()
-    }
-    made = affected | (every.keys() - stored)
-    chosen = needed(every.values(), wanted, within=made)
-    db.execute("begin")
-    for name, relation in every.items():
-        if name not in chosen:
-            continue
-        if name in given:
-            create_from(db, name, given[name])
-        elif name in emptied:
-            rows = f"{CATALOG}.{name}" if name in stored else f"({relation.query})"
-            db.execute(f"create table {name} as from {rows} limit 0")
-        elif name in made:
-            create_relation(db, relation)
-        else:
-            db.execute(f"create view {name} as from {CATALOG}.{name}")
-    db.execute("commit")
 
 
 def _affected(every: Mapping[str, Relation], changed: set[str], kept: Sequence[str]) -> set[str]:
@@ -99,17 +84,3 @@ def _affected(every: Mapping[str, Relation], changed: set[str], kept: Sequence[s
         if name not in kept and not affected.isdisjoint(reads):
             affected.add(name)
     return affected
-
-
-def _create_raw_tables(db: duckdb.DuckDBPyConnection, given: Mapping[str, pa.Table]) -> None:
-    """Those given as tables, the others as views on the warehouse."""
-    query = """
-        select table_name from information_schema.tables
-        where table_catalog = ? and table_schema = 'raw'
-    """
-    for (name,) in db.execute(query, [CATALOG]).fetchall():
-        table = f"raw.{name}"
-        if table in given:
-            create_from(db, table, given[table])
-        else:
-            db.execute(f"create view {table} as from {CATALOG}.{table}")

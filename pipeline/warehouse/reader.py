@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -32,6 +31,13 @@ SHOWN = """
         benchmark, run_id as run, model, n_tasks as tasks, n_scored as scored,
         n_expected as expected, pass_at_1 as 'pass@1', mean_reward
     from run_metrics order by benchmark, run_id
+"""
+WHOLE = """
+    select block_size * total_blocks, (
+        select count(*) from duckdb_tables() where database_name = $1
+            and (schema_name, table_name) in (('raw', 'events'), ('main', 'runs'))
+    )
+    from pragma_database_size() where database_name = $1
 """
 MAKE_ONE = "Make one with: blade analyze RESULTS, or name another with --warehouse."
 # In this order: nothing can be set after the last.
@@ -64,9 +70,7 @@ class Warehouse:
         """The rows of a query as a Polars frame."""
         import polars
 
-        frame = polars.from_arrow(self.arrow(query, parameters))
-        assert isinstance(frame, polars.DataFrame)
-        return frame
+        return polars.DataFrame(self.arrow(query, parameters))
 
     def arrow(
         self, query: str, parameters: list[Any] | dict[str, Any] | None = None
@@ -83,21 +87,15 @@ class Warehouse:
         with self.explained():
             self._refuse_commands(query)
             result = self._connection.execute(query, parameters)
-            types = [str(column[1]) for column in result.description or []]
-            if any("TIME ZONE" in type_ for type_ in types):
+            shown = [f"#{place}" for place, _ in enumerate(result.description or [], start=1)]
+            for place, (name, kind, *_) in enumerate(result.description or []):
                 # Python's own values of such times need a library that few have.
-                shown = (
-                    f'#{place}::varchar as "{column[0].replace(chr(34), chr(34) * 2)}"'
-                    if "TIME ZONE" in type_
-                    else f"#{place}"
-                    for place, (column, type_) in enumerate(
-                        zip(result.description or [], types, strict=True), start=1
-                    )
-                )
+                if "TIME ZONE" in str(kind):
+                    shown[place] += '::varchar as "{}"'.format(name.replace('"', '""'))
+            if any("::" in column for column in shown):
                 text = query.strip().removesuffix(";")
-                result = self._connection.execute(
-                    f"select {', '.join(shown)} from ({text}\n)", parameters
-                )
+                again = f"select {', '.join(shown)} from ({text}\n)"
+                result = self._connection.execute(again, parameters)
             return result
 
     def rows(self, query: str, *values: Any, **named: Any) -> list[dict[str, Any]]:
@@ -113,15 +111,13 @@ class Warehouse:
     def copy(self, query: str, path: Path, options: str) -> int:
         """Write the rows of a query to a file, in the room that was opened for it; how many."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        statement = f"copy ({query}) to {_quoted(path)} ({options})"
-        try:
-            with self.explained():
+        statement = f"copy ({query}) to {quoted(path)} ({options})"
+        with self.explained():
+            try:
                 ((n_rows,),) = self._connection.execute(statement).fetchall()
-        except UsageError as error:
-            if isinstance(error.__cause__, duckdb.IOException):
+            except duckdb.IOException as error:
                 hint = "Make room there, or choose another place with --out."
                 raise InputError(f"{path}: cannot be written.", hint=hint) from error
-            raise
         return int(n_rows)
 
     def _repr_html_(self) -> str:
@@ -145,12 +141,7 @@ class Warehouse:
     def __enter__(self) -> Warehouse:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def _refuse_commands(self, query: str) -> None:
@@ -163,12 +154,11 @@ class Warehouse:
                 f"{len(statements)} queries at once: only the last would be answered.",
                 hint="Ask one at a time.",
             )
-        for statement in statements:
-            if statement.type not in QUESTIONS:
-                raise UsageError(
-                    f"{statement.type.name} is refused: the warehouse is read-only.",
-                    hint="Ask with select, from, describe, show, summarize, pivot or explain.",
-                )
+        if (kind := statements[0].type) not in QUESTIONS:
+            raise UsageError(
+                f"{kind.name} is refused: the warehouse is read-only.",
+                hint="Ask with select, from, describe, show, summarize, pivot or explain.",
+            )
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -181,7 +171,9 @@ class Warehouse:
                 hint="Ask for less, or allow more with --memory-limit.",
             ) from error
         except duckdb.Error as error:
-            raise UsageError(_first_paragraph(str(error)), hint=self._suggestion(error)) from error
+            # Without the place in the query, and without the engine's own guess: ours knows more.
+            message = str(error).split("\n\n")[0].partition("\nDid you mean")[0].strip()
+            raise UsageError(message, hint=self._suggestion(error)) from error
 
     def _suggestion(self, error: duckdb.Error) -> str:
         missing = re.search(r"(?:Table|View) with name (\S+) does not exist", str(error))
@@ -244,45 +236,27 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
     if not path.is_file():
         raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
     connection = duckdb.connect(":memory:")
-    try:
-        connection.execute(f"attach {_quoted(path)} as {CATALOG} (read_only)")
-        is_whole = _is_whole(connection, path)
-    except duckdb.Error:
-        is_whole = False
-    if not is_whole:
-        connection.close()
-        raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=MAKE_ONE)
-    return connection
+    with suppress(duckdb.Error):
+        connection.execute(f"attach {quoted(path)} as {CATALOG} (read_only)")
+        ((n_bytes, n_relations),) = connection.execute(WHOLE, [CATALOG]).fetchall()
+        # All blocks that the file speaks of are there, and so are our relations.
+        if path.stat().st_size >= n_bytes and n_relations == 2:
+            return connection
+    connection.close()
+    raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=MAKE_ONE)
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, *, room: Path | None = None) -> None:
     """From here on nothing outside of the room can be read or written, and no setting changed."""
     settings = LOCKED_DOWN
     if room is not None:
-        places = {"temp_directory": _quoted(room / "spill")}
-        places["allowed_directories"] = f"[{_quoted(room)}]"
+        places = {"temp_directory": quoted(room / "spill")}
+        places["allowed_directories"] = f"[{quoted(room)}]"
         settings = places | {k: v for k, v in LOCKED_DOWN.items() if k not in places}
     for name, value in settings.items():
         connection.execute(f"set {name} = {value}")
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """A path as SQL has it."""
     return "'" + str(path).replace("'", "''") + "'"
-
-
-def _is_whole(connection: duckdb.DuckDBPyConnection, path: Path) -> bool:
-    """All blocks that the file speaks of are there, and so are our relations."""
-    ((n_bytes,),) = connection.execute(
-        f"select block_size * total_blocks from pragma_database_size() "
-        f"where database_name = '{CATALOG}'"
-    ).fetchall()
-    relations = connection.execute(
-        f"select count(*) from duckdb_tables() where database_name = '{CATALOG}' "
-        "and (schema_name, table_name) in (('raw', 'events'), ('main', 'runs'))"
-    ).fetchall()
-    return path.stat().st_size >= n_bytes and relations == [(2,)]
-
-
-def _first_paragraph(message: str) -> str:
-    """Without the place in the query, and without the engine's own guess: ours knows more."""
-    return message.split("\n\n")[0].partition("\nDid you mean")[0].strip()

@@ -5,8 +5,11 @@ Assertions are relations too: what must not happen, and what a reader should kno
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Callable, Collection, Iterable
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
@@ -18,7 +21,6 @@ import duckdb
 from pipeline.errors import BladeError
 from pipeline.relation import Computed, Relation
 from pipeline.settings import SQL_DIR
-from pipeline.warehouse import shapes
 from pipeline.warehouse.reader import Warehouse
 
 if TYPE_CHECKING:
@@ -34,8 +36,7 @@ TWINS = ("rollouts", "tasks", "task_prompts")
 def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
     """Every relation below the folder, and those made elsewhere, each after the ones it reads."""
     found = {relation.name: relation for relation in made}
-    for path in sorted(sql_dir.glob("*/*.sql")):
-        relation = parse(name_of(path), path.read_text(encoding="utf-8"))
+    for relation in _written(sql_dir):
         made_of_it = found.get(relation.name)
         if isinstance(made_of_it, Computed):
             relation = Computed(**vars(relation), compute=made_of_it.compute)
@@ -59,30 +60,31 @@ def parse(name: str, text: str) -> Relation:
         if match is None:
             break
         header.setdefault(match[1] or "purpose", match[2])
-    listed = {
-        key: tuple(part.strip() for part in header[key].split(",")) if key in header else ()
+    grain, needs = (
+        tuple(part.strip() for part in header[key].split(",")) if key in header else ()
         for key in ("grain", "needs")
-    }
+    )
     kind = header.get("kind")
     return Relation(
         name,
         header.get("purpose", ""),
-        listed["grain"],
+        grain,
         kind in ("table", "step"),
         text,
-        needs=listed["needs"],
+        needs=needs,
         is_step=kind == "step",
     )
 
 
 def grains(sql_dir: Path = SQL_DIR) -> dict[str, tuple[str, ...]]:
     """What each public relation has one row per."""
-    named = ((name_of(path), path) for path in sorted(sql_dir.glob("*/*.sql")))
-    return {
-        name.removeprefix("main."): parse(name, path.read_text(encoding="utf-8")).grain
-        for name, path in named
-        if name.startswith("main.")
-    }
+    public = (each for each in _written(sql_dir) if each.name.startswith("main."))
+    return {relation.name.removeprefix("main."): relation.grain for relation in public}
+
+
+def _written(sql_dir: Path) -> Iterator[Relation]:
+    for path in sorted(sql_dir.glob("*/*.sql")):
+        yield parse(name_of(path), path.read_text(encoding="utf-8"))
 
 
 def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
@@ -108,7 +110,7 @@ def create_relations(
         every = [relation for relation in every if relation.name in chosen]
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
-    known = shapes.known(sql_dir, every)
+    known = known_columns(sql_dir, every)
 
     @cache
     def has_rows(need: str) -> bool:
@@ -128,11 +130,55 @@ def create_relations(
             error.add_note(f"in {relation.name}")
             raise
     if not known and not wanted:
-        shapes.keep(db, sql_dir, every)
+        _keep_columns(db, sql_dir, every)
     for relation in every:
         if relation.is_step and not wanted:
             db.execute(f"drop table {relation.name}")
     db.execute("commit")
+
+
+def known_columns(sql_dir: Path, every: Iterable[Relation]) -> dict[str, str]:
+    """What an earlier analysis with the same SQL and engine kept; nothing where there was none.
+
+    A relation that says what it needs has no row where that has none. With its columns known it is
+    made empty without planning its query, which takes longer than the whole of a small run.
+    """
+    try:
+        kept: dict[str, str] = json.loads(_kept_file(sql_dir, every).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return kept
+
+
+def _keep_columns(db: duckdb.DuckDBPyConnection, sql_dir: Path, every: list[Relation]) -> None:
+    """Write down the columns of relations that may be empty; where that fails, do without."""
+    rows = db.execute("""
+        select
+            schema_name || '.' || table_name as relation,
+            string_agg(format('"{}" {}', column_name, data_type), ', ' order by column_index)
+        from duckdb_columns()
+        where database_name = current_database()
+        group by all
+    """).fetchall()
+    columns = dict(rows)
+    kept = {relation.name: columns[relation.name] for relation in every if relation.needs}
+    path = _kept_file(sql_dir, every)
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
+            json.dump(kept, file)
+        Path(file.name).replace(path)
+    except OSError:
+        return
+
+
+def _kept_file(sql_dir: Path, every: Iterable[Relation]) -> Path:
+    """Beside sql/, as Python keeps compiled modules."""
+    digest = hashlib.sha256(duckdb.__version__.encode())
+    digest.update((sql_dir / "macros.sql").read_bytes())
+    for relation in every:
+        digest.update(f"{relation.name}\0{relation.query}\0".encode())
+    return sql_dir / "__pycache__" / f"columns-{digest.hexdigest()[:16]}.json"
 
 
 def needed(
@@ -173,8 +219,7 @@ def order_views(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
     made = db.execute("select view_name from duckdb_views() where schema_name = 'main'").fetchall()
     for name in TWINS:
         if (name,) in made:
-            text = (sql_dir / f"intake/{name}.sql").read_text(encoding="utf-8")
-            relation = parse(f"main.{name}", text)
+            relation = parse(f"main.{name}", (sql_dir / f"intake/{name}.sql").read_text("utf-8"))
             db.execute(f"create or replace view {relation.name} as {_by_grain(relation)}")
             _comment(db, relation, "view")
 

@@ -17,8 +17,8 @@ REGEXES = {
 }
 NETWORKS = [ipaddress.ip_network(each) for each in KNOWN["networks"]]
 LONGEST = 250
-# What a key begins with, before the word that gives it away; what stands before an address.
-KEY_BEGIN, BEFORE = 60, 24
+# What stands before an address.
+BEFORE = 24
 
 
 def _is(name: str, text: str) -> bool:

@@ -108,23 +108,14 @@ def read(path: Path) -> Log:
         content = json.loads(files.content(path).decode("utf-8"))
         if {key: content[key] for key in HEAD} != HEAD:
             raise ValueError
-        entries = [
-            Entry(
-                str(item["placeholder"]),
-                str(item["kind"]),
-                str(item["rule"]),
-                int(item["count"]),
-                [(str(place["file"]), int(place["line"])) for place in item["places"]],
-            )
-            for item in content["redactions"]
-        ]
+        entries = []
+        for item in content["redactions"]:
+            places = [(str(place["file"]), int(place["line"])) for place in item["places"]]
+            entries.append(Entry(**{**item, "count": int(item["count"]), "places": places}))
         is_ours = all(PLACEHOLDER.fullmatch(each.placeholder) for each in entries)
         if not is_ours or not {each.kind for each in entries} <= {*KINDS}:
             raise ValueError
-        counts = {
-            str(each["file"]): {str(kind): int(n) for kind, n in each["counts"].items()}
-            for each in content["files"]
-        }
+        counts = {str(each["file"]): Counter(each["counts"]) for each in content["files"]}
         return Log({**content["policy"]}, tuple(entries), counts)
     except files.UnreadableError as error:
         raise InputError(f"{path}: {error}.") from error

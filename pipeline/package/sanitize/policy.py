@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -145,12 +145,7 @@ CONTRACT = Contract(
         "allow.emails": (_texts, 'emails = ["support@northwind.io"]'),
         "allow.domains": (_texts, 'domains = ["northwind.io"]'),
         "allow.hosts": (_texts, 'hosts = ["build-7"]'),
-        "allow.ips": (
-            _texts,
-            'ips = ["10.1.0.0/16"]',
-            ipaddress.ip_network,
-            "an address or a network",
-        ),
+        "allow.ips": (_texts, 'ips = ["10.1.0.0/16"]', ip_network, "an address or a network"),
         "allow.paths": (_texts, 'paths = ["/home/build"]'),
         "allow.patterns": (_texts, 'patterns = ["sk-demo-.*"]', re.compile, "a pattern"),
         "allow.files": (_texts, 'files = ["*.png"]'),

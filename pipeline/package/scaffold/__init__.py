@@ -1,5 +1,257 @@
-"""A package's folder laid out: rollouts chosen, skill, profile and reports drafted from them."""
+"""A package's folder laid out: rollouts chosen, skill, profile and reports drafted from them.
 
-from pipeline.package.scaffold.laying_out import lay_out
+What a person wrote is never replaced: rollouts, labels, profile, golden reports, and the skill but
+for its generated parts. Drafts and these parts are made again where that is asked for.
+"""
 
-__all__ = ["lay_out"]
+from __future__ import annotations
+
+import difflib
+import filecmp
+import os
+import re
+import shlex
+import shutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pipeline.errors import InputError
+from pipeline.files import UnreadableError, content
+from pipeline.outputs import MAKE_ROOM, explained, replacing
+from pipeline.package.files import write_text
+from pipeline.package.layout import (
+    DRAFTS,
+    GOLDEN_REPORTS,
+    ROLLOUTS,
+    SKILLS,
+    UNSAFE,
+    package,
+)
+from pipeline.package.scaffold.selection import LABELS, Selection, select
+from pipeline.package.scaffold.skill import asked, lines, profile_text, refreshed, skill_text
+from pipeline.report import Source
+from pipeline.report.filters import CURATE
+from pipeline.text import one_line
+
+PROFILE = "blade.toml"
+DRAFT = re.compile(rf"{GOLDEN_REPORTS}/{DRAFTS}/(.+)_draft_report\.md")
+LONGEST_NAME = 100
+
+
+class Standing(StrEnum):
+    """What becomes of a file."""
+
+    NEW = "written"
+    REFRESHED = "refreshed"
+    SAME = "as it was"
+    KEPT = "kept"
+
+
+# How results are analyzed, open as long as they are needed, gone afterwards: some relations, by no
+# profile; all of them, with the folder of the output.
+Part = Callable[[Path, Sequence[str]], AbstractContextManager[Source]]
+Whole = Callable[[Path], AbstractContextManager[tuple[Source, Path]]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A file by its name in the package, and what becomes of it."""
+
+    name: str
+    standing: Standing
+    # What a refresh changes, as lines of a unified diff.
+    diff: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LaidOut:
+    """What became of each file, and what a person should know and do next.
+
+    `is_known` where rollouts are there to draft from; `curate` counts the places of each text.
+    """
+
+    is_known: bool
+    steps: Sequence[Step]
+    notes: Sequence[str]
+    curate: Sequence[tuple[str, int]]
+    commands: Sequence[str]
+
+
+def lay_out(
+    folder: Path,
+    benchmark: str,
+    results: Path | None,
+    part: Part,
+    whole: Whole,
+    *,
+    link: bool,
+    refresh: bool,
+) -> LaidOut:
+    """The package, whole: first its rollouts, if they fit what is there, then drafts of them."""
+    there = package(folder)
+    home = there.results.name if there.rollouts else ROLLOUTS
+    skill = there.skill.relative_to(folder).as_posix() if there.skill else SKILLS[0]
+    chosen = Selection({}, None, ())
+    if results is not None:
+        with part(results, ["main.artifacts", "main.runs"]) as warehouse:
+            base = results if results.is_dir() else results.parent
+            chosen = select(warehouse, base, benchmark, home)
+    _refuse_obstacles(folder, [*chosen.files, PROFILE, skill])
+    steps = [_incoming(folder, name, path) for name, path in chosen.files.items()]
+    for name in (str(Path(skill).parent), home, f"{GOLDEN_REPORTS}/{DRAFTS}"):
+        with explained(folder / name):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+    named = folder.absolute().name or "package"
+    texts = {
+        PROFILE: profile_text(None, benchmark),
+        skill: skill_text(None, benchmark, folder=named, home=folder),
+    }
+    skeletons, before = dict(texts), _text(folder / PROFILE)
+    is_known = bool(chosen.files or there.rollouts)
+    # Rollouts, and the profile by which they are analyzed, go again where that fails.
+    with ExitStack() as undo:
+        for step in steps:
+            if step.standing is Standing.NEW:
+                _copy(chosen.files[step.name], folder / step.name, link=link)
+                undo.callback((folder / step.name).unlink)
+        if is_known:
+            # A person's profile, that of the results, else what is known of it.
+            if before in (None, skeletons[PROFILE]):
+                given = _text(chosen.profile) if chosen.profile else None
+                texts[PROFILE] = given or skeletons[PROFILE]
+                write_text(folder / PROFILE, texts[PROFILE])
+                undo.callback(_restore, folder / PROFILE, before)
+            with whole(folder / home) as (warehouse, out):
+                if not chosen.profile:
+                    texts[PROFILE] = profile_text(warehouse, benchmark)
+                texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
+                for run_id, model in _draft_names(warehouse).items():
+                    stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
+                    for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
+                        made = out / "runs" / run_id / file
+                        texts[stem + end] = made.read_text(encoding="utf-8")
+        undo.pop_all()
+    unplaced: list[tuple[str, str]] = []
+    for name, text in texts.items():
+        old = before if name == PROFILE else _text(folder / name)
+        text, step, parts = _drafted(name, old, text, skeletons.get(name), refresh=refresh)
+        if step.standing in (Standing.NEW, Standing.REFRESHED):
+            write_text(folder / name, text)
+        steps.append(step)
+        unplaced += [(name, part) for part in parts]
+    kept = [step.name for step in steps if step.standing is Standing.KEPT]
+    first = next((match[1] for match in map(DRAFT.fullmatch, texts) if match), None)
+    pages = [name for name in texts if name.endswith(".md")]
+    return LaidOut(
+        is_known,
+        steps,
+        notes=[
+            *chosen.notes,
+            *lines(
+                "notes.txt.j2",
+                folder=one_line(named, LONGEST_NAME),
+                benchmark=one_line(benchmark, LONGEST_NAME),
+                unplaced=unplaced,
+                is_taken=chosen.profile is not None and Step(PROFILE, Standing.NEW) in steps,
+                kept=[] if refresh else kept,
+            ),
+        ],
+        curate=[(name, len(CURATE.findall(_text(folder / name) or ""))) for name in pages],
+        commands=lines(
+            "next.txt.j2",
+            home=shlex.quote(str(folder)),
+            name=shlex.quote(benchmark),
+            is_known=is_known,
+            model=first,
+            is_begun=(folder / GOLDEN_REPORTS / f"{first}_golden_report.md").exists(),
+        ),
+    )
+
+
+def _draft_names(source: Source) -> dict[str, str]:
+    """The name of each run's draft: its model's, its own where two would be alike."""
+    runs = asked(source, "select run_id, model from main.runs order by run_id")
+    # `_vs_` would make it a comparison.
+    wanted = {
+        row["run_id"]: UNSAFE.sub("-", row["model"])
+        .strip("-.")[:LONGEST_NAME]
+        .replace("_vs_", "-vs-")
+        for row in runs
+    }
+    uses = Counter(name.casefold() for name in wanted.values())
+    return {
+        run: name if name and uses[name.casefold()] == 1 else run for run, name in wanted.items()
+    }
+
+
+def _incoming(folder: Path, name: str, source: Path) -> Step:
+    """A file of the results: of what is there, labels stay, and rollouts must be the same."""
+    path = folder / name
+    if not os.path.lexists(path):
+        return Step(name, Standing.NEW)
+    with suppress(OSError):
+        if path.samefile(source) or filecmp.cmp(path, source, shallow=False):
+            return Step(name, Standing.SAME)
+    if name == LABELS:
+        return Step(name, Standing.KEPT)
+    raise InputError(
+        f"{folder}: {name} is there and differs; nothing was written.",
+        hint="Rollouts are never replaced: rename the new file, or move the old one away first.",
+    )
+
+
+def _drafted(
+    name: str, old: str | None, text: str, skeleton: str | None, *, refresh: bool
+) -> tuple[str, Step, list[str]]:
+    """A text of ours: new, or in place of one that nobody has written in; and what has no place."""
+    if old is None or old in (text, skeleton):
+        is_same = old == text
+        standing = Standing.SAME if is_same else Standing.REFRESHED if old else Standing.NEW
+        return text, Step(name, standing), []
+    if not refresh or name == PROFILE:
+        return old, Step(name, Standing.KEPT), []
+    unplaced: list[str] = []
+    if name.endswith("SKILL.md"):
+        text, unplaced = refreshed(old, text)
+    diff = difflib.unified_diff(old.splitlines(), text.splitlines(), name, name, "", "", 1, "")
+    standing = Standing.KEPT if text == old else Standing.REFRESHED
+    return text, Step(name, standing, tuple(diff)), unplaced
+
+
+def _text(path: Path) -> str | None:
+    """The text of a file; none where there is no file."""
+    try:
+        return content(path).decode("utf-8") if os.path.lexists(path) else None
+    except (UnreadableError, UnicodeError) as error:
+        raise InputError(f"{path}: cannot be read ({error}).", hint="Move it away.") from error
+
+
+def _restore(path: Path, text: str | None) -> None:
+    path.unlink() if text is None else write_text(path, text)
+
+
+def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
+    """Nothing is written over a folder or below a file."""
+    for path in (folder, *(folder / name for name in names)):
+        wrong = next((each for each in path.parents if each.exists() and not each.is_dir()), None)
+        if wrong is None and path.is_dir() != (path == folder) and path.exists():
+            wrong = path
+        if wrong is not None:
+            raise InputError(
+                f"{wrong}: is in the way of the package.",
+                hint="Move it, or choose another folder with --benchmark-dir.",
+            )
+
+
+def _copy(source: Path, path: Path, *, link: bool) -> None:
+    """A copy or a link, made beside and moved into place."""
+    with replacing(path, hint=MAKE_ROOM) as beside:
+        beside.unlink(missing_ok=True)
+        if link:
+            beside.symlink_to(os.path.relpath(source.resolve(), path.parent.resolve()))
+        else:
+            shutil.copyfile(source, beside)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.package.layout import UNSAFE
-from pipeline.package.scaffold.skill import asked
+from pipeline.package.scaffold.skill import TOLD, asked, lines
 from pipeline.report import Source
 from pipeline.text import one_line
 
@@ -30,13 +30,6 @@ STEM = re.compile(
     r"|_multistage_state)?\.jsonl?(\.gz|\.zst)?\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-FILES = """
-select artifacts.path, artifacts.kind, artifacts.run_ids, files.run_name, files.folder,
-    files.format
-from main.artifacts as artifacts
-inner join raw.files as files using (path)
-order by artifacts.path
-"""
 WIDEST = 100
 # It stands beside the rollouts, since it is no run.
 LABELS = "labels.jsonl"
@@ -56,11 +49,11 @@ class Selection:
 
 def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection:
     """The runs of the benchmark where the results know its name, else all; below `home`."""
-    runs = asked(source, "select run_id, benchmark from main.runs order by run_id")
+    runs = asked(source, TOLD["selection"]["runs"])
     found = sorted({row["benchmark"] for row in runs})
     chosen = benchmark if benchmark in found else None
     names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
-    rows = asked(source, FILES)
+    rows = asked(source, TOLD["selection"]["files"])
     own = [row for row in rows if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
     if foreign := next((row for row in own if row["format"]), None):
         raise InputError(
@@ -69,25 +62,28 @@ def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection
             hint="`blade analyze` reports on it as it is; a package cannot be made of it yet.",
         )
     homes = {row["run_name"]: row["folder"] for row in own if row["kind"] == "rollouts"}
-    notes = list(_choice(found, chosen, benchmark, len(names)))
     files: dict[str, Path] = {}
+    partly = []
     paths = {row["path"] for row in own}
     for row in (row for row in rows if row["path"] in paths or row["kind"] in DOCUMENTS):
         is_shared = row["kind"] in DOCUMENTS and row["run_name"] is None
         base = _shared_name(row, homes) if is_shared else _name(row)
         if base is None:
-            told = "speaks of some of the runs and was left out"
-            notes.append(f"{one_line(row['path'], WIDEST)}: {told}")
+            partly.append(one_line(row["path"], WIDEST))
         elif base and (row["path"] in paths or is_shared or row["run_name"] in homes):
             name = base if base == LABELS else f"{home}/{base}"
             _refuse_twins(files, name, folder / row["path"])
             files[name] = folder / row["path"]
-    notes += [
-        f"{one_line(name, WIDEST)}: packed; `blade validate` reads .jsonl only, so unpack it"
-        for name in files
-        if PACKED.search(name)
-    ]
     profile = folder / "blade.toml"
+    notes = lines(
+        "selection.txt.j2",
+        others=[one_line(name, WIDEST) for name in found if name != chosen],
+        is_known=chosen is not None,
+        benchmark=one_line(benchmark, WIDEST),
+        n_runs=len(names),
+        partly=partly,
+        packed=[one_line(name, WIDEST) for name in files if PACKED.search(name)],
+    )
     return Selection(files, profile if profile.is_file() else None, tuple(notes))
 
 
@@ -129,14 +125,3 @@ def _refuse_twins(files: Mapping[str, Path], name: str, source: Path) -> None:
     if other is not None:
         told = f"{source}: would be called {one_line(name, WIDEST)} in the package, as {other} is."
         raise InputError(told, hint="Rename one of them, or give --results one run at a time.")
-
-
-def _choice(found: list[str], chosen: str | None, benchmark: str, n_runs: int) -> Iterator[str]:
-    """What was left out of results with several benchmarks, or why nothing was."""
-    others = ", ".join(one_line(name, WIDEST) for name in found if name != chosen)
-    if len(found) > 1 and chosen is not None:
-        yield f"left out, as runs of other benchmarks: {others}"
-    elif len(found) != 1:
-        held = f"the results hold {len(found)} benchmarks ({others})"
-        told = one_line(benchmark, WIDEST)
-        yield f"{held}, none called {told}: all {n_runs} runs were taken as it"

@@ -1,13 +1,21 @@
-"""Golden report, shallow report and look-alikes scored alike, and whether that tells them apart."""
+"""Golden report, shallow report and look-alikes scored alike, and whether that tells them apart.
+
+Look-alikes are like a golden report and say less or something else; they are built without chance.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.package.facts import Fact
-from pipeline.package.scoring.look_alikes import MAKERS, look_alikes
+from pipeline.package.scoring.passages import FUNCTION, LABELS, TASKS_NAMED, passages
 from pipeline.package.scoring.score import DIGITS, Score, score, standard
+from pipeline.package.verify.units import SAID, units
+from pipeline.report.blocks import read
 
 GOLDEN_TARGET, SHALLOW_TARGET, MIN_SPREAD = 0.85, 0.40, 0.50
 # How far below the golden report a false look-alike must be, and a true one may be.
@@ -15,6 +23,26 @@ FALSE_GAP, TRUE_GAP = 0.25, 0.05
 GOLDEN, SHALLOW, SPREAD = "golden-vs-self", "shallow-vs-golden", "spread"
 # What says less than the golden report, and not something else: no fact should survive it.
 BARE = (SHALLOW, "words-shuffled", "vocabulary-list", "keyword-stuffing", "metric-dump")
+
+COMMENT = re.compile(r"[ \t]*<!--.*?(?:-->|\Z)[ \t]*\n?", re.DOTALL)
+# Code is one word; what has no letter or digit (a bullet, the line under a head) is none.
+TOKEN = re.compile(r"(?=[^\s|]*[\w`])(?:`[^`\n]*`|[^\s|])+")
+WORDY = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z`]")
+LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b")
+A_LINE = 14
+
+# A stretch of the text, and what stands there instead.
+Edit = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class LookAlike:
+    """Its name, what was done to the golden report, the text, and whether it is worth the same."""
+
+    name: str
+    what: str
+    text: str
+    is_equal: bool
 
 
 def calibrate(
@@ -98,3 +126,145 @@ def _review(failed: Sequence[str], weak: Sequence[Mapping[str, str]]) -> Iterato
         yield f"Look-alikes: {', '.join(close)}; sharpen the facts, give each a value."
     if failed and not (weak or is_close or close):
         yield "Facts: give each a task, a rollout and a value that only evidence shows."
+
+
+def look_alikes(golden: str) -> list[LookAlike]:
+    """All that differ from the golden report, in a fixed order."""
+    seen = COMMENT.sub("", golden)
+    made = [LookAlike(name, what, make(seen), equal) for name, what, make, equal in MAKERS]
+    return [each for each in made if each.text.split() != seen.split()]
+
+
+def headings_changed(text: str) -> str:
+    """The same text under numbered parts: only headings that name a task keep their words."""
+    spans = [block.rows[0][0] for block in read(text).blocks if block.kind == "heading"]
+    titles = [(span, text[span.start : span.end]) for span in spans]
+    plain = [span for span, title in titles if not TASKS_NAMED.search(title) and "`" not in title]
+    return _edited(text, ((span.start, span.end, f"Part {n}") for n, span in enumerate(plain, 1)))
+
+
+def tables_as_items(text: str) -> str:
+    """Each row of a table as an item that names its columns."""
+    lines = text.split("\n")
+    for block in read(text).blocks:
+        if block.kind == "table":
+            lines[block.line - 1] = lines[block.line] = ""
+            for place, row in enumerate(block.rows, start=block.line + 1):
+                cells = [(span.head, text[span.start : span.end].strip()) for span in row]
+                lines[place] = "- " + "; ".join(f"{name}: {cell}" for name, cell in cells if cell)
+    return "\n".join(lines)
+
+
+def words_shuffled(text: str) -> str:
+    """The words of each section in an order of their own, in lines as long as before."""
+
+    def chance(pair: tuple[int, str]) -> bytes:
+        return hashlib.sha256(f"{pair[0]} {pair[1]}".encode("utf-8", "backslashreplace")).digest()
+
+    edits: list[Edit] = []
+    at = 0
+    for heading, body in _sections(text):
+        at += len(heading)
+        places = [(at + match.start(), at + match.end()) for match in TOKEN.finditer(body)]
+        words = [word for _, word in sorted(enumerate(TOKEN.findall(body)), key=chance)]
+        edits += [(*place, word) for place, word in zip(places, words, strict=True)]
+        at += len(body)
+    return _edited(text, edits)
+
+
+def vocabulary(text: str) -> str:
+    """Each section's words once, in alphabetical order."""
+    return "".join(head + _rows(sorted(set(TOKEN.findall(body)))) for head, body in _sections(text))
+
+
+def keywords(text: str) -> str:
+    """Below each heading all that its section names and counts, in order."""
+    pieces = []
+    for heading, body in _sections(text):
+        words = {word.lower(): word for word in TOKEN.findall(body)}
+        kept = [word for low, word in words.items() if low.strip(".,;:") not in FUNCTION]
+        pieces.append(heading + _rows(kept))
+    return "".join(pieces)
+
+
+def numbers_perturbed(text: str) -> str:
+    """Every figure a tenth and one more, as likely as before; ids and code stay."""
+
+    def more(digits: re.Match[str]) -> str:
+        plain = digits[0].replace(",", "")
+        comma, decimals = "," if "," in digits[0] else "", len(plain.partition(".")[2])
+        return f"{float(plain) * 1.1 + 1:{comma}.{decimals}f}"
+
+    tokens = [token for block in read(text).blocks for token in block.tokens]
+    changed = ((each.start, each.end, re.sub(r"\d[\d,.]*", more, each.text)) for each in tokens)
+    return _edited(text, changed)
+
+
+def ids_swapped(text: str) -> str:
+    """Each task under the name of the next one."""
+    found = (task for each in passages(text).passages for task in sorted(each.tasks))
+    tasks = list(dict.fromkeys(found))
+    following = dict(zip(tasks, tasks[1:] + tasks[:1], strict=True))
+    longest = sorted(map(re.escape, tasks), key=lambda each: (-len(each), each))
+    name = re.compile(rf"(?<![\w.:#-])(?:{'|'.join(longest) or '(?!)'})(?![\w.-])")
+    # Where a task is named: in code, in a citation, behind the word.
+    places = re.compile(rf"`[^`\n]*`|{SAID['bare'].pattern}|{TASKS_NAMED.pattern}", re.IGNORECASE)
+    return places.sub(lambda match: name.sub(lambda each: following[each[0]], match[0]), text)
+
+
+def claims_negated(text: str) -> str:
+    """Each sentence of the prose denied; headings, tables and code stay."""
+    prose = (each for each in units(read(text)) if each.block.kind in ("paragraph", "list"))
+    starts = [each.spans[0].start for each in prose if WORDY.search(each.text)]
+    return _edited(text, ((start, start, "It is not true that ") for start in starts))
+
+
+def causes_inverted(text: str) -> str:
+    """Every root cause another one."""
+    following = dict(zip(LABELS, LABELS[2:] + LABELS[:2], strict=True))
+    return LABEL.sub(lambda match: following[match[0]], text)
+
+
+def tables_only(text: str) -> str:
+    """All headings and all tables: what a script could print of it."""
+    lines, kept = text.split("\n"), []
+    for block in read(text).blocks:
+        if block.kind == "heading":
+            kept += [lines[block.line - 1], ""]
+        elif block.kind == "table":
+            kept += [*lines[block.line - 1 : block.line + 1 + len(block.rows)], ""]
+    return "\n".join(kept)
+
+
+def _edited(text: str, edits: Iterable[Edit]) -> str:
+    pieces, last = [], 0
+    for start, end, told in sorted(edits):
+        pieces += [text[last:start], told]
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    """Headings of the first two levels, each with what stands below it."""
+    parts = re.split(r"(?m)^(#{1,2}\s.*\n?)", text)
+    return list(zip(["", *parts[1::2]], parts[0::2], strict=True))
+
+
+def _rows(words: list[str]) -> str:
+    """Words on lines of a paragraph."""
+    lines = [" ".join(words[place : place + A_LINE]) for place in range(0, len(words), A_LINE)]
+    return "\n".join(["", *lines, "", ""])
+
+
+MAKERS: tuple[tuple[str, str, Callable[[str], str], bool], ...] = (
+    ("headings-changed", "the same text under other headings", headings_changed, True),
+    ("tables-as-items", "each row of a table as an item", tables_as_items, True),
+    ("words-shuffled", "the words of each section shuffled", words_shuffled, False),
+    ("vocabulary-list", "each section's words in alphabetical order", vocabulary, False),
+    ("numbers-perturbed", "every number another", numbers_perturbed, False),
+    ("ids-swapped", "tasks exchanged", ids_swapped, False),
+    ("claims-negated", "every sentence denied", claims_negated, False),
+    ("causes-inverted", "every root cause another one", causes_inverted, False),
+    ("keyword-stuffing", "all names, numbers and words below their headings", keywords, False),
+    ("metric-dump", "all headings and tables, no prose", tables_only, False),
+)

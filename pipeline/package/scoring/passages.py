@@ -23,19 +23,13 @@ WORDS = {
 }
 LABELS = ("KG", "UK", "BI", "TI", "IR", "DA")
 LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b|(?i:{'|'.join(TOLD['labels'])})")
-# A number behind the word is a task's name unless it is a figure: "new tasks 29.8% to 59.4%".
-A_TASK = (
-    r"(?:`[^`\n]{1,200}`|\b(?:[A-Za-z][\w-]*\d[\w-]*|\d[\w-]*)\b"
-    r"(?!\.\d|,\d{3}|\s?%|\s+(?:times|points|percent|(?:out )?of (?:the |all )?\d)))"
-)
+A_NAME = re.compile(TOLD["forms"]["a_task"])
 TASKS_NAMED = re.compile(
-    rf"\b(?:tasks?\s+|task:\s+)(?P<names>{A_TASK}(?:(?:,|,? and|,? or|,? to)\s+{A_TASK}){{0,60}})",
-    re.IGNORECASE,
+    TOLD["forms"]["tasks"].replace("A_TASK", TOLD["forms"]["a_task"]), re.IGNORECASE
 )
-A_NAME = re.compile(A_TASK)
-TASK_HEAD = re.compile(r"tasks?|(?:task|instance)[ _]id|instance|problem|question")
-NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\b[a-z][a-z0-9]*(?:[_.][a-z0-9]+)+\b")
-A_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*|\d+|\x01+|[.;:|]")
+TASK_HEAD, NAME, A_WORD = (
+    re.compile(TOLD["forms"][each]) for each in ("task_head", "name", "word")
+)
 SPELLED = {name: n for n, name in enumerate(TOLD["words"]["numbers"].split())} | TOLD["also"]
 # Words that hold others together, and what never follows an article, nor a preposition.
 JOINTS = ("articles", "prepositions", "verbs", "conjunctions", "negations", "small")

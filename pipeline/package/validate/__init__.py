@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
-from pipeline.package.files import names_in
-from pipeline.package.validate import golden
+from pipeline import citation, errors
+from pipeline.package.facts import DIFFICULTIES, SHORTEST
+from pipeline.package.files import names_in, object_of, text_of
+from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
 from pipeline.package.validate.subject import (
     FAIL,
     PASS,
@@ -18,11 +22,15 @@ from pipeline.package.validate.subject import (
     Check,
     Checks,
     Subject,
-    counted,
+    every,
     held,
-    listed,
     outcome,
+    read,
 )
+from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
+from pipeline.package.verify.units import units
+from pipeline.report import SECTIONS, blocks
+from pipeline.text import counted
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
 MOVE = (
@@ -30,6 +38,13 @@ MOVE = (
     "--benchmark NAME --results THIS_FOLDER`; else move the files into rollouts/."
 )
 COUNTED = {"passed": PASS, "failed": FAIL, "warnings": WARN, "not_checked": SKIP}
+REQUIRED = ("model_name", "benchmark", "pass_at_1", "pass_at_k", "total_tasks", "total_rollouts")
+listed = partial(errors.listed, most=5, longest=120)
+LEAST_SECTIONS, LEAST_TASKS, MOST_FACTS, SHALLOW_SHARE = 3, 3, 500, 0.6
+CURATE = re.compile(r"<!--\s*curate\b")
+FRONTMATTER = re.compile(r"---[ \t]*\n(?P<lines>.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
+SETTING = re.compile(r"^(?P<key>name|description):[ \t]*(?P<value>.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
 
 
 def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
@@ -37,31 +52,6 @@ def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
     order = {rule.id: place for place, rule in enumerate(RULES)}
     found = [each for phase in phases for each in CHECKS[phase](subject)]
     return sorted(found, key=lambda each: order[each.id])
-
-
-def _rollouts(subject: Subject) -> Checks:
-    """Files, then how runs compare, then what rows hold, by the queries of the rules."""
-    elsewhere = names_in(subject.package.folder, ".jsonl")
-    if not subject.package.rollouts and elsewhere:
-        told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
-        yield outcome("rollouts.present", FAIL, told, fix=MOVE)
-    elif subject.warehouse is None:
-        yield held("rollouts.present", False, subject.reason or "no file holds rollouts")
-    elif not subject.asked("from files"):
-        yield held("rollouts.present", False, "no file holds rollouts")
-    else:
-        for rule in RULES:
-            for found in subject.asked(rule.query) if rule.query else ():
-                yield outcome(rule.id, *found)
-
-
-# What answers the rules of a phase, each outcome with the id of its rule.
-CHECKS: dict[str, Callable[[Subject], Checks]] = {
-    SKILL: golden.skill,
-    ROLLOUTS: _rollouts,
-    GOLDEN: golden.golden,
-    SHARING: golden.sharing,
-}
 
 
 def count(checks: Sequence[Check], status: str) -> int:
@@ -90,3 +80,252 @@ def as_json(checks: Sequence[Check], items: Sequence[dict[str, Any]], phase: str
         "readiness": [*items],
         "summary": {"phase": phase, **counts, **ready},
     }
+
+
+def _skill(subject: Subject) -> Checks:
+    """The skill: there, found by agents, whole, of these rows, and no draft."""
+    path = subject.package.skill
+    if path is None:
+        yield held("skill.present", False, "neither skill/SKILL.md nor SKILL.md")
+        return
+    file, text = path.relative_to(subject.package.folder).as_posix(), read(path, text_of)
+    is_there = isinstance(text, str) and bool(text.strip())
+    told = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
+    yield held("skill.present", is_there, told or "it is there", file)
+    if not isinstance(text, str) or not is_there:
+        return
+    match = FRONTMATTER.match(text)
+    given = {
+        found["key"]: found["value"] for found in SETTING.finditer(match["lines"] if match else "")
+    }
+    is_named = NAME.fullmatch(given.get("name", "").strip("\"' ")) is not None
+    lacking = [] if is_named else ["a plain `name`"]
+    lacking += [] if given.get("description", "").strip("\"'>| \n") else ["a `description`"]
+    told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
+    yield held("skill.frontmatter", not lacking, told, file)
+    yield _sections("skill.sections", FRONTMATTER.sub("", text, count=1), file)
+    if subject.warehouse is None:
+        yield outcome("skill.fields", SKIP, "there are no rollouts to read fields of", file)
+    else:
+        ((field,),) = subject.asked("select min(task_field) from files")
+        wanted = {None: (), "index": ("_ng_task_index",)}.get(field, (field,))
+        missing = [name for name in (*wanted, "reward") if name not in text]
+        told = f"does not name {listed(missing)}" if missing else "names task id and reward"
+        yield held("skill.fields", not missing, told, file)
+    yield _curated("skill.curated", text, file)
+
+
+def _rollouts(subject: Subject) -> Checks:
+    """Files, then how runs compare, then what rows hold, by the queries of the rules."""
+    elsewhere = names_in(subject.package.folder, ".jsonl")
+    if not subject.package.rollouts and elsewhere:
+        told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
+        yield outcome("rollouts.present", FAIL, told, fix=MOVE)
+    elif subject.warehouse is None:
+        yield held("rollouts.present", False, subject.reason or "no file holds rollouts")
+    elif not subject.asked("from files"):
+        yield held("rollouts.present", False, "no file holds rollouts")
+    else:
+        for rule in RULES:
+            for found in subject.asked(rule.query) if rule.query else ():
+                yield outcome(rule.id, *found)
+
+
+def _golden(subject: Subject) -> Checks:
+    """The golden reports, each by itself, and files that belong to none."""
+    goldens, folder = subject.package.goldens, subject.package.folder / GOLDEN_REPORTS
+    if not goldens:
+        drafts = names_in(folder / DRAFTS)
+        waiting = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
+        yield held("golden.present", False, f"no golden_reports/*_golden_report.md{waiting}")
+    for each_golden in goldens:
+        yield from _report(subject, each_golden)
+    whole = [golden for golden in goldens if not golden.is_comparison]
+    owned = {
+        path.name for each in whole for path in (each.metrics, each.anchor_facts, each.shallow)
+    }
+    for file in names_in(folder):
+        is_ours = re.search(r"[_-](?:metrics|anchor[_-]facts)\.json\Z|[_-]shallow\.md\Z", file)
+        if is_ours and file not in owned:
+            told = f"{GOLDEN_REPORTS}/{file}"
+            yield outcome("golden.orphans", WARN, told, told)
+
+
+def _report(subject: Subject, golden: Golden) -> Checks:
+    file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report, text_of)
+    if not isinstance(text, str):
+        yield held("golden.present", False, str(text), file)
+        return
+    yield held("golden.present", True, "it is there", file)
+    whole = _sections("golden.sections", text, file)
+    yield whole
+    named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
+    missing = [section.title for section in SECTIONS if section.title not in named]
+    if whole.status != FAIL and missing and not golden.is_comparison:
+        told = f"{file}: no heading names {listed(missing, most=11)}"
+        yield outcome("golden.sections", WARN, told, file)
+    yield _curated("golden.curated", text, file)
+    found = subject.findings.get(golden.report)
+    if subject.warehouse is None or found is None:
+        told = "there are no rollouts to compare it with"
+        yield outcome("golden.verified", SKIP, told, file)
+        found = []
+    else:
+        others = [each for each in found if each.file == golden.report.name]
+        yield from _contradicted("golden.verified", others, file, "claim")
+        cited = [
+            e.claim for e in others if e.check in ("citation", "task") and e.status == VERIFIED
+        ]
+        parsed = [citation.parse(claim) for claim in cited]
+        n_tasks = len({each.task_id for each in parsed if each}) or len({*cited})
+        if not golden.is_comparison:
+            told = f"cites {counted(n_tasks, 'task')} of the rollouts"
+            yield held("golden.evidence", n_tasks >= LEAST_TASKS, told, file)
+    if not golden.is_comparison:
+        yield from _metrics(subject, golden, [*found])
+        yield from _facts(subject, golden, found)
+        yield from _shallow(golden, text)
+
+
+def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Checks:
+    given, file = read(golden.metrics, object_of), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
+    if not isinstance(given, dict):
+        yield held("metrics.present", False, str(given), file)
+        return
+    yield held("metrics.present", True, "it is there", file)
+    values = sidecar.canonical(given)
+    bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
+    told = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
+    yield held("metrics.keys", not bad, told, file)
+    if subject.warehouse is None:
+        told = "there are no rollouts to recompute it from"
+        yield outcome("metrics.values", SKIP, told, file)
+    else:
+        of_sidecar = [each for each in found if each.check == sidecar.CHECK]
+        yield from _contradicted("metrics.values", of_sidecar, file, "value")
+
+
+def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks:
+    own = golden.anchor_facts.name
+    content, file = read(golden.anchor_facts, object_of), f"{GOLDEN_REPORTS}/{own}"
+    listed_facts = content.get("anchor_facts") if isinstance(content, dict) else None
+    if not isinstance(listed_facts, list) or not 0 < len(listed_facts) <= MOST_FACTS:
+        lack = f"no list of 1 to {MOST_FACTS} facts under anchor_facts"
+        told = lack if isinstance(content, dict) else str(content)
+        yield held("facts.present", False, told, file)
+        return
+    facts = [fact if isinstance(fact, dict) else {} for fact in listed_facts]
+    names = [str(fact.get("id") or "") for fact in facts]
+    texts = [str(fact.get("fact") or "").strip() for fact in facts]
+    yield held("facts.present", True, counted(len(facts), "fact"), file)
+    faults = ["ids are absent or repeated"] if "" in names or len({*names}) < len(names) else []
+    for name, text, fact in zip(names, texts, facts, strict=True):
+        if len(text) < SHORTEST:
+            faults.append(f'{name}: "{text}" is no statement of {SHORTEST} characters')
+        elif fact.get("difficulty") not in DIFFICULTIES:
+            faults.append(f"{name}: no difficulty of {', '.join(DIFFICULTIES)}")
+    yield from every("facts.shape", faults, file, "id, fact, difficulty")
+    plain: dict[str, list[str]] = {}
+    for name, text in zip(names, texts, strict=True):
+        if len(text) >= SHORTEST:
+            plain.setdefault(" ".join(re.findall(r"\w+", text.casefold())), []).append(name)
+    twice = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in plain.values() if len(ids) > 1]
+    yield from every("facts.distinct", twice, file, f"all {len(facts)}")
+    shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
+    yield held("facts.count", len(plain) >= subject.least_facts, shown, file)
+    of_facts = [each for each in found if each.file == own]
+    if subject.warehouse is None or any(each.claim == own for each in of_facts):
+        yield outcome("facts.exist", SKIP, "there are no rollouts to look them up in", file)
+    else:
+        yield from _contradicted("facts.exist", of_facts, file, "claim")
+    if isinstance(content, dict) and content.get("review_required"):
+        yield outcome("facts.reviewed", WARN, file, file)
+
+
+def _shallow(golden: Golden, text: str) -> Checks:
+    told, file = read(golden.shallow, text_of), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
+    report = blocks.read(told if isinstance(told, str) else "")
+    is_there = any(block.kind in ("heading", "table") for block in report.blocks)
+    reason = "neither headings nor tables" if isinstance(told, str) else str(told)
+    yield held("shallow.present", is_there, "it is there" if is_there else reason, file)
+    if isinstance(told, str):
+        n_cited = sum(len(unit.cites) for unit in units(report))
+        n_words, n_all = len(told.split()), len(text.split())
+        shown = f"{counted(n_cited, 'citation')}, {n_words:,} words to {n_all:,} of the report"
+        is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all
+        yield held("shallow.shallow", is_shallow, shown, file)
+
+
+def _sharing(subject: Subject) -> Checks:
+    """What a look for private data found, file by file."""
+    if subject.leaks is None:
+        told = "nobody looked for private data; run `blade sanitize --check`"
+        yield outcome("sanitized.clean", SKIP, told)
+    elif not subject.leaks:
+        yield held("sanitized.clean", True, "nothing private found")
+    for file in sorted({file for file, _, _ in subject.leaks or ()}):
+        here = [(line, kind) for at, line, kind in subject.leaks or () if at == file]
+        first = min((line for line, _ in here if line), default=None)
+        told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
+        place = f"{file}:{first}" if first else file
+        yield outcome("sanitized.clean", FAIL, f"{place} {told}", file, first)
+
+
+def _section(heading: str) -> str | None:
+    """BLADE's section that a heading opens, whatever words its author chose."""
+    words = TABLE["sections"].items()
+    return next((title for title, told in words if re.search(told, heading, re.IGNORECASE)), None)
+
+
+def _sections(id_: str, text: str, file: str) -> Check:
+    """Some sections, and none that is a heading with nothing below it."""
+    lines = text.split("\n")
+    places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
+    levels = [len(lines[at - 1]) - len(lines[at - 1].lstrip().lstrip("#")) for at in places]
+    blank = []
+    for at, until, level, below in zip(
+        places, [*places[1:], len(lines) + 1], levels, [*levels[1:], 0], strict=True
+    ):
+        told = re.sub(r"<!--.*?-->", "", "\n".join(lines[at : until - 1]), flags=re.DOTALL)
+        if below <= level and not told.strip():
+            blank.append(f"{lines[at - 1].strip(' #')} (line {at})")
+    told = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
+    return held(id_, not blank and len(places) >= LEAST_SECTIONS, told, file)
+
+
+def _curated(id_: str, text: str, file: str) -> Check:
+    found = [text.count("\n", 0, match.start()) + 1 for match in CURATE.finditer(text)]
+    told = (
+        f"line {found[0]}: {counted(len(found), 'place')} to curate" if found else "no place left"
+    )
+    return held(id_, not found, told, file, found[0] if found else None)
+
+
+def _contradicted(id_: str, found: Sequence[Finding], file: str, noun: str) -> Checks:
+    wrong = [finding for finding in found if finding.status == CONTRADICTED]
+    faults = [
+        f"line {finding.line}: {finding.claim}"
+        + (f", expected {finding.expected}" if finding.expected else "")
+        for finding in wrong
+    ]
+    n_held = sum(finding.status == VERIFIED for finding in found)
+    lines = [finding.line for finding in wrong]
+    yield from every(id_, faults, file, f"{counted(n_held, noun)} verified", lines)
+
+
+def _is_given(key: str, value: Any) -> bool:
+    """A name, a rate between 0 and 1, or a count."""
+    if key in REQUIRED[:2]:
+        return isinstance(value, str) and bool(value.strip())
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return 0 <= value <= 1 if key.startswith("pass") else value >= 0 and value == value // 1
+
+
+# What answers the rules of a phase, each outcome with the id of its rule.
+CHECKS: dict[str, Callable[[Subject], Checks]] = {
+    SKILL: _skill,
+    ROLLOUTS: _rollouts,
+    GOLDEN: _golden,
+    SHARING: _sharing,
+}

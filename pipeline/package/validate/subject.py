@@ -16,7 +16,7 @@ from pipeline.report.sources import Opened
 from pipeline.text import one_line
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"
-LONGEST, LONGEST_NAME, MOST_LISTED, MOST_FAILURES = 400, 120, 5, 10
+LONGEST, MOST_FAILURES = 400, 10
 T = TypeVar("T")
 
 
@@ -125,14 +125,3 @@ def every(
         yield held(id_, False, f"{len(faults) - MOST_FAILURES} more", file)
     if not faults:
         yield held(id_, True, well, file)
-
-
-def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
-    """The first of many, and how many more there are."""
-    shown = ", ".join(one_line(each, LONGEST_NAME) for each in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

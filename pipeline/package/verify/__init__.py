@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from pipeline.package.verify import arithmetic, citations, facts, quotes, sidecar
-from pipeline.package.verify.evidence import evidence
+from pipeline.package.verify.evidence import QUERIES, evidence
 from pipeline.package.verify.facts import FactsFile
 from pipeline.package.verify.sidecar import Sidecar
 from pipeline.package.verify.units import FORMS, units
@@ -31,10 +31,6 @@ CHECKS: dict[str, list[str]] = FORMS["checks"]
 GROUPS = tuple(dict.fromkeys(group for group, _ in CHECKS.values()))
 READ_FROM_TEXT = re.compile(FORMS["redacted"]["from_text"])
 REDACTED = "these data are redacted, and what is read from their text may differ"
-HAS_REDACTED = """
-select 1 from main.events
-where contains(text, 'redacted') or contains(arguments, 'redacted') limit 1
-"""
 
 __all__ = ["CONTRADICTED", "UNCHECKED", "VERIFIED", "Finding", "fix", "summary", "verify"]
 
@@ -90,18 +86,6 @@ def summary(findings: Iterable[Finding]) -> dict[str, Any]:
     return {**counts, **{each: sum(group[each] for group in counts.values()) for each in STATUSES}}
 
 
-def summary_line(counts: Mapping[str, Any]) -> str:
-    """The same in a line for people."""
-    parts = []
-    for name in GROUPS:
-        told = [f"{counts[name][each]:,} {each}" for each in STATUSES if counts[name][each]]
-        parts += [f"{name} {', '.join(told)}"] if told else []
-    verdict = (
-        f"{counts[CONTRADICTED]:,} contradicted" if counts[CONTRADICTED] else "no contradiction"
-    )
-    return f"{verdict}: {'; '.join(parts) or 'nothing to verify'}"
-
-
 def _softened(findings: list[Finding], source: Opened) -> list[Finding]:
     """What redaction may have changed in the data contradicts nobody."""
 
@@ -109,7 +93,7 @@ def _softened(findings: list[Finding], source: Opened) -> list[Finding]:
         told = each.claim if each.check == "sidecar" else each.source
         return each.status == CONTRADICTED and bool(READ_FROM_TEXT.search(told))
 
-    if not any(map(is_soft, findings)) or not source.execute(HAS_REDACTED).fetchall():
+    if not any(map(is_soft, findings)) or not source.execute(QUERIES["redacted"]).fetchall():
         return findings
     return [
         replace(each, status=UNCHECKED, expected=None, source=f"{each.source}: {REDACTED}")

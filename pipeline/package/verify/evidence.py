@@ -8,35 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.citation import Citation
+from pipeline.package.verify.units import FORMS
 from pipeline.report.sources import Opened
 
 LARGEST = 2**31 - 1
 MOST_NAMES, MOST_KNOWN = 3, 10_000
+QUERIES: dict[str, str] = FORMS["queries"]
 
 Key = tuple[str, str, int]
-
-ASKED = """
-with asked as (
-    select unnest(?::varchar[]) as run_id, unnest(?::varchar[]) as task_id,
-        unnest(?::bigint[]) as rollout_index
-)
-"""
-# An attempt that left no row is cited too, by the place it would have had.
-ROLLOUTS = f"""
-{ASKED}
-select asked.*, case when is_scored then is_pass end, coalesce(n_events, 0), coalesce(modes, [])
-from asked
-left join main.rollouts as rollouts using (run_id, task_id, rollout_index)
-left join (
-    select run_id, task_id, rollout_index, list(distinct mode) as modes
-    from main.rollout_modes group by all
-) using (run_id, task_id, rollout_index)
-where rollouts.run_id is not null
-    or (run_id, task_id, rollout_index) in (
-        select (run_id, task_id, rollout_index) from main.expected
-        union all select (run_id, task_id, rollout_index) from main.failures
-    )
-"""
 
 
 @dataclass(frozen=True)
@@ -76,10 +55,7 @@ class Evidence:
         if each.rollout in self.rollouts:
             n_events = self.rollouts[each.rollout].n_events
             return f"events of this rollout: 1 to {n_events}" if n_events else "it has no events"
-        rows = self.source.execute(
-            "select rollout_index from main.rollouts where run_id = ? and task_id = ? order by all",
-            [each.run_id, each.task_id],
-        )
+        rows = self.source.execute(QUERIES["indexes"], [each.run_id, each.task_id])
         there = ", ".join(str(index) for (index,) in rows.fetchall())
         return f"rollouts of this task: {there or 'none'}"
 
@@ -98,31 +74,32 @@ def evidence(source: Opened, cited: Iterable[Citation]) -> Evidence:
     keys = list(dict.fromkeys(each.rollout for each in cited if each.rollout_index <= LARGEST))
     rollouts = {
         (run, task, index): Rollout(is_pass, n_events, frozenset(modes))
-        for run, task, index, is_pass, n_events, modes in asked(source, ROLLOUTS, keys)
+        for run, task, index, is_pass, n_events, modes in asked(source, "rollouts", keys)
     }
+    models, outcomes, labels, modes = (
+        source.execute(QUERIES[name]).fetchall()
+        for name in ("models", "buckets", "labels", "modes")
+    )
     buckets: dict[str, dict[str, str]] = {}
-    query = "select run_id, task_id, bucket from main.task_outcomes order by all"
-    for run, task, bucket in source.execute(query).fetchall():
+    for run, task, bucket in outcomes:
         buckets.setdefault(run, {})[task] = bucket
-    models = source.execute("select run_id, model from main.runs order by all").fetchall()
-    labels = source.execute("select run_id, task_id, cause from main.labels").fetchall()
-    named = source.execute("select distinct mode from main.failure_modes").fetchall()
     return Evidence(
         source,
         rollouts,
         dict(models),
         buckets,
         {(run, task): cause for run, task, cause in labels},
-        frozenset(mode for (mode,) in named),
+        frozenset(mode for (mode,) in modes),
         frozenset(task for tasks in buckets.values() for task in tasks),
     )
 
 
-def asked(source: Opened, query: str, keys: Sequence[Key]) -> list[Any]:
-    """The rows of a query for these rollouts."""
+def asked(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
+    """What a query by its name says of these rollouts."""
     if not keys:
         return []
     bound = [list(column) for column in zip(*keys, strict=True)]
+    query = f"with asked as ({QUERIES['asked']}) {QUERIES[name]}"
     rows: list[Any] = source.execute(query, bound).fetchall()
     return rows
 

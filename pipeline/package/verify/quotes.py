@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.citation import Citation
-from pipeline.package.verify.evidence import ASKED, Evidence, Key, asked
+from pipeline.package.verify.evidence import QUERIES, Evidence, Key, asked
 from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, visible
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import REDACTION, neutral
@@ -21,29 +21,6 @@ CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u202
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 EDGES = " .,;:!?"
 SHORTEST, CHUNK = 12, 50
-# All that is on record of rollouts: events, then everything else, the question included.
-KEY = "run_id, task_id, rollout_index"
-RECORD = f"""
-{ASKED}
-select {KEY}, seq, null, coalesce(tool || ' ', '') || arguments
-from asked inner join main.events using ({KEY}) where arguments is not null
-union all
-select {KEY}, seq, call_id, text from asked inner join main.events using ({KEY})
-""" + "".join(
-    f"""
-union all
-select {KEY}, null, null, unnest([{columns}]) from asked inner join main.{relation} using ({keys})
-"""
-    for relation, keys, columns in (
-        ("rollouts", KEY, "final_text, answer, verifier::varchar"),
-        ("failures", KEY, "message, verifier::varchar"),
-        ("rollout_modes", KEY, "snippet"),
-        ("health_findings", KEY, "message"),
-        ("task_prompts", "run_id, task_id", "prompt, system_prompt"),
-    )
-)
-# Words of ours that a report may set in quotes.
-OURS = "select stage from main.funnel union select title from main.failure_modes"
 
 
 @dataclass(frozen=True)
@@ -71,7 +48,7 @@ def found(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
     """Whether each stands where it should."""
     keys = sorted({each.rollout for quote in quotes for each in quote.cited})
     said = _said(known, keys)
-    ours = known.source.execute(OURS).fetchall() if quotes else []
+    ours = known.source.execute(QUERIES["ours"]).fetchall() if quotes else []
     for quote in quotes:
         yield from _finding(quote, said, [words for (words,) in ours if words])
 
@@ -135,7 +112,7 @@ def _said(known: Evidence, keys: list[Key]) -> dict[Key, list[Said]]:
     """All texts of these rollouts, some rollouts at a time."""
     found: dict[Key, list[Said]] = {each: [] for each in keys}
     for start in range(0, len(keys), CHUNK):
-        rows = asked(known.source, RECORD, keys[start : start + CHUNK])
+        rows = asked(known.source, "record", keys[start : start + CHUNK])
         for run, task, index, seq, call, text in rows:
             if text:
                 found[run, task, index].append((seq, call, text))

@@ -10,30 +10,16 @@ from decimal import Decimal
 from typing import Any
 
 from pipeline.package.json_places import Path, lines
+from pipeline.package.verify.units import FORMS
 from pipeline.report.blocks import Source
 from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
 from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answer, Finding
 
 CHECK = "sidecar"
-# Names of the public toolkit's sidecars.
-SYNONYMS = {
-    "model": "model_name",
-    "num_tasks": "total_tasks",
-    "num_rollouts": "total_rollouts",
-    "always_fail_tasks": "never_pass_tasks",
-    "pass@1": "pass_at_1",
-    "pass@k": "pass_at_k",
-}
-# Run metrics by their key in a sidecar.
-COLUMNS = {
-    "total_tasks": "n_tasks",
-    "total_rollouts": "n_rollouts",
-    "pass_at_1": "pass_at_1",
-    "pass_at_k": "pass_at_k",
-    "k": "k",
-    **{name: name for name in (*LEVELS, *UNCERTAINTY)},
-    **COUNTS,
-}
+SYNONYMS: dict[str, str] = FORMS["sidecar"]["synonyms"]
+# The key of a sidecar that each column of run_metrics has.
+KEYS = {name: name for name in ("pass_at_1", "pass_at_k", "k", *LEVELS, *UNCERTAINTY)}
+KEYS |= {column: name for name, column in (FORMS["sidecar"]["totals"] | COUNTS).items()}
 MOST_DIGITS, LARGEST = 300, 1e15
 OF_RUN = re.compile(
     r"from run_metrics where run_id = '(?P<run>[^']+)'\s*:\s*(?P<columns>\w+(?:\s*,\s*\w+)*)"
@@ -66,13 +52,11 @@ def read(text: str, file: str) -> Sidecar:
         return Sidecar(file, (), {}, f"it is not JSON: {str(error)[:80]}")
     if not isinstance(content, dict):
         return Sidecar(file, (), {}, "it is no JSON object")
-    listed = content.get("runs")
-    if isinstance(listed, list):
-        runs = [
-            (("runs", str(no)), each) for no, each in enumerate(listed) if isinstance(each, dict)
-        ]
-        return Sidecar(file, tuple(runs), lines(text))
-    return Sidecar(file, (((), content),), lines(text))
+    runs: list[tuple[Path, Any]] = [((), content)]
+    if isinstance(listed := content.get("runs"), list):
+        runs = [(("runs", str(no)), each) for no, each in enumerate(listed)]
+    known = tuple(run for run in runs if isinstance(run[1], dict))
+    return Sidecar(file, known, lines(text))
 
 
 def _integer(digits: str) -> int | float:
@@ -175,8 +159,7 @@ class Figures:
         """The values of a source that asks for figures of one run."""
         match = OF_RUN.fullmatch(source.text)
         told = self._runs.get(match["run"]) if match else None
-        named = {column: name for name, column in COLUMNS.items()}
         wanted = re.split(r"\s*,\s*", match["columns"]) if match else []
-        if told is None or any(named.get(column) not in told for column in wanted):
+        if told is None or any(KEYS.get(column) not in told for column in wanted):
             return Answer(fault="not among the figures of the sidecar")
-        return Answer(tuple((column, told[named[column]]) for column in wanted))
+        return Answer(tuple((column, told[KEYS[column]]) for column in wanted))
