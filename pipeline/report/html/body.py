@@ -9,7 +9,10 @@ from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import mdTrim
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import getLine, table
 from markdown_it.token import Token
 
 from pipeline.report.figures import MARK
@@ -17,6 +20,14 @@ from pipeline.report.filters import CHART, href, link, restored, target
 
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
+# Most lines of ours: words in which nothing is markup, names between backquotes, and marks. They
+# need no parser, which would take nine tenths of a page's time.
+PLAIN = re.compile(
+    r"(?:[^\W_]++|(?<=[^\W_])_(?=[^\W_])|[ .,:;%+/()='\"?@^#-]++"
+    r"|`[^`\s\0](?:[^`\n\0]*[^`\s\0])?`(?!`)|<!--blade:[^<>\s]+-->)*+"
+)
+PIECE = re.compile(rf"`([^`]+)`|{MARK.pattern}")
+PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = re.compile(r"<!--.*?-->")
 # What may open a section, by its end.
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
@@ -26,13 +37,8 @@ PART = 3
 CARD = "Task "
 # Longer cells get room, shorter ones stay on a line.
 LONG, SHORT = 36, 26
-# How the parts of a table are written; it scrolls in itself.
-TABLE = {
-    "table_open": '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n',
-    **{"thead_open": "<thead>", "tr_open": "<tr>", "th_close": "</th>", "td_close": "</td>"},
-    **{"tr_close": "</tr>\n", "thead_close": "</thead>\n", "tbody_open": "<tbody>\n"},
-    **{"tbody_close": "</tbody>", "table_close": "</table></div>\n"},
-}
+# A table scrolls in itself.
+TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
 
 Tokens = Sequence[Token]
 
@@ -53,16 +59,33 @@ class Body(RendererHTML):
 
     def section(self, text: str, *, name: str) -> tuple[str, str]:
         """The first paragraph of a section, which says what it found, and all that follows."""
-        parser = _parser()
-        tokens = parser.parse(text)
+        tokens = _parser(of_lines=False).parse(text)
         ends = (at for at, token in enumerate(tokens, 1) if token.type in LEAD and not token.level)
         n_first = next(ends, 0) if tokens and tokens[0].type in LEAD.values() else 0
         self.name = self.part = name
         self.n_cards = 0
-        lead, rest = (
-            self.render(part, parser.options, {}) for part in (tokens[:n_first], tokens[n_first:])
-        )
+        lead, rest = self._written(tokens[:n_first]), self._written(tokens[n_first:])
         return lead, rest + self._closed(0)
+
+    def _written(self, tokens: Tokens) -> str:
+        options = _parser(of_lines=False).options
+        return "".join(
+            self.line(token.content)
+            if token.type == "inline"
+            else self.rules.get(token.type, self.renderToken)(tokens, idx, options, {})
+            for idx, token in enumerate(tokens)
+        )
+
+    def line(self, text: str) -> str:
+        """What stands on a line, or in a paragraph: its figures marked, its citations linked."""
+        if not PLAIN.fullmatch(text):
+            return self.renderInline(_pieces(text), _parser(of_lines=True).options, {})
+        *pieces, last = PIECE.split(text)
+        told = [
+            _marked(before, source) if source else escape(before) + self._code(name)
+            for before, name, source in zip(*[iter(pieces)] * 3, strict=True)
+        ]
+        return "".join(told) + escape(last)
 
     def heading_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Some headings split a section into parts, those below that name a task fold."""
@@ -75,12 +98,14 @@ class Body(RendererHTML):
         closed = self._closed(level)
         # No level is left out where a report on one run has no parts.
         tag = "h4" if self.ends else "h3"
+        pieces = _pieces(title.content)
         if level <= PART and not title.content.startswith(CARD):
-            self.part, self.n_cards = self._id(f"{self.name}/{_plain(title)}"), 0
+            told = (each.content for each in pieces if each.type in ("text", "code_inline"))
+            self.part, self.n_cards = self._id(f"{self.name}/{restored(''.join(told))}"), 0
             self.ends.append((level, "</section>\n"))
             self.heading_end = f"{_anchor(self.part)}</h3>\n"
             return f'{closed}<section class="part" id="{escape(self.part)}"><h3>'
-        if name := next((each.content for each in _children(title, "code_inline")), None):
+        if name := next((each.content for each in pieces if each.type == "code_inline"), None):
             card = self._id(f"{self.part}/{restored(name)}")
             self.n_cards += 1
             self.ends.append((level, "</details>\n"))
@@ -100,19 +125,24 @@ class Body(RendererHTML):
         self.ends = [each for each in self.ends if each[0] < level]
         return "".join(reversed(ended))
 
-    def renderToken(self, tokens: Tokens, idx: int, *rest: Any) -> str:  # noqa: N802, the library's
-        """A part of a table, or whatever else has no method here."""
-        return TABLE.get(tokens[idx].type) or super().renderToken(tokens, idx, *rest)
+    def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Rows of cells, the first of them heads."""
+        head, *rows = tokens[idx].meta["rows"]
+        are_right = tokens[idx].meta["are_right"]
+        told = "".join(self._row("td", row, are_right) for row in rows)
+        body = f"<tbody>\n{told}</tbody>" if rows else ""
+        heads = self._row('th scope="col"', head, are_right)
+        return f"{TABLE}<thead>{heads}</thead>\n{body}</table></div>\n"
 
-    def td_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
+    def _row(self, opening: str, cells: Sequence[str], are_right: Sequence[bool]) -> str:
         """Numbers stand right; few words stay on a line, many get room."""
-        tag, n_characters = tokens[idx].tag, len(COMMENT.sub("", tokens[idx + 1].content))
-        looks = "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
-        looks = "n" if tokens[idx].attrs else looks
-        scope = ' scope="col"' if tag == "th" else ""
-        return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
-
-    th_open = td_open
+        told = []
+        for text, is_right in zip(cells, are_right, strict=True):
+            n_characters = len(COMMENT.sub("", text))
+            looks = "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
+            looks = ' class="n"' if is_right else looks and f' class="{looks}"'
+            told.append(f"<{opening}{looks}>{self.line(text)}</{opening[:2]}>")
+        return f"<tr>{''.join(told)}</tr>\n"
 
     def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Escaped; what a marker stands behind is a figure."""
@@ -161,7 +191,7 @@ class Body(RendererHTML):
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    return _alone().render(_parser().parseInline(text), _parser().options, {})
+    return _alone().line(text)
 
 
 @cache
@@ -181,19 +211,53 @@ def _marked(text: str, source: str) -> str:
     return escape(text[: word.start()]) + figure
 
 
-def _children(token: Token, *types: str) -> list[Token]:
-    return [each for each in token.children or [] if each.type in types]
-
-
-def _plain(heading: Token) -> str:
-    """The text of a heading, without markers."""
-    return restored("".join(each.content for each in _children(heading, "text", "code_inline")))
+def _pieces(text: str) -> list[Token]:
+    """The parts of a line of Markdown."""
+    return _parser(of_lines=True).parseInline(text)[0].children or []
 
 
 @cache
-def _parser() -> MarkdownIt:
-    """No links: the page leads nowhere outside itself."""
+def _parser(*, of_lines: bool) -> MarkdownIt:
+    """Of lines, or of blocks whose lines are left as they are. No links: none lead outside."""
     made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
     made.disable(["link", "image", "autolink", "reference"])
-    made.enable("table")
+    if not of_lines:
+        made.disable(["inline", "text_join"]).enable("table")
+        made.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     return made
+
+
+def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """A table where the library finds one, as one token: it makes three of every cell."""
+    is_table = table(state, first, last, silent=True)
+    if silent or not is_table:
+        return is_table
+    around, state.parentType = state.parentType, "table"
+    ends = state.md.block.ruler.getRules("blockquote")
+    heads = _cells(getLine(state, first))
+    rows, line = [heads], first + 2
+    while line < last and state.sCount[line] >= state.blkIndent and not state.is_code_block(line):
+        text = getLine(state, line)
+        # No other block begins with a pipe.
+        if not text.startswith("|") and (
+            not mdTrim(text) or any(end(state, line, last, True) for end in ends)
+        ):
+            break
+        cells = _cells(text)[: len(heads)]
+        rows.append([*cells, *[""] * (len(heads) - len(cells))])
+        line += 1
+    token = state.push("table", "table", 0)
+    are_right = [":" in rule for rule in _cells(getLine(state, first + 1))]
+    token.meta = {"rows": rows, "are_right": are_right}
+    state.line, state.parentType = line, around
+    return True
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row."""
+    found = PIPE.split(mdTrim(line))
+    if not found[0]:
+        del found[0]
+    if found and not found[-1]:
+        del found[-1]
+    return [mdTrim(each.replace("\\|", "|")) for each in found]
