@@ -7,16 +7,17 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from markupsafe import Markup
 
+from pipeline.citation import Citation
 from pipeline.report import charts, filters, markdown, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
@@ -75,6 +76,15 @@ class Page:
     script: tuple[Markup, str]
 
 
+class Draft(NamedTuple):
+    """What a page is made of: each section with its account, and the events of what they cite."""
+
+    content: Content
+    document: Document
+    sections: dict[Section, str]
+    cited: dict[Citation, set[int]]
+
+
 @dataclass(frozen=True)
 class Drawing:
     """Draws each chart once: where it would stand again there is a link to it."""
@@ -98,35 +108,52 @@ class Drawing:
         return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
 
 
-def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
-    """The whole file."""
+def render(
+    source: Source, pages: Iterable[tuple[Content, Document]], *, folder: Path | None
+) -> list[str]:
+    """The whole file of each page; what all of them cite is read at once."""
+    drafts = [_draft(*page, folder) for page in pages]
+    evidence = collect(source, [draft.cited for draft in drafts])
+    return [_page(source, *each, folder) for each in zip(drafts, evidence, strict=True)]
+
+
+def _draft(content: Content, document: Document, folder: Path | None) -> Draft:
+    with templates.explained(folder):
+        sections = {
+            section: f"{text}\n\n{account(section, content, folder)}".strip()
+            for section, text in document.sections.items()
+        }
+    runs = {run.run_id for run in content.runs}
+    return Draft(content, document, sections, cited(sections.values(), runs))
+
+
+def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path | None) -> str:
+    content = draft.content
     templates_ = environment(folder)
-    sections = {
-        section: f"{text}\n\n{account(section, content, folder)}".strip()
-        for section, text in document.sections.items()
-    }
-    wanted = cited(sections.values(), {run.run_id for run in content.runs})
-    evidence = collect(source, wanted)
     drawing = Drawing(content, set())
     found = _benchmarks(content, drawing)
     writer = body.Body(
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
     )
-    parts = [_part(*each, writer) for each in sections.items()]
+    parts = [_part(*each, writer) for each in draft.sections.items()]
     told = Page(
-        title=Markup(body.inline(document.title)),
-        opening=Markup(body.inline(document.opening)),
+        title=Markup(body.inline(draft.document.title)),
+        opening=Markup(body.inline(draft.document.opening)),
         benchmarks=found,
         n_benchmarks=len(content.benchmarks),
         summary=[part for part in parts if part.name in OPEN],
         strips=strips(source, content) if any(part.name == TASKS for part in parts) else [],
         parts=[part for part in parts if part.name not in OPEN],
         evidence=evidence,
-        n_cited=len(wanted),
+        n_cited=len(draft.cited),
         style=_asset(templates_, "style.css", "charts.css"),
         script=_asset(templates_, "script.js"),
     )
-    return templates_.get_template("page.html.j2").render(page=told)
+    with templates.explained(folder):
+        text = templates_.get_template("page.html.j2").render(page=told)
+    text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
+    templates.refuse_long(len(text), folder)
+    return text
 
 
 @cache
