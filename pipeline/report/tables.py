@@ -95,6 +95,8 @@ def rows(source: Source, table: Table) -> list[Row]:
 
 def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> list[Row]:
     """The rows of these keys, which the table's query reads as `wanted`."""
+    if not keys:
+        return []
     columns = ", ".join(f"unnest(${no}) as {name}" for no, name in enumerate(table.key, start=1))
     query = f"with wanted as (select {columns}) {table.select}"
     return _fetched(

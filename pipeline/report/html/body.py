@@ -41,6 +41,8 @@ LONG, SHORT = 36, 26
 TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
 
 Tokens = Sequence[Token]
+# Rows of cells as Markdown, the first of them heads; and which columns stand right.
+Grid = tuple[Sequence[Sequence[str]], Sequence[bool]]
 
 
 class Body(RendererHTML):
@@ -49,7 +51,7 @@ class Body(RendererHTML):
     Ids are unique among all sections; attributes that Markdown could bring along are left out.
     """
 
-    def __init__(self, draw: Callable[[str], str], cited: Set[str]) -> None:
+    def __init__(self, draw: Callable[[str], str | Grid], cited: Set[str]) -> None:
         super().__init__()
         self.draw, self.cited = draw, cited
         self.used_ids: set[str] = set()
@@ -126,22 +128,20 @@ class Body(RendererHTML):
         return "".join(reversed(ended))
 
     def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Rows of cells, the first of them heads."""
-        head, *rows = tokens[idx].meta["rows"]
-        are_right = tokens[idx].meta["are_right"]
-        told = "".join(self._row("td", row, are_right) for row in rows)
-        body = f"<tbody>\n{told}</tbody>" if rows else ""
-        heads = self._row('th scope="col"', head, are_right)
+        """Rows of cells."""
+        return self._grid(*tokens[idx].meta["grid"])
+
+    def _grid(self, rows: Sequence[Sequence[str]], are_right: Sequence[bool]) -> str:
+        heads = self._row('th scope="col"', rows[0], are_right)
+        told = "".join(self._row("td", row, are_right) for row in rows[1:])
+        body = f"<tbody>\n{told}</tbody>" if told else ""
         return f"{TABLE}<thead>{heads}</thead>\n{body}</table></div>\n"
 
     def _row(self, opening: str, cells: Sequence[str], are_right: Sequence[bool]) -> str:
-        """Numbers stand right; few words stay on a line, many get room."""
-        told = []
-        for text, is_right in zip(cells, are_right, strict=True):
-            n_characters = len(COMMENT.sub("", text))
-            looks = "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
-            looks = ' class="n"' if is_right else looks and f' class="{looks}"'
-            told.append(f"<{opening}{looks}>{self.line(text)}</{opening[:2]}>")
+        told = [
+            f"<{opening}{_looks(text, is_right)}>{self.line(text)}</{opening[:2]}>"
+            for text, is_right in zip(cells, are_right, strict=True)
+        ]
         return f"<tr>{''.join(told)}</tr>\n"
 
     def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
@@ -152,10 +152,11 @@ class Body(RendererHTML):
         return _marked(content, source[1]) if source else escape(content)
 
     def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """A chart; other comments are not shown, and nothing else of HTML is let through."""
+        """A chart or table; other comments are not shown, nothing else of HTML is let through."""
         content = tokens[idx].content.strip()
         if found := CHART.fullmatch(content):
-            return self.draw(found[1])
+            drawn = self.draw(found[1])
+            return drawn if isinstance(drawn, str) else self._grid(*drawn)
         return "" if COMMENT.fullmatch(content) else escape(content)
 
     def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
@@ -197,6 +198,14 @@ def inline(text: str) -> str:
 @cache
 def _alone() -> Body:
     return Body(draw=lambda _: "", cited=frozenset())
+
+
+def _looks(text: str, is_right: bool) -> str:
+    """Numbers stand right; few words stay on a line, many get room."""
+    if is_right:
+        return ' class="n"'
+    n_characters = len(COMMENT.sub("", text))
+    return ' class="w"' if n_characters > LONG else ' class="s"' if n_characters < SHORT else ""
 
 
 def _anchor(to: str) -> str:
@@ -247,8 +256,7 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
         rows.append([*cells, *[""] * (len(heads) - len(cells))])
         line += 1
     token = state.push("table", "table", 0)
-    are_right = [":" in rule for rule in _cells(getLine(state, first + 1))]
-    token.meta = {"rows": rows, "are_right": are_right}
+    token.meta = {"grid": (rows, [":" in rule for rule in _cells(getLine(state, first + 1))])}
     state.line, state.parentType = line, around
     return True
 

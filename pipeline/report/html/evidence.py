@@ -82,8 +82,6 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
         for wanted in pages
     ]
     keys = list(dict.fromkeys(chain.from_iterable(chosen)))
-    if not keys:
-        return [[] for _ in pages]
     found = {_of(row): row for row in rows_of(source, DECLARED["evidence"], keys)}
     differences = grouped(rows_of(source, DECLARED["evidence_differences"], keys), *KEY)
     shown = [

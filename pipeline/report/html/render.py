@@ -7,8 +7,8 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -23,6 +23,7 @@ from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.report.html import body
+from pipeline.report.html.body import Grid
 from pipeline.report.html.evidence import Evidence, cited, collect
 from pipeline.report.html.tasks import Strip, paths, strips
 from pipeline.report.markdown import COMPARISON, Document, Section
@@ -77,11 +78,12 @@ class Page:
 
 
 class Draft(NamedTuple):
-    """What a page is made of: each section with its account, and the events of what they cite."""
+    """What a page is made of: sections with the tables of their account, and what they cite."""
 
     content: Content
     document: Document
     sections: dict[Section, str]
+    tables: dict[str, Grid]
     cited: dict[Citation, set[int]]
 
 
@@ -90,7 +92,8 @@ class Drawing:
     """Draws each chart once: where it would stand again there is a link to it."""
 
     content: Content
-    drawn: set[str]
+    tables: Mapping[str, Grid]
+    drawn: set[str] = field(default_factory=set)
 
     def chart(self, name: str, **key: str) -> str:
         """The chart, or a link to it."""
@@ -101,9 +104,11 @@ class Drawing:
             self.drawn.add(id_)
         return chart
 
-    def placed(self, mark: str) -> str:
-        """The chart of a mark; of the only benchmark where none is named."""
+    def placed(self, mark: str) -> str | Grid:
+        """A table, or the chart of a mark; of the only benchmark where none is named."""
         name, key = filters.chart_key(mark)
+        if name == "account":
+            return self.tables[key["table"]]
         names = self.content.benchmarks
         return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
 
@@ -118,19 +123,24 @@ def render(
 
 
 def _draft(content: Content, document: Document, folder: Path | None) -> Draft:
-    with templates.explained(folder):
-        sections = {
-            section: f"{text}\n\n{account(section, content, folder)}".strip()
-            for section, text in document.sections.items()
-        }
+    sections: dict[Section, str] = {}
+    tables: dict[str, Grid] = {}
+    # What may be cited: sections, and names in their tables.
+    texts: list[str] = []
+    for section, text in document.sections.items():
+        told, own = account(section, content, folder)
+        sections[section] = f"{text}\n\n{told}".strip()
+        tables |= own
+        cells = (cell for rows, _ in own.values() for row in rows for cell in row if "`" in cell)
+        texts += [text, *dict.fromkeys(cells)]
     runs = {run.run_id for run in content.runs}
-    return Draft(content, document, sections, cited(sections.values(), runs))
+    return Draft(content, document, sections, tables, cited(texts, runs))
 
 
 def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path | None) -> str:
     content = draft.content
     templates_ = environment(folder)
-    drawing = Drawing(content, set())
+    drawing = Drawing(content, draft.tables)
     found = _benchmarks(content, drawing)
     writer = body.Body(
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
@@ -223,10 +233,11 @@ def metrics() -> dict[str, Any]:
         return tomllib.load(file)
 
 
-def account(section: Section, content: Content, folder: Path | None) -> str:
-    """The full account: tables of a section as Markdown with the marks of their figures."""
+def account(section: Section, content: Content, folder: Path | None) -> tuple[str, dict[str, Grid]]:
+    """The full account: the place of each table of a section in Markdown, and the tables."""
     pairs = {(each.base, each.candidate) for each in content.comparisons}
-    tables = []
+    shown: list[dict[str, Any]] = []
+    tables: dict[str, Grid] = {}
     for each in (each for each in metrics()["account"] if each["section"] == section.name):
         if section == COMPARISON:
             every = content.tables[each["table"]]
@@ -235,20 +246,21 @@ def account(section: Section, content: Content, folder: Path | None) -> str:
             rows = getattr(content, each["table"])
         # Without columns that nothing is in.
         columns = [
-            _column(name)
+            name
             for name in each["columns"].split()
             if any(row.values[name] not in (None, "", []) for row in rows)
         ]
         if columns:
-            shown = {"rows": rows[:MOST_ROWS], "n_rows": len(rows), "columns": columns}
-            tables.append({"title": each["title"], **shown})
-    template = markdown.environment(folder).get_template("account.md.j2")
-    return template.render(tables=tables, printed=_cell)
-
-
-def _column(name: str) -> dict[str, str]:
-    words = metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " ")
-    return {"name": name, "words": words, "rule": "---:" if name in metrics() else "---"}
+            shown.append({**each, "is_cut": len(rows) > MOST_ROWS, "relation": rows[0].relation})
+            told = [[_cell(row, name) for name in columns] for row in rows[:MOST_ROWS]]
+            heads = [
+                metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " ")
+                for name in columns
+            ]
+            tables[each["table"]] = ([heads, *told], [name in metrics() for name in columns])
+    with templates.explained(folder):
+        template = markdown.environment(folder).get_template("account.md.j2")
+        return template.render(tables=shown), tables
 
 
 def _cell(row: Row, name: str) -> str:
