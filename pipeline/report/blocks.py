@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
-from pipeline.text import ACTIVE, one_line
+from pipeline.text import one_line
 
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
@@ -215,17 +215,6 @@ def source_of(comment: str, line: int) -> Source | None:
     if colon < 0 or not told[colon + 1 :].strip():
         return Source(line, told, None, "no columns stand behind a colon")
     return Source(line, told, f"select {told[colon + 1 :].strip()}\n{told[:colon].strip()}")
-
-
-def literal(value: object) -> str:
-    """A value for the query of a source: nothing in it can end the comment or break its line."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return "null" if value is None else str(value).lower()
-    told = str(value).replace("'", "''")
-    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
-    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
-    # A browser ends a comment at --!> too.
-    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
 
 
 def masked(text: str, span: Span) -> str:
