@@ -27,6 +27,8 @@ PLAIN = re.compile(
     r"|`[^`\s\0](?:[^`\n\0]*[^`\s\0])?`(?!`)|<!--blade:[^<>\s]+-->)*+"
 )
 PIECE = re.compile(rf"`([^`]+)`|{MARK.pattern}")
+# What most cells hold.
+FIGURE = re.compile(rf"([A-Za-z0-9.,%+/-]+){MARK.pattern}")
 PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = re.compile(r"<!--.*?-->")
 # What may open a section, by its end.
@@ -80,6 +82,8 @@ class Body(RendererHTML):
 
     def line(self, text: str) -> str:
         """What stands on a line, or in a paragraph: its figures marked, its citations linked."""
+        if figure := FIGURE.fullmatch(text):
+            return _marked(*figure.groups())
         if not PLAIN.fullmatch(text):
             return self.renderInline(_pieces(text), _parser(of_lines=True).options, {})
         *pieces, last = PIECE.split(text)
@@ -263,9 +267,7 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 def _cells(line: str) -> list[str]:
     """The cells of a row."""
-    found = PIPE.split(mdTrim(line))
-    if not found[0]:
-        del found[0]
-    if found and not found[-1]:
-        del found[-1]
-    return [mdTrim(each.replace("\\|", "|")) for each in found]
+    inner = mdTrim(line).removeprefix("|")
+    if inner.endswith("|") and not inner.endswith("\\|"):
+        inner = inner[:-1]
+    return [mdTrim(each.replace("\\|", "|")) for each in PIPE.split(inner)]

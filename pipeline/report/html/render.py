@@ -264,12 +264,10 @@ def account(section: Section, content: Content, folder: Path | None) -> tuple[st
 
 
 def _cell(row: Row, name: str) -> str:
-    value = row.values[name]
-    if value is None or value == "":
-        return ""
+    value = getattr(row, name)
+    if isinstance(value, Figure):
+        form = metrics().get(name, {}).get("format", "num")
+        return "" if value.value is None else str(filters.FILTERS[form](value))
     if isinstance(value, list):
         return filters.listed(value)
-    figure = getattr(row, name)
-    if isinstance(figure, Figure):
-        return str(filters.FILTERS[metrics().get(name, {}).get("format", "num")](figure))
-    return filters.ref(str(value)) if name not in PLAIN else filters.cell(str(value))
+    return (filters.cell if value == "" or name in PLAIN else filters.ref)(str(value))
