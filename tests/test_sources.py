@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.report import sources
-from pipeline.report.blocks import Source, literal, read
+from pipeline.report.blocks import Source, read
+from pipeline.report.cited import literal
 from pipeline.report.sources import (
     CONTRADICTED,
     UNCHECKED,

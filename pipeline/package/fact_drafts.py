@@ -29,7 +29,8 @@ from pipeline.package.verify.units import (
     units,
     visible,
 )
-from pipeline.report.blocks import QUOTED, Block, literal, read
+from pipeline.report.blocks import QUOTED, Block, read
+from pipeline.report.cited import literal
 
 LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5
 TOLD = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.report import filters, markdown, sidecar
+from pipeline.report import markdown, sidecar
 from pipeline.report.comparisons import Comparison, comparisons
 from pipeline.report.content import Content, RunContent, collect, notices, runs
 from pipeline.report.markdown import OVERVIEW, SECTIONS, Section, document
 from pipeline.report.tables import EVERY as TABLES
 from pipeline.report.tables import HEALTH, OF_PAIRS, Source
 from pipeline.report.templates import check as check_templates
-from pipeline.report.templates import explained, refuse_long, replaced
+from pipeline.report.templates import replaced
 
 __all__ = [
     "HEALTH",
@@ -53,10 +53,10 @@ def texts(source: Source, content: Content, *, folder: Path | None = None) -> di
             f"benchmarks/{place}/": content.of_benchmark(name)
             for name, place in content.folders.items()
         }
-    for place, part in parts.items():
-        whole = document(part, folder=folder)
+    pages = [(part, document(part, folder=folder)) for part in parts.values()]
+    for place, (_, whole), html in zip(parts, pages, _html(source, pages, folder), strict=True):
         written[f"{place}report.md"] = whole.text
-        written[f"{place}report.html"] = _html(source, part, whole, folder)
+        written[f"{place}report.html"] = html
     for name, told in sidecars.items():
         written[f"runs/{name}/report.md"] = document(content.only([name]), folder=folder).text
         written[f"runs/{name}/metrics.json"] = told
@@ -77,15 +77,13 @@ def page(
         # An overview has none of their sections: a mistake in one of them is said all the same.
         for name in content.benchmarks:
             document(content.of_benchmark(name), folder=folder)
-    return _html(source, content, whole, folder) if as_html else whole.text
+    return _html(source, [(content, whole)], folder)[0] if as_html else whole.text
 
 
-def _html(source: Source, content: Content, whole: markdown.Document, folder: Path | None) -> str:
+def _html(
+    source: Source, pages: Sequence[tuple[Content, markdown.Document]], folder: Path | None
+) -> list[str]:
     # Only a page needs the parser of Markdown: other commands should not wait for it.
     from pipeline.report.html.render import render
 
-    with explained(folder):
-        text = render(source, content, whole, folder=folder)
-    text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
-    refuse_long(len(text), folder)
-    return text
+    return render(source, pages, folder=folder)

@@ -6,10 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
 
-from pipeline.text import ACTIVE, one_line
+from pipeline.text import one_line
 
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
@@ -183,19 +182,17 @@ class Report:
     """A Markdown text as blocks; fenced code, quoted blocks and comments are none."""
 
     text: str
-    blocks: tuple[Block, ...]
+    blocks: Sequence[Block]
     # Sources that no block stands before.
-    orphans: tuple[Source, ...]
+    orphans: Sequence[Source]
     # What is too long to be read, and was left out: line and number of characters.
-    unread: tuple[tuple[int, int], ...]
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return _starts(self.text)
+    unread: Sequence[tuple[int, int]]
+    # Where each line begins.
+    starts: Sequence[int]
 
     def line_at(self, offset: int) -> int:
         """The line that a place in the text stands on."""
-        return bisect_right(self._starts, offset)
+        return bisect_right(self.starts, offset)
 
 
 def read(text: str) -> Report:
@@ -215,17 +212,6 @@ def source_of(comment: str, line: int) -> Source | None:
     if colon < 0 or not told[colon + 1 :].strip():
         return Source(line, told, None, "no columns stand behind a colon")
     return Source(line, told, f"select {told[colon + 1 :].strip()}\n{told[:colon].strip()}")
-
-
-def literal(value: object) -> str:
-    """A value for the query of a source: nothing in it can end the comment or break its line."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return "null" if value is None else str(value).lower()
-    told = str(value).replace("'", "''")
-    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
-    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
-    # A browser ends a comment at --!> too.
-    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
 
 
 def masked(text: str, span: Span) -> str:
@@ -261,7 +247,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts = _starts(text)
+        self.starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self.ends = [*(start - 1 for start in self.starts[1:]), len(text)]
         self.n_lines = min(len(self.starts), MOST_LINES)
         self.blocks: list[Block] = []
@@ -300,7 +286,7 @@ class _Reader:
             at, was_blank = after, False
         if self.n_lines < len(self.starts) and self.text[self.starts[self.n_lines] :].strip():
             self.unread.append((self.n_lines + 1, len(self.text) - self.starts[self.n_lines]))
-        return Report(self.text, tuple(self.blocks), tuple(self.orphans), tuple(self.unread))
+        return Report(self.text, self.blocks, self.orphans, self.unread, self.starts)
 
     def line(self, at: int) -> str:
         return self.text[self.starts[at] : self.ends[at]].rstrip("\r").lstrip("\ufeff")
@@ -509,7 +495,3 @@ def _plain(value: float) -> str:
     if isinstance(value, int) or value == round(value):
         return f"{value:,.0f}"
     return f"{value:,.4f}".rstrip("0").rstrip(".")
-
-
-def _starts(text: str) -> list[int]:
-    return [0, *(match.end() for match in re.finditer("\n", text))]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.report.blocks import literal
 from pipeline.report.figures import MARK, Row
 from pipeline.report.filters import CHART, settled
 from pipeline.report.tables import EVERY, HEADLINES, Table
+from pipeline.text import ACTIVE
 
 BLANKS = re.compile(r"\n\n+")
 
@@ -128,6 +128,17 @@ class Sources:
                 for own in {"", row.values.get("run_id", "")}:
                     found[own].append(row)
         return self._of_runs[name][run_id]
+
+
+def literal(value: object) -> str:
+    """A value for the query of a source: nothing in it can end the comment or break its line."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return "null" if value is None else str(value).lower()
+    told = str(value).replace("'", "''")
+    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
+    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
+    # A browser ends a comment at --!> too.
+    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
 
 
 def _n_alike(cited: Sequence[Cited]) -> int:

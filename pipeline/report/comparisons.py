@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pipeline.report.figures import Row, grouped
-from pipeline.report.tables import OF_PAIRS, Source, rows
+from pipeline.report.tables import OF_PAIRS, Source, read
 from pipeline.report.wording import rounded
 
 STANDING = ("regressed", "improved", "")
@@ -161,7 +161,7 @@ def compared(found: Mapping[str, list[Row]]) -> list[Comparison]:
 
 def comparisons(source: Source) -> list[Comparison]:
     """The comparisons of a warehouse, or of what was asked on the spot."""
-    return compared({table.name: rows(source, table) for table in OF_PAIRS})
+    return compared(read(source, OF_PAIRS))
 
 
 def _changes(own: list[Row], ledgers: list[Row], changed: list[Row]) -> list[Change]:

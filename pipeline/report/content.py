@@ -13,7 +13,7 @@ from typing import Any
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
 from pipeline.report.figures import Row, grouped
-from pipeline.report.tables import EVERY, HEADLINES, OF_RUNS, Source, rows
+from pipeline.report.tables import EVERY, HEADLINES, OF_RUNS, Source, read
 
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 # What is said of single runs, and the runs it is said of; of notices what they are about.
@@ -185,7 +185,7 @@ class Content:
 
 def collect(source: Source, noticed: list[Row] | None = None) -> Content:
     """Read every table once; each is ordered down to its key. `noticed` goes before its notices."""
-    tables = {name: rows(source, table) for name, table in EVERY.items()}
+    tables = read(source, EVERY.values())
     if noticed is not None:
         tables["notices"] = noticed
     totals = [row for row in tables["totals"] if row.values["n_runs"] > 1]
@@ -210,7 +210,7 @@ def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
 
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
-    return _runs({table.name: rows(source, table) for table in (HEADLINES, *OF_RUNS)})
+    return _runs(read(source, (HEADLINES, *OF_RUNS)))
 
 
 def _runs(tables: Mapping[str, list[Row]]) -> list[RunContent]:

@@ -33,6 +33,7 @@ MOST_VALUES, MOST_SECONDS, MOST_SECONDS_IN_ALL = 10_000, 10.0, 60.0
 MOST_PAIRS = 250_000
 SKIPPED, DIFFERENT, OTHER_SHAPE, FARTHEST, ASTRAY = 3.0, 2.0, 0.5, 0.4, 2.5
 TOO_LONG = "too long to be read"
+DIGITS = re.compile(r"[\d.,%+-]+")
 LACKING = "a paragraph, list or table right before it"
 
 
@@ -203,7 +204,7 @@ def _of_block(
 
 def _named(report: Report, block: Block, values: list[Any]) -> list[Token]:
     """The figures of a block without those of cells that are a name which its sources give."""
-    names = {value for value in values if isinstance(value, str) and not _is_digits(value)}
+    names = {value for value in values if isinstance(value, str) and not DIGITS.fullmatch(value)}
     names |= {markdown_cell(name) for name in names}
     cells = [
         (span.start, span.end)
@@ -217,10 +218,6 @@ def _named(report: Report, block: Block, values: list[Any]) -> list[Token]:
         return place >= 0 and token.start < cells[place][1]
 
     return [token for token in block.tokens if not is_name(token)] if cells else block.tokens
-
-
-def _is_digits(text: str) -> bool:
-    return re.fullmatch(r"[\d.,%+-]+", text) is not None
 
 
 def _numbers(value: Any, words: str) -> list[float | None]:
@@ -263,16 +260,12 @@ def _by_column(
     return _aligned(tokens, [value for *_, value in known], astray=astray)
 
 
-def _nowhere(_i: int, _j: int) -> float:
-    return 0.0
-
-
 def _aligned(
     tokens: Sequence[Token],
     values: Sequence[float | None],
     *,
     is_refresh: bool = False,
-    astray: Callable[[int, int], float] = _nowhere,
+    astray: Callable[[int, int], float] = lambda _i, _j: 0.0,
 ) -> list[int | None]:
     """For each figure the value it prints; both keep their order, and either may be left out.
 
@@ -304,7 +297,8 @@ def _aligned(
         return _difference(tokens[i], values[j]) + astray(i, j)
 
     # costs[i][j]: the least for the first i figures and the first j values.
-    left_out = [0.0, *(_left_out(value) for value in values[first : first + n_theirs])]
+    theirs = values[first : first + n_theirs]
+    left_out = [0.0, *(0.0 if value is None else SKIPPED for value in theirs)]
     costs = [[0.0] * (n_theirs + 1) for _ in range(n_mine + 1)]
     for j in range(1, n_theirs + 1):
         costs[0][j] = costs[0][j - 1] + left_out[j]
@@ -329,10 +323,6 @@ def _aligned(
 def _n_leading(found: Iterable[bool]) -> int:
     """How many hold before the first that does not."""
     return sum(1 for _ in takewhile(bool, found))
-
-
-def _left_out(value: float | None) -> float:
-    return 0.0 if value is None else SKIPPED
 
 
 def _difference(token: Token, value: float | None) -> float:

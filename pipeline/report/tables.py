@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,12 +33,17 @@ class Table:
     where: str = ""
     n_first: int = 0
     of: str = ""
+    # The table that these are rows of; and the conditions of those that are of this one, by name.
+    within: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def select(self) -> str:
         """The query that gives its rows in order."""
+        shown = ", ".join(["*", *(f"{where} as {name}" for name, where in self.parts.items())])
         schema = "" if "." in self.relation else "main."
-        plain = f"from {schema}{self.relation}" + (f" where {self.where}" if self.where else "")
+        plain = f"select {shown} from {schema}{self.relation}"
+        plain += f" where {self.where}" if self.where else ""
         return f"{self.query or plain} order by {self.order}"
 
     @property
@@ -53,6 +58,9 @@ def _declared() -> dict[str, Table]:
     for each in found.values():
         each["key"] = tuple(each["key"].split())
         each["order"] = " ".join(each["order"].split())
+    for name, each in found.items():
+        if "within" in each:
+            found[each["within"]].setdefault("parts", {})[name] = each["where"]
     return {name: Table(name, **each) for name, each in found.items()}
 
 
@@ -64,6 +72,22 @@ OF_PAIRS = tuple(table for table in EVERY.values() if table.of == "pair")
 HEADLINES, HEALTH, FINDINGS = EVERY["headlines"], EVERY["health"], EVERY["findings"]
 
 
+def read(source: Source, tables: Iterable[Table]) -> dict[str, list[Row]]:
+    """The rows of tables by name; those that are part of another are asked for with it."""
+    found: dict[str, list[Row]] = {}
+    for table in tables:
+        found[table.name] = (
+            [
+                Row(table.relation, table.key, row.values)
+                for row in found[table.within]
+                if row.values[table.name]
+            ]
+            if table.within
+            else rows(source, table)
+        )
+    return found
+
+
 def rows(source: Source, table: Table) -> list[Row]:
     """All rows, in the order that the table gives them."""
     return _fetched(source.execute(table.select), table)
@@ -71,6 +95,8 @@ def rows(source: Source, table: Table) -> list[Row]:
 
 def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> list[Row]:
     """The rows of these keys, which the table's query reads as `wanted`."""
+    if not keys:
+        return []
     columns = ", ".join(f"unnest(${no}) as {name}" for no, name in enumerate(table.key, start=1))
     query = f"with wanted as (select {columns}) {table.select}"
     return _fetched(

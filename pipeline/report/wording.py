@@ -10,9 +10,7 @@ from typing import Any
 
 with Path(__file__).with_name("words.toml").open("rb") as file:
     WORDS: dict[str, dict[str, Any]] = tomllib.load(file)
-PARTINGS, MEASURES, EXPLAINERS, CAUSES = (
-    WORDS[name] for name in ("partings", "measures", "explainers", "causes")
-)
+PARTINGS, MEASURES, CAUSES = (WORDS[name] for name in ("partings", "measures", "causes"))
 SMALLEST_CHANCE = 0.0001
 # Of numbers in JSON: enough for any comparison.
 DIGITS = 12

@@ -65,8 +65,12 @@ lines as (
         run_id,
         cast(sum(n_rejects) as bigint) as n_rejects,
         cast(sum(n_lines) as bigint) as n_lines
-    from report.inventory
-    where run_id <> '' and (kind in ('rollouts', 'inputs', 'failures') or n_rejects > 0)
+    from (
+        select run_id, kind, sum(n_rejects) as n_rejects, sum(n_lines) as n_lines
+        from (select unnest(run_ids) as run_id, kind, n_rejects, n_lines from main.artifacts)
+        group by all
+    )
+    where kind in ('rollouts', 'inputs', 'failures') or n_rejects > 0
     group by all
 ),
 lacking as (
@@ -94,7 +98,11 @@ lacking as (
     left join recorded using (run_id)
     left join unobserved using (run_id)
     left join causes using (run_id)
-    left join (select distinct run_id from main.slice_metrics) as slices using (run_id)
+    left join (
+        select distinct run_id
+        from main.task_outcomes
+        semi join staging.task_slices using (benchmark, task_id)
+    ) as slices using (run_id)
     left join lines using (run_id)
 ),
 -- How much of each run lacks each thing that a report would read.

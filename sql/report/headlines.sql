@@ -7,12 +7,11 @@ select
     metrics.n_scored > 0 and metrics.k_max = 1 as is_single_repeat,
     metrics.k_min < metrics.k_max as is_ragged,
     metrics.n_scored > 0 and metrics.pass_threshold is null as is_unsettled,
-    runs.n_expected is null as is_expected_unknown,
+    metrics.n_expected is null as is_expected_unknown,
     metrics.n_inferred_missing_tasks > 0 as has_inferred,
     metrics.n_scored < metrics.n_rollouts
         or coalesce(metrics.coverage < 1, false)
         as is_incomplete
 from main.run_metrics as metrics
-inner join main.runs using (run_id)
 inner join staging.run_order using (run_id)
 order by metrics.benchmark, run_order.place

@@ -17,7 +17,15 @@ counted as (
         count(*) filter (where n_passed > 0 and n_passed < n_scored) as n_sometimes,
         count(*) filter (where n_scored > 0 and n_passed = 0) as n_never,
         count(*) filter (where n_runs_missing > 0) as n_missing_somewhere
-    from main.bucket_matrix
+    from (
+        select
+            benchmark, task_id,
+            sum(n_scored) as n_scored,
+            sum(n_passed) as n_passed,
+            count(*) filter (bucket = 'missing') as n_runs_missing
+        from main.task_outcomes
+        group by all
+    )
     group by all
 )
 select

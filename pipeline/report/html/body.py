@@ -9,7 +9,10 @@ from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import mdTrim
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block.table import getLine, table
 from markdown_it.token import Token
 
 from pipeline.report.figures import MARK
@@ -17,6 +20,16 @@ from pipeline.report.filters import CHART, href, link, restored, target
 
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
+# Most lines of ours: words in which nothing is markup, names between backquotes, and marks. They
+# need no parser, which would take nine tenths of a page's time.
+PLAIN = re.compile(
+    r"(?:[^\W_]++|(?<=[^\W_])_(?=[^\W_])|[ .,:;%+/()='\"?@^#-]++"
+    r"|`[^`\s\0](?:[^`\n\0]*[^`\s\0])?`(?!`)|<!--blade:[^<>\s]+-->)*+"
+)
+PIECE = re.compile(rf"`([^`]+)`|{MARK.pattern}")
+# What most cells hold.
+FIGURE = re.compile(rf"([A-Za-z0-9.,%+/-]+){MARK.pattern}")
+PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = re.compile(r"<!--.*?-->")
 # What may open a section, by its end.
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
@@ -26,15 +39,12 @@ PART = 3
 CARD = "Task "
 # Longer cells get room, shorter ones stay on a line.
 LONG, SHORT = 36, 26
-# How the parts of a table are written; it scrolls in itself.
-TABLE = {
-    "table_open": '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n',
-    **{"thead_open": "<thead>", "tr_open": "<tr>", "th_close": "</th>", "td_close": "</td>"},
-    **{"tr_close": "</tr>\n", "thead_close": "</thead>\n", "tbody_open": "<tbody>\n"},
-    **{"tbody_close": "</tbody>", "table_close": "</table></div>\n"},
-}
+# A table scrolls in itself.
+TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
 
 Tokens = Sequence[Token]
+# Rows of cells as Markdown, the first of them heads; and which columns stand right.
+Grid = tuple[Sequence[Sequence[str]], Sequence[bool]]
 
 
 class Body(RendererHTML):
@@ -43,7 +53,7 @@ class Body(RendererHTML):
     Ids are unique among all sections; attributes that Markdown could bring along are left out.
     """
 
-    def __init__(self, draw: Callable[[str], str], cited: Set[str]) -> None:
+    def __init__(self, draw: Callable[[str], str | Grid], cited: Set[str]) -> None:
         super().__init__()
         self.draw, self.cited = draw, cited
         self.used_ids: set[str] = set()
@@ -53,16 +63,35 @@ class Body(RendererHTML):
 
     def section(self, text: str, *, name: str) -> tuple[str, str]:
         """The first paragraph of a section, which says what it found, and all that follows."""
-        parser = _parser()
-        tokens = parser.parse(text)
+        tokens = _parser(of_lines=False).parse(text)
         ends = (at for at, token in enumerate(tokens, 1) if token.type in LEAD and not token.level)
         n_first = next(ends, 0) if tokens and tokens[0].type in LEAD.values() else 0
         self.name = self.part = name
         self.n_cards = 0
-        lead, rest = (
-            self.render(part, parser.options, {}) for part in (tokens[:n_first], tokens[n_first:])
-        )
+        lead, rest = self._written(tokens[:n_first]), self._written(tokens[n_first:])
         return lead, rest + self._closed(0)
+
+    def _written(self, tokens: Tokens) -> str:
+        options = _parser(of_lines=False).options
+        return "".join(
+            self.line(token.content)
+            if token.type == "inline"
+            else self.rules.get(token.type, self.renderToken)(tokens, idx, options, {})
+            for idx, token in enumerate(tokens)
+        )
+
+    def line(self, text: str) -> str:
+        """What stands on a line, or in a paragraph: its figures marked, its citations linked."""
+        if figure := FIGURE.fullmatch(text):
+            return _marked(*figure.groups())
+        if not PLAIN.fullmatch(text):
+            return self.renderInline(_pieces(text), _parser(of_lines=True).options, {})
+        *pieces, last = PIECE.split(text)
+        told = [
+            _marked(before, source) if source else escape(before) + self._code(name)
+            for before, name, source in zip(*[iter(pieces)] * 3, strict=True)
+        ]
+        return "".join(told) + escape(last)
 
     def heading_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Some headings split a section into parts, those below that name a task fold."""
@@ -75,12 +104,14 @@ class Body(RendererHTML):
         closed = self._closed(level)
         # No level is left out where a report on one run has no parts.
         tag = "h4" if self.ends else "h3"
+        pieces = _pieces(title.content)
         if level <= PART and not title.content.startswith(CARD):
-            self.part, self.n_cards = self._id(f"{self.name}/{_plain(title)}"), 0
+            told = (each.content for each in pieces if each.type in ("text", "code_inline"))
+            self.part, self.n_cards = self._id(f"{self.name}/{restored(''.join(told))}"), 0
             self.ends.append((level, "</section>\n"))
             self.heading_end = f"{_anchor(self.part)}</h3>\n"
             return f'{closed}<section class="part" id="{escape(self.part)}"><h3>'
-        if name := next((each.content for each in _children(title, "code_inline")), None):
+        if name := next((each.content for each in pieces if each.type == "code_inline"), None):
             card = self._id(f"{self.part}/{restored(name)}")
             self.n_cards += 1
             self.ends.append((level, "</details>\n"))
@@ -100,19 +131,22 @@ class Body(RendererHTML):
         self.ends = [each for each in self.ends if each[0] < level]
         return "".join(reversed(ended))
 
-    def renderToken(self, tokens: Tokens, idx: int, *rest: Any) -> str:  # noqa: N802, the library's
-        """A part of a table, or whatever else has no method here."""
-        return TABLE.get(tokens[idx].type) or super().renderToken(tokens, idx, *rest)
+    def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
+        """Rows of cells."""
+        return self._grid(*tokens[idx].meta["grid"])
 
-    def td_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Numbers stand right; few words stay on a line, many get room."""
-        tag, n_characters = tokens[idx].tag, len(COMMENT.sub("", tokens[idx + 1].content))
-        looks = "w" if n_characters > LONG else "s" if n_characters < SHORT else ""
-        looks = "n" if tokens[idx].attrs else looks
-        scope = ' scope="col"' if tag == "th" else ""
-        return f'<{tag}{scope} class="{looks}">' if looks else f"<{tag}{scope}>"
+    def _grid(self, rows: Sequence[Sequence[str]], are_right: Sequence[bool]) -> str:
+        heads = self._row('th scope="col"', rows[0], are_right)
+        told = "".join(self._row("td", row, are_right) for row in rows[1:])
+        body = f"<tbody>\n{told}</tbody>" if told else ""
+        return f"{TABLE}<thead>{heads}</thead>\n{body}</table></div>\n"
 
-    th_open = td_open
+    def _row(self, opening: str, cells: Sequence[str], are_right: Sequence[bool]) -> str:
+        told = [
+            f"<{opening}{_looks(text, is_right)}>{self.line(text)}</{opening[:2]}>"
+            for text, is_right in zip(cells, are_right, strict=True)
+        ]
+        return f"<tr>{''.join(told)}</tr>\n"
 
     def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Escaped; what a marker stands behind is a figure."""
@@ -122,10 +156,11 @@ class Body(RendererHTML):
         return _marked(content, source[1]) if source else escape(content)
 
     def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """A chart; other comments are not shown, and nothing else of HTML is let through."""
+        """A chart or table; other comments are not shown, nothing else of HTML is let through."""
         content = tokens[idx].content.strip()
         if found := CHART.fullmatch(content):
-            return self.draw(found[1])
+            drawn = self.draw(found[1])
+            return drawn if isinstance(drawn, str) else self._grid(*drawn)
         return "" if COMMENT.fullmatch(content) else escape(content)
 
     def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
@@ -161,12 +196,20 @@ class Body(RendererHTML):
 
 def inline(text: str) -> str:
     """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    return _alone().render(_parser().parseInline(text), _parser().options, {})
+    return _alone().line(text)
 
 
 @cache
 def _alone() -> Body:
     return Body(draw=lambda _: "", cited=frozenset())
+
+
+def _looks(text: str, is_right: bool) -> str:
+    """Numbers stand right; few words stay on a line, many get room."""
+    if is_right:
+        return ' class="n"'
+    n_characters = len(COMMENT.sub("", text))
+    return ' class="w"' if n_characters > LONG else ' class="s"' if n_characters < SHORT else ""
 
 
 def _anchor(to: str) -> str:
@@ -181,19 +224,50 @@ def _marked(text: str, source: str) -> str:
     return escape(text[: word.start()]) + figure
 
 
-def _children(token: Token, *types: str) -> list[Token]:
-    return [each for each in token.children or [] if each.type in types]
-
-
-def _plain(heading: Token) -> str:
-    """The text of a heading, without markers."""
-    return restored("".join(each.content for each in _children(heading, "text", "code_inline")))
+def _pieces(text: str) -> list[Token]:
+    """The parts of a line of Markdown."""
+    return _parser(of_lines=True).parseInline(text)[0].children or []
 
 
 @cache
-def _parser() -> MarkdownIt:
-    """No links: the page leads nowhere outside itself."""
+def _parser(*, of_lines: bool) -> MarkdownIt:
+    """Of lines, or of blocks whose lines are left as they are. No links: none lead outside."""
     made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
     made.disable(["link", "image", "autolink", "reference"])
-    made.enable("table")
+    if not of_lines:
+        made.disable(["inline", "text_join"]).enable("table")
+        made.block.ruler.at("table", _table, {"alt": ["paragraph"]})
     return made
+
+
+def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """A table where the library finds one, as one token: it makes three of every cell."""
+    is_table = table(state, first, last, silent=True)
+    if silent or not is_table:
+        return is_table
+    around, state.parentType = state.parentType, "table"
+    ends = state.md.block.ruler.getRules("blockquote")
+    heads = _cells(getLine(state, first))
+    rows, line = [heads], first + 2
+    while line < last and state.sCount[line] >= state.blkIndent and not state.is_code_block(line):
+        text = getLine(state, line)
+        # No other block begins with a pipe.
+        if not text.startswith("|") and (
+            not mdTrim(text) or any(end(state, line, last, True) for end in ends)
+        ):
+            break
+        cells = _cells(text)[: len(heads)]
+        rows.append([*cells, *[""] * (len(heads) - len(cells))])
+        line += 1
+    token = state.push("table", "table", 0)
+    token.meta = {"grid": (rows, [":" in rule for rule in _cells(getLine(state, first + 1))])}
+    state.line, state.parentType = line, around
+    return True
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a row."""
+    inner = mdTrim(line).removeprefix("|")
+    if inner.endswith("|") and not inner.endswith("\\|"):
+        inner = inner[:-1]
+    return [mdTrim(each.replace("\\|", "|")) for each in PIPE.split(inner)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Any
 
 from pipeline import citation
@@ -74,27 +75,36 @@ def cited(texts: Iterable[str], runs: Set[str]) -> dict[Citation, set[int]]:
     return found
 
 
-def collect(source: Source, wanted: dict[Citation, set[int]]) -> list[Evidence]:
-    """The first of them that exist, by run, task and rollout, with their events."""
-    chosen = dict(list(wanted.items())[:MOST_ROLLOUTS])
-    if not chosen:
-        return []
-    keys = [each.rollout for each in chosen]
-    seqs = dict(zip(keys, chosen.values(), strict=True))
-    found = rows_of(source, DECLARED["evidence"], keys)
-    shown = [(*_of(row), seq) for row in found for seq in _telling(row, seqs[_of(row)])]
-    events = grouped(rows_of(source, DECLARED["evidence_events"], shown) if shown else [], *KEY)
+def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> list[list[Evidence]]:
+    """Of each page the first of them that exist, by run, task and rollout, with their events."""
+    chosen = [
+        {each.rollout: seqs for each, seqs in islice(wanted.items(), MOST_ROLLOUTS)}
+        for wanted in pages
+    ]
+    keys = list(dict.fromkeys(chain.from_iterable(chosen)))
+    found = {_of(row): row for row in rows_of(source, DECLARED["evidence"], keys)}
     differences = grouped(rows_of(source, DECLARED["evidence_differences"], keys), *KEY)
+    shown = [
+        {key: _telling(row, wanted[key]) for key, row in found.items() if key in wanted}
+        for wanted in chosen
+    ]
+    wanted_events = {(*key, seq) for own in shown for key, seqs in own.items() for seq in seqs}
+    events = {
+        (*_of(row), row.values["seq"]): row
+        for row in rows_of(source, DECLARED["evidence_events"], sorted(wanted_events))
+    }
     return [
-        Evidence(
-            str(Citation(*key, None)),
-            row,
-            [beside(each.values) for each in differences[key]],
-            events[key],
-            frozenset(seqs[key]),
-        )
-        for row in found
-        for key in [_of(row)]
+        [
+            Evidence(
+                str(Citation(*key, None)),
+                found[key],
+                [beside(each.values) for each in differences[key]],
+                [events[*key, seq] for seq in seqs if (*key, seq) in events],
+                frozenset(wanted[key]),
+            )
+            for key, seqs in own.items()
+        ]
+        for wanted, own in zip(chosen, shown, strict=True)
     ]
 
 

@@ -7,21 +7,23 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from markupsafe import Markup
 
+from pipeline.citation import Citation
 from pipeline.report import charts, filters, markdown, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
 from pipeline.report.figures import Figure, Row
 from pipeline.report.html import body
+from pipeline.report.html.body import Grid
 from pipeline.report.html.evidence import Evidence, cited, collect
 from pipeline.report.html.tasks import Strip, paths, strips
 from pipeline.report.markdown import COMPARISON, Document, Section
@@ -75,12 +77,23 @@ class Page:
     script: tuple[Markup, str]
 
 
+class Draft(NamedTuple):
+    """What a page is made of: sections with the tables of their account, and what they cite."""
+
+    content: Content
+    document: Document
+    sections: dict[Section, str]
+    tables: dict[str, Grid]
+    cited: dict[Citation, set[int]]
+
+
 @dataclass(frozen=True)
 class Drawing:
     """Draws each chart once: where it would stand again there is a link to it."""
 
     content: Content
-    drawn: set[str]
+    tables: Mapping[str, Grid]
+    drawn: set[str] = field(default_factory=set)
 
     def chart(self, name: str, **key: str) -> str:
         """The chart, or a link to it."""
@@ -91,42 +104,66 @@ class Drawing:
             self.drawn.add(id_)
         return chart
 
-    def placed(self, mark: str) -> str:
-        """The chart of a mark; of the only benchmark where none is named."""
+    def placed(self, mark: str) -> str | Grid:
+        """A table, or the chart of a mark; of the only benchmark where none is named."""
         name, key = filters.chart_key(mark)
+        if name == "account":
+            return self.tables[key["table"]]
         names = self.content.benchmarks
         return self.chart(name, **(key or {"benchmark": names[0]} if len(names) == 1 else key))
 
 
-def render(source: Source, content: Content, document: Document, *, folder: Path | None) -> str:
-    """The whole file."""
+def render(
+    source: Source, pages: Iterable[tuple[Content, Document]], *, folder: Path | None
+) -> list[str]:
+    """The whole file of each page; what all of them cite is read at once."""
+    drafts = [_draft(*page, folder) for page in pages]
+    evidence = collect(source, [draft.cited for draft in drafts])
+    return [_page(source, *each, folder) for each in zip(drafts, evidence, strict=True)]
+
+
+def _draft(content: Content, document: Document, folder: Path | None) -> Draft:
+    sections: dict[Section, str] = {}
+    tables: dict[str, Grid] = {}
+    # What may be cited: sections, and names in their tables.
+    texts: list[str] = []
+    for section, text in document.sections.items():
+        told, own = account(section, content, folder)
+        sections[section] = f"{text}\n\n{told}".strip()
+        tables |= own
+        cells = (cell for rows, _ in own.values() for row in rows for cell in row if "`" in cell)
+        texts += [text, *dict.fromkeys(cells)]
+    runs = {run.run_id for run in content.runs}
+    return Draft(content, document, sections, tables, cited(texts, runs))
+
+
+def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path | None) -> str:
+    content = draft.content
     templates_ = environment(folder)
-    sections = {
-        section: f"{text}\n\n{account(section, content, folder)}".strip()
-        for section, text in document.sections.items()
-    }
-    wanted = cited(sections.values(), {run.run_id for run in content.runs})
-    evidence = collect(source, wanted)
-    drawing = Drawing(content, set())
+    drawing = Drawing(content, draft.tables)
     found = _benchmarks(content, drawing)
     writer = body.Body(
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
     )
-    parts = [_part(*each, writer) for each in sections.items()]
+    parts = [_part(*each, writer) for each in draft.sections.items()]
     told = Page(
-        title=Markup(body.inline(document.title)),
-        opening=Markup(body.inline(document.opening)),
+        title=Markup(body.inline(draft.document.title)),
+        opening=Markup(body.inline(draft.document.opening)),
         benchmarks=found,
         n_benchmarks=len(content.benchmarks),
         summary=[part for part in parts if part.name in OPEN],
         strips=strips(source, content) if any(part.name == TASKS for part in parts) else [],
         parts=[part for part in parts if part.name not in OPEN],
         evidence=evidence,
-        n_cited=len(wanted),
+        n_cited=len(draft.cited),
         style=_asset(templates_, "style.css", "charts.css"),
         script=_asset(templates_, "script.js"),
     )
-    return templates_.get_template("page.html.j2").render(page=told)
+    with templates.explained(folder):
+        text = templates_.get_template("page.html.j2").render(page=told)
+    text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
+    templates.refuse_long(len(text), folder)
+    return text
 
 
 @cache
@@ -196,10 +233,11 @@ def metrics() -> dict[str, Any]:
         return tomllib.load(file)
 
 
-def account(section: Section, content: Content, folder: Path | None) -> str:
-    """The full account: tables of a section as Markdown with the marks of their figures."""
+def account(section: Section, content: Content, folder: Path | None) -> tuple[str, dict[str, Grid]]:
+    """The full account: the place of each table of a section in Markdown, and the tables."""
     pairs = {(each.base, each.candidate) for each in content.comparisons}
-    tables = []
+    shown: list[dict[str, Any]] = []
+    tables: dict[str, Grid] = {}
     for each in (each for each in metrics()["account"] if each["section"] == section.name):
         if section == COMPARISON:
             every = content.tables[each["table"]]
@@ -208,29 +246,28 @@ def account(section: Section, content: Content, folder: Path | None) -> str:
             rows = getattr(content, each["table"])
         # Without columns that nothing is in.
         columns = [
-            _column(name)
+            name
             for name in each["columns"].split()
             if any(row.values[name] not in (None, "", []) for row in rows)
         ]
         if columns:
-            shown = {"rows": rows[:MOST_ROWS], "n_rows": len(rows), "columns": columns}
-            tables.append({"title": each["title"], **shown})
-    template = markdown.environment(folder).get_template("account.md.j2")
-    return template.render(tables=tables, printed=_cell)
-
-
-def _column(name: str) -> dict[str, str]:
-    words = metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " ")
-    return {"name": name, "words": words, "rule": "---:" if name in metrics() else "---"}
+            shown.append({**each, "is_cut": len(rows) > MOST_ROWS, "relation": rows[0].relation})
+            told = [[_cell(row, name) for name in columns] for row in rows[:MOST_ROWS]]
+            heads = [
+                metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " ")
+                for name in columns
+            ]
+            tables[each["table"]] = ([heads, *told], [name in metrics() for name in columns])
+    with templates.explained(folder):
+        template = markdown.environment(folder).get_template("account.md.j2")
+        return template.render(tables=shown), tables
 
 
 def _cell(row: Row, name: str) -> str:
-    value = row.values[name]
-    if value is None or value == "":
-        return ""
+    value = getattr(row, name)
+    if isinstance(value, Figure):
+        form = metrics().get(name, {}).get("format", "num")
+        return "" if value.value is None else str(filters.FILTERS[form](value))
     if isinstance(value, list):
         return filters.listed(value)
-    figure = getattr(row, name)
-    if isinstance(figure, Figure):
-        return str(filters.FILTERS[metrics().get(name, {}).get("format", "num")](figure))
-    return filters.ref(str(value)) if name not in PLAIN else filters.cell(str(value))
+    return (filters.cell if value == "" or name in PLAIN else filters.ref)(str(value))
