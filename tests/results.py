@@ -81,6 +81,29 @@ def said(text: str) -> list[Row]:
     return [{"type": "message", "role": "assistant", "content": text}]
 
 
+def steps(*given: Any) -> list[Row]:
+    """The items of an output: words, calls as lists of tool, arguments and answer, or items.
+
+    A call without an answer was never answered; a list of steps stands for each of them.
+    """
+    items: list[Row] = []
+    for step in given:
+        if isinstance(step, str):
+            items += said(step)
+        elif isinstance(step, dict):
+            items += thought(step["think"]) if "think" in step else [step]
+        elif step and not isinstance(step[0], str):
+            items += steps(*step)
+        else:
+            items += called(*step) if len(step) == 3 else called(*step, None)
+    return items
+
+
+def thought(text: str) -> list[Row]:
+    """What the agent says to itself."""
+    return [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]
+
+
 def failure(task: int, index: int, kind: str, **fields: Any) -> Row:
     """A row of a failures file, with the placeholder reward that Gym writes."""
     return {**rollout(task, index, reward=0.0), "_ng_failure_class": kind, **fields}

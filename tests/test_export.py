@@ -167,7 +167,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     runs = {
         f"{name}_rollouts.jsonl": [
-            observed([turn("c")], [health_call("c")])
+            observed([turn(("c",))], [health_call("c")])
             | rollout(task, index, reward=float(reward), model=f"org/{name}", agent="agent")
             for task, own in enumerate(tasks)
             for index, reward in enumerate(own)
@@ -175,7 +175,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, tasks in rewards.items()
     }
     first = runs["base_rollouts.jsonl"][0]
-    first["ng_trajectory"] |= {"turns": [turn("c", answer=None)], "tool_calls": []}
+    first["ng_trajectory"] |= {"turns": [turn(("c",), answer=None)], "tool_calls": []}
     del runs["worse_rollouts.jsonl"][-1]["ng_trajectory"]
     needs = (*LOADED, *METRICS, *HEALTH, "comparisons", "comparison_tasks")
     folder = tmp_path_factory.mktemp("compared")

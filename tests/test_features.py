@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline import open_warehouse
+from tests.case_files import cases
 from tests.mode_cases import CUT, SPENT, UNSPENT, Step, no
 from tests.results import Results, Row, analyzed, rollout
 
@@ -90,43 +91,9 @@ SHOWN: list[tuple[Row, Row]] = [
 
 
 # What tools answered: a failure where a field of JSON says so, or where a text begins like one.
-FAILED = (
-    "Error: no such file",
-    "  error 404",
-    "(Error while calling search)",
-    "Tool error: timeout",
-    "ValueError: invalid literal",
-    "Traceback (most recent call last):\n  File x",
-    "Command timed out after 30 s",
-    "Failed to connect",
-    "unknown tool mail_sned",
-    '{"exit_code": 2, "output": "x"}',
-    '{"error": "not found"}',
-    '{"status": "failed"}',
-    '{"isError": true}',
-    '{"success": false}',
-)
-ANSWERED = (
-    "no error was found",
-    "The search for errors: 3 hits",
-    "Errors are listed below",
-    "Terror: a film",
-    "I failed to see the point",
-    "exceptional: yes",
-    '{"exit_code": 0, "output": "Error: printed by the program"}',
-    '{"error": null}',
-    '{"error": "none"}',
-    '{"status": "ok", "text": "Traceback (most recent call last)"}',
-    '{"success": true}',
-    '["Error"]',
-    "",
-)
-RAW_CALLS = (
-    "<tool_call>{}</tool_call>",
-    "so <function=find>",
-    "[TOOL_CALLS] x",
-    '<invoke name="f">',
-)
+FAILED = cases("features", "failed")
+ANSWERED = cases("features", "answered")
+RAW_CALLS = cases("features", "raw_calls")
 PLAIN = ("I will call the tool", "function find()", "<tools>", "tool_call")
 
 

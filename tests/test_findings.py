@@ -25,6 +25,7 @@ from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.text import is_redacted
 from pipeline.warehouse import create_macros
+from tests.case_files import cases
 from tests.lean import only
 from tests.results import Results, asked, called, rollout, said, write
 
@@ -193,19 +194,7 @@ def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> No
     assert (told.count("- `better`"), told.count("- `worse`")) == (0, 3)
 
 
-PLACEHOLDERS = [
-    ("key [REDACTED] here", True),
-    ("<redacted>", True),
-    ("[redacted:api key]", True),
-    ("***REDACTED***", True),
-    ("{{ Redacted }}", True),
-    ("__REDACTED_EMAIL__", True),
-    ("[ redacted by policy 7 ]", True),
-    ("the text was redacted", False),
-    ("[was redacted]", False),
-    ("[redacted\n]", False),
-    ("", False),
-]
+PLACEHOLDERS = cases("findings", "placeholders")
 
 
 def test_redaction_is_seen_alike_in_sql_and_python() -> None:

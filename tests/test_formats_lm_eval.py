@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import lm_eval, lm_eval_sample
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "lm_eval"
 TIME = "2026-01-02T03-04-05.678"
 NEEDS = (*CHECKED, "checks")
 
@@ -63,28 +61,10 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("lm"), files, needs=NEEDS)
 
 
-def test_a_run_per_filter(sums: Results) -> None:
-    """Two filters of a task are two runs of the benchmark that the task is."""
-    assert sums.rows(
-        "select run_id, benchmark, model, n_expected, n_scored from runs order by 1"
-    ) == [
-        ("tiny--sums-a", "sums", "org/tiny", 3, 2),
-        ("tiny--sums-b", "sums", "org/tiny", 3, 1),
-    ]
-
-
-def test_scores(sums: Results) -> None:
-    """The declared metric is the reward, the others are checks; what has no score has no reward."""
-    assert sums.rows("select run_id, task_id, reward from rollouts order by all") == [
-        ("tiny--sums-a", "0", 1.0),
-        ("tiny--sums-a", "1", 0.0),
-        ("tiny--sums-b", "0", None),
-        ("tiny--sums-b", "1", 1.0),
-    ]
-    assert sums.rows(
-        "select source, check_name, score from checks where run_id = 'tiny--sums-a' "
-        "and task_id = '0' order by all"
-    ) == [("score", "exact_match", 1.0), ("scores", "f1", 0.5)]
+@facts("lm_eval")
+def test_samples(sums: Results, fact: Fact) -> None:
+    """As tests/facts/lm_eval.test says."""
+    fact.check(sums)
 
 
 @pytest.mark.slow
@@ -100,27 +80,6 @@ def test_repeats_of_a_row(tmp_path: Path) -> None:
         ("0", "7", 3, "[repeat 0] it is 7"),
         ("1", None, 3, "[repeat 2] no idea"),
     ]
-
-
-def test_published_figures(sums: Results) -> None:
-    """Means and standard errors are found again, or differ and are said to."""
-    assert sums.rows("select run_id, metric, ours, status from reported_checks order by all") == [
-        ("tiny--sums-a", "exact_match,a", 0.5, "equal"),
-        ("tiny--sums-a", "exact_match_stderr,a", 0.5, "equal"),
-        ("tiny--sums-a", "half a character: \\ud800,a", None, "not comparable"),
-        # The broken line may have been one of its rows.
-        ("tiny--sums-a", "n-samples", 2.0, "not comparable"),
-        ("tiny--sums-b", "exact_match,b", 1.0, "not comparable"),
-        ("tiny--sums-b", "n-samples", 2.0, "not comparable"),
-    ]
-
-
-def test_every_line_counts(sums: Results) -> None:
-    """A damaged line is a reject at its own line; lines are rows, rejects and blanks."""
-    assert sums.rows("select source_line, reason from rejects")[0][0] == 5
-    assert sums.rows(
-        "select n_lines, n_rows, n_rejects, n_blank from artifacts where kind = 'rollouts'"
-    ) == [(6, 4, 1, 1)]
 
 
 def old(doc: int, score: float, answer: str) -> Row:
@@ -218,25 +177,3 @@ def test_figures_of_groups_and_of_functions(tmp_path: Path) -> None:
         "f1,none": "defined otherwise: an aggregate (span_f1) of all rows",
         "all_sums/acc,none": "of a group of tasks",
     }
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by; every published one is equal, or has no samples."""
-    with only(*NEEDS):
-        pipeline.analyze(CORPUS, out=tmp_path)
-    found = Results(tmp_path)
-    assert found.rows("select run_id, round(mean_reward, 4) from run_metrics order by all") == [
-        ("coin-a--arith_gen-maj3", 0.75),
-        ("coin-a--arith_gen-strict-match", 0.75),
-        ("coin-a--arith_mc", 0.1667),
-        ("mem_Qwen3-93M_minerva_math_rep_0_sbst_1.0000_epch_1_ot_1", 0.0),
-    ]
-    assert found.rows(
-        "select status, reason, count(*) from reported_checks group by all order by all"
-    ) == [
-        ("equal", None, 13),
-        ("not comparable", "no samples of this task were logged", 2),
-        ("not comparable", "the rows here are not those that it counts", 1),
-    ]

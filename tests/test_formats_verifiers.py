@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import verifiers_v0
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "verifiers"
 NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
 
 
@@ -84,50 +82,10 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("v0"), files, needs=NEEDS)
 
 
-def test_old_attempts(old: Results) -> None:
-    """The run's own threshold decides what passes; repeats are in the order they began."""
-    assert old.rows("select run_id, benchmark, model, n_expected, pass_threshold from runs") == [
-        ("sums--org--m", "sums", "org/m", 4, 0.6)
-    ]
-    assert old.rows(
-        "select task_id, rollout_index, reward, is_pass, finish_reason, input_tokens, n_turns "
-        "from rollouts order by all"
-    ) == [
-        ("0", 0, 0.2, False, "length", 8, 1),
-        ("0", 1, 0.6, True, None, 8, 2),
-        ("1", 0, 0.0, False, None, None, None),
-        ("1", 1, 0.5, False, None, 8, 1),
-    ]
-    assert old.rows("select source_line, reason from rejects order by 1")[0][0] == 5
-    assert old.rows("select n_lines, n_rows, n_rejects from artifacts where n_rows > 0") == [
-        (6, 4, 2)
-    ]
-
-
-def test_old_transcript(old: Results) -> None:
-    """Calls are texts of JSON, objects, or damaged; each is a call all the same."""
-    assert old.rows(
-        "select kind, tool, call_id, arguments, text from events "
-        "where task_id = '0' and rollout_index = 1 order by seq"
-    ) == [
-        ("tool_call", "add", "c1", '{"x": 1}', None),
-        ("tool_call", "sub", "c2", '{"y": 2}', None),
-        ("tool_call", "", "", "{no JSON", None),
-        ("tool_result", None, "c1", None, "3"),
-        ("reasoning", None, None, None, "hm"),
-        ("message", None, None, None, "3"),
-    ]
-
-
-def test_old_scores_and_errors(old: Results) -> None:
-    """The metric that the reward is stands apart from others; counters are no checks."""
-    assert old.rows("select distinct source, check_name from checks order by all") == [
-        ("score", "right"),
-        ("scores", "style"),
-    ]
-    assert old.rows(
-        "select rollout_index, value from record_fields where field = 'error_type' order by all"
-    ) == [(0, "ModelError"), (1, "ToolError")]
+@facts("verifiers")
+def test_old(old: Results, fact: Fact) -> None:
+    """As tests/facts/verifiers.test says."""
+    fact.check(old)
 
 
 def test_old_figures(old: Results) -> None:
@@ -279,24 +237,3 @@ def test_new(tmp_path: Path) -> None:
     ]
     assert found.column("select distinct value from record_fields where field = 'n_ends'") == ["2"]
     assert found.column("select source_line from rejects") == [6]
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by; both kinds ask the same questions."""
-    with only(*NEEDS):
-        pipeline.analyze(CORPUS, out=tmp_path)
-    found = Results(tmp_path)
-    assert found.rows(
-        "select run_id, benchmark, n_tasks, n_expected, n_scored from runs order by all"
-    ) == [
-        ("mod3--mock-a", "mod3", 8, 24, 24),
-        ("mod3-v1--mock-a--null--199c1cc2", "mod3", 6, 18, 16),
-    ]
-    figures = dict(found.rows("select metric, round(ours, 5) from reported_checks"))
-    assert [figures[name] for name in ("avg_reward", "avg_error")] == [0.5, 0.125]
-    assert [figures[name] for name in ("pass_at_k/2", "pass_all_k/2")] == [0.79167, 0.20833]
-    assert found.rows("select status, count(*) from reported_checks group by all") == [
-        ("equal", 16)
-    ]
-    assert found.one("select max(n_prompts) from tasks") == 1

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import loaded, reference
+from tests.case_files import cases
 
 ROOT = Path(__file__).resolve().parent.parent
 Row = dict[str, Any]
@@ -225,22 +226,7 @@ SCORES = "0 1 -0.0 0.9999999999999998 1e-320 -100 3 12345678901234567890123".spl
 NO_SCORES = 'null NaN Infinity -Infinity 1e999 true "1.0" [1] {"a":1}'.split()
 REWARDS = [*SCORES, *NO_SCORES, "9" * 400]
 
-FIELDS = [
-    '"x": 1, "X": 2',
-    '"Reward": 0, "RESPONSE": 5',
-    '"reward": 0',
-    '"x": {"a": 1, "a": 2}',
-    '"a.b": 2, "a\\"b": 3, "*": 4, "$": 5, "it\'s": 6, "--": 7',
-    '"x": "\\u0000", "y\\u0000z": 1, "y": 2',
-    '"x": 12345678901234567890123, "y": 1e999, "z": 0.1000000000000000055',
-    '"x": [NaN, -Infinity], "y": NaN',
-    '"agent_ref": "x", "skills_ref": 5, "ng_perf": [], "metadata": 1',
-    '"agent_ref": {"name": "  "}, "verifier_metadata": [1]',
-    '"responses_create_params": 5',
-    '"responses_create_params": {"input": [5, "x", null, {"role": 5, "content": {}}]}',
-    '"x": ", ]", "y": ": NaN,"',
-    '"x": null',
-]
+FIELDS = cases("load_reference", "fields")
 
 
 @pytest.fixture(

@@ -19,12 +19,13 @@ from pipeline import open_warehouse
 from pipeline.text import ACTIVE
 from pipeline.view.mcp import MOST_CHARACTERS, bounded, made
 from tests import hostile
+from tests.case_files import cases
 from tests.conftest import needs_corpus
 from tests.lean import LOADED
 from tests.results import BLADE, analyzed, blade, call, rollout
 
 TOOLS = ["runs", "schema", "sql", "task", "rollout", "compare", "failures", "health"]
-ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
+ASTER = "office_desk_aster-8b"
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}}
 HELLO |= {"clientInfo": {"name": "test", "version": "0"}}
 
@@ -143,15 +144,7 @@ def test_sql_is_bounded_and_counted(demo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [
-        ("from rolouts", "Did you mean rollouts?"),
-        ("create table x as select 1", "the warehouse is read-only"),
-        ("from read_csv('/etc/passwd')", "file system operations are disabled"),
-        ("attach '/tmp/x.duckdb'", "the warehouse is read-only"),
-        ("select 1; select 2", "only the last would be answered"),
-        ("set memory_limit = '100GB'", "the warehouse is read-only"),
-        ("", "the query is empty"),
-    ],
+    cases("mcp", "sql_only_reads"),
 )
 def test_sql_only_reads(demo: Path, query: str, message: str) -> None:
     """What would write or read elsewhere, and what is wrong, is refused with what to do."""

@@ -24,15 +24,6 @@ MANY = 1024
 PASSED_OF_MANY = {"rare": 1, "even": 512, "sure": 1023, "none": 0, "all": 1024}
 # How many of 302 tasks passed so many of 5 times.
 PASSES_OF_FIVE = {0: 160, 1: 34, 2: 25, 3: 26, 4: 27, 5: 30}
-CLASSES = {
-    "transient": True,
-    "remote_agent_error": True,
-    "judge_failed": True,
-    "timeout_exceeded": False,
-    "legitimate": False,
-    "incomplete": False,
-    "skipped": False,
-}
 
 
 def binary(passed: int, n: int) -> list[float]:

@@ -14,6 +14,7 @@ from pipeline.profile import ASKABLE, Profile, check_predicates
 from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
 from pipeline.profile.contents import UNEXPLAINED, built_in
 from pipeline.profile.tables import rules
+from tests.case_files import cases
 from tests.conftest import ROOT
 from tests.mode_cases import no, ok, padded
 from tests.results import analyzed, rollout
@@ -51,38 +52,7 @@ def test_own_modes_go_first() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        ("mode = 'A'\nwhen = 'true'\nwhy = 1", ": failure_mode[0].why is not a key of this file."),
-        ("mode = 'A'", ": failure_mode[0]: this failure mode has no when."),
-        ("when = 'true'", ": failure_mode[0]: this failure mode has no mode."),
-        (
-            "mode = 'A'\nwhen = 'true'\ncause = 'XX'",
-            ': failure_mode[0].cause is "XX", expected one',
-        ),
-        ("mode = 'A'\nwhen = 'true'\nseverity = 0", ": failure_mode[0].severity is 0, expected an"),
-        (
-            "mode = 'A'\nintervention = 'hope'\nwhen = 'true'",
-            ': failure_mode[0].intervention is "hope"',
-        ),
-        ("mode = 'A'\nsignal = 'loud'\nwhen = 'true'", ': failure_mode[0].signal is "loud"'),
-        (
-            "mode = 'A'\nevidence = 'n_turns'\nwhen = 'true'",
-            ': failure_mode[0].evidence is "n_turns"',
-        ),
-        (
-            "mode = 'UNEXPLAINED'\nwhen = 'true'",
-            ": failure_mode[0].mode: UNEXPLAINED is what no rule explains.",
-        ),
-        ("mode = 'A'\nwhen = ''", ': failure_mode[0].when is "", expected a SQL predicate.'),
-        (
-            "mode = 'A'\nwhen = 'true'\n[[failure_mode]]\nwhen = 'false'\nmode = 'A'",
-            ': failure_mode[1].mode: failure_mode names "A" twice.',
-        ),
-        *(
-            (f"mode = {name!r}\nwhen = 'true'", ": failure_mode[0].mode is ")
-            for name in ("two words", "9A", "A" * 61, "<b>")
-        ),
-    ],
+    cases("mode_profile", "wrong_modes"),
 )
 def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
     """What a mode may not say is refused with its key."""

@@ -126,7 +126,7 @@ def test_without_a_transcript_nothing_is_said_of_it(name: str, cases: Results) -
 
 def test_every_mode_has_a_case() -> None:
     """Each built-in mode is shown, by a case or by an attempt that has no row to judge."""
-    shown = {case.mode for given in mode_cases.BENCHMARKS.values() for case in given}
+    shown = {case["mode"] for given in mode_cases.BENCHMARKS.values() for case in given}
     shown |= {mode for mode in GRID.values() if mode} | {"DUPLICATE_PROMPT"}
     assert set(RULES) | {"UNEXPLAINED"} == shown
 

@@ -13,6 +13,7 @@ import pytest
 import pipeline
 from pipeline.profile import ROLLOUT_COLUMNS
 from tests import results
+from tests.case_files import cases
 from tests.lean import CHECKED, only
 from tests.results import Content, Results, asked, call, rollout, write
 
@@ -212,29 +213,7 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("profile", "message", "hint"),
-    [
-        ("pass_treshold = 1\n", ": pass_treshold is not a key", "Did you mean pass_threshold?"),
-        (
-            '[fields]\n\nreward = "score.point"\n',
-            ": fields.reward: no row has the field score.point",
-            "Did you mean score.points? Rows have: score.points. Fields of the format itself",
-        ),
-        (
-            '\n[[funnel]]\nstage = "passed"\nwhen = "n_turns > 3"\n',
-            ': funnel[0]: funnel stage "passed" has its place already',
-            "These are always there: expected, recorded, passed",
-        ),
-        (
-            "[expected]\ntasks = 1000000\nrepeats = 1000\n",
-            ": expected.repeats: tasks and repeats make 1,000,000,000 rollouts",
-            "At most 10,000,000",
-        ),
-        (
-            '[[funnel]]\nstage = "x"\nwhen = "(select count(*) from rollouts) > 0"\n',
-            ': funnel[0].when: funnel stage "x": ',
-            "",
-        ),
-    ],
+    cases("profile_flow", "what_is_wrong_is_said_with_its_key"),
 )
 def test_what_is_wrong_is_said_with_its_key(
     tmp_path: Path, profile: str, message: str, hint: str

@@ -15,12 +15,12 @@ import pytest
 from pipeline import open_warehouse
 from tests import results
 from tests.conftest import needs_corpus
+from tests.fact_files import Fact, facts
 from tests.results import Results, Row, asked, rollout
 
 analyzed = partial(results.analyzed, needs=("reported_checks",))
 
 STATISTIC = "regexp_matches(metric, '^(mean|max|min|median|std)/')"
-OTHER_ROWS = "rows of the file are not those it was computed from"
 
 
 def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -> str:
@@ -290,42 +290,10 @@ def test_figures_of_a_run(together: Results, name: str) -> None:
         assert found[metric][:2] == pytest.approx(expected[:2]), metric
 
 
-def told(together: Results, run: str, columns: str) -> list[tuple[Any, ...]]:
-    query = f"select {columns} from reported_checks where run_id = '{run}' order by all"
-    return together.rows(query)
-
-
-def test_figures_of_repeats(together: Results) -> None:
-    """The mean of each repeat, and what is said of these means, are found again."""
-    assert dict(told(together, "repeats", "metric, status")) == {
-        "mean_across_repeats/mean/reward": "equal",
-        "median_across_repeats/mean/reward": "equal",
-        "se_across_repeats/mean/reward": "equal",
-        "se_across_repeats/mean/unknown": "not comparable",
-        "repeat[1]/mean/reward": "equal",
-        "repeat[1]/sample_count": "not comparable",
-    }
-
-
-def test_figures_of_other_rows(together: Results) -> None:
-    """A sidecar of other rollouts, or of a task that the file lacks, was made of other rows.
-
-    The older form's rows are those of the tasks that have rollouts; one too many is no task.
-    """
-    assert told(together, "counted", "task_id, metric, status, reason") == [
-        ("0", "mean/reward", "not comparable", OTHER_ROWS),
-        ("0", "num_rollouts", "differs", "no reason found"),
-        (None, "mean/reward", "not comparable", OTHER_ROWS),
-    ]
-    assert told(together, "tasks", "task_id, status, reason") == [
-        ("7", "not comparable", "no rows to compute it from"),
-        (None, "not comparable", OTHER_ROWS),
-    ]
-    assert told(together, "older", "task_id, reported, ours, status") == [
-        ("#2", 0.25, None, "not comparable"),
-        ("10", 1.0, 1.0, "equal"),
-        ("2", 0.0, 0.0, "equal"),
-    ]
+@facts("reported")
+def test_other_figures(together: Results, fact: Fact) -> None:
+    """As tests/facts/reported.test says."""
+    fact.check(together)
 
 
 def tally(warehouse: Path, where: str = "true") -> Counter[tuple[str, str | None]]:
@@ -367,51 +335,6 @@ def test_every_reported_figure_is_checked(demo: Path) -> None:
             except select {key}, reported from reported_checks
         """)
         assert left.fetchall() == []
-
-
-def test_figures_of_each_agent_are_of_its_own_rows(together: Results) -> None:
-    """Of two agents in a file each has its figures, by task too, though samples name neither."""
-    where = "from reported_checks where run_id like 'agents%'"
-    columns = "run_id, agent, task_id, ours, status"
-    assert together.rows(f"select distinct {columns} {where} order by all") == [
-        ("agents--a", "a", "0", 0.0, "equal"),
-        ("agents--a", "a", "1", 1.0, "equal"),
-        ("agents--a", "a", None, 0.5, "equal"),
-        ("agents--b", "b", "0", 1.0, "equal"),
-        ("agents--b", "b", "1", 1.0, "equal"),
-        ("agents--b", "b", None, 1.0, "equal"),
-    ]
-    assert together.one(f"select count(*) {where}") == 8
-
-
-def test_figures_of_a_shard_are_of_its_own_rows(together: Results) -> None:
-    """Each shard's figures are held against that shard, though its tasks are numbered from 0."""
-    assert told(together, "shards", "status") == [("equal",)] * 12
-
-
-REJECTED = "lines of the rollout file were rejected"
-IN_PART = "rejected lines explain only part of it"
-
-
-def test_rejected_lines_excuse_what_they_can_explain(together: Results) -> None:
-    """One line of five is gone: it moves a mean over four by a quarter of its range, no more."""
-    columns = "metric, ours, status, reason, round(explained_rate, 6)"
-    assert told(together, "rejected", columns) == [
-        ("expected_num_rollouts", 5.0, "differs", "no reason found", 0.0),
-        ("max/reward", 0.0, "not comparable", REJECTED, 1.0),
-        # Sizes up to twice the largest that was read could be.
-        ("max/size", 4.0, "differs", IN_PART, 0.8),
-        ("mean/reward", 0.0, "not comparable", REJECTED, 1.0),
-        ("mean/size", 2.5, "not comparable", REJECTED, 1.0),
-        # Of 1, 2, 3, 4 and one more the third is 3 at most; another in place of one leaves 4.
-        ("median/size", 2.5, "not comparable", REJECTED, 1.0),
-        ("min/reward", 0.0, "equal", None, None),
-        ("missing_num_rollouts", 1.0, "not comparable", REJECTED, 1.0),
-        ("num_rollouts", 4.0, "not comparable", REJECTED, 1.0),
-        ("pass@1/accuracy", 0.0, "differs", IN_PART, 0.5),
-        # The square of the deviation can grow by 1 / 3.
-        ("std/reward", 0.0, "differs", IN_PART, round((1 / 3) ** 0.5 / 0.9, 6)),
-    ]
 
 
 def test_figures_of_all_lines_never_differ(together: Results) -> None:

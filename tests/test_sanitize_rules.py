@@ -10,6 +10,7 @@ from pipeline.package.sanitize import detect, share
 from pipeline.package.sanitize.ledger import Ledger
 from pipeline.package.sanitize.policy import PATTERNS, Allow, Policy
 from pipeline.package.sanitize.share import Survey, _sanitized
+from tests.case_files import cases
 from tests.conftest import CORPUS, ROOT, needs_corpus
 
 LISTS = Policy(names=("Heron", "José Niño"), users=("jdoe",), hosts=("build-7",))
@@ -75,14 +76,7 @@ FOUND = [
         '{"k":"[redacted-key-1]\\n."}',
     ),
 ]
-LEFT = [
-    "office_desk_aster-8b/12:3#5 and run/12:10 or task:3, at 11:00 or 10:35:20",
-    "<!--blade:report.modes?run_id=a_b-8b&signature=x%20y%20timed%20out%20long#n_tasks-->",
-    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    '{"token": " the", "logprob": -0.1, "input_tokens": 1234567890123456}',
-    "a heroine, Heronsgate, jdoes, build-77x, [redacted-email-1], redacted-name-1_x",
-    "The quick brown fox: 50% of 1,000 & more; see https://www.example.org/a?b=c.",
-]
+LEFT = cases("sanitize_rules", "left")
 
 
 @pytest.mark.parametrize(("text", "expected"), FOUND)
@@ -144,39 +138,15 @@ def test_rules_can_be_put_off() -> None:
     assert clean(url, Policy(urls="all")) == "[redacted-endpoint-1]"
 
 
-FIELDS = [
-    (("a.b",), (), '{"a":{"b":"code()"},"b":"x"}', '{"a":{"b":"[redacted-source-1]"},"b":"x"}'),
-    (
-        ("a.*.b",),
-        (),
-        '{"a":[{"b":1},{"b":2}]}',
-        '{"a":[{"b":"[redacted-source-1]"},{"b":"[redacted-source-2]"}]}',
-    ),
-    ((), ("r",), '{"r": {"x": [1, 2]}, "s": 1.0}', '{"r": "[redacted-data-1]", "s": 1.0}'),
-    (
-        (),
-        ("**.r",),
-        '[{"q":{"r":"x"}},{"r":"x"}]',
-        '[{"q":{"r":"[redacted-data-1]"}},{"r":"[redacted-data-1]"}]',
-    ),
-    ((), ('q"r',), '{"q\\"r": 1}', '{"q\\"r": "[redacted-data-1]"}'),
-    ((), ("é",), '{"\\u00e9": 1}', '{"\\u00e9": "[redacted-data-1]"}'),
-    ((), ("r",), '{"r": null, "s": {"r": "x"}}', '{"r": null, "s": {"r": "x"}}'),
-    (
-        ("args.code",),
-        (),
-        '{"args":"{\\"code\\":[1],\\"n\\":2}"}',
-        '{"args":"{\\"code\\":\\"[redacted-source-1]\\",\\"n\\":2}"}',
-    ),
-]
+FIELDS = cases("sanitize_rules", "fields")
 
 
 @pytest.mark.parametrize(("source", "withheld", "text", "expected"), FIELDS)
 def test_listed_fields_go_whole(
-    source: tuple[str, ...], withheld: tuple[str, ...], text: str, expected: str
+    source: list[str], withheld: list[str], text: str, expected: str
 ) -> None:
     """The value of a listed field is one placeholder, also in JSON within a string."""
-    policy = Policy(source_fields=source, withheld_fields=withheld)
+    policy = Policy(source_fields=tuple(source), withheld_fields=tuple(withheld))
     output = clean(text, policy)
     assert output == expected
     assert clean(output, policy) == output

@@ -20,6 +20,7 @@ import pytest
 import pipeline
 from pipeline.cli import terminal
 from tests import results as written
+from tests.case_files import cases
 from tests.lean import CHECKED, LOADED, only, without_pages
 from tests.results import BLADE, Outcome, Results, call, lines, rollout, write
 
@@ -82,30 +83,7 @@ def test_whatever_a_page_prints_is_inert() -> None:
     assert "\\x1b[31m" in page
 
 
-FORBIDDEN = [
-    "from read_csv('{secret}')",
-    "from read_text('{secret}')",
-    "from read_parquet('{secret}')",
-    "from '{secret}'",
-    "from glob('{folder}/*')",
-    "from read_text('/proc/self/environ')",
-    "copy (select 1) to '{folder}/written.csv'",
-    "export database '{folder}/written'",
-    "attach '{other}' as other",
-    "attach '{folder}/written.duckdb' as other",
-    "install httpfs",
-    "load '{folder}/x.duckdb_extension'",
-    "set enable_external_access = true",
-    "set lock_configuration = false",
-    "pragma enable_profiling",
-    "create table t as select 1",
-    "insert into rollouts from rollouts",
-    "delete from rollouts",
-    "drop table rollouts",
-    "create secret s (type s3, key_id 'k', secret 's')",
-    "select getenv('HOME')",
-    "select 1; copy (select 1) to '{folder}/written.csv'",
-]
+FORBIDDEN = cases("security", "forbidden")
 
 
 @pytest.fixture(scope="module")

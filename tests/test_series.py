@@ -11,6 +11,7 @@ import pytest
 import pipeline
 from pipeline.answers.comparisons import every_series
 from pipeline.cli.compare_page import print_series
+from tests.fact_files import Fact, facts
 from tests.results import Results, Row, analyzed, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")
@@ -137,24 +138,10 @@ def test_two_models_are_no_series(odd: Results) -> None:
     assert odd.one("select count(*) from series") == 9
 
 
-def test_steps_of_configs_make_a_series(odd: Results) -> None:
-    """Where names say nothing, the step of each run's config and its model do."""
-    assert odd.rows("select run_id, step from series where series = 'aster'") == [
-        ("zeta", 20),
-        ("eta", 100),
-        ("alpha", 1000),
-    ]
-
-
-def test_without_a_threshold_nothing_is_learned(odd: Results) -> None:
-    """Rewards outside 0..1 have changes of reward, and no pass, no task, no count."""
-    assert odd.rows(
-        "select pass_at_1, change, reward_change from series where series = 'wide_step'"
-    ) == [(None, None, None), (None, None, 1), (None, None, 1)]
-    assert odd.rows(
-        "select n_learned, n_common_tasks from series_counts where series = 'wide_step'"
-    ) == [(None, 3)]
-    assert odd.one("select count(*) from series_tasks where series = 'wide_step'") == 0
+@facts("series")
+def test_odd(odd: Results, fact: Fact) -> None:
+    """As tests/facts/series.test says."""
+    fact.check(odd)
 
 
 @pytest.mark.slow

@@ -68,9 +68,6 @@ def test_drawn_plurality() -> None:
     assert plurality(split[::-1]).tolist() == found.tolist()
 
 
-rates = st.lists(st.fractions(0, 1, max_denominator=12), min_size=1, max_size=8)
-
-
 @given(
     value=st.floats(0, 1),
     se=st.floats(0, 0.3),

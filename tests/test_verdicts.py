@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -15,6 +14,7 @@ import pytest
 from pipeline.analysis import stats
 from pipeline.report.wording import points
 from pipeline.run import COMPARED
+from tests.case_files import cases
 from tests.lean import CHECKED, LOADED
 from tests.results import Results, Row, analyzed, asked, call, rollout, write
 from tests.uncertainty_reference import clustered_variance, degrees
@@ -212,26 +212,7 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given_values", "said"),
-    [
-        ((0.01, 0.09, 0.05, 0.05), "improved"),
-        ((0.0, 0.09, 0.05, 0.05), "inconclusive"),
-        ((0.01, 0.09, 0.0, 0.05), "inconclusive"),
-        ((0.01, 0.09, -0.02, 0.05), "inconclusive"),
-        ((-0.09, -0.01, -0.05, -0.05), "regressed"),
-        ((-0.09, 0.0, -0.05, -0.05), "inconclusive"),
-        ((-0.09, -0.01, -0.05, 0.0), "inconclusive"),
-        ((-0.015, 0.01, 0.0, 0.0), "no change"),
-        ((-0.02, 0.01, 0.0, 0.0), "inconclusive"),
-        ((-0.015, 0.02, 0.0, 0.0), "inconclusive"),
-        ((-0.015, 0.01, -0.03, 0.0), "inconclusive"),
-        ((-0.015, 0.01, 0.0, 0.03), "inconclusive"),
-        ((0.001, 0.015, 0.008, 0.008), "improved"),
-        ((0.001, 0.015, -0.001, 0.008), "no change"),
-        ((math.nan, math.nan, 0.5, 0.5), "inconclusive"),
-        ((0.01, 0.09, math.nan, math.nan), "inconclusive"),
-        ((0.01, 0.09, 0.3 - 0.1 - 0.2, 0.05), "inconclusive"),
-        ((1e-17, 0.09, 0.05, 0.05), "inconclusive"),
-    ],
+    cases("verdicts", "verdict"),
 )
 def test_verdict(given_values: tuple[float, float, float, float], said: str) -> None:
     """Interval and bounds both have to be clear; a value on a limit is not beyond it."""

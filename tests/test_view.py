@@ -26,6 +26,7 @@ from pipeline.text import ACTIVE
 from pipeline.view import labels, question
 from pipeline.view.opened import Followed
 from tests import hostile
+from tests.case_files import cases
 from tests.conftest import ROOT
 from tests.lean import without_pages
 from tests.results import BLADE, analyzed, call, rollout
@@ -254,15 +255,7 @@ def test_sql_is_answered_within_limits(reader: Reader) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "select * from read_csv('/etc/passwd')",
-        "attach '/tmp/x.duckdb'",
-        "copy runs to '/tmp/x.csv'",
-        "create table x as from runs",
-        "set threads = 1",
-        "install httpfs",
-        "select 1; select 2",
-    ],
+    cases("view", "sql_reads_nothing_else_and_writes_nothing"),
 )
 def test_sql_reads_nothing_else_and_writes_nothing(reader: Reader, query: str) -> None:
     """A question may ask the warehouse and do nothing more."""
