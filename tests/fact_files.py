@@ -38,16 +38,18 @@ def _shown(value: Any) -> str:
     return "null" if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
+def fact(says: str, text: str) -> Fact:
+    """Queries with their rows, parted by blank lines."""
+    blocks = [block.partition("\n----") for block in re.split(r"\n\n+", text.strip("\n"))]
+    assert all(mark for _, mark, _ in blocks), f"no ---- below a query of: {says}"
+    return Fact(says, tuple((query, rows.removeprefix("\n")) for query, _, rows in blocks))
+
+
 def read(name: str) -> list[Fact]:
     """The facts of `tests/facts/<name>.test`."""
     text = (FOLDER / f"{name}.test").read_text(encoding="utf-8")
-    found = []
-    for part in re.split(r"^# ", text, flags=re.MULTILINE)[1:]:
-        says, _, rest = part.strip("\n").partition("\n")
-        blocks = [block.partition("\n----") for block in re.split(r"\n\n+", rest)]
-        asked = tuple((query, rows.removeprefix("\n")) for query, _, rows in blocks)
-        found.append(Fact(says, asked))
-    return found
+    parts = re.split(r"^# ", text, flags=re.MULTILINE)[1:]
+    return [fact(says, rest) for says, _, rest in (part.partition("\n") for part in parts)]
 
 
 def facts(name: str) -> pytest.MarkDecorator:

@@ -15,7 +15,7 @@ from tests.results import Row, rollout, steps
 Step = Any
 NAMED = cases("modes", "named")
 CLEAN, LOOKED, TRIED, WROTE = (NAMED[name] for name in ("clean", "looked", "tried", "wrote"))
-CUT, SPENT, UNSPENT = (NAMED[name] for name in ("cut", "spent", "unspent"))
+CUT, SPENT = NAMED["cut"], NAMED["spent"]
 NO_TOOL, READ = NAMED["no_tool"], NAMED["read"]
 # By benchmark: the mode, attempts that fail by it (`shows`), tasks where none does (`near`), and
 # attempts with its signs that pass (`passes`).

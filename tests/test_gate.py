@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from pipeline.answers.gate import Compared, Measured, Quality, Verdict, decide, worst
+from pipeline.cli.compare_page import print_gate
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from tests.gate_cases import (
     FAIL,
@@ -228,3 +231,30 @@ def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
     assert found["verdict"] is expected
     told = " ".join(found["metrics"][0]["reasons"])
     assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)
+
+
+def test_what_is_no_number_is_undefined() -> None:
+    """NaN and infinity count as unknown, and reach neither JSON nor a verdict."""
+    for name, value in product(
+        ("delta", "low", "high", "bound_low", "bound_high"), (float("nan"), float("inf"))
+    ):
+        found = decided(Criterion("pass_at_1"), replace(HOLDS, **{name: value}))
+        assert found["verdict"] is INCONCLUSIVE
+        json.dumps(found, allow_nan=False)
+
+
+def test_page_of_several_candidates(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict on all comes first; waivers are shown with their reasons, inert and bounded."""
+    waivers = (*KNOWN, Waiver("\x07\x1bred", "line\nbreak " + "x" * 5000))
+    policy = Policy("policy.toml", (Criterion("pass_at_1"),), waivers=waivers)
+    second = compared(FAILS, HOLDS, candidate="c\x1b]0;title\x07")
+    print_gate([decide(policy, compared(FAILS)), decide(policy, second)])
+    printed = capsys.readouterr().out
+    assert printed.startswith("FAIL  1 of 2 candidates pass; all of them must\n\nFAIL  b vs a")
+    assert "WARN  c\\x1b]0;title\\x07 vs a, by policy.toml" in printed
+    assert "  task 12  the answer key is wrong\n" in printed
+    assert "  task \\x07\\x1bred (not a common task)  line\\nbreak xxx" in printed
+    assert "  -  waived, but not among the common tasks: \\x07\\x1bred\n" in printed
+    assert "pass_at_1 non-inferior   PASS               100   FAIL             100\n" in printed
+    assert "\x1b" not in printed and "\x07" not in printed
+    assert len(printed) < 5000

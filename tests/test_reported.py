@@ -14,9 +14,10 @@ import pytest
 
 from pipeline import open_warehouse
 from tests import results
+from tests.case_files import cases
 from tests.conftest import needs_corpus
 from tests.fact_files import Fact, facts
-from tests.results import Results, Row, asked, rollout
+from tests.results import Results, asked, rollout
 
 analyzed = partial(results.analyzed, needs=("reported_checks",))
 
@@ -29,106 +30,7 @@ def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -
     return json.dumps([{**entry, "group_level_metrics": tasks}])
 
 
-def of(*rewards: float, **fields: Any) -> list[Row]:
-    """A task for each reward."""
-    return [rollout(task, 0, reward=reward, **fields) for task, reward in enumerate(rewards)]
-
-
-EQUAL, UNEXPLAINED = ("equal", None), ("differs", "no reason found")
-NO_FIELD = ("not comparable", "field not in the rows")
-NAN = float("nan")
-# By what is odd of a run: its rows, and for each figure it reports of itself the value, ours, and
-# what comes of it; ours may be left out.
-WHOLE: dict[str, tuple[list[Row], dict[str, tuple[Any, ...]]]] = {
-    "a wrong mean": (
-        of(0.0, 0.0, 1.0),
-        {
-            "mean/reward": (0.5, 1 / 3, *UNEXPLAINED),
-            "max/reward": (1.0, 1.0, *EQUAL),
-            "median/reward": (0, 0.0, *EQUAL),
-        },
-    ),
-    # Small figures agree to 1e-9, large ones to 1e-9 of their size.
-    "a billionth": (
-        of(0.5, score=0.25, weight=4e12),
-        {
-            "mean/reward": (0.5 + 9e-10, 0.5, *EQUAL),
-            "mean/score": (0.25 + 2e-9, 0.25, *UNEXPLAINED),
-            "mean/weight": (4e12 + 1, 4e12, *EQUAL),
-        },
-    ),
-    # Text is no number, true is 1.
-    "fields that no row has": (
-        of(1.0, note="7", hit=True),
-        {
-            "mean/absent": (1.0, None, *NO_FIELD),
-            "mean/note": (7.0, None, *NO_FIELD),
-            "mean/hit": (1.0, 1.0, *EQUAL),
-            "perf_summary/p95": (2.0, None, "not comparable", "a figure we do not compute"),
-        },
-    ),
-    # A NaN reward is no zero: it is in no statistic of the reward.
-    "rows without a reward": (
-        [rollout(0, index, reward=reward) for index, reward in enumerate((1.0, NAN, 0.0))],
-        {
-            "mean/reward": (0.5, 0.5, *EQUAL),
-            "pass@1/accuracy": (50.0, 50.0, *EQUAL),
-            "pass@2/accuracy": (100.0, 100.0, *EQUAL),
-        },
-    ),
-    # The deviation of one value is undefined: null agrees, 0 by definition, 3 is wrong.
-    "no number": (
-        of(1.0, score=0.5, size=4, rank=1),
-        {
-            "std/score": (None, None, *EQUAL),
-            "std/size": (0.0, 0.0, *EQUAL),
-            "std/rank": (3.0, None, *UNEXPLAINED),
-            "mean/rank": (None, 1.0, "not comparable", "reported as no number"),
-        },
-    ),
-    # pass@k counts passes; a figure made of the rewards themselves is defined otherwise.
-    "graded rewards": (
-        [rollout(0, index, reward=reward) for index, reward in enumerate((0.5, 1.0, 0.0))],
-        {
-            "pass@1/accuracy": (
-                *(50.0, 100 / 3, "not comparable"),
-                "defined otherwise: the best of the first k rewards",
-            ),
-            "pass@2/accuracy": (200 / 3, 200 / 3, *EQUAL),
-            "pass@4/accuracy": (100.0, None, "not comparable", "no task with that many repeats"),
-        },
-    ),
-    "no threshold": (
-        [rollout(0, 0, reward=-1.0), rollout(0, 1, reward=1.0)],
-        {
-            "pass@1/accuracy": (50.0, None, "not comparable", "no pass threshold"),
-            "pass@1[avg-of-2]/accuracy": (0.0, 0.0, *EQUAL),
-        },
-    ),
-    # Of all repeats the average has one value; of the first it is excused, not equal.
-    "the first repeats": (
-        [rollout(0, index, reward=float(index == 2)) for index in (2, 0, 1)],
-        {
-            "pass@1[avg-of-1]/accuracy": (100.0, 0.0, "not comparable", "order-dependent"),
-            "pass@1[avg-of-3]/accuracy": (100.0, 100 / 3, *UNEXPLAINED),
-        },
-    ),
-    # `reward_easy` is the reward where a field says easy; where two fields do, it is unclear.
-    "groups of rows": (
-        [
-            rollout(0, 0, reward=0.0, level="easy", output_type="csv", kind="x", side="y"),
-            rollout(1, 0, reward=1.0, level="easy", output_type="json", kind="y", side="x"),
-            rollout(2, 0, reward=1.0, level="hard", output_type="json", kind="y", side="x"),
-        ],
-        {
-            "mean/reward": (2 / 3, 2 / 3, *EQUAL),
-            "mean/reward_easy": (0.5, 0.5, *EQUAL),
-            "mean/reward_output_json": (1.0, 1.0, *EQUAL),
-            "mean/reward_input_json": (1.0, None, *NO_FIELD),
-            "mean/reward_x": (0.0, None, "not comparable", "several readings of its name"),
-        },
-    ),
-}
+WHOLE: dict[str, Any] = cases("reported", "whole")
 # A task's own figures, a repeat's, and rows of the older form that have no task.
 REPEATS = {
     "agent_metrics": {
@@ -267,11 +169,13 @@ def broken() -> dict[str, Any]:
 def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All of these runs, analyzed once."""
     files = {**MORE, **agents(), **shards(), **rejected(), **broken()}
-    for name, (rows, told) in WHOLE.items():
+    for name, case in WHOLE.items():
         stem = f"{name.replace(' ', '-')}_rollouts"
-        asking = {"responses_create_params": {"input": [{"role": "user", "content": name}]}}
-        files[f"{stem}.jsonl"] = [{**row, **asking} for row in rows]
-        reported = {metric: value for metric, (value, *_) in told.items()}
+        files[f"{stem}.jsonl"] = [
+            rollout(task, index, reward=reward, ask=name, **(fields[0] if fields else {}))
+            for task, index, reward, *fields in case["rows"]
+        ]
+        reported = {metric: value for metric, (value, *_) in case["figures"].items()}
         files[f"{stem}_aggregate_metrics.json"] = aggregate(reported)
     return analyzed(tmp_path_factory.mktemp("together"), files)
 
@@ -283,9 +187,9 @@ def test_figures_of_a_run(together: Results, name: str) -> None:
         select metric, reported, ours, status, reason from reported_checks
         where run_id = '{name.replace(" ", "-")}'
     """)
-    found = {metric: tuple(rest) for metric, *rest in rows}
-    assert found.keys() == WHOLE[name][1].keys()
-    for metric, expected in WHOLE[name][1].items():
+    found = {metric: rest for metric, *rest in rows}
+    assert found.keys() == WHOLE[name]["figures"].keys()
+    for metric, expected in WHOLE[name]["figures"].items():
         assert found[metric][2:] == expected[2:], metric
         assert found[metric][:2] == pytest.approx(expected[:2]), metric
 
