@@ -127,6 +127,12 @@ def write(folder: Path, files: Mapping[str, Content]) -> Path:
     return folder
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
 class Results:
     """An analysed folder."""
 

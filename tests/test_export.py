@@ -16,7 +16,7 @@ from pipeline.warehouse import grains, reader
 from tests.health_rows import call as health_call
 from tests.health_rows import observed, turn
 from tests.lean import LOADED, METRICS, only
-from tests.results import Results, analyzed, call, rollout
+from tests.results import Results, analyzed, call, contents, rollout
 
 HEALTH = "health_findings rollout_health task_health run_health".split()
 
@@ -105,15 +105,6 @@ def test_the_same_warehouse_gives_the_same_bytes(
             assert call(*arguments, "--warehouse", results).code == 0
         monkeypatch.setattr(reader, "LOCKED_DOWN", {"threads": "1", **reader.LOCKED_DOWN})
     assert contents(tmp_path / "first") == contents(tmp_path / "second")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import pytest
 from pipeline.answers.gate import Compared, Measured, Quality, Verdict, decide, worst
 from pipeline.cli.compare_page import print_gate
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
+from tests.case_files import cases
 from tests.gate_cases import (
     FAIL,
     FAILS,
@@ -28,25 +29,10 @@ from tests.gate_cases import (
 
 
 @pytest.mark.parametrize(
-    ("rule", "direction", "low", "high", "expected"),
-    [
-        ("non-inferior", "higher", -0.0199, 0.0, PASS),
-        ("non-inferior", "higher", -0.02, 0.0, INCONCLUSIVE),
-        ("non-inferior", "higher", -0.03, -0.02, INCONCLUSIVE),
-        ("non-inferior", "higher", -0.03, -0.0201, FAIL),
-        ("superior", "higher", 0.0201, 0.03, PASS),
-        ("superior", "higher", 0.02, 0.03, INCONCLUSIVE),
-        ("superior", "higher", -0.01, 0.0199, FAIL),
-        ("non-inferior", "lower", -0.5, 0.0199, PASS),
-        ("non-inferior", "lower", 0.0, 0.02, INCONCLUSIVE),
-        ("non-inferior", "lower", 0.0201, 0.03, FAIL),
-        ("superior", "lower", -0.03, -0.0201, PASS),
-        ("superior", "lower", -0.03, -0.02, INCONCLUSIVE),
-        ("superior", "lower", -0.0199, 0.5, FAIL),
-    ],
+    ("rule", "direction", "low", "high", "expected"), cases("gate", "interval_and_threshold")
 )
 def test_interval_and_threshold(
-    rule: str, direction: str, low: float, high: float, expected: Verdict
+    rule: str, direction: str, low: float, high: float, expected: str
 ) -> None:
     """The interval lies whole beyond the threshold, whole before it, or settles nothing."""
     criterion = Criterion("pass_at_1", rule, 0.02, direction)
@@ -64,25 +50,13 @@ def test_a_margin_of_zero(low: float, high: float, expected: Verdict) -> None:
         assert str(criterion.threshold) == "0.0"
 
 
-@pytest.mark.parametrize(
-    ("interval", "bounds", "expected"),
-    [
-        ((-0.01, 0.01), (-0.019, 0.05), PASS),
-        ((-0.01, 0.01), (-0.02, 0.05), INCONCLUSIVE),
-        ((-0.01, 0.01), (-0.06, 0.05), INCONCLUSIVE),
-        ((-0.01, 0.01), (0.05, -0.06), INCONCLUSIVE),
-        ((-0.01, 0.01), (-0.06, -0.05), INCONCLUSIVE),
-        ((-0.08, -0.04), (-0.1, -0.03), FAIL),
-        ((-0.08, -0.04), (-0.1, 0.0), INCONCLUSIVE),
-        ((-0.03, 0.01), (-0.01, -0.01), INCONCLUSIVE),
-    ],
-)
+@pytest.mark.parametrize(("interval", "bounds", "expected"), cases("gate", "missing_rollouts"))
 def test_missing_rollouts(
-    interval: tuple[float, float], bounds: tuple[float, float], expected: Verdict
+    interval: list[float], bounds: tuple[float, float], expected: str
 ) -> None:
     """Where missing rollouts could carry the change across the threshold nothing is settled."""
     change = measured(*interval, bounds=bounds)
-    assert decided(Criterion("pass_at_1"), change)["verdict"] is expected
+    assert decided(Criterion("pass_at_1"), change)["verdict"] == expected
 
 
 @pytest.mark.parametrize(

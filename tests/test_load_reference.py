@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,16 +12,11 @@ import pytest
 
 from tests import loaded, reference
 from tests.case_files import cases
+from tests.conftest import CORPUS, needs_corpus
+from tests.simulated import simulator
 
-ROOT = Path(__file__).resolve().parent.parent
 Row = dict[str, Any]
-CORPUS = ROOT.parent / "shared" / "corpus"
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the public corpus is not here")
-
-spec = importlib.util.spec_from_file_location("simulate", ROOT / "data_samples" / "simulate.py")
-assert spec is not None and spec.loader is not None
-simulate = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(simulate)
+simulate = simulator()
 
 
 READINGS = {
@@ -134,60 +128,10 @@ def test_simulated_results_are_loaded_as_read(
         assert found.failures and found.expected
 
 
-MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
-CALL = {"type": "function_call", "name": "f", "call_id": "c1", "arguments": '{"a": 1}'}
 SHAPES: dict[str, object] = {
-    "null": None,
-    "text": "plain text",
-    "empty text": "",
-    "bare list": [MESSAGE],
-    "object without output": {"model": "m"},
-    "null output": {"output": None},
-    "text output": {"output": "plain"},
-    "one item": {"output": MESSAGE},
-    "no items": {"output": []},
-    "nested": {"output": [[MESSAGE, [CALL]], [], CALL]},
-    "text item": {"output": ["said"]},
-    "item without type": {"output": [{"role": "user", "content": "asked"}]},
-    "unknown type": {"output": [MESSAGE, {"type": "web_search", "n": [1, {"a": float("nan")}]}]},
-    "no content": {"output": [{"type": "message", "role": "assistant"}]},
-    "null content": {"output": [{"type": "message", "content": None}]},
-    "no parts": {"output": [{"type": "message", "content": []}]},
-    "one part": {"output": [{"type": "message", "content": {"text": "t"}}]},
-    "mixed parts": {
-        "output": [
-            {"type": "message", "content": ["a", {"text": "b"}, {"refusal": "c"}, {"type": "x"}]}
-        ]
-    },
-    "user message last": {
-        "output": [MESSAGE, {"type": "message", "role": "user", "content": "more"}]
-    },
-    "call": {"output": [CALL, {"type": "function_call_output", "call_id": "c1", "output": "ok"}]},
-    "object arguments": {"output": [{**CALL, "arguments": {"a": [1.5, None]}}]},
-    "no arguments": {"output": [{**CALL, "arguments": None}]},
-    "object result": {"output": [{"type": "function_call_output", "output": {"exit_code": 2}}]},
-    "list result": {"output": [{"type": "function_call_output", "output": [{"text": "t"}]}]},
-    "failed result": {"output": [{"type": "function_call_output", "output": '{"returncode": 1}'}]},
-    "good result": {"output": [{"type": "function_call_output", "output": '{"found": "error"}'}]},
+    **cases("load_shapes", "shapes"),
     "NUL": {"output": [{"type": "function_call_output", "output": "a\0b"}]},
     "half a character": {"output": [{"type": "function_call_output", "output": "a\ud800b"}]},
-    "summary": {"output": [{"type": "reasoning", "summary": [{"text": "a"}, {"text": "b"}]}]},
-    "thought in content": {
-        "output": [{"type": "reasoning", "summary": [], "content": [{"text": "c"}]}]
-    },
-    "other case": {"OUTPUT": [MESSAGE], "output": [{**CALL, "TYPE": "x", "Name": "g"}]},
-    "odd scalars": {
-        "output": [],
-        "usage": 5,
-        "model": {},
-        "status": [],
-        "created_at": "x",
-        "incomplete_details": "x",
-    },
-    "token text": {"output": [], "usage": {"input_tokens": "5", "output_tokens": True}},
-    "other token names": {"output": [], "usage": {"prompt_tokens": 7, "completion_tokens": 0}},
-    "no tokens": {"output": [], "usage": {"input_tokens": 0, "output_tokens": 0}},
-    "placeholder model": {"output": [], "model": "policy_model"},
 }
 
 

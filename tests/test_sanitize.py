@@ -12,7 +12,7 @@ from pipeline.package.sanitize import ledger, share
 from pipeline.package.sanitize.policy import Policy
 from tests.case_files import cases
 from tests.conftest import DEMO
-from tests.results import call, write
+from tests.results import call, contents, write
 
 MAIL = "omar@northwind.io"
 OTHER = "hana@northwind.io"
@@ -22,12 +22,6 @@ FILES = {
     "rollouts/b.json": f'{{\n  "who": "{MAIL}"\n}}',
     "clean.txt": "nothing here\r\nat all",
 }
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def test_copies(tmp_path: Path) -> None:
