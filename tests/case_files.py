@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import yaml
@@ -24,3 +25,20 @@ def _file(name: str) -> dict[str, Any]:
 def cases(name: str, table: str) -> Any:
     """One table of a file."""
     return _file(name)[table]
+
+
+def filled(name: str, table: str, /, **given: Any) -> Any:
+    """A table in which what is given stands for its $name, as a whole value or within a text."""
+    return _filled(cases(name, table), given)
+
+
+def _filled(value: Any, given: dict[str, Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _filled(each, given) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled(each, given) for each in value]
+    if not isinstance(value, str):
+        return value
+    if value[:1] == "$" and value[1:] in given:
+        return given[value[1:]]
+    return Template(value).safe_substitute(given)

@@ -56,3 +56,9 @@ def facts(name: str) -> pytest.MarkDecorator:
     """A test for each fact of a file."""
     found = read(name)
     return pytest.mark.parametrize("fact", found, ids=[fact.says for fact in found])
+
+
+def check(found: Results, name: str) -> None:
+    """Every fact of a file holds."""
+    for each in read(name):
+        each.check(found)

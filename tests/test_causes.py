@@ -22,6 +22,7 @@ from tests.cause_cases import (
     padding,
     passes,
 )
+from tests.fact_files import check
 from tests.lean import without_pages
 from tests.results import Results, Row, analyzed
 from tests.test_sql import broken_grains
@@ -161,23 +162,7 @@ def test_evidence_exists(found: Results) -> None:
 
 def test_planted_findings(found: Results) -> None:
     """The guessed address and the query without its date are cited as what decided it."""
-    query = "select evidence, intervention, note, n_with, n_failing from root_causes where run_id ="
-    assert found.rows(f"{query} 'office_a'") == [
-        (
-            ["office_a/0:0#5", "office_a/0:1#5", "office_a/0:2#5"],
-            "prompt",
-            "the commonest mode of its failing attempts: SKIPPED_LOOKUP",
-            *(4, 4),
-        )
-    ]
-    assert found.rows(f"{query} 'tickets_a'") == [
-        (
-            ["tickets_a/0:3#1"],
-            "training",
-            "leaves out an argument that every pass gives: search_tickets.until",
-            *(1, 1),
-        )
-    ]
+    check(found, "planted_causes")
 
 
 def test_suspicions(found: Results) -> None:

@@ -302,46 +302,6 @@ def test_together(together: Results, fact: Fact) -> None:
     fact.check(together)
 
 
-@pytest.mark.parametrize("run", ["numbered", "stamped"])
-def test_shards_of_one_run_do_not_collide(together: Results, run: str) -> None:
-    """Seeds repeat the tasks, chunks split them: 4 tasks x 2 repeats, in whichever numbering."""
-    assert together.rows(f"""
-        select n_tasks, n_rollouts, n_expected, n_repeats, expected_source from runs
-        where run_id = '{run}'
-    """) == [(4, 8, 8, 2, "inputs")]
-    # One question a task, two rollouts a question, and nothing expected that is not there.
-    assert together.column(f"""
-        select count(*) from rollouts where run_id = '{run}' group by task_id, prompt_sha
-    """) == [2, 2, 2, 2]
-    assert not together.rows(f"""
-        from expected anti join rollouts using (run_id, task_id, rollout_index)
-        where run_id = '{run}'
-    """)
-    # The failures of seed 1 belong to the second repeat of each chunk's first task.
-    assert together.column(f"""
-        select rollouts.source_file like '%-rs1-%' from failures
-        join rollouts using (run_id, task_id, rollout_index) where run_id = '{run}'
-    """) == [True, True]
-    # The profiles' figures name the tasks as rollouts do: one of each chunk, of each seed.
-    tasks = together.rows(f"""
-        select distinct task_id, value from reported_metrics
-        join (select distinct run_id, task_id from rollouts) using (run_id, task_id)
-        where run_id = '{run}'
-    """)
-    assert sorted(value for _, value in tasks) == [0.0, 1.0]
-    assert len({task for task, _ in tasks}) == 2
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "runs"),
-    cases("discover", "what_names_a_benchmark"),
-)
-def test_what_names_a_benchmark(together: Results, benchmark: str, runs: list[str]) -> None:
-    """Its package, the questions that runs share, or their folder."""
-    query = f"select run_id from runs where benchmark = '{benchmark}' order by all"
-    assert together.column(query) == runs
-
-
 def test_names_can_be_set(tmp_path: Path) -> None:
     """--run names one run and its sidecars, --benchmark all of them."""
     folder = write(

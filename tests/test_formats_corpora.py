@@ -9,7 +9,7 @@ import pytest
 
 import pipeline
 from tests.conftest import ROOT
-from tests.fact_files import read
+from tests.fact_files import check
 from tests.lean import CHECKED, only
 from tests.results import Results
 
@@ -40,5 +40,4 @@ def test_corpus(name: str, tmp_path: Path) -> None:
             shutil.copyfile(file, copy)
     with only(*NEEDS):
         pipeline.analyze(folders, out=tmp_path / "out")
-    for fact in read(f"{name}_corpus"):
-        fact.check(Results(tmp_path / "out"))
+    check(Results(tmp_path / "out"), f"{name}_corpus")

@@ -13,6 +13,7 @@ import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import every_eval_ever
+from tests.case_files import filled
 from tests.conftest import ROOT
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED, only
@@ -25,22 +26,8 @@ NAME = "f3a1c0de-4b2e-4c1a-9f6d-1b7e5a2c8d40"
 
 def instance(sample: str, score: float, **more: Any) -> Row:
     """A line of samples."""
-    said = {
-        "schema_version": "0.3.0",
-        "evaluation_id": "e",
-        "model_id": "org/tiny",
-        "evaluation_name": "sums",
-        "sample_id": sample,
-        "interaction_type": "single_turn",
-        "input": {"raw": f"{sample}?", "reference": ["7"]},
-        "output": {"raw": ["It is 7."], "reasoning_trace": ["Hm."]},
-        "answer_attribution": [{"extracted_value": "7", "is_terminal": True}],
-        "evaluation": {"score": score, "is_correct": score >= 0.5},
-        "token_usage": {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13},
-        "performance": {"latency_ms": 1500},
-        "metadata": {"level": "hard"},
-    }
-    return {**said, **more}
+    given = {"sample": sample, "score": score, "is_correct": score >= 0.5}
+    return {**filled("formats", "every_eval_ever_instance", **given), **more}
 
 
 def of_metric(name: str, metric: str, score: float, **config: Any) -> Row:

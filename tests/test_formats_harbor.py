@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.ingest.formats import harbor_trial
+from tests.case_files import cases, filled
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
@@ -19,22 +20,9 @@ NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected", "task_prompt
 def trial(task: str, name: str, reward: Any, *, agent: str = "solver", **more: Any) -> Row:
     """The result of a trial; `reward` is one number, all rewards, or none."""
     rewards = reward if isinstance(reward, dict) else {"reward": reward}
-    return {
-        "task_name": task,
-        "trial_name": name,
-        "task_checksum": f"sum of {task}",
-        "source": "deeds",
-        "config": {"agent": {"name": agent, "model_name": "org/m"}, "task": {"source": "deeds"}},
-        "agent_info": {"name": agent, "model_info": {"name": "m", "provider": "org"}},
-        "agent_result": {"n_input_tokens": 10, "n_output_tokens": 2, "cost_usd": 0.5},
-        "verifier_result": None if reward is None else {"rewards": rewards},
-        "started_at": "2026-01-01T00:00:01Z",
-        "agent_execution": {
-            "started_at": "2026-01-01T00:00:00Z",
-            "finished_at": "2026-01-01T00:00:07Z",
-        },
-        **more,
-    }
+    result = None if reward is None else {"rewards": rewards}
+    given = {"task": task, "name": name, "agent": agent, "result": result}
+    return {**filled("formats", "harbor_trial", **given), **more}
 
 
 def step(source: str, message: Any, **more: Any) -> Row:
@@ -48,21 +36,8 @@ def trajectory(*steps: Row, **more: Any) -> str:
     return json.dumps({"schema_version": "ATIF-v1.7", "agent": agent, "steps": steps, **more})
 
 
-CALL = {"tool_call_id": "c1", "function_name": "bash", "arguments": {"cmd": "ls"}}
 ACTED = trajectory(
-    step("user", "Prompt with the time 12:01"),
-    step(
-        "agent",
-        [{"type": "text", "text": "Look."}, {"type": "image", "source": {"path": "a.png"}}],
-        reasoning_content="hm",
-        tool_calls=[CALL],
-        observation={"results": [{"content": "file"}]},
-    ),
-    step(
-        "system",
-        "Handed over.",
-        observation={"results": [{"subagent_trajectory_ref": [{"session_id": "s2"}]}]},
-    ),
+    *cases("formats", "harbor_acted"),
     subagent_trajectories=[
         {"session_id": "s2", "agent": {"name": "helper"}, "steps": [step("agent", "Summary.")]}
     ],

@@ -17,7 +17,8 @@ import pytest
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import Reject, Row, inspect_ai, packed
-from tests.fact_files import Fact, facts
+from tests.case_files import filled
+from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
 from tests.results import Results, analyzed, rollout
 
@@ -26,30 +27,12 @@ NEEDS = (*CHECKED, "checks", "events", "record_fields")
 
 def sample(task: Any, epoch: int = 1, value: Any = "C", **more: Any) -> dict[str, Any]:
     """A sample that was answered and scored."""
-    answer = {"role": "assistant", "content": f"answer to {task}", "source": "generate"}
-    return {
-        "id": task,
-        "epoch": epoch,
-        "input": f"question {task}",
-        "target": "7",
-        "messages": [{"role": "user", "content": f"question {task}", "source": "input"}, answer],
-        "output": {"choices": [{"message": answer, "stop_reason": "stop"}]},
-        "scores": {"match": {"value": value, "answer": "7", "explanation": "as asked"}},
-        "metadata": {"level": "hard"},
-        "events": [{"event": "info", "data": {"model_usage": 1}}],
-        "model_usage": {"org/m": {"input_tokens": 5, "output_tokens": 2, "total_cost": 0.5}},
-        "total_time": 1.5,
-        **more,
-    }
+    return {**filled("formats", "inspect_sample", task=task, epoch=epoch, value=value), **more}
 
 
 def header(*ids: Any, epochs: int = 1, **more: Any) -> dict[str, Any]:
     """What a finished log says before its samples."""
-    config = {"epochs": epochs, "message_limit": 9}
-    said = {"task": "lab/sums", "task_id": "t1", "model": "org/m", "created": "2026-01-02T03:04:05"}
-    whole = {**said, "config": config, "dataset": {"sample_ids": list(ids)}}
-    begun = {"version": 2, "status": "success", "eval": whole, "plan": {"config": {"seed": 1}}}
-    return {**begun, "results": {"scores": []}, **more}
+    return {**filled("formats", "inspect_header", ids=list(ids), epochs=epochs), **more}
 
 
 def published(scorer: str, name: str | None = None, **metrics: float) -> dict[str, Any]:
@@ -239,15 +222,7 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
     cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
     found = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
-    assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
-        (
-            "match/accuracy",
-            1.0,
-            "not comparable",
-            "rows of the file are not those it was computed from",
-        ),
-        ("total_samples", 1.0, "not comparable", "the rows here are not those that it counts"),
-    ]
+    check(found, "inspect_cut")
     # What was taken out of the log is not missing, though it lists it.
     assert found.one("select n_expected from runs") is None
 
@@ -260,18 +235,7 @@ def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     ids = header("s0", "s1", "s2", "s3", "lost")
     files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
     found = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
-    assert found.rows("select distinct benchmark from runs") == [("sums",)]
-    assert found.rows(
-        "select task_id, pairing, base_n_passed, candidate_n_passed from comparison_tasks "
-        "where is_common order by all"
-    ) == [(f"{n}", "verified", int(n > 0), int(n < 3)) for n in range(4)]
-    assert found.column("select task_id from expected where run_id = 'sums-m' order by all") == [
-        "0",
-        "1",
-        "2",
-        "3",
-        "inspect_ai-lost",
-    ]
+    check(found, "inspect_compared")
 
 
 def test_zstd_members(tmp_path: Path) -> None:

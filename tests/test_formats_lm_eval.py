@@ -11,7 +11,8 @@ import pytest
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import lm_eval, lm_eval_sample
-from tests.fact_files import Fact, facts
+from tests.case_files import filled
+from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
@@ -21,18 +22,8 @@ NEEDS = (*CHECKED, "checks")
 
 def sample(doc: int, score: Any, of_filter: str = "none", **more: Any) -> Row:
     """A line of samples: one document under one filter."""
-    asked = {"arg_0": f"Q{doc}?", "arg_1": {"temperature": 0.5, "max_gen_toks": 9}}
     return {
-        "doc_id": doc,
-        "doc": {"level": "hard"},
-        "target": "7",
-        "arguments": {"gen_args_0": asked},
-        "resps": [["it is 7"]],
-        "filtered_resps": ["7"],
-        "filter": of_filter,
-        "metrics": ["f1", "exact_match"],
-        "exact_match": score,
-        "f1": 0.5,
+        **filled("formats", "lm_eval_sample", doc=doc, score=score, of_filter=of_filter),
         **more,
     }
 
@@ -102,17 +93,7 @@ def test_rows_that_name_no_filter(tmp_path: Path) -> None:
         "out/results.json": json.dumps(about, indent=2),
     }
     found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows(
-        "select run_id, model, task_id, reward, answer from rollouts order by all"
-    ) == [
-        ("small--sums-flexible", "org/small", "0", 1.0, "7"),
-        ("small--sums-flexible", "org/small", "1", 1.0, "7"),
-        ("small--sums-strict", "org/small", "0", 1.0, "7"),
-        ("small--sums-strict", "org/small", "1", 0.0, None),
-    ]
-    assert found.column("select distinct prompt from task_prompts order by 1") == ["Q0?", "Q1?"]
-    assert found.column("select distinct status from reported_checks") == ["equal"]
-    assert found.rows("select n_lines, n_rows from artifacts where kind = 'rollouts'") == [(4, 4)]
+    check(found, "lm_eval_unfiltered")
 
 
 def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:

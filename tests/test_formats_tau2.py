@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.case_files import cases, filled
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
@@ -16,58 +17,18 @@ NEEDS = (*CHECKED, "checks", "record_fields")
 
 def task(number: int) -> Row:
     """A task with one action of its own."""
-    action = {"action_id": f"{number}_0", "name": "book", "arguments": {"flight": number}}
-    return {
-        "id": str(number),
-        "user_scenario": {"instructions": {"reason_for_call": f"Book flight {number}."}},
-        "evaluation_criteria": {"actions": [action], "communicate_info": [], "nl_assertions": []},
-    }
+    return {**filled("formats", "tau2_task", number=number), "id": str(number)}
 
 
 def simulation(number: int, trial: int | None, reward: float | None, **more: Any) -> Row:
     """An attempt at a task, checked by the criteria of that task unless `criteria` says so."""
     action = task(more.pop("criteria", number))["evaluation_criteria"]["actions"][0]
-    checked = {
-        "reward": reward,
-        "db_check": {"db_match": reward == 1, "db_reward": reward},
-        "action_checks": [{"action": action, "action_match": reward == 1, "action_reward": reward}],
-        "env_assertions": [{"env_assertion": {"func_name": "is_booked"}, "met": reward == 1}],
-        "reward_breakdown": {"DB": reward},
-    }
-    usage = {"prompt_tokens": 10, "completion_tokens": 3}
-    arguments = {"flight": number}
-    messages = [
-        {"role": "assistant", "content": "Hello", "usage": usage},
-        {"role": "user", "tool_calls": [{"id": "u", "name": "look", "arguments": {}}]},
-        {"role": "tool", "id": "u", "content": "a screen", "requestor": "user"},
-        {
-            "role": "assistant",
-            "tool_calls": [{"id": "c", "name": "book", "arguments": arguments}],
-            "usage": usage,
-        },
-        {"role": "tool", "id": "c", "content": "no seat", "error": True},
-    ]
-    said = {
-        "id": f"s{number}-{trial}",
-        "task_id": str(number),
-        "trial": trial,
-        "reward_info": checked if reward is not None else None,
-        "messages": messages,
-        "duration": 6.5,
-        "agent_cost": 0.25,
-        "user_cost": 0.5,
-        "termination_reason": "user_stop",
-    }
-    return {**said, **more}
+    given = {"number": number, "id": str(number), "trial": trial, "reward": reward}
+    made = filled("formats", "tau2_simulation", **given, action=action, is_pass=reward == 1)
+    return {**made, **({"reward_info": None} if reward is None else {}), **more}
 
 
-INFO = {
-    "num_trials": 2,
-    "max_steps": 30,
-    "agent_info": {"llm": "org/agent", "llm_args": {"temperature": 0.5}},
-    "user_info": {"llm": "org/user"},
-    "environment_info": {"domain_name": "airline", "policy": "Be kind."},
-}
+INFO = cases("formats", "tau2_info")
 SIMULATIONS = [
     simulation(1, 0, 1.0),
     simulation(1, 1, 1.0),
@@ -83,18 +44,8 @@ DOCUMENT = {"timestamp": "t", "info": INFO, "tasks": TASKS, "simulations": SIMUL
 
 def attempt(number: int, trial: int, reward: float, **more: Any) -> Row:
     """An element of a list of tau-bench."""
-    scored = {"reward": reward, "info": {"r_actions": reward == 1, "gt_data_hash": "x"}}
-    tool = {"id": "c", "function": {"name": "book", "arguments": '{"flight": 1}'}}
-    info = {"task": {"instruction": f"You are {number}."}, "reward_info": scored, "user_cost": 0.1}
-    messages = [
-        {"role": "system", "content": "Be kind."},
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": None, "tool_calls": [tool]},
-        {"role": "tool", "tool_call_id": "c", "content": "Error: no seat"},
-        {"role": "assistant", "content": "Sorry"},
-    ]
-    said = {"task_id": number, "reward": reward, "info": info, "traj": messages, "trial": trial}
-    return {**said, **more}
+    given = {"number": number, "trial": trial, "reward": reward, "is_pass": reward == 1}
+    return {**filled("formats", "tau_attempt", **given), **more}
 
 
 @pytest.fixture(scope="module")

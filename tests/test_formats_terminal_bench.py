@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.case_files import filled
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
@@ -16,16 +17,7 @@ NEEDS = (*CHECKED, "checks", "record_fields")
 def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
     """What a trial says of itself."""
     return {
-        "trial_name": f"{task}.{nth}-of-2.r1",
-        "task_id": task,
-        "instruction": f"Do {task}",
-        "is_resolved": verdict,
-        "failure_mode": "unset",
-        "parser_results": None,
-        "total_input_tokens": 100,
-        "total_output_tokens": 10,
-        "agent_started_at": "2025-07-10T12:00:00+00:00",
-        "agent_ended_at": "2025-07-10T12:00:30+00:00",
+        **filled("formats", "terminal_bench_trial", task=task, nth=nth, verdict=verdict),
         **more,
     }
 

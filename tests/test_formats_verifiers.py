@@ -11,7 +11,8 @@ import pytest
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import verifiers_v0
-from tests.fact_files import Fact, facts
+from tests.case_files import cases, filled
+from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
@@ -20,34 +21,11 @@ NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
 
 def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
     """A line of results.jsonl."""
-    return {
-        "example_id": example,
-        "prompt": [{"role": "user", "content": f"Q{example}"}],
-        "completion": [{"role": "assistant", "content": "A"}],
-        "answer": "A",
-        "info": '{"level": "hard"}',
-        "reward": reward,
-        "metrics": {"right": reward, "style": 0.5, "num_turns": 1.0},
-        "right": reward,
-        "timing": {"start_time": start, "total": 2.0},
-        "token_usage": {"input_tokens": 8.0, "output_tokens": 2.0},
-        "stop_condition": "done",
-        **more,
-    }
+    given = {"example": example, "reward": reward, "start": start}
+    return {**filled("formats", "verifiers_rollout", **given), **more}
 
 
-METADATA = {
-    "env_id": "sums",
-    "model": "org/m",
-    "num_examples": 2,
-    "rollouts_per_example": 2,
-    "pass_threshold": 0.6,
-    "avg_reward": 0.325,
-    "avg_metrics": {"right": 0.325, "num_turns": 1.0},
-    "avg_error": 0.25,
-    "pass_at_k": {"1": 0.25, "2": 0.5},
-    "pass_all_k": {"1": 0.25, "2": 0.0},
-}
+METADATA = cases("formats", "verifiers_metadata")
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +78,9 @@ def test_old_figures(old: Results) -> None:
 
 
 def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
-    """A row before examples had ids of their own: metrics and times stand at its top."""
-    prompt, said = [{"role": "user", "content": ask}], [{"role": "assistant", "content": "yes"}]
-    row = {"id": place, "prompt": prompt, "completion": said, "task": "default", "answer": "yes"}
-    return {**row, "reward": reward, "right": reward, "neat": 1.0, "total_ms": 1500.0, **more}
+    """A row before examples had ids of their own."""
+    row = filled("formats", "verifiers_oldest", place=place, ask=ask, reward=reward)
+    return {**row, **more}
 
 
 @pytest.mark.slow
@@ -128,27 +105,7 @@ def test_oldest(tmp_path: Path) -> None:
         place("b", "metadata.json"): [{**about, "num_examples": 2, "rollouts_per_example": 1}],
     }
     found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows("select run_id, benchmark, model, n_tasks, n_expected from runs") == [
-        ("quiz--m-a", "quiz", "m", 2, None),
-        ("quiz--m-b", "quiz", "m", 1, None),
-    ]
-    assert found.rows(
-        "select prompt, rollout_index, reward, n_turns, duration_s from rollouts "
-        "join task_prompts using (run_id, task_id) where run_id = 'quiz--m-a' order by all"
-    ) == [
-        ("Q0?", 0, 1.0, 1, 1.5),
-        ("Q0?", 1, 1.0, 0, 1.5),
-        ("Q1?", 0, 0.0, 1, 1.5),
-        ("Q1?", 1, 1.0, 1, 1.5),
-    ]
-    assert found.rows(
-        "select metric, ours, status from reported_checks where run_id = 'quiz--m-a' order by all"
-    ) == [
-        ("avg_metrics/neat", 1.0, "equal"),
-        ("avg_metrics/right", 0.75, "equal"),
-        ("avg_reward", 0.75, "equal"),
-        ("num_examples x rollouts_per_example", 4.0, "equal"),
-    ]
+    check(found, "verifiers_oldest")
 
 
 def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
@@ -173,26 +130,9 @@ def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
 
 
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:
-    """A line of traces.jsonl; its messages are a tree with two ends."""
-    nodes = [
-        {"message": {"role": "user", "content": f"Q{place}"}, "sampled": False},
-        {"parent": 0, "message": {"role": "assistant", "content": "dead end"}, "sampled": True},
-        {"parent": 0, "message": {"role": "assistant", "content": "A"}, "sampled": True},
-    ]
-    trace = {
-        "agent": {"name": "solver", "trainable": True, "config": {"model": "org/m"}},
-        "nodes": nodes,
-        "calls": [{"finish_reason": "stop", "usage": {"cost": 0.25}}, {"usage": {"cost": 0.5}}],
-        "rewards": {"right": {"score": score, "weight": 0.5}, "neat": {"score": 1, "weight": 0.5}},
-        "metrics": {"brief": 0.5},
-        "timing": {"start": start, "agent": {"start": 1.0, "end": 4.0}},
-        "num_input_tokens": 9,
-        "num_output_tokens": 3,
-        **more,
-    }
-    judge = {"agent": {"name": "judge"}, "nodes": []}
-    data = {"idx": place, "prompt": f"Q{place}", "answer": "A", "level": "hard", "resources": {}}
-    return {"env": {"id": "sums"}, "task": {"data": data, "key": "k"}, "traces": [judge, trace]}
+    """A line of traces.jsonl."""
+    trace = filled("formats", "verifiers_trace", place=place, score=score, start=start)
+    return filled("formats", "verifiers_episode", place=place, trace={**trace, **more})
 
 
 @pytest.mark.slow
@@ -214,26 +154,4 @@ def test_new(tmp_path: Path) -> None:
         "out/sums--m--null--1/configs/resolved/eval.json": [config],
     }
     found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows("select run_id, benchmark, agent, n_expected from runs") == [
-        ("sums--m--null--1", "sums", "solver", 6)
-    ]
-    assert found.rows(
-        "select task_id, rollout_index, reward, n_turns, cost, duration_s, final_text "
-        "from rollouts order by all"
-    ) == [
-        ("0", 0, 0.5, 1, 0.75, 3.0, "A"),
-        ("0", 1, 1.0, 1, 0.75, 3.0, "A"),
-        ("1", 0, None, None, 0.75, 3.0, None),
-        ("1", 1, 0.5, None, 0.75, 3.0, None),
-        ("2", 0, None, None, None, None, None),
-    ]
-    assert found.rows(
-        "select source, check_name, count(*) from checks group by all order by all"
-    ) == [
-        ("score", "reward", 3),
-        ("scores", "brief", 4),
-        ("scores", "neat", 3),
-        ("scores", "right", 2),
-    ]
-    assert found.column("select distinct value from record_fields where field = 'n_ends'") == ["2"]
-    assert found.column("select source_line from rejects") == [6]
+    check(found, "verifiers_new")

@@ -20,31 +20,9 @@ from pipeline.profile import Profile, Stage, check_predicates, json_path
 from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import BUILT_IN, Price
 from pipeline.profile.tables import own_rules
-from tests.case_files import cases
+from tests.case_files import FOLDER, cases
 from tests.results import write
 
-EVERYTHING = """\
-benchmark = "office_desk"
-pass_threshold = 0.5
-slices = ["category", "verifier_metadata.level"]
-
-[fields]
-task_id = "verifier_metadata.instance_id"
-reward = "metrics.score"
-answer = "extracted_answer"
-group = 'verifier_metadata."repo.name"'
-
-[expected]
-tasks = 22
-repeats = 4
-
-[[funnel]]
-stage = "called a tool"
-when = "n_tool_calls > 0"
-
-[[funnel]]
-stage = "produced output"
-"""
 COLUMNS = {
     "answer": "VARCHAR",
     "first_date": "DATE",
@@ -78,7 +56,7 @@ def refusal(folder: Path, content: str | bytes) -> tuple[str, str]:
 
 def test_everything_is_read(tmp_path: Path) -> None:
     """Each key lands in its attribute, paths as written."""
-    found = read(tmp_path, EVERYTHING)
+    found = read(tmp_path, (FOLDER / "everything_blade.toml").read_text(encoding="utf-8"))
     assert found == Profile(
         name="blade.toml",
         benchmark="office_desk",

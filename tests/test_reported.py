@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import random
 import statistics
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline import open_warehouse
 from tests import results
 from tests.case_files import cases
-from tests.conftest import needs_corpus
 from tests.fact_files import Fact, facts
 from tests.results import Results, asked, rollout
 
 analyzed = partial(results.analyzed, needs=("reported_checks",))
-
-STATISTIC = "regexp_matches(metric, '^(mean|max|min|median|std)/')"
 
 
 def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -> str:
@@ -200,45 +195,10 @@ def test_other_figures(together: Results, fact: Fact) -> None:
     fact.check(together)
 
 
-def tally(warehouse: Path, where: str = "true") -> Counter[tuple[str, str | None]]:
-    """How many figures have each status and reason."""
-    with open_warehouse(warehouse) as opened:
-        rows = opened.execute(f"select status, reason from reported_checks where {where}")
-        return Counter((status, reason) for status, reason in rows.fetchall())
-
-
-@pytest.mark.slow
-@needs_corpus
-def test_every_statistic_of_the_corpus_recomputes(corpus: Path) -> None:
-    """All are equal to 1e-9: of runs and agents, of slices of structeval, and of tasks."""
-    assert tally(corpus, STATISTIC) == {("equal", None): 1872}
-    assert tally(corpus, f"{STATISTIC} and task_id is null") == {("equal", None): 372}
-
-
-@needs_corpus
-def test_nothing_differs_on_the_corpus(corpus: Path) -> None:
-    """Counts are equal too, or nothing says what was expected."""
-    counts = tally(corpus, f"not {STATISTIC}")
-    unknown = ("not comparable", "nothing says what was expected")
-    assert counts == {("equal", None): 29, unknown: 15}
-
-
-def test_every_figure_of_the_demo_is_equal(demo: Path) -> None:
-    """Statistics, pass@k, averages, majorities and counts, in spite of the planted dirt."""
-    found = tally(demo)
-    assert set(found) == {("equal", None)}
-    assert tally(demo, "metric like '%@%'").total() == 46
-
-
-def test_every_reported_figure_is_checked(demo: Path) -> None:
-    """The checks have the keys and the values of the reported figures."""
-    with open_warehouse(demo) as opened:
-        key = "run_id, agent, task_id, metric, source_file"
-        left = opened.execute(f"""
-            select {key}, value from reported_metrics
-            except select {key}, reported from reported_checks
-        """)
-        assert left.fetchall() == []
+@facts("reported_demo")
+def test_demo(demo: Path, fact: Fact) -> None:
+    """As tests/facts/reported_demo.test says."""
+    fact.check(Results(demo.parent))
 
 
 def test_figures_of_all_lines_never_differ(together: Results) -> None:

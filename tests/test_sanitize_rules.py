@@ -40,41 +40,8 @@ def test_patterns(pattern: dict[str, Any]) -> None:
 
 
 FOUND = [
-    # names, in prose and in identifiers
-    ("the Heron benchmark", "the [redacted-name-1] benchmark"),
-    ("heron_aster-8b/3:0#5", "redacted-name-1_aster-8b/3:0#5"),
-    ("HeronBench and heron2", "redacted-name-1Bench and redacted-name-1_2"),
-    ("Jose\u0301 Nin\u0303o, José-Niño", "[redacted-name-1], [redacted-name-1]"),
-    ("JOSÉ NIÑO", "redacted-name-1"),
-    ('{"a":"x JOS\\u00c9 NI\\u00d1O y"}', '{"a":"x [redacted-name-1] y"}'),
-    ("jdoe's run", "[redacted-user-1]'s run"),
-    ("on rack2.build-7 now", "on [redacted-host-1] now"),
-    ("build-7 and BUILD-7", "[redacted-host-1] and [redacted-host-1]"),
-    # hidden by escapes and odd characters
-    ("omar\\_s&#64;x.io", "[redacted-email-1]"),
-    ("alice%40corp.io", "[redacted-email-1]"),
-    ("alice%2540corp.io", "[redacted-email-1]"),
-    ("https%3A%2F%2Fh.corp%2Fx", "[redacted-endpoint-1]"),
-    ("alice\uff20corp.io, He\u200bron", "[redacted-email-1], [redacted-name-1]"),
-    ("a@x.io/home/mara/y", "[redacted-email-1][redacted-path-1]"),
-    ("log: \\nalice@x.io", "log: \\n[redacted-email-1]"),
-    ('{"a":"\\u0061lice\\u0040x.io"}', '{"a":"[redacted-email-1]"}'),
-    ('{"a":"\\/home\\/mara"}', '{"a":"[redacted-path-1]"}'),
-    # the shapes of JSON
-    ('{"password" : "hunter2x","n":1.50}', '{"password" : "[redacted-credential-1]","n":1.50}'),
-    ('{"a":"--token\\tab12cd34ef56"}', '{"a":"--token\\t[redacted-credential-1]"}'),
-    (
-        '{"arguments": "{\\"to\\": \\"a@b.io\\", \\"n\\": 1e3}"}',
-        '{"arguments": "{\\"to\\": \\"[redacted-email-1]\\", \\"n\\": 1e3}"}',
-    ),
-    ('\ufeff{"a": "JOS\\u00c9 NI\\u00d1O"}', '\ufeff{"a": "redacted-name-1"}'),
-    ('{"a@b.io": 1}', '{"[redacted-email-1]": 1}'),
-    ('{"a": "a@b.io", broken', '{"a": "[redacted-email-1]", broken'),
+    *cases("sanitize_rules", "found"),
     ('{"a": "x\udcff a@b.io"}', '{"a": "x\udcff [redacted-email-1]"}'),
-    (
-        '{"k":"-----BEGIN EC PRIVATE KEY-----\\nMHcC\\nAQ==\\n-----END EC PRIVATE KEY-----\\n."}',
-        '{"k":"[redacted-key-1]\\n."}',
-    ),
 ]
 LEFT = cases("sanitize_rules", "left")
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from tests.case_files import cases
+from tests.fact_files import check
 from tests.mode_cases import no, ok
 from tests.results import analyzed, failure, rollout
 
@@ -115,14 +116,4 @@ def test_error_signatures(tmp_path: Path) -> None:
         "b_rollouts.jsonl": [{**row, "reward": -5.0} for row in unsettled],
     }
     found = analyzed(tmp_path, files, needs=["error_signatures"])
-    assert found.rows("from error_signatures order by run_id, source, signature") == [
-        ("a", "failed attempt", "HTTP <n> from judge", 2, 2, 2, 1, ["4"],
-         "HTTP 500 from judge", "a_rollouts_failures.jsonl:1"),
-        ("a", "tool", "disk <n> full at <path>", 4, 3, 2, 2, ["0", "1"],
-         "disk 0 full at /mnt/d0/x", "a/0:0#2"),
-        ("a", "tool", "no disk", 1, 1, 1, 1, ["2"], "no disk", "a/2:0#2"),
-        ("a", "verifier", "<n> of <n> cells", 2, 2, 2, 2, ["1", "2"], "2 of 5 cells", "a/1:0"),
-        # What passes is not settled there: nothing has failed.
-        ("b", "tool", "disk <n> full at <path>", 1, 1, 0, 1, ["0"],
-         "disk 0 full at /mnt/d0/x", "b/0:0#2"),
-    ]  # fmt: skip
+    check(found, "signatures")
