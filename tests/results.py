@@ -16,7 +16,7 @@ from unittest import mock
 
 import pipeline
 from pipeline.cli import main
-from tests.lean import DIAGNOSIS, LOADED, METRICS, only
+from tests.lean import only
 
 Row = dict[str, Any]
 Content = str | bytes | Iterable[Row]
@@ -165,11 +165,6 @@ def analyzed(
     with only(*needs) if needs else nullcontext():
         pipeline.analyze(results, out=folder / "out", **options)
     return Results(folder / "out")
-
-
-def diagnosed(folder: Path, files: Mapping[str, Content], **options: Any) -> Results:
-    """The same for a test that asks why attempts failed: nothing is compared, no page written."""
-    return analyzed(folder, files, needs=(*LOADED, *METRICS, *DIAGNOSIS), **options)
 
 
 @dataclass(frozen=True)

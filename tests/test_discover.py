@@ -282,14 +282,9 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_mixed_folder_is_inventoried_whole(together: Results) -> None:
-    """Nested results among unrelated files: each file is an artifact, each line accounted for."""
+    """Nested results among unrelated files: each file is an artifact."""
     paths = set(together.column("select path from artifacts"))
     assert paths == {name.replace("\udcff", "\\udcff") for name in TOGETHER}
-    assert together.rows("""
-        select n_lines, n_rows, n_rejects, n_other, n_blank, run_id from artifacts
-        where path like '2024%'
-    """) == [(4, 2, 1, 0, 1, "broken")]
-    assert together.column("select run_id from artifacts where kind = 'log'") == [None, None]
     assert not together.rows("""
         from artifacts
         where n_lines <> n_rows + n_rejects + n_other + n_blank or length(sha256) <> 64

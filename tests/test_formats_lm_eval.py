@@ -66,11 +66,7 @@ def test_repeats_of_a_row(tmp_path: Path) -> None:
     rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **asked))
     files = {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
     found = analyzed(tmp_path, files, needs=("rollouts", "events"))
-    assert found.column("select distinct run_id from rollouts") == ["tiny"]
-    assert found.rows("select task_id, answer, n_events, final_text from rollouts order by 1") == [
-        ("0", "7", 3, "[repeat 0] it is 7"),
-        ("1", None, 3, "[repeat 2] no idea"),
-    ]
+    check(found, "lm_eval_repeats")
 
 
 def old(doc: int, score: float, answer: str) -> Row:

@@ -13,6 +13,7 @@ import pytest
 from tests import loaded, reference
 from tests.case_files import cases
 from tests.conftest import CORPUS, needs_corpus
+from tests.results import write
 from tests.simulated import simulator
 
 Row = dict[str, Any]
@@ -137,14 +138,8 @@ SHAPES: dict[str, object] = {
 
 def check_rows(rows: list[bytes], folder: Path) -> loaded.Loaded:
     """Check one file of these rows."""
-    return check(_folder(rows, folder), folder / "out")
-
-
-def _folder(rows: list[bytes], folder: Path) -> Path:
-    results = folder / "results"
-    results.mkdir()
-    (results / "shapes_rollouts.jsonl").write_bytes(b"\n".join(rows) + b"\n")
-    return results
+    results = write(folder / "results", {"shapes_rollouts.jsonl": b"\n".join(rows) + b"\n"})
+    return check(results, folder / "out")
 
 
 def indexed(number: int, rest: str) -> bytes:
@@ -300,10 +295,8 @@ def test_odd_value_does_not_end_the_analysis(
 ):
     """No field of a row, however odd, keeps the rows from being loaded: each in its own file."""
     set_reading(reading, monkeypatch)
-    results = tmp_path / "results"
-    results.mkdir()
-    for name, rest in NOT_FATAL[reading].items():
-        (results / f"{name}_rollouts.jsonl").write_bytes(indexed(1, rest) + b"\n")
+    files = {f"{name}_rollouts.jsonl": indexed(1, it) for name, it in NOT_FATAL[reading].items()}
+    results = write(tmp_path / "results", files)
     assert len(check(results, tmp_path / "out").rollouts) == len(NOT_FATAL[reading])
 
 

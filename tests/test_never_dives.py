@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cause_cases import MISSING, NAMED, Attempt, Case, fails, files, passes, truncated
-from tests.fact_files import Fact, facts
+from tests.fact_files import Fact, check, facts
 from tests.results import Results, analyzed, called, rollout
 from tests.results import call as run
 
@@ -83,14 +83,7 @@ def test_the_first_wrong_step(tmp_path: Path) -> None:
         rollout(3, 0, reward=0.0, output=second),
     ]
     found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["never_dives"])
-    columns = "wrong_kind, wrong_name, wrong_seq, wrong_detail, n_wrong_alike, best_rollout"
-    assert found.rows(f"select {columns} from never_dives order by task_id") == [
-        ("differs", "book", 1, 'to: expected "SEA", got "OAK"', 1, "a/0:0"),
-        ("check", "test_three", None, "1 of 3 checks failed: test_three", 2, "a/1:1"),
-        ("error", "no such record", 4, "no such record", 1, "a/2:0"),
-        (None, None, None, None, 0, "a/3:0"),
-        ("check", "test_one", None, "1 of 3 checks failed: test_one", 1, "a/4:0"),
-    ]
+    check(found, "wrong_steps")
 
 
 @pytest.mark.slow
@@ -110,15 +103,7 @@ def test_another_question_is_another_task(tmp_path: Path) -> None:
         },
         needs=("report.dives", "task_outcomes", "task_prompts"),
     )
-    query = (
-        "select task_id, prompt, n_passing_runs, n_runs, passing from report.dives "
-        "where run_id = 'a' and task_id < '3' order by task_id"
-    )
-    assert found.rows(query) == [
-        ("0", "say 0", 0, 1, None),
-        ("1", "do 1", 1, 2, "b/1:0#1"),
-        ("2", "do 2", 0, 2, None),
-    ]
+    check(found, "other_questions")
 
 
 @pytest.mark.slow
