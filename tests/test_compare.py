@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -461,3 +462,13 @@ def test_a_run_goes_before_a_folder_of_its_name(
     monkeypatch.chdir(tmp_path)
     outcome = say("base", "better")
     assert outcome.code == 0 and "better vs base" in outcome.stdout
+
+
+def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
+    """It lacks what a comparison asks of it; the way out is said."""
+    path, runs = tmp_path / "warehouse.duckdb", "(values ('a', 'x'), ('b', 'x'))"
+    with duckdb.connect(str(path)) as db:
+        db.execute("create schema raw; create table raw.events (i int)")
+        db.execute(f"create table main.runs as from {runs} as t(run_id, benchmark)")
+    told = ("this version of blade", "Analyze the results again.")
+    assert refused(call("compare", "a", "b", "--warehouse", path), *told, code=3)
