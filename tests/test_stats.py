@@ -11,33 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.analysis import stats
-from pipeline.analysis.votes import Vote, plurality
+from pipeline.analysis.votes import plurality
 from tests import reference_run, uncertainty_reference
 
 N_DRAWS = 2000
-# How the votes of a task split: for each answer how many gave it, and how many of those passed.
-votes = st.lists(
-    st.integers(1, 4).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
-    min_size=1,
-    max_size=4,
-).filter(lambda split: sum(n for n, _ in split) <= 9)
-
-
-def cast(split: list[Vote]) -> list[tuple[int, bool]]:
-    """The votes one by one: answers by number, each with its passes first."""
-    return [
-        (answer, index < n_right)
-        for answer, (n_votes, n_right) in enumerate(split)
-        for index in range(n_votes)
-    ]
-
-
-@given(votes)
-def test_plurality(split: list[Vote]) -> None:
-    """The commonest answer's rightness is its mean over all k-subsets, for every k."""
-    one_by_one = cast(split)
-    exact = [float(reference_run.maj_at(one_by_one, k)) for k in range(1, len(one_by_one) + 1)]
-    assert plurality(split).tolist() == pytest.approx(exact, abs=1e-12)
 
 
 def two_answers(n_right: int, n_wrong: int, k: int) -> Fraction:
