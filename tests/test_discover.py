@@ -160,9 +160,21 @@ def _shards(questions: str) -> dict[str, Content]:
     return files
 
 
-BARE = {"responses_create_params": {"input": []}}
-NAMED = {"input": [], "metadata": {"instance_id": "repo__2"}}
-TWO_EVENTS = [{"type": "message", "role": "assistant", "content": text} for text in "ab"]
+def _rows(given: list[Row]) -> list[Row]:
+    """The rows of a file as tests/cases/discovered.yaml has them."""
+    makers = {"asks": asks, "inputs": inputs}
+    found = []
+    for case in given:
+        fields = dict(case)
+        if "failed" in fields:
+            kind = fields.pop("failed")
+            found.append(failure(fields.pop("task"), 0, kind, **fields))
+            continue
+        (name,) = makers.keys() & fields.keys()
+        found += makers[name](fields.pop(name), *fields.pop("tasks"), **fields)
+    return found
+
+
 STAGES = [
     rollout(task, 0, ask=f"stage {task}", stage_index=stage, reward=float(stage))
     for task in (0, 1)
@@ -191,87 +203,20 @@ TOGETHER: dict[str, Content] = {
         for seed in (0, 1)
     },
     # Agents of one file.
-    "two_rollouts.jsonl": [
-        *asks("agent", 0, agent="a/gent"),
-        *asks("agent", 0, 1, agent="slow"),
-    ],
     "two_rollouts_materialized_inputs.jsonl": [
         asked(task, 0, agent=agent) for agent in ("a/gent", "slow") for task in (0, 1)
     ],
-    "two_rollouts_failures.jsonl": [
-        failure(1, 0, "timeout_exceeded", agent_ref={"name": "a/gent"})
-    ],
     "two_rollouts_aggregate_metrics.json": json.dumps(FIGURES),
-    # Packages.
-    "sums/rollouts/aster.jsonl": asks("one", 0),
-    "sums/rollouts/birch.jsonl": asks("another", 0),
-    "code/data/aster_rollouts.jsonl": asks("third", 0),
     "code/data/train.jsonl": [asked(0, 0)],
-    "code/skill/SKILL.md": "how to",
-    # 2 of the smaller one's 4 questions in common; the third run shares 1 of 4.
-    "desk_office_a_rollouts.jsonl": asks("office", 0, 1, 2, 3),
-    "desk_office_b_rollouts.jsonl": asks("office", 2, 3, 4, 5),
-    "other_c_rollouts.jsonl": asks("office", 0, 97, 98, 99)[:1] + asks("elsewhere", 1, 2, 3),
-    # No question is recorded, or an id wherever it stands.
-    "fast_shell_rollouts.jsonl": [rollout(0, 0, **BARE), rollout(1, 0, **BARE)],
-    "fast_adds_rollouts.jsonl": [rollout(0, 0, **BARE), rollout(1, 0, **BARE)],
-    "swe_hermes_rollouts.jsonl": [rollout(0, 0, responses_create_params=NAMED)],
-    "swe_pi_rollouts.jsonl": [rollout(0, 0, instance_id="repo__2", **BARE)],
-    "evalplus/alpha/rollouts.jsonl": asks("plus", 0, 1),
-    "evalplus/beta/rollouts.jsonl": asks("plus", 0, 1),
-    # Files beside runs.
-    "beside/x_a_rollouts.jsonl": asks("beside", 0, 1),
-    "beside/x_b_rollouts.jsonl": asks("beside", 0, 1),
-    "beside/x_a_config.yaml": (
-        "policy_model_name: acme/aster-8b\nnum_repeats: 5\nmodel:\n  api_key: sk-secret\n"
-        "request:\n  temperature: 0.7\n  top_p: 0.95\n  max_output_tokens: 4096\n"
-    ),
-    "beside/config.json": json.dumps({"model": "shared", "sampling": {"temperature": 0.1}}),
-    "beside/x_a_checkpoint.txt": "/models/step_400\n",
-    "beside/task_limits.yaml": "max_turns: 12\ntimeout_s: 300\n",
-    "beside/notes.md": "# Tuesday\nthe judge was down\n",
-    "beside/README.md": "what it is",
     # Stages: one run knows what was expected of it.
     "stage/s_rollouts.jsonl": STAGES,
     "stage/s_rollouts_multistage_state.jsonl": "{}\n",
     "stage/t_rollouts.jsonl": STAGES,
     "stage/t_rollouts_materialized_inputs.jsonl": inputs("stage", 0, 1),
-    # Runs of nothing but what was asked, and of what failed.
-    "empty_rollouts.jsonl": "",
-    "killed_rollouts_materialized_inputs.jsonl": inputs("killed", 0, 1),
-    "f_rollouts.jsonl": asks("failed", 0) + asks("failed", 1, _ng_attempt_index=2),
-    "f_rollouts_materialized_inputs.jsonl": inputs("failed", 0, 1, 2, 3),
-    "f_rollouts_failures.jsonl": [
-        failure(1, 0, "transient", _ng_attempt_index=0, _ng_failure_terminal=False),
-        failure(1, 0, "judge_failed", _ng_attempt_index=1, _ng_failure_judge_error="503"),
-        failure(2, 0, "timeout_exceeded", _ng_failure_terminal=True, error_message="slow"),
-        failure(9, 0, "skipped"),
-    ],
-    "merged_rollouts.jsonl": [
-        *asks("merged", 0),
-        *inputs("merged", 1),
-        failure(2, 0, "transient"),
-        *asks("merged", 3, reward=None),
-    ],
-    # Known, inferred and unknown: of the union's 4 tasks 2 are half, 1 is a subset run.
-    "m_told_rollouts.jsonl": asks("m", 0, 1, 2),
-    "m_told_rollouts_materialized_inputs.jsonl": inputs("m", 0, 1, 2, 3, n=2),
-    "m_half_rollouts.jsonl": [*asks("m", 0, 1), rollout(1, 1, ask="m 1")],
-    "m_part_rollouts.jsonl": asks("m", 0),
-    "alone_rollouts.jsonl": asks("nobody else asks this", 0),
-    # A stale failure makes no task for others; a task that only failed here is missing here.
-    "stale_a_rollouts.jsonl": asks("stale", 0, 1),
-    "stale_a_rollouts_failures.jsonl": [failure(9, 0, "transient"), failure(2, 0, "skipped")],
-    "stale_b_rollouts.jsonl": asks("stale", 0, 1, 2),
-    "d_rollouts.jsonl": [
-        *asks("d", 0, reward=0.25),
-        *asks("d", 0, reward=0.5, output=TWO_EVENTS),
-        *asks("d", 1, reward=0.0, _ng_attempt_index=0),
-        *asks("d", 1, reward=1.0, _ng_attempt_index=3),
-        *asks("d", 1, reward=0.5, _ng_attempt_index=1),
-        *asks("d", 2, reward=0.0),
-        *asks("d", 2, reward=0.75, _ng_attempt_index=0),
-    ],
+    **{
+        name: content if isinstance(content, str) else _rows(content)
+        for name, content in cases("discovered", "files").items()
+    },
 }
 
 
