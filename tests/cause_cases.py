@@ -1,182 +1,185 @@
-"""Tasks for the rules of root causes that look at attempts: three kinds for each rule."""
+"""Results folders put together from the tasks of causes.yaml, each with its root cause."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from tests.cause_attempts import (
-    BROKEN_JUDGE,
-    CUT_LINE,
-    DONE,
-    FINE,
-    LOOKED,
-    MISSING,
-    SANDBOX,
-    SENT,
-    UNKNOWN,
-    WRONG,
-    WRONG_CURRENCY,
-    answered,
-    assigns,
-    calls,
-    failed,
-    fails,
-    passes,
-    says,
-    searches,
-    spends,
-    truncated,
-)
-from tests.cause_results import three
+from tests.case_files import cases
+from tests.results import Row, asked, failure, lines, rollout, steps
 
-PROFILE = """
-[[failure_mode]]
-mode = "WRONG_CURRENCY"
-title = "paid in another currency"
-when = "verifier ->> 'currency' = 'wrong'"
-cause = "BI"
-severity = 99
-intervention = "prompt"
+KINDS = ("holds", "nearly", "in passes")
+UNEXPLAINED = "None UNEXPLAINED None"
+NAMED = cases("causes", "named")
+PROFILE: str = cases("causes", "profile")
 
-[[failure_mode]]
-mode = "RUDE"
-title = "a rude answer"
-when = "final_text like '%fool%'"
-cause = "KG"
-severity = 98
-intervention = "training"
-signal = "words"
-"""
 
-ONE_SHORT = {"opens": True, "sends": False}
-RULES = [
-    *three(
-        "profile_mode BI moderate",
-        holds=[FINE, fails(SENT, **WRONG_CURRENCY), fails(LOOKED, SENT, **WRONG_CURRENCY)],
-        nearly=[fails(SENT, DONE, **WRONG_CURRENCY), WRONG, WRONG],
-        in_passes=[fails(SENT, DONE, **WRONG_CURRENCY), passes(LOOKED, DONE, **WRONG_CURRENCY)],
-    ),
-    *three(
-        "conflicting_duplicates DA strong",
-        holds=[FINE, fails(SENT, DONE, index=1), passes(SENT, DONE, index=1)],
-        nearly=[FINE, fails(LOOKED, DONE, index=1), fails(LOOKED, SENT, index=1)],
-        in_passes=[passes(SENT, DONE), fails(LOOKED, DONE, index=0), fails(LOOKED, index=1)],
-    ),
-    *three(
-        "unreadable_rows DA moderate",
-        benchmark="lost",
-        holds=[CUT_LINE, CUT_LINE],
-        nearly=[CUT_LINE, WRONG, WRONG],
-        # A second copy of a rollout that is there.
-        in_passes=[FINE, WRONG, replace(CUT_LINE, row={"index": 0})],
-    ),
-    *three(
-        "unstable_verdict TI strong",
-        holds=[FINE, fails(LOOKED, SENT, DONE)],
-        nearly=[FINE, fails(LOOKED, calls("send", to="y"), DONE)],
-        in_passes=[FINE, FINE, WRONG],
-    ),
-    *three(
-        "verifier_error TI strong",
-        holds=[fails(SENT, DONE, **BROKEN_JUDGE), fails(LOOKED, DONE, **BROKEN_JUDGE)],
-        holds_b=[fails(SENT, DONE, **BROKEN_JUDGE)],
-        nearly=[fails(SENT, DONE, **BROKEN_JUDGE), WRONG, WRONG],
-        in_passes=[fails(SENT, DONE, **BROKEN_JUDGE), passes(LOOKED, DONE, **BROKEN_JUDGE)],
-        passes_then="dominant_mode TI weak",
-    ),
-    *three(
-        "answer_is_reference TI moderate",
-        benchmark="quiz",
-        holds=[answered("42"), answered(" 42. ")],
-        nearly=[answered("421"), answered("24")],
-        in_passes=[answered("42", ok=True), answered("42", ok=True), answered("41")],
-    ),
-    *three(
-        "suspect_check TI weak",
-        holds=[fails(SENT, says(n), tests=ONE_SHORT) for n in "abcd"],
-        nearly=[fails(SENT, says(n), tests=ONE_SHORT) for n in "abc"],
-        # A check that passes fail, too, decides nothing.
-        in_passes=[
-            *[fails(SENT, says(n), tests=ONE_SHORT) for n in "abc"],
-            passes(SENT, says("d"), tests=ONE_SHORT),
-        ],
-        passes_then="unreliable UK weak",
-    ),
-    *three(
-        "infrastructure IR strong",
-        benchmark="lost",
-        holds=[
-            failed("transient", error_message="503"),
-            failed("remote_agent_error", error="gone"),
-        ],
-        nearly=[failed("legitimate"), failed("skipped")],
-        in_passes=[passes(SENT, DONE, **SANDBOX), fails(SENT, says("Sent."), **SANDBOX)],
-    ),
-    *three(
-        "nothing_recorded IR moderate",
-        benchmark="lost",
-        holds=[MISSING, MISSING, passes(SENT, DONE), fails(LOOKED, DONE)],
-        nearly=[MISSING, WRONG, WRONG],
-        in_passes=[spends(0, SENT, DONE), spends(0, LOOKED, DONE, ok=False)],
-    ),
-    *three(
-        "limit_for_all TI moderate",
-        holds=[truncated(SENT), truncated(LOOKED)],
-        holds_b=[truncated(SENT)],
-        nearly=[truncated(SENT), truncated(LOOKED)],
-        nearly_b=[fails(SENT, DONE, limit=1000)],
-        nearly_then="dominant_mode BI weak",
-        in_passes=[truncated(SENT), truncated(LOOKED, reward=1.0)],
-        passes_then="dominant_mode BI weak",
-    ),
-    *three(
-        "same_wrong_call KG weak",
-        benchmark="crm",
-        holds=[assigns("bob"), assigns("bob")],
-        nearly=[assigns("bob"), assigns("eve")],
-        nearly_then="wrong_actions BI weak",
-        in_passes=[assigns("bob"), assigns("bob"), assigns("ada", "bob", ok=True)],
-    ),
-    *three(
-        "dropped_argument UK moderate",
-        holds=[*[searches(ok=True, until="May")] * 2, searches(), searches(ids="2")],
-        nearly=[*[searches(ok=True, until="May")] * 2, searches(until="June")],
-        in_passes=[searches(ok=True, until="May"), searches(ok=True, ids="3"), searches(ids="2")],
-    ),
-    *three(
-        "wrong_actions BI weak",
-        benchmark="crm",
-        holds=[assigns("ada", ok=True), assigns("ada", "bob"), assigns()],
-        nearly=[assigns("ada", ok=True), fails(calls("find_owner"), calls("assign", to="ada"))],
-        in_passes=[assigns("ada", "bob"), assigns("bob", ok=True)],
-    ),
-    *three(
-        "unreliable UK weak",
-        holds=[FINE, FINE, WRONG, fails(LOOKED, calls("send", to="y"), DONE)],
-        nearly=[FINE, WRONG, fails(LOOKED, calls("send", to="y"), DONE)],
-        # What a pass did, too, is not what separates them.
-        in_passes=[FINE, FINE, fails(LOOKED, SENT, DONE), fails(LOOKED, SENT, DONE)],
-        passes_then="unstable_verdict TI strong",
-    ),
-    *three(
-        "undeclared_tool KG moderate",
-        holds=[fails(LOOKED, *UNKNOWN), fails(*UNKNOWN)],
-        nearly=[fails(LOOKED, *UNKNOWN), WRONG],
-        in_passes=[fails(LOOKED, *UNKNOWN), passes(*UNKNOWN)],
-    ),
-    *three(
-        "same_wrong_answer KG weak",
-        benchmark="quiz",
-        holds=[answered("7"), answered("7")],
-        nearly=[answered("7"), answered("8")],
-        in_passes=[answered("7"), answered("7"), answered("7", ok=True)],
-        passes_then="unstable_verdict TI strong",
-    ),
-    *three(
-        "dominant_mode BI weak",
-        benchmark="quiz",
-        holds=[fails(says("I must decline.")), fails(says("I decline."))],
-        nearly=[fails(says("I must decline.")), fails(says("Blue.")), fails(says("Red."))],
-        in_passes=[fails(says("I must decline.")), passes(says("I decline."))],
-    ),
-]
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a task: a row with these fields, or what is there in its place."""
+
+    row: Row
+    # "row", "missing", "cut" (its line breaks off), or a failure class
+    end: str = "row"
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether only the failures file tells of it."""
+        return self.end not in ("row", "missing", "cut")
+
+
+Attempts = list[Attempt]
+MISSING = Attempt({}, "missing")
+
+
+def fails(*given: Any, **fields: Any) -> Attempt:
+    """An attempt with the reward 0; `response` is more of its response, `limit` its token limit."""
+    return Attempt({"reward": 0.0, "output": steps(*given), **fields})
+
+
+def passes(*given: Any, **fields: Any) -> Attempt:
+    """An attempt with the reward 1."""
+    return fails(*given, **{"reward": 1.0, **fields})
+
+
+def truncated(*given: Any, limit: int = 1000, **fields: Any) -> Attempt:
+    """An attempt that ends at its token limit."""
+    ended = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+    return fails(*given, response=ended, limit=limit, **fields)
+
+
+def attempt(given: Any) -> Attempt:
+    """One of the file."""
+    if given == "missing":
+        return MISSING
+    fields = dict(given)
+    kind, told = next((kind, fields.pop(kind)) for kind in (*MAKERS, *OTHERS) if kind in fields)
+    if kind in MAKERS:
+        return MAKERS[kind](*told, **fields)
+    if kind == "failed":
+        return Attempt(fields, told)
+    if kind == "cut_line":
+        return Attempt(told, "cut")
+    made = passes if fields.pop("ok", kind == "spends") else fails
+    if kind == "spends":
+        # It takes so many tokens of its limit.
+        usage = {"usage": {"input_tokens": 10, "output_tokens": told}}
+        return made(*fields["items"], response=usage, limit=1000)
+    if kind == "answered":
+        # The verifier took its answer from the output.
+        right = {"expected_answer": fields.pop("to", "42")}
+        return made(f"It is {told}.", extracted_answer=told, **right, **fields)
+    if kind == "assigns":
+        # One change is expected, for Ada.
+        expected = [{"name": "assign", "arguments": {"to": "ada"}}]
+        items = [["assign", {"to": to}, "ok"] for to in told]
+        found = ["find_owner", {}, "ok"]
+        return made(found, *items, NAMED["done"], expected_actions=expected)
+    # It looks for records and closes those it means.
+    closed = ["close", {"ids": fields.get("ids", "1")}, "ok"]
+    return made(["search", told, "3 records"], closed, NAMED["done"])
+
+
+MAKERS = {"fails": fails, "passes": passes, "truncated": truncated}
+OTHERS = ("failed", "cut_line", "spends", "answered", "assigns", "searches")
+FINE = attempt(NAMED["fine"])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A task of run `a`, and of `b` where it says so; and the root cause that `a` should get."""
+
+    rule: str
+    kind: str
+    benchmark: str
+    a: Attempts
+    # Rule, cause and confidence; none where the task always passes.
+    then: str | None
+    b: Attempts = field(default_factory=list)
+    ask: str | None = None
+
+
+def _three(
+    then: str,
+    *,
+    benchmark: str = "desk",
+    nearly_then: str | None = UNEXPLAINED,
+    passes_then: str | None = UNEXPLAINED,
+    **given: list[Any],
+) -> list[Case]:
+    """The three kinds of case for a rule.
+
+    A sign that no task can tell counts where no pass of the benchmark bears it: where passes do,
+    the task is in another benchmark.
+    """
+    own = {name: [attempt(each) for each in listed] for name, listed in given.items()}
+    rule, even = then.split()[0], f"{benchmark}_even"
+    return [
+        Case(rule, "holds", benchmark, own["holds"], then, own.get("holds_b", [])),
+        Case(rule, "nearly", benchmark, own["nearly"], nearly_then, own.get("nearly_b", [])),
+        Case(rule, "in passes", even, own["in_passes"], passes_then, own.get("passes_b", [])),
+    ]
+
+
+def _whole(case: Row) -> Case:
+    both = {name: [attempt(each) for each in case.get(name, [])] for name in ("a", "b")}
+    return Case(**{**case, **both})
+
+
+RULES = [case for each in cases("causes", "rules") for case in _three(**each)]
+WHOLES = [_whole(case) for case in cases("causes", "wholes")]
+
+
+def numbered(given: Iterable[Case]) -> list[tuple[Case, int]]:
+    """Each case with its task's number, counted within a benchmark."""
+    seen: dict[str, int] = defaultdict(int)
+    found = []
+    for case in given:
+        found.append((case, seen[case.benchmark]))
+        seen[case.benchmark] += 1
+    return found
+
+
+def padding(benchmark: str, plain: Attempt) -> list[Case]:
+    """Plain passes at other tasks: enough to tell that no pass bears a sign."""
+    return [Case("", "padding", benchmark, [plain], None) for _ in range(12)]
+
+
+def blank(given: Iterable[Case]) -> list[Case]:
+    """The same tasks in another benchmark, without a transcript: tokens tell that there was one."""
+    none = {"output": [], "response": {"usage": {"input_tokens": 10, "output_tokens": 20}}}
+    return [
+        Case(case.rule, "blank", "blank", [replace(a, row={**a.row, **none}) for a in case.a], None)
+        for case in given
+        if not any(each.end == "cut" for each in case.a)
+    ]
+
+
+def files(given: Iterable[Case]) -> dict[str, str]:
+    """The rollouts, inputs and failures of every benchmark and run."""
+    texts: dict[str, str] = defaultdict(str)
+    for case, task in numbered(given):
+        for run, attempts in (("a", case.a), ("b", case.b)):
+            stem = f"{case.benchmark}_{run}_rollouts"
+            for place, each in enumerate(attempts):
+                index = each.row.get("index", place)
+                ask = f"{case.benchmark} {task if case.ask is None else case.ask}"
+                texts[f"{stem}_materialized_inputs.jsonl"] += lines([asked(task, index, ask=ask)])
+                name = f"{stem}_failures.jsonl" if each.is_failure else f"{stem}.jsonl"
+                texts[name] += _line(each, task, index, ask)
+    return texts
+
+
+def _line(given: Attempt, task: int, index: int, ask: str) -> str:
+    fields = {name: value for name, value in given.row.items() if name != "index"}
+    if given.end == "missing":
+        return ""
+    if given.is_failure:
+        return lines([failure(task, index, given.end, **fields)])
+    response, limit = fields.pop("response", {}), fields.pop("limit", None)
+    row = rollout(task, index, ask=ask, **fields)
+    row["response"] |= response
+    row["responses_create_params"] |= {} if limit is None else {"max_output_tokens": limit}
+    return lines([row]) if given.end == "row" else lines([row])[:90] + "\n"

@@ -17,6 +17,7 @@ from typing import Any
 
 from scipy.special import stdtr, stdtrit
 
+from tests.metrics_reference import bucket, modal_repeats
 from tests.reference_run import NOTHING, Key, Run, mean, pass_at, pass_hat, ratio, root, variance
 from tests.uncertainty_reference import (
     FEWEST_MIXED,
@@ -96,22 +97,14 @@ class Side:
 
     def bucket(self, task: str) -> str | None:
         """Whether a task passed always, sometimes or never."""
-        if not self.rewards(task):
-            return "missing"
-        if self.run.threshold is None:
-            return None
-        rate = mean(self.repeats(task, "pass_at_1"))
-        return "always" if rate == 1 else "never" if rate == 0 else "sometimes"
+        is_known = self.run.threshold is not None
+        passed = [bool(each) for each in self.repeats(task, "pass_at_1")] if is_known else []
+        return bucket(len(self.rewards(task)), passed, is_known=is_known)
 
     def measured(self, task: str, name: str) -> Fraction | None:
         """The mean of a measure over the scored rollouts of a task that know it."""
         rows = [self.run.rollouts[key].measures for key in self.keys[task] if key in self.scored]
         return mean([Fraction(str(measures[name])) for measures in rows if name in measures])
-
-    def modal_repeats(self) -> int:
-        """The commonest number of scored rollouts of a task, of several the largest."""
-        counts = Counter(Counter(task for task, _ in self.scored).values())
-        return max(counts, key=lambda n: (counts[n], n))
 
 
 @dataclass(frozen=True)
@@ -439,7 +432,7 @@ def share_at_least(seen: Fraction, parts: Sequence[Counter[Fraction]]) -> Fracti
 def metrics(pair: Pair) -> dict[str, dict[str, Any]]:
     """What else changed: pass@k and pass^k at a common k, what tasks took, what was recorded."""
     found: dict[str, dict[str, Any]] = {}
-    k = min(side.modal_repeats() for side in pair.sides)
+    k = min(modal_repeats(side.run) or 0 for side in pair.sides)
     if pair.is_settled() and k > 1:
         for name, at in (("pass_at_k", pass_at), ("pass_hat_k", pass_hat)):
             both = {

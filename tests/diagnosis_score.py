@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pipeline
-from tests.diagnosis_truth import Key, planted
 from tests.lean import only
 from tests.simulated import simulator
 
+Key = tuple[str, str, int]
 # Of these no attempt was played wrongly, so that no call of theirs departs from a pass.
 NOT_PLAYED = frozenset({"DUPLICATE_PROMPT", "UNGRADED", "REFERENCE_CONTRADICTION"})
 
@@ -84,11 +85,14 @@ def _add(found: Score, results: Path, out: Path) -> None:
     with pipeline.open_warehouse(out / "warehouse.duckdb") as warehouse:
         modes = _by_key(warehouse, "rollout_modes where is_primary", "mode")
         parted = _by_key(warehouse, "contrasts", "seq")
-    for attempt in planted(results):
-        found.modes[attempt.mode, modes.pop(attempt.key, NOTHING)] += 1
-        if attempt.key in parted and attempt.mode not in NOT_PLAYED:
-            is_hit = attempt.is_shown_by(parted[attempt.key])
-            found.divergences[attempt.mode, is_hit] += 1
+    planted = (results / ".planted" / "planted_causes.jsonl").read_text(encoding="utf-8")
+    for row in map(json.loads, planted.splitlines()):
+        mode, key = row["mode"], (row["run"], str(row["_ng_task_index"]), row["_ng_rollout_index"])
+        found.modes[mode, modes.pop(key, NOTHING)] += 1
+        if key in parted and mode not in NOT_PLAYED:
+            # The events of its output that show it; none, where there is no row or no output.
+            is_hit = parted[key] == row["event_seq"] or parted[key] in row["also_seq"]
+            found.divergences[mode, is_hit] += 1
     # A mode on an attempt that nothing is wrong with.
     for mode in modes.values():
         found.modes[NOTHING, mode] += 1

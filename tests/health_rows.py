@@ -1,31 +1,32 @@
-"""Rollouts with a trajectory, or a plain response, to be spoilt in one respect."""
+"""Rollouts with a trajectory or a plain response, each wrong in one respect: health_rows.yaml."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.results import Row, rollout
+from tests.case_files import cases
+from tests.results import Row, rollout, said
 
 OF_TOKENS = ("prompt_tokens", "completion_tokens")
-OF_CALLS = ("model_call_id", "response")
+OF_CALLS = ("model_call_id", "response", "token_stats")
 
 
 def call(name: str, start: float | None = 1.0, **changes: Any) -> Row:
     """A model call that went well; `changes` are of its metadata, tokens or itself."""
     metadata = {"response_id": f"resp_{name}", "status_code": 200, "response_status": "completed"}
     tokens: Row = {"prompt_tokens": 10, "completion_tokens": 5}
-    made: Row = {"model_call_id": name, "started_at": start}
+    made: Row = {"model_call_id": name, "started_at": start, "token_stats": tokens}
     for key, value in changes.items():
         place = tokens if key in OF_TOKENS else made if key in OF_CALLS else metadata
         place[key] = value
-    return {**made, "response_metadata": metadata, "token_stats": tokens}
+    return {**made, "response_metadata": metadata}
 
 
-def turn(*names: str, **changes: Any) -> Row:
+def turn(of: tuple[str, ...] = (), **changes: Any) -> Row:
     """A turn that answered, and the calls it names as its own."""
-    named = [{"model_call_id": name} for name in names]
-    said = {"invocation_id": "root", "turn_no": 1, "answer": "done", "reasoning_content": None}
-    return {**said, "model_calls": named, **changes}
+    named = [{"model_call_id": name} for name in of]
+    told = {"invocation_id": "root", "turn_no": 1, "answer": "done", "reasoning_content": None}
+    return {**told, "model_calls": named, **changes}
 
 
 def observed(
@@ -40,7 +41,7 @@ def observed(
     output = [
         {"type": "function_call", "name": "look", "call_id": "c", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": "ok"},
-        {"type": "message", "role": "assistant", "content": "done"},
+        *said("done"),
     ]
     trajectory = {
         "invocations": [{"invocation_id": "root"}],
@@ -51,15 +52,45 @@ def observed(
     }
     fields: Row = {"usage": usage, "output": output, **changes}
     response = {"output": fields.pop("output"), "usage": fields.pop("usage")}
-    row = rollout(output=[], ng_trajectory={**trajectory, **fields})
-    return {**row, "response": response}
+    return rollout(output=[], ng_trajectory={**trajectory, **fields}, response=response)
 
 
 def plain(reward: Any = 1.0, **response: Any) -> Row:
     """A rollout without a trajectory."""
-    answer = {"type": "message", "role": "assistant", "content": "done"}
     usage = {"input_tokens": 9, "output_tokens": 3}
+    whole = {"output": said("done"), "usage": usage, "status": "completed", **response}
+    return rollout(reward=reward, response=whole)
+
+
+def _row(turns: Any = (), calls: Any = (), row: Row | None = None, **given: Any) -> Row:
+    """A case of the file as a row: of a trajectory, unless it says which other it is."""
+    if "says" in given:
+        given["output"] = said(given.pop("says"))
+    if "rollout" in given:
+        made = rollout(**given["rollout"])
+    elif "plain" in given:
+        fields = given["plain"]
+        words = {"output": said(fields["says"])} if "says" in fields else {}
+        made = plain(**{name: fields[name] for name in fields if name != "says"}, **words)
+    else:
+        made = observed(
+            None if turns is None else [turn(**each) for each in turns],
+            None if calls is None else [call(**each) for each in calls],
+            **given,
+        )
+    return {**made, **(row or {})}
+
+
+def _flat(names: list[Any]) -> set[str]:
+    return {one for each in names for one in (_flat(each) if isinstance(each, list) else [each])}
+
+
+def _cases(table: str, told: str) -> dict[str, tuple[Row, set[str]]]:
     return {
-        **rollout(reward=reward),
-        "response": {"output": [answer], "usage": usage, "status": "completed", **response},
+        name: (_row(**{key: case[key] for key in case if key != told}), _flat(case[told]))
+        for name, case in cases("health_rows", table).items()
     }
+
+
+# Rows with the checks that find something on them, and with those that have nothing to read.
+FOUND, UNOBSERVED = _cases("found", "finds"), _cases("unobserved", "lacks")

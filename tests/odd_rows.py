@@ -5,74 +5,23 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-IDS = (None, "", "a", "a", "b", "c", 7)
-TOOLS = ("read_file", "write", "write", "search", "", None, "größe", "x" * 300, 5)
-DEEP = "[" * 60 + "]" * 60
-ARGUMENTS: tuple[Any, ...] = (
-    '{"a":1}',
-    '{ "a": 1 }',
-    '{"a":1,}',
-    '{"a":[1,2,]}',
-    '{"a":",}"}',
-    '{"a":"\\",]"}',
-    '{"a":"😀 ß"}',
-    '{"a":' + DEEP + "}",
-    "",
-    " \n",
-    None,
-    "null",
-    "[]",
-    "no json",
-    '"text"',
-    "5",
-    '{"a":1} {"b":2}',
-    [],
-    [{"a": 1}],
-    {},
-    {"a": 1},
-    {"a": {"b": [None, True, 1.5]}},
-    5,
-    True,
-)
-OUTPUTS: tuple[Any, ...] = (
-    "ok",
-    "",
-    None,
-    "Error: boom",
-    "error",
-    "no Error: here",
-    "Traceback (most recent call last):\n  x\nKeyError: 'a'",
-    "ValueError: bad",
-    '{"error": "x"}',
-    '{"error": null, "exit_code": 0}',
-    '{"error": false}',
-    '{"error": "none"}',
-    '{"error": {}}',
-    '{"error": [1]}',
-    '{"exit_code": 2}',
-    '{"exit_code": "2"}',
-    '{"returncode": 0.0}',
-    '{"status": "failed"}',
-    '{"success": false}',
-    '{"is_error": true}',
-    '[{"error": "x"}]',
-    '{"error": "x"',
-    {"error": "as an object"},
-    ["Error: in a list"],
-    12,
-    "Command failed with 1",
-    "x" * 2000 + " Error: late",
-)
+from tests.case_files import cases
+
+LONG = {"<deep>": "[" * 60 + "]" * 60} | {f"<{n}>": "x" * n for n in (300, 2000, 3000)}
 
 
-TEXTS: tuple[Any, ...] = (
-    "done",
-    "",
-    None,
-    " \t",
-    [{"type": "output_text", "text": "fertig ✓"}],
-    "<tool_call>{}</tool_call>",
-    "<tool_call>" + "x" * 3000,
+def _table(name: str) -> tuple[Any, ...]:
+    """The values of a table, with what is long at its length."""
+    found = []
+    for value in cases("odd_rows", name):
+        for mark, text in LONG.items():
+            value = value.replace(mark, text) if isinstance(value, str) else value
+        found.append(value)
+    return tuple(found)
+
+
+IDS, TOOLS, ARGUMENTS, OUTPUTS, TEXTS = map(
+    _table, ("ids", "tools", "arguments", "outputs", "texts")
 )
 
 

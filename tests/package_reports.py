@@ -8,24 +8,7 @@ from pathlib import Path
 from tests.conftest import REPORTS
 
 GOLDEN = (REPORTS / "parcel_desk.md").read_text(encoding="utf-8")
-TEXTS = (
-    "FALSE_CLAIM leads with 9 of 22 failures: the booking returns an error and the answer says "
-    "that the parcel is on its way, as in `desk_mason-3b/3:1#7`.",
-    'The depot\'s error "slot already taken" clears when the same call is repeated, which 3 of 3 '
-    "repeats show (`desk_mason-3b/4:2#9`).",
-    "`desk_mason-3b/3:0#8` repeats the booking after the error and passes; the other three "
-    "attempts do not repeat it.",
-    '`desk_mason-3b/3:2#6` closes with "Your parcel leaves tonight" although no booking was '
-    "accepted.",
-    "2 of 4 attempts drop the year from the pickup date, and `depot_book` then takes the parcel "
-    "for the year before (`desk_mason-3b/5:1#3`).",
-    "All 4 attempts book the right slot, and the verifier rejects each because it compares the "
-    "label with a trailing blank (`desk_mason-3b/6:0#5`).",
-    "4 of 4 attempts send the parcel to depot 17 without a call of `depot_find`; the address in "
-    "the question belongs to depot 71 (`desk_mason-3b/8:0#4`).",
-    "The largest drop-off is before the booking: 12 of 36 rollouts look a parcel up and book "
-    "nothing.",
-)
+TEXTS = tuple((REPORTS / "parcel_desk_facts.txt").read_text(encoding="utf-8").splitlines())
 
 
 def facts_json(texts: tuple[str, ...] = TEXTS) -> str:

@@ -28,16 +28,7 @@ SKILL = (REPORTS / "desk/SKILL.md").read_text(encoding="utf-8")
 REPORT = (REPORTS / "desk/golden_report.md").read_text(encoding="utf-8")
 SHALLOW = (REPORTS / "desk/shallow.md").read_text(encoding="utf-8")
 
-FACTS = (
-    "NO_SEARCH explains 3 of 5 failures of model_a, among them `model_a/2:0`.",
-    "GAVE_UP explains 2 of 5 failures: both repeats of task 3 stop after an empty search result.",
-    "Task 1 passes in `model_a/1:0`, which searches for the customer and updates the id found.",
-    "`model_a/1:1` guesses the id 00017 from the prompt, and fails.",
-    "Task 2 fails in both repeats because they write to customer 00099, which no search returned.",
-    "Task 3 fails because the search for a misspelled name is empty.",
-    "5 of 8 rollouts of model_a called `crm_search` before the first update.",
-    "model_b gains task 2 in one repeat, `model_b/2:0`, because it searches before every update.",
-)
+FACTS = tuple((REPORTS / "desk/facts.txt").read_text(encoding="utf-8").splitlines())
 
 
 def rows(model: str) -> list[Row]:

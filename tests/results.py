@@ -16,7 +16,7 @@ from unittest import mock
 
 import pipeline
 from pipeline.cli import main
-from tests.lean import DIAGNOSIS, LOADED, METRICS, only
+from tests.lean import only
 
 Row = dict[str, Any]
 Content = str | bytes | Iterable[Row]
@@ -81,6 +81,29 @@ def said(text: str) -> list[Row]:
     return [{"type": "message", "role": "assistant", "content": text}]
 
 
+def steps(*given: Any) -> list[Row]:
+    """The items of an output: words, calls as lists of tool, arguments and answer, or items.
+
+    A call without an answer was never answered; a list of steps stands for each of them.
+    """
+    items: list[Row] = []
+    for step in given:
+        if isinstance(step, str):
+            items += said(step)
+        elif isinstance(step, dict):
+            items += thought(step["think"]) if "think" in step else [step]
+        elif step and not isinstance(step[0], str):
+            items += steps(*step)
+        else:
+            items += called(*step) if len(step) == 3 else called(*step, None)
+    return items
+
+
+def thought(text: str) -> list[Row]:
+    """What the agent says to itself."""
+    return [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]
+
+
 def failure(task: int, index: int, kind: str, **fields: Any) -> Row:
     """A row of a failures file, with the placeholder reward that Gym writes."""
     return {**rollout(task, index, reward=0.0), "_ng_failure_class": kind, **fields}
@@ -102,6 +125,12 @@ def write(folder: Path, files: Mapping[str, Content]) -> Path:
             text = content if isinstance(content, str) else lines(content)
             path.write_text(text, encoding="utf-8")
     return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 class Results:
@@ -136,11 +165,6 @@ def analyzed(
     with only(*needs) if needs else nullcontext():
         pipeline.analyze(results, out=folder / "out", **options)
     return Results(folder / "out")
-
-
-def diagnosed(folder: Path, files: Mapping[str, Content], **options: Any) -> Results:
-    """The same for a test that asks why attempts failed: nothing is compared, no page written."""
-    return analyzed(folder, files, needs=(*LOADED, *METRICS, *DIAGNOSIS), **options)
 
 
 @dataclass(frozen=True)

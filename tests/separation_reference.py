@@ -76,23 +76,3 @@ def most_chance(tables: Sequence[Table], ratio: float) -> float:
         weights = {count: number * ratio**count for count, number in ways(table).items()}
         chance *= weights[max(weights)] / sum(weights.values())
     return chance
-
-
-def exact_p_values(tables: Sequence[Table]) -> tuple[Fraction, Fraction]:
-    """How often the excess is farther from 0 than seen, and at least as far.
-
-    Of all ways to say which rollouts of each task passed, its totals kept.
-    """
-    spread = {0: 1}
-    for table in tables:
-        further: dict[int, int] = {}
-        for total, number in spread.items():
-            for count, more in ways(table).items():
-                further[total + count] = further.get(total + count, 0) + number * more
-        spread = further
-    expected = sum(Fraction((a + b) * (a + c), a + b + c + d) for a, b, c, d in tables)
-    far = abs(sum(a for a, *_ in tables) - expected)
-    farther = sum(number for total, number in spread.items() if abs(total - expected) > far)
-    as_far = sum(number for total, number in spread.items() if abs(total - expected) == far)
-    n_ways = sum(spread.values())
-    return Fraction(farther, n_ways), Fraction(farther + as_far, n_ways)

@@ -15,6 +15,7 @@ from pipeline.package.facts import Fact, Subject, document, read_facts
 from pipeline.package.verify import verify
 from pipeline.package.verify.facts import read as fact_file
 from pipeline.warehouse import Warehouse
+from tests.case_files import cases
 from tests.conftest import REPORTS
 from tests.package_reports import GOLDEN, TEXTS, written
 from tests.results import call
@@ -51,20 +52,7 @@ def test_a_fact_has_its_structure() -> None:
 
 CARD = (REPORTS / "task_card.md").read_text(encoding="utf-8")
 # Predicate, task, value and query of each fact of the card; A is its first task.
-CLAIMS = """\
-count | a:1 | 3 | select n_with_mode from report.dives where A
-mode | a:1 | WRONG_TOOL | select distinct mode from rollout_modes where A and mode = 'WRONG_TOOL'
-outcome | a:1 | fail | select distinct if(is_pass, 'pass', 'fail') from rollouts where A and rollout_index in (0)
-expected_call | a:1 | calendar_create | select distinct tool from expected_calls where A and tool = 'calendar_create'
-check | a:1 | state diff timed out | None
-cause | a:1 | BI | select cause from root_causes where A
-bucket | a:2 | never | select bucket from task_outcomes where run_id = 'r_x' and task_id = 'a:2'
-cause | a:2 | KG | select cause from root_causes where run_id = 'r_x' and task_id = 'a:2'
-cause | 7 | TI | select cause from root_causes where run_id = 'r_x' and task_id = '7'
-cause | 13 | TI | select cause from root_causes where run_id = 'r_x' and task_id = '13'
-mode | 3 | CUT_OFF | select distinct mode from rollout_modes where run_id = 'r_y' and task_id = '3' and rollout_index in (1) and mode = 'CUT_OFF'
-direction | None | higher | select if((select delta from comparisons where base = 'r_x' and candidate = 'r_y') > 0, 'higher', 'lower')
-"""  # noqa: E501  (a query is one line)
+CLAIMS = cases("anchor_facts", "claims")
 
 
 def test_each_form_gives_its_predicate() -> None:
@@ -152,14 +140,7 @@ def test_the_public_toolkits_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "entry",
-    [
-        {"predicate": "guess"},
-        {"subject": "task 3"},
-        {"subject": {"rollouts": ["0"]}},
-        {"value": [1]},
-        {"sql": 1},
-        {"citations": "run/3:0"},
-    ],
+    cases("anchor_facts", "a_field_of_another_kind_is_refused"),
 )
 def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, object]) -> None:
     """The error names the file and the fact."""

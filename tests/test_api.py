@@ -49,20 +49,6 @@ def test_parameters_are_bound(analysis) -> None:
     assert found.rows() == [(0.0,)]
 
 
-@pytest.mark.slow
-def test_options(tmp_path: Path) -> None:
-    """Runs can be named, the benchmark and the threshold set."""
-    path = write(tmp_path / "in", {"x.jsonl": [rollout(0, 0, reward=0.6)]}) / "x.jsonl"
-    with only("rollouts", "runs"):
-        analysis = blade.analyze(
-            [], out=tmp_path / "out", run_names={"base": path}, benchmark="b", pass_threshold=0.5
-        )
-    with blade.open_warehouse(analysis.warehouse) as warehouse:
-        rows = warehouse.sql("select run_id, benchmark, pass_threshold from runs").rows()
-        assert rows == [("base", "b", 0.5)]
-        assert warehouse.sql("select is_pass from rollouts").rows() == [(True,)]
-
-
 def test_mistakes_are_our_errors(analysis, tmp_path: Path) -> None:
     """A wrong query or path raises an error of ours with a hint."""
     with blade.open_warehouse(analysis.warehouse) as warehouse:

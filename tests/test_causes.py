@@ -7,10 +7,22 @@ from pathlib import Path
 import pytest
 
 from pipeline.citation import parse
-from tests.cause_attempts import DONE, FINE, SENT, THRASH, calls, fails, passes, says
-from tests.cause_cases import PROFILE, RULES
-from tests.cause_results import KINDS, Case, blank, files, numbered, padding
-from tests.cause_wholes import WHOLES
+from tests.cause_cases import (
+    FINE,
+    KINDS,
+    NAMED,
+    PROFILE,
+    RULES,
+    WHOLES,
+    Case,
+    blank,
+    fails,
+    files,
+    numbered,
+    padding,
+    passes,
+)
+from tests.fact_files import check
 from tests.lean import without_pages
 from tests.results import Results, Row, analyzed
 from tests.test_sql import broken_grains
@@ -18,7 +30,7 @@ from tests.test_sql import broken_grains
 CASES = [*RULES, *WHOLES]
 # Where a rule asks what passes do, some have to; of others every row is counted.
 PLAIN = dict.fromkeys(("desk", "desk_even", "crm", "crm_even", "lost", "graded", "office"), FINE)
-PLAIN |= dict.fromkeys(("quiz", "quiz_even"), passes(says("Fine.")))
+PLAIN |= dict.fromkeys(("quiz", "quiz_even"), passes("Fine."))
 EVERY = [*CASES, *(case for name, each in PLAIN.items() for case in padding(name, each))]
 EVERY += blank(RULES)
 # What speaks without a transcript: data, the verifier, the machinery, fields and answers.
@@ -150,23 +162,7 @@ def test_evidence_exists(found: Results) -> None:
 
 def test_planted_findings(found: Results) -> None:
     """The guessed address and the query without its date are cited as what decided it."""
-    query = "select evidence, intervention, note, n_with, n_failing from root_causes where run_id ="
-    assert found.rows(f"{query} 'office_a'") == [
-        (
-            ["office_a/0:0#5", "office_a/0:1#5", "office_a/0:2#5"],
-            "prompt",
-            "the commonest mode of its failing attempts: SKIPPED_LOOKUP",
-            *(4, 4),
-        )
-    ]
-    assert found.rows(f"{query} 'tickets_a'") == [
-        (
-            ["tickets_a/0:3#1"],
-            "training",
-            "leaves out an argument that every pass gives: search_tickets.until",
-            *(1, 1),
-        )
-    ]
+    check(found, "planted_causes")
 
 
 def test_suspicions(found: Results) -> None:
@@ -197,7 +193,7 @@ def test_grains_hold_on_the_cases(found: Results) -> None:
 @pytest.mark.slow
 def test_labels_go_before_rules(tmp_path: Path) -> None:
     """What a curator says stands, with what the rules would have said beside it."""
-    attempts = [fails(*THRASH), fails(SENT, *THRASH)]
+    attempts = [fails(NAMED["thrash"]), fails(NAMED["sent"], NAMED["thrash"])]
     cases = [Case("", "", "desk", attempts, None) for _ in range(3)]
     labels: list[Row] = [
         {"run": "desk_a", "task": 0, "cause": "TI", "note": "n", "evidence": ["desk_a/0:1#2"]},
@@ -232,15 +228,15 @@ def test_labels_go_before_rules(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_untrusted_text_is_bounded(tmp_path: Path) -> None:
     """Names and messages of any length leave notes and dives short."""
-    named = calls(HOSTILE, "Error: " + HOSTILE, **{HOSTILE: HOSTILE})
-    worked = calls(HOSTILE, **{HOSTILE: "a"})
+    named = [HOSTILE, {HOSTILE: HOSTILE}, "Error: " + HOSTILE]
+    worked, sent = [HOSTILE, {HOSTILE: "a"}, "ok"], NAMED["sent"]
     cases = [
         Case("", "", "desk", [fails(named, named, named)] * 2, None),
-        Case("", "", "desk", [*[FINE] * 2, *[fails(worked, DONE)] * 2], None),
-        Case("", "", "desk", [*[fails(worked, reward=1.0)] * 2, *[fails(SENT)] * 2], None),
-        Case("", "", "desk", [*[fails(worked, reward=1.0)] * 2, fails(calls(HOSTILE))], None),
-        Case("", "", "desk", [fails(SENT, sandbox_error=HOSTILE)] * 2, None),
-        Case("", "", "desk", [fails(SENT, extracted_answer=HOSTILE)] * 2, None),
+        Case("", "", "desk", [*[FINE] * 2, *[fails(worked, NAMED["done"])] * 2], None),
+        Case("", "", "desk", [*[fails(worked, reward=1.0)] * 2, *[fails(sent)] * 2], None),
+        Case("", "", "desk", [*[fails(worked, reward=1.0)] * 2, fails([HOSTILE, {}, "ok"])], None),
+        Case("", "", "desk", [fails(sent, sandbox_error=HOSTILE)] * 2, None),
+        Case("", "", "desk", [fails(sent, extracted_answer=HOSTILE)] * 2, None),
     ]
     results = analyzed(tmp_path, files(cases), needs=["root_causes", "suspicions", "never_dives"])
     notes = results.column("select note from root_causes union all select note from suspicions")

@@ -28,6 +28,7 @@ from pipeline.cli import COMMANDS
 from pipeline.cli import blade as commands
 from pipeline.errors import UsageError, matching, resolved
 from pipeline.ingest import discover
+from tests.case_files import cases
 from tests.conftest import ROOT
 from tests.lean import without_pages
 from tests.results import BLADE, Outcome, Results, analyzed, blade, call, lines, rollout, write
@@ -76,12 +77,7 @@ def test_a_folder_without_rollouts_cannot_be_used(
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [
-        ("some_script.py", 'import json\n\nROW = {"reward": 1.0}\nprint(json.dumps(ROW))\n'),
-        ("table.csv", "task,reward\n1,1.0\n"),
-        ("numbers.jsonl", "1\n[2]\n"),
-        ("empty", ""),
-    ],
+    cases("cli", "a_file_that_holds_no_results_cannot_be_used"),
 )
 def test_a_file_that_holds_no_results_cannot_be_used(
     tmp_path: Path, name: str, content: str
@@ -158,30 +154,7 @@ def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
-    [
-        (["analyze", "{folder}", "--pass-threshold", "nan"], ["--pass-threshold"]),
-        (["analyze", "{folder}", "--benchmark", ""], ["--benchmark"]),
-        (["analyze"], ["no results given", "blade analyze results/"]),
-        (["analyze", "{folder}", "--run", "x"], ["is not NAME=PATH"]),
-        (["analyze", "{folder}", "--run", "=x"], ["is not NAME=PATH"]),
-        (["analyze", "{folder}", "--run", "a/b={folder}"], ["name may hold"]),
-        (["analyze", "{folder}", "--run", "a={folder}/empty"], ["holds 0 runs"]),
-        (["analyze", "{folder}", "--run", "a={folder}"], ["holds 2 runs", "one rollout file"]),
-        (
-            ["analyze", "--run", "a={folder}/x_rollouts.jsonl", "--run", "A={folder}/y.jsonl"],
-            ["another run is called"],
-        ),
-        (["analyze", "{folder}", "--max-line-bytes", "0"], ["--max-line-bytes"]),
-        (["analyze", "{folder}", "--jobs", "two"], ["--jobs"]),
-        (["analize"], ["analize: no such command", "Did you mean analyze?"]),
-        (
-            ["analyze", "{folder}", "--baseline", ""],
-            ["--baseline: the name is empty", "Give a name"],
-        ),
-        (["plan", "--change", "inf"], ["--change", "See: blade plan --help"]),
-        (["sql", "--nope"], ["No such option", "See: blade sql --help"]),
-        (["show"], ["Missing argument"]),
-    ],
+    cases("cli", "wrong_calls_say_what_is_wrong"),
 )
 def test_wrong_calls_say_what_is_wrong(
     tmp_path: Path, arguments: list[str], parts: list[str]
@@ -229,20 +202,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("arguments", "parts"),
-    [
-        ([""], ["the query is empty", "for example"]),
-        ([" \n "], ["the query is empty"]),
-        (["/* only a comment */"], ["the query is empty"]),
-        (["selec 1"], ["syntax error", "--schema"]),
-        (["from rollots"], ["Did you mean rollouts?"]),
-        (["from task_prompt"], ["Did you mean task_prompts?"]),
-        (["from nothing_like_it"], ["Relations: ablation, artifacts"]),
-        (["select rewad from rollouts"], ["Did you mean reward?"]),
-        (["from runs", "--format", "xml"], ["markdown", "parquet"]),
-        (["from runs", "--format", "parquet"], ["--out FILE"]),
-        (["from runs", "-f", "{query}"], ["both"]),
-        (["-f", "{query}.nope"], ["No such file"]),
-    ],
+    cases("cli", "wrong_queries_say_what_is_wrong"),
 )
 def test_wrong_queries_say_what_is_wrong(
     results: Results, tmp_path: Path, arguments: list[str], parts: list[str]
@@ -373,19 +333,7 @@ NAMES = ["office_a-8b", "office_b", "math_A-8b", "step_100", "step_1000", "task_
 
 @pytest.mark.parametrize(
     ("given", "found"),
-    [
-        ("step_100", ["step_100"]),  # itself, though another begins with it
-        ("office_a", ["office_a-8b"]),  # the only one that begins so
-        ("math", ["math_A-8b"]),
-        ("ffice_b", ["office_b"]),  # the only one that contains it
-        ("MATH_a", ["math_A-8b"]),
-        ("office", ["office_a-8b", "office_b"]),
-        ("-8b", ["office_a-8b", "math_A-8b"]),
-        ("step_10", []),  # a number is never cut
-        ("7", ["x7"]),
-        ("nothing", []),
-        ("", []),
-    ],
+    cases("cli", "names_may_be_given_in_part"),
 )
 def test_names_may_be_given_in_part(given: str, found: list[str]) -> None:
     """Exact, then by a beginning, then by a part; never by a piece of a number."""
@@ -422,16 +370,7 @@ def test_every_command_takes_a_part_of_a_name(demo: Path, command: str) -> None:
 
 @pytest.mark.parametrize(
     ("citation", "parts"),
-    [
-        ("nocolon", ["RUN/TASK:ROLLOUT"]),
-        ("a/0", ["RUN/TASK:ROLLOUT"]),
-        ("a/0:x", ["RUN/TASK:ROLLOUT"]),
-        ("b/0:0", ["b: no such run", "Runs: a"]),
-        ("a/7:0", ["7: no such task in run a", "0, 1"]),
-        ("a/0:5", ["a/0:5: no such rollout", "Rollouts of this task: 0"]),
-        ("a/0:99999999999999999999", ["no such rollout"]),
-        ("a/0:0#9", ["#9", "no such event", "1 to 1"]),
-    ],
+    cases("cli", "citations_that_lead_nowhere_say_what_there_is"),
 )
 def test_citations_that_lead_nowhere_say_what_there_is(
     results: Results, citation: str, parts: list[str]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import duckdb
 import pyarrow as pa
 import pytest
 
@@ -16,6 +17,7 @@ from pipeline import run
 from pipeline.settings import Settings
 from pipeline.warehouse import Warehouse
 from tests import compare_runs
+from tests.case_files import cases
 from tests.lean import without_pages
 from tests.results import Outcome, analyzed, call, rollout, write
 
@@ -273,20 +275,13 @@ def test_markdown(say: Say) -> None:
     assert outcome.stdout.endswith("|\n")
 
 
-def test_unknown_run(say: Say) -> None:
-    """What there is, and what may have been meant; wherever the name stands."""
-    assert refused(say("bass"), "bass: no such run", "Did you mean base?", "better, elsewhere")
-    assert refused(say("base", "hostile"), "hostile: 2 runs match", "hostile_a, hostile_b")
-    assert refused(say("base", "bettter"), "bettter: no such run", "Did you mean better?")
-    assert refused(say("base", "x" * 5000), "xxx…: no such run")
-    assert refused(say(""), "'': no such run")
-    assert refused(say("base", "\x1b[2J"), "\\x1b[2J: no such run")
-
-
-def test_a_run_is_not_compared_with_itself(say: Say) -> None:
-    """As base and candidate, or as two candidates."""
-    assert refused(say("base", "base"), "base: named twice")
-    assert refused(say("base", "better", "worse", "better"), "better: named twice")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [*cases("compare", "refused"), (["base", "x" * 5000], ["xxx…: no such run"])],
+)
+def test_wrong_calls(say: Say, arguments: list[str], told: list[str]) -> None:
+    """Refused with what is wrong and what there is."""
+    assert refused(say(*arguments), *told)
 
 
 POLICY = """
@@ -369,7 +364,6 @@ def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
     """Without a base there is nothing to decide; a file that is absent or wrong says so."""
     path = policy(tmp_path, POLICY.format(margin=0.02))
     assert refused(say("--policy", path), "no base is named", "blade compare BASE CANDIDATE")
-    assert refused(say("--false-alarms"), "no base is named")
     absent = say("base", "better", "--policy", tmp_path / "absent.toml")
     assert refused(absent, "absent.toml: no such file", code=3)
     wrong = policy(tmp_path, "margin = 1\n")
@@ -379,10 +373,6 @@ def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
         2,
         "",
     ) and "policy.toml: margin is not a key" in outcome.stderr
-    markdown = ("base", "better", "--format", "markdown")
-    assert refused(say(*markdown, "--false-alarms"), "--format markdown", "text or JSON")
-    for link in ("ftp://a/b", "https://a/ b", "https://a/)[", "https://a/<b>"):
-        assert refused(say(*markdown, "--link", link), "--link", "no address")
 
 
 def test_false_alarms(say: Say, tmp_path: Path) -> None:
@@ -413,15 +403,6 @@ def test_a_rerun_of_the_base(say: Say) -> None:
     )
 
 
-def test_reruns_that_cannot_be(say: Say) -> None:
-    """Without --false-alarms, without a base, of no run, or the base itself: refused."""
-    assert refused(say("base", "better", "--rerun", "rerun"), "--rerun", "Add --false-alarms")
-    asked = ("--false-alarms", "--rerun")
-    assert refused(say(*asked, "rerun"), "no base is named")
-    assert refused(say("base", "better", *asked, "rrun"), "Did you mean rerun?")
-    assert refused(say("base", "better", *asked, "base"), "that is the base itself")
-
-
 @pytest.mark.slow
 def test_series_in_the_order_given(say: Say) -> None:
     """Forwards three tasks are learned, backwards they are forgotten."""
@@ -433,19 +414,6 @@ def test_series_in_the_order_given(say: Say) -> None:
     assert [run["run_id"] for run in back["runs"]] == steps[::-1]
     assert [task["task_id"] for task in forth["learned"]] == ["0", "1", "2"]
     assert "learned 3 tasks" in say("--series", *steps).stdout
-
-
-def test_series_that_are_none(say: Say) -> None:
-    """Fewer than three runs, one twice, or of several benchmarks; and what a series has not."""
-    steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]
-    assert refused(say("--series", *steps[:2]), "a series is three runs or more")
-    assert refused(say("--series", *steps, steps[0]), "walk_step_500: named twice")
-    assert refused(
-        say("--series", *steps[:2], "base"), "several benchmarks: base, walk_step", "of one"
-    )
-    assert refused(say("--series", *steps[:2], "nobody"), "nobody: no such run")
-    assert refused(say("--series", *steps, "--false-alarms"), "--series and --false-alarms")
-    assert refused(say("--series", "--format", "markdown"), "--series and --format markdown")
 
 
 @pytest.mark.slow
@@ -494,3 +462,13 @@ def test_a_run_goes_before_a_folder_of_its_name(
     monkeypatch.chdir(tmp_path)
     outcome = say("base", "better")
     assert outcome.code == 0 and "better vs base" in outcome.stdout
+
+
+def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
+    """It lacks what a comparison asks of it; the way out is said."""
+    path, runs = tmp_path / "warehouse.duckdb", "(values ('a', 'x'), ('b', 'x'))"
+    with duckdb.connect(str(path)) as db:
+        db.execute("create schema raw; create table raw.events (i int)")
+        db.execute(f"create table main.runs as from {runs} as t(run_id, benchmark)")
+    told = ("this version of blade", "Analyze the results again.")
+    assert refused(call("compare", "a", "b", "--warehouse", path), *told, code=3)

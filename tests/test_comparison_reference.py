@@ -20,6 +20,7 @@ from tests import ledger_reference
 from tests.comparison_reference import Pair, Side
 from tests.generated_pairs import KINDS, Settings, Written, pair, shuffled
 from tests.ledger_reference import UNITS
+from tests.metrics_reference import modal_repeats
 from tests.results import Results, analyzed
 
 NEEDS = (
@@ -381,7 +382,7 @@ def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
         ends = {s.run.outcome(key) for own in pairs for s in own.sides for key in s.run.grid()}
         assert ends == {"scored", "unscored", "failed attempt", "missing"}
         assert len({tuple(s.run.expected is None for s in own.sides) for own in pairs}) == 4
-        assert any(s.modal_repeats() == 1 for own in pairs for s in own.sides)
+        assert any(modal_repeats(s.run) == 1 for own in pairs for s in own.sides)
         assert {own.base.run.is_bounded for own in pairs} == {True, False}
         rows = found.rows["comparisons"].values()
         assert any(row["ci_same_tasks_low"] is not None for row in rows)

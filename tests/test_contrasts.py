@@ -10,23 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 import pipeline
 from tests import results as written
+from tests.case_files import cases
+from tests.fact_files import Fact, facts
 from tests.lean import only
-from tests.results import Results, Row, rollout
+from tests.results import Results, Row, rollout, steps
 from tests.results import called as call
-from tests.results import said as say
 from tests.simulated import simulator
 
 analyzed = partial(written.analyzed, needs=("contrasts",))
 
 Items = list[dict[str, Any]]
-
-
-def think(text: str) -> Items:
-    return [{"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]}]
 
 
 def chain(calls: Iterable[Items]) -> Items:
@@ -39,20 +35,16 @@ def without(items: Items, *names: str) -> Items:
 
 
 ERROR = '{"error": "no such record"}'
-ADD, MOVE, SEND = (
-    call("add", {"name": "Ana"}),
-    call("move", {"id": 7}),
-    call("send", {"to": "ana"}),
-)
-WRONG = call("send", {"to": "bob"})
-# Calls that only look, and one of a tool that says nothing of itself.
-FIND, READ, SUM = (
-    call("find", {"name": "Ana"}),
-    call("read", {"id": 7}),
-    call("calculate", {"x": 1}),
-)
-GUESS = call("guess")
-DONE, SORRY = say("Done."), say("Sorry, I could not.")
+NAMED = cases("contrasts", "named")
+ADD, MOVE, SEND, WRONG = (steps(NAMED[name]) for name in ("add", "move", "send", "wrong"))
+DONE, SORRY = steps("Done."), steps(NAMED["sorry"])
+
+
+def _items(case: Row) -> Row:
+    """A case of the file with its steps as the items of an output."""
+    return {name: steps(*case[name]) for name in ("failing", "passing")} | {
+        "expected": case["expected"]
+    }
 
 
 @dataclass(frozen=True)
@@ -65,116 +57,8 @@ class Pair:
 
 
 PAIRS = {
-    "other tool": Pair(
-        ADD + call("cancel") + SEND + DONE,
-        think("Who?") + ADD + MOVE + SEND + DONE,
-        {"difference": "tool", "seq": 3, "passing_seq": 4, "n_common": 2, "n_common_first": 1}
-        | {"tools_only_failing": ["cancel"], "tools_only_passing": ["move"]}
-        | {"failing_event": "cancel {}", "passing_event": 'move {"id": 7}'},
-    ),
-    "other arguments": Pair(
-        ADD + WRONG + MOVE + DONE,
-        ADD + SEND + MOVE + DONE,
-        {"difference": "arguments", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1}
-        | {"failing_event": 'send {"to": "bob"}', "failing_chars": 18, "tools_only_failing": []},
-    ),
-    "arguments written otherwise": Pair(
-        call("add", '{"b": [{"y": 1,  "x": "\\u00e9"}], "a": null}') + SORRY,
-        call("add", '{"a":null,"b":[{"x":"é","y":1}]}') + DONE,
-        {"difference": "answer", "n_common": 1, "n_common_first": 1},
-    ),
-    "an error on one side": Pair(
-        ADD + call("send", {"to": "ana"}, ERROR) + DONE,
-        ADD + SEND + DONE,
-        {"difference": "result", "seq": 3, "passing_seq": 3, "n_common": 2, "n_common_first": 1}
-        | {"failing_event": ERROR, "passing_event": "ok", "passing_chars": 2},
-    ),
-    "a result that never came": Pair(
-        ADD + call("send", {"to": "ana"}, None),
-        ADD + SEND + DONE,
-        {"difference": "result", "seq": 3, "passing_seq": 3, "passing_event": "ok"}
-        | {"failing_event": 'send {"to": "ana"}'},
-    ),
-    "results that differ in numbers": Pair(
-        call("move", {"id": 7}, "id 4f2a at 10:31, 3 rows") + say("4"),
-        call("move", {"id": 7}, "id 99bc at 11:02, 4 rows") + say("3"),
-        {"difference": "answer", "seq": 3, "failing_event": "4", "passing_event": "3"},
-    ),
-    "stops with a message": Pair(
-        ADD + SORRY,
-        ADD + think("Now send.") + SEND + DONE,
-        {"difference": "missing", "seq": 3, "passing_seq": 4, "n_common": 1, "n_common_first": 1}
-        | {"failing_event": "Sorry, I could not.", "tools_only_passing": ["send"]},
-    ),
-    "calls nothing": Pair(
-        think("Who is Ana?") + SORRY,
-        ADD + DONE,
-        {"difference": "missing", "seq": 2, "passing_seq": 1, "n_calls": 0, "n_passing_calls": 1},
-    ),
-    "a call too many": Pair(
-        ADD + SEND + think("And Bob?") + WRONG + DONE,
-        ADD + SEND + think("All is sent.") + DONE,
-        {"difference": "extra", "seq": 6, "passing_seq": 5, "n_common_first": 2}
-        | {"passing_event": "All is sent."},
-    ),
-    "words alone": Pair(
-        think("4?") + say("It is 4."),
-        say("It is 3."),
-        {"difference": "answer", "seq": 2, "passing_seq": 1, "n_common": 0, "n_calls": 0}
-        | {"tools_only_failing": [], "tools_only_passing": []},
-    ),
-    "the same words": Pair(DONE, DONE, {"difference": "nothing", "seq": 1, "passing_seq": 1}),
-    "an empty output beside calls": Pair(
-        [],
-        ADD + DONE,
-        {"difference": "missing", "seq": None, "passing_seq": 1, "failing_event": None}
-        | {"failing_chars": None},
-    ),
-    "an empty output beside words": Pair(
-        [], DONE, {"difference": "answer", "seq": None, "passing_seq": 1}
-    ),
-    "a retry that mended a failure": Pair(
-        call("add", {"name": "Ana"}, ERROR) + think("Again.") + ADD + WRONG + DONE,
-        ADD + call("send", {"to": "ana"}, ERROR) + call("send", {"to": "ana"}, ERROR) + SEND + DONE,
-        {"difference": "arguments", "seq": 6, "passing_seq": 7, "n_calls": 3, "n_common": 1},
-    ),
-    "a failure that no retry mended": Pair(
-        ADD + call("send", {"to": "ana"}, ERROR) * 3 + SORRY,
-        ADD + SEND + DONE,
-        {"difference": "result", "seq": 3, "n_common": 2, "n_common_first": 1},
-    ),
-    "a needless repeat": Pair(
-        ADD + WRONG + DONE,
-        ADD + MOVE + ADD + SEND + DONE,
-        {"difference": "tool", "seq": 3, "passing_seq": 3},
-    ),
-    "a repeat that got another result": Pair(
-        call("poll", {}, "pending") + SORRY,
-        call("poll", {}, "pending") + call("poll", {}, "ready") + DONE,
-        {"difference": "missing", "seq": 3, "passing_seq": 3},
-    ),
-    "a failure after a success": Pair(
-        call("test", {}, "passed") + call("test", {}, ERROR) + DONE,
-        call("test", {}, "passed") + DONE,
-        {"difference": "extra", "seq": 3, "passing_seq": 3, "n_common_first": 1},
-    ),
-    "another order, then other arguments": Pair(
-        MOVE + ADD + WRONG + DONE,
-        ADD + MOVE + SEND + DONE,
-        {"difference": "arguments", "seq": 5, "passing_seq": 5, "n_common": 2, "n_common_first": 2},
-    ),
-    "a call left out, and what came of it": Pair(
-        MOVE + call("send", {"to": "cancel"}) + DONE,
-        ADD + MOVE + SEND + DONE,
-        {"difference": "arguments", "seq": 3, "passing_seq": 5, "skipped_seq": 1, "n_common": 1}
-        | {"tools_only_passing": ["add"]},
-    ),
-    "a call left out alone": Pair(
-        ADD + SEND + DONE,
-        ADD + MOVE + SEND + DONE,
-        {"difference": "missing", "seq": 3, "passing_seq": 3, "skipped_seq": None}
-        | {"n_common": 2, "n_common_first": 1},
-    ),
+    **{name: Pair(**_items(case)) for name, case in cases("contrasts", "pairs").items()},
+    # Ids that are not there or not apart, odd orders, and texts of any length.
     "no ids at all": Pair(
         without(ADD + call("send", {"to": "ana"}, ERROR), "call_id") + DONE,
         without(ADD + SEND, "call_id") + DONE,
@@ -195,45 +79,6 @@ PAIRS = {
         call("**`<img src=x>`**", {"'; drop table": 1}) + DONE,
         {"difference": "tool", "failing_event": "x" * 300, "failing_chars": 500 + 1 + 15 + 1000}
         | {"tools_only_failing": ["x" * 100], "tools_only_passing": ["**`<img src=x>`**"]},
-    ),
-    "other reads, sums and orders": Pair(
-        READ + SUM + ADD + GUESS + FIND + WRONG + DONE,
-        FIND + ADD + call("read", {"id": 8}) + SEND + DONE,
-        {"difference": "arguments", "seq": 11, "passing_seq": 7, "n_common_first": 1}
-        | {
-            "arguments": [{"name": "to", "failing": '"bob"', "passing": '"ana"'}],
-            "other_seq": None,
-        },
-    ),
-    "reads alone, and other words": Pair(
-        FIND + READ + say("It is 4."),
-        FIND + SUM + say("It is 3."),
-        {
-            "difference": "answer",
-            "seq": 5,
-            "n_common": 1,
-            "other_seq": 3,
-            "failing_event": "It is 4.",
-        },
-    ),
-    "tools of unknown kind alone": Pair(
-        FIND + GUESS + DONE, FIND + call("bash", {"command": "make"}) + DONE, {"difference": "tool"}
-    ),
-    "a shell that edits": Pair(
-        call("bash", {"command": "make"}) + call("bash", {"command": "echo 4 > a.txt"}) + DONE,
-        call("bash", {"command": "cat a.txt"}) + call("bash", {"command": "echo 3 > a.txt"}) + DONE,
-        {"difference": "arguments", "seq": 3, "passing_seq": 3},
-    ),
-    "an error, then another try": Pair(
-        ADD + call("send", {"to": "eva"}, ERROR) + WRONG + DONE,
-        ADD + call("send", {"to": "eve"}, ERROR) + SEND + DONE,
-        {"difference": "arguments", "seq": 5, "passing_seq": 5},
-    ),
-    "a change where the pass refuses": Pair(
-        FIND + SEND + DONE,
-        FIND + say("That is against our rules.") + say("You are welcome."),
-        {"difference": "extra", "seq": 3, "passing_seq": 3}
-        | {"passing_event": "That is against our rules."},
     ),
     "a long call": Pair(
         call("send", {"text": "x" * 400 + "this" + "y" * 400, "to": "ana"}) + DONE,
@@ -322,31 +167,10 @@ def asked(name: str, rows: list[Row]) -> Iterator[Row]:
         yield {**row, "responses_create_params": {"input": [said]}}
 
 
-def test_closest_goes_along_longest(runs: Results) -> None:
-    """The longest common beginning comes first, then common calls, fewer others, and the index."""
-    found = runs.rows("""
-        select rollout_index, passing_index, is_closest from contrasts
-        where run_id = 'choice' order by all
-    """)
-    assert found == [(5, 3, False), (6, 0, False), (7, 3, True)]
-
-
-def test_ties_go_to_the_lowest_index(runs: Results) -> None:
-    """Of equally close pairs the first by failing, then by passing index is the closest."""
-    found = runs.rows("""
-        select task_id, rollout_index, passing_index, is_closest from contrasts
-        where run_id = 'ties' order by all
-    """)
-    assert found == [("0", 0, 2, True), ("0", 1, 2, False), ("1", 2, 0, True), ("1", 3, 0, False)]
-
-
-def test_only_scored_rollouts_of_sometimes_pass_tasks(runs: Results) -> None:
-    """Tasks that always or never pass have no contrast, unscored rollouts none, nor other runs."""
-    found = runs.rows("""
-        select run_id, task_id, rollout_index, passing_index from contrasts
-        where run_id in ('plain', 'mixed')
-    """)
-    assert found == [("mixed", "2", 1, 2)]
+@facts("contrasts")
+def test_runs(runs: Results, fact: Fact) -> None:
+    """As tests/facts/contrasts.test says."""
+    fact.check(runs)
 
 
 @pytest.mark.slow
@@ -376,93 +200,14 @@ def test_very_long_rollouts(tmp_path: Path) -> None:
     ]
 
 
-def n_common(left: list[int], right: list[int]) -> int:
-    """The length of the longest common subsequence, by the book."""
-    rows = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i, a in enumerate(left):
-        for j, b in enumerate(right):
-            rows[i + 1][j + 1] = rows[i][j] + 1 if a == b else max(rows[i][j + 1], rows[i + 1][j])
-    return rows[-1][-1]
-
-
-codes = st.lists(st.integers(0, 4), max_size=12)
-
-
-BOOK: Row = {
-    "name": "book",
-    "kwargs": {"to": "SEA", "cabin": "economy", "seats": [1, 2], "note": None},
-}
-LOOK, CANCEL = (
-    {"name": "find", "kwargs": {"name": "Ana"}},
-    {"name": "cancel", "kwargs": {"id": "A1"}},
-)
-BOOKED = {"seats": [1, 2], "cabin": "economy", "to": "SEA"}
-# What each attempt at a task with these expected calls makes, and what is said of it: status, tool,
-# whether it is the first wrong change, event, and the arguments that differ.
-EXPECTED: dict[str, tuple[list[Row], Items, list[tuple[Any, ...]]]] = {
-    "made, in any order of arguments": (
-        [LOOK, BOOK],
-        FIND + call("book", BOOKED) + DONE,
-        [("made", "find", False, 1, []), ("made", "book", False, 3, [])],
-    ),
-    "one argument is another": (
-        [BOOK],
-        call("book", {**BOOKED, "cabin": "business", "seats": [1]}) + DONE,
-        [("differs", "book", True, 1, ["cabin", "seats"])],
-    ),
-    "the closest call is the one meant": (
-        [BOOK, {"name": "book", "kwargs": {"to": "LAX", "cabin": "economy"}}],
-        call("book", {"to": "LAX", "cabin": "first"}) + DONE,
-        [("missing", "book", False, None, []), ("differs", "book", True, 1, ["cabin"])],
-    ),
-    "a call in error is no change": (
-        [BOOK],
-        call("book", {**BOOKED, "to": "OAK"}, ERROR) + call("book", {**BOOKED, "cabin": "first"}),
-        [("differs", "book", True, 3, ["cabin"])],
-    ),
-    "nothing but an error": (
-        [BOOK],
-        call("book", BOOKED, ERROR) + SORRY,
-        [("failed", "book", True, 1, [])],
-    ),
-    "arguments that are no object": (
-        [CANCEL],
-        call("cancel", "A1") + DONE,
-        [("differs", "cancel", True, 1, [])],
-    ),
-    "twice where once is expected": (
-        [CANCEL],
-        call("cancel", {"id": "A1"}) * 2 + DONE,
-        [("made", "cancel", False, 1, []), ("unasked", "cancel", True, 3, [])],
-    ),
-    "left out": (
-        [LOOK, BOOK, CANCEL],
-        call("cancel", {"id": "A1"}) + DONE,
-        [
-            ("missing", "find", False, None, []),
-            ("missing", "book", True, None, []),
-            ("made", "cancel", False, 1, []),
-        ],
-    ),
-    "a change of a tool that no task expects": (
-        [LOOK],
-        FIND + SEND + DONE,
-        [("made", "find", False, 1, []), ("unasked", "send", True, 3, [])],
-    ),
-    "nothing expected, nothing done": ([], FIND + SORRY, [("none", None, False, None, [])]),
-    "nothing expected, something done": (
-        [],
-        FIND + call("cancel", {"id": "A1"}) + DONE,
-        [("none", None, False, None, []), ("unasked", "cancel", True, 3, [])],
-    ),
-}
+EXPECTED: dict[str, Row] = cases("contrasts", "expected_calls")
 
 
 def expecting() -> list[Row]:
     """One failing attempt at each task, which lists the calls it expects."""
     return [
-        rollout(task, 0, reward=0.0, output=output, expected_actions=actions)
-        for task, (actions, output, _) in enumerate(EXPECTED.values())
+        rollout(task, 0, reward=0.0, output=steps(*case["made"]), expected_actions=case["actions"])
+        for task, case in enumerate(EXPECTED.values())
     ]
 
 
@@ -473,28 +218,7 @@ def test_expected_calls(name: str, runs: Results) -> None:
         select status, tool, is_first, seq, differing_keys from expected_calls
         where run_id = 'expecting' and task_id = '{list(EXPECTED).index(name)}' order by call_no
     """)
-    assert found == EXPECTED[name][2]
-
-
-def test_only_differing_arguments_are_told(runs: Results) -> None:
-    """Both values of each argument that differs, and no other."""
-    query = "select detail from expected_calls where run_id = 'expecting' and task_id in ('1', '5')"
-    assert runs.column(f"{query} order by task_id") == [
-        'cabin: expected "economy", got "business"; seats: expected [1,2], got [1]',
-        'expected {"id":"A1"}, got A1',
-    ]
-
-
-def test_tasks_to_refuse_are_a_slice(runs: Results) -> None:
-    """A task that expects no change is to be refused, whatever its list of reads."""
-    found = runs.rows("""
-        select slices['task_kind'] from tasks
-        where benchmark = 'expecting' order by task_id::int
-    """)
-    assert found == [(kind,) for kind in ["act"] * 8 + ["refuse"] * 3]
-
-
-texts = st.text(st.sampled_from("ab{é🙂"), max_size=30)
+    assert [list(row) for row in found] == EXPECTED[name]["said"]
 
 
 @pytest.mark.slow

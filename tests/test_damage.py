@@ -50,4 +50,4 @@ def test_damage_in_the_middle(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_mutated_files_of_every_kind() -> None:
     """Rollouts, sidecars, settings, labels and packed files: none crashes, no line is lost."""
-    assert campaign(2 * PER_BATCH, seed=1000, workers=0) == []
+    assert campaign(2 * PER_BATCH, seed=1000) == []

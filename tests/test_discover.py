@@ -14,6 +14,8 @@ import pytest
 import pipeline
 from pipeline.ingest import discover
 from tests import results
+from tests.case_files import cases
+from tests.fact_files import Fact, facts
 from tests.lean import CHECKED, LOADED, only
 from tests.results import Content, Results, Row, asked, failure, lines, rollout, write
 
@@ -41,35 +43,7 @@ def _run_names(folder: Path) -> dict[str, str | None]:
 
 @pytest.mark.parametrize(
     ("name", "kind"),
-    [
-        ("S_materialized_inputs.jsonl", "inputs"),
-        ("S_failures.jsonl", "failures"),
-        ("S_aggregate_metrics.json", "aggregate_metrics"),
-        ("S_agent_metrics.json", "agent_metrics"),
-        ("S_reward_profiling.jsonl", "reward_profile"),
-        ("S_multistage_state.jsonl", "stage_journal"),
-        ("rollouts-rs0-chunk1_failures.jsonl", "failures"),
-        ("S_rollouts.jsonl.gz", "rollouts"),
-        ("S_failures.jsonl.zst", "failures"),
-        ("train_metrics.json", "dataset"),
-        ("preprocessed_datasets/train.jsonl", "dataset"),
-        ("quality_summary.json", "health"),
-        ("a_resolved_config.yaml", "resolved_config"),
-        ("a_run_summary.json", "report"),
-        ("a_batch_status.json", "report"),
-        ("failed_task_register.json", "report"),
-        ("rollout_verdicts.jsonl", "health"),
-        ("compare_report.json", "health"),
-        ("config.yaml", "config"),
-        ("model.yml", "config"),
-        ("task_limits.json", "limits"),
-        ("checkpoint.txt", "checkpoint"),
-        ("notes.md", "notes"),
-        ("README.txt", "notes"),
-        ("golden_reports/a.md", "report"),
-        ("job.log", "log"),
-        ("plot.png", "other"),
-    ],
+    cases("discover", "a_name_says_the_kind"),
 )
 def test_a_name_says_the_kind(tmp_path: Path, name: str, kind: str) -> None:
     """Every file of the formats' table is recognised by its name, whatever it holds."""
@@ -101,15 +75,7 @@ def test_rows_say_the_kind_where_the_name_does_not(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("files", "names"),
-    [
-        (["x_rollouts.jsonl", "deep/er/y_rollouts.jsonl"], ["y", "x"]),
-        (["alpha/rollouts.jsonl", "beta/results/example_rollouts.jsonl"], ["alpha", "beta"]),
-        (["gamma/output.jsonl", "delta/results.jsonl"], ["delta", "gamma"]),
-        # Alike but for case.
-        (["a/Same_rollouts.jsonl", "b/same_rollouts.jsonl"], ["a-Same", "b-same"]),
-        # Characters that no folder's name should have.
-        (["$(rm x) [red];é|_rollouts.jsonl"], ["rm-x-red"]),
-    ],
+    cases("discover", "runs_are_named_from_files_then_folders"),
 )
 def test_runs_are_named_from_files_then_folders(
     tmp_path: Path, files: list[str], names: list[str]
@@ -194,9 +160,21 @@ def _shards(questions: str) -> dict[str, Content]:
     return files
 
 
-BARE = {"responses_create_params": {"input": []}}
-NAMED = {"input": [], "metadata": {"instance_id": "repo__2"}}
-TWO_EVENTS = [{"type": "message", "role": "assistant", "content": text} for text in "ab"]
+def _rows(given: list[Row]) -> list[Row]:
+    """The rows of a file as tests/cases/discovered.yaml has them."""
+    makers = {"asks": asks, "inputs": inputs}
+    found = []
+    for case in given:
+        fields = dict(case)
+        if "failed" in fields:
+            kind = fields.pop("failed")
+            found.append(failure(fields.pop("task"), 0, kind, **fields))
+            continue
+        (name,) = makers.keys() & fields.keys()
+        found += makers[name](fields.pop(name), *fields.pop("tasks"), **fields)
+    return found
+
+
 STAGES = [
     rollout(task, 0, ask=f"stage {task}", stage_index=stage, reward=float(stage))
     for task in (0, 1)
@@ -225,87 +203,20 @@ TOGETHER: dict[str, Content] = {
         for seed in (0, 1)
     },
     # Agents of one file.
-    "two_rollouts.jsonl": [
-        *asks("agent", 0, agent="a/gent"),
-        *asks("agent", 0, 1, agent="slow"),
-    ],
     "two_rollouts_materialized_inputs.jsonl": [
         asked(task, 0, agent=agent) for agent in ("a/gent", "slow") for task in (0, 1)
     ],
-    "two_rollouts_failures.jsonl": [
-        failure(1, 0, "timeout_exceeded", agent_ref={"name": "a/gent"})
-    ],
     "two_rollouts_aggregate_metrics.json": json.dumps(FIGURES),
-    # Packages.
-    "sums/rollouts/aster.jsonl": asks("one", 0),
-    "sums/rollouts/birch.jsonl": asks("another", 0),
-    "code/data/aster_rollouts.jsonl": asks("third", 0),
     "code/data/train.jsonl": [asked(0, 0)],
-    "code/skill/SKILL.md": "how to",
-    # 2 of the smaller one's 4 questions in common; the third run shares 1 of 4.
-    "desk_office_a_rollouts.jsonl": asks("office", 0, 1, 2, 3),
-    "desk_office_b_rollouts.jsonl": asks("office", 2, 3, 4, 5),
-    "other_c_rollouts.jsonl": asks("office", 0, 97, 98, 99)[:1] + asks("elsewhere", 1, 2, 3),
-    # No question is recorded, or an id wherever it stands.
-    "fast_shell_rollouts.jsonl": [rollout(0, 0, **BARE), rollout(1, 0, **BARE)],
-    "fast_adds_rollouts.jsonl": [rollout(0, 0, **BARE), rollout(1, 0, **BARE)],
-    "swe_hermes_rollouts.jsonl": [rollout(0, 0, responses_create_params=NAMED)],
-    "swe_pi_rollouts.jsonl": [rollout(0, 0, instance_id="repo__2", **BARE)],
-    "evalplus/alpha/rollouts.jsonl": asks("plus", 0, 1),
-    "evalplus/beta/rollouts.jsonl": asks("plus", 0, 1),
-    # Files beside runs.
-    "beside/x_a_rollouts.jsonl": asks("beside", 0, 1),
-    "beside/x_b_rollouts.jsonl": asks("beside", 0, 1),
-    "beside/x_a_config.yaml": (
-        "policy_model_name: acme/aster-8b\nnum_repeats: 5\nmodel:\n  api_key: sk-secret\n"
-        "request:\n  temperature: 0.7\n  top_p: 0.95\n  max_output_tokens: 4096\n"
-    ),
-    "beside/config.json": json.dumps({"model": "shared", "sampling": {"temperature": 0.1}}),
-    "beside/x_a_checkpoint.txt": "/models/step_400\n",
-    "beside/task_limits.yaml": "max_turns: 12\ntimeout_s: 300\n",
-    "beside/notes.md": "# Tuesday\nthe judge was down\n",
-    "beside/README.md": "what it is",
     # Stages: one run knows what was expected of it.
     "stage/s_rollouts.jsonl": STAGES,
     "stage/s_rollouts_multistage_state.jsonl": "{}\n",
     "stage/t_rollouts.jsonl": STAGES,
     "stage/t_rollouts_materialized_inputs.jsonl": inputs("stage", 0, 1),
-    # Runs of nothing but what was asked, and of what failed.
-    "empty_rollouts.jsonl": "",
-    "killed_rollouts_materialized_inputs.jsonl": inputs("killed", 0, 1),
-    "f_rollouts.jsonl": asks("failed", 0) + asks("failed", 1, _ng_attempt_index=2),
-    "f_rollouts_materialized_inputs.jsonl": inputs("failed", 0, 1, 2, 3),
-    "f_rollouts_failures.jsonl": [
-        failure(1, 0, "transient", _ng_attempt_index=0, _ng_failure_terminal=False),
-        failure(1, 0, "judge_failed", _ng_attempt_index=1, _ng_failure_judge_error="503"),
-        failure(2, 0, "timeout_exceeded", _ng_failure_terminal=True, error_message="slow"),
-        failure(9, 0, "skipped"),
-    ],
-    "merged_rollouts.jsonl": [
-        *asks("merged", 0),
-        *inputs("merged", 1),
-        failure(2, 0, "transient"),
-        *asks("merged", 3, reward=None),
-    ],
-    # Known, inferred and unknown: of the union's 4 tasks 2 are half, 1 is a subset run.
-    "m_told_rollouts.jsonl": asks("m", 0, 1, 2),
-    "m_told_rollouts_materialized_inputs.jsonl": inputs("m", 0, 1, 2, 3, n=2),
-    "m_half_rollouts.jsonl": [*asks("m", 0, 1), rollout(1, 1, ask="m 1")],
-    "m_part_rollouts.jsonl": asks("m", 0),
-    "alone_rollouts.jsonl": asks("nobody else asks this", 0),
-    # A stale failure makes no task for others; a task that only failed here is missing here.
-    "stale_a_rollouts.jsonl": asks("stale", 0, 1),
-    "stale_a_rollouts_failures.jsonl": [failure(9, 0, "transient"), failure(2, 0, "skipped")],
-    "stale_b_rollouts.jsonl": asks("stale", 0, 1, 2),
-    "d_rollouts.jsonl": [
-        *asks("d", 0, reward=0.25),
-        *asks("d", 0, reward=0.5, output=TWO_EVENTS),
-        *asks("d", 1, reward=0.0, _ng_attempt_index=0),
-        *asks("d", 1, reward=1.0, _ng_attempt_index=3),
-        *asks("d", 1, reward=0.5, _ng_attempt_index=1),
-        *asks("d", 2, reward=0.0),
-        *asks("d", 2, reward=0.75, _ng_attempt_index=0),
-    ],
+    **{
+        name: content if isinstance(content, str) else _rows(content)
+        for name, content in cases("discovered", "files").items()
+    },
 }
 
 
@@ -316,101 +227,19 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_mixed_folder_is_inventoried_whole(together: Results) -> None:
-    """Nested results among unrelated files: each file is an artifact, each line accounted for."""
+    """Nested results among unrelated files: each file is an artifact."""
     paths = set(together.column("select path from artifacts"))
     assert paths == {name.replace("\udcff", "\\udcff") for name in TOGETHER}
-    assert together.rows("""
-        select n_lines, n_rows, n_rejects, n_other, n_blank, run_id from artifacts
-        where path like '2024%'
-    """) == [(4, 2, 1, 0, 1, "broken")]
-    assert together.column("select run_id from artifacts where kind = 'log'") == [None, None]
     assert not together.rows("""
         from artifacts
         where n_lines <> n_rows + n_rejects + n_other + n_blank or length(sha256) <> 64
     """)
 
 
-def test_compressed_files_are_read(together: Results) -> None:
-    """Files of gzip and zstd hold the same rows, rollouts and sidecars alike."""
-    chosen = "where run_id in ('gz', 'zst') order by all"
-    assert together.rows(f"select run_id, n_rollouts, n_expected from runs {chosen}") == [
-        ("gz", 2, 1),
-        ("zst", 2, None),
-    ]
-    assert together.column(f"select source_line from rollouts {chosen}") == [1, 1, 2, 2]
-
-
-@pytest.mark.parametrize("run", ["numbered", "stamped"])
-def test_shards_of_one_run_do_not_collide(together: Results, run: str) -> None:
-    """Seeds repeat the tasks, chunks split them: 4 tasks x 2 repeats, in whichever numbering."""
-    assert together.rows(f"""
-        select n_tasks, n_rollouts, n_expected, n_repeats, expected_source from runs
-        where run_id = '{run}'
-    """) == [(4, 8, 8, 2, "inputs")]
-    # One question a task, two rollouts a question, and nothing expected that is not there.
-    assert together.column(f"""
-        select count(*) from rollouts where run_id = '{run}' group by task_id, prompt_sha
-    """) == [2, 2, 2, 2]
-    assert not together.rows(f"""
-        from expected anti join rollouts using (run_id, task_id, rollout_index)
-        where run_id = '{run}'
-    """)
-    # The failures of seed 1 belong to the second repeat of each chunk's first task.
-    assert together.column(f"""
-        select rollouts.source_file like '%-rs1-%' from failures
-        join rollouts using (run_id, task_id, rollout_index) where run_id = '{run}'
-    """) == [True, True]
-    # The profiles' figures name the tasks as rollouts do: one of each chunk, of each seed.
-    tasks = together.rows(f"""
-        select distinct task_id, value from reported_metrics
-        join (select distinct run_id, task_id from rollouts) using (run_id, task_id)
-        where run_id = '{run}'
-    """)
-    assert sorted(value for _, value in tasks) == [0.0, 1.0]
-    assert len({task for task, _ in tasks}) == 2
-
-
-def test_seeds_number_their_repeats_anew(together: Results) -> None:
-    """Two seeds with repeats 0 and 1 each are repeats 0 to 3 of the same tasks."""
-    query = "select task_id, rollout_index from rollouts where run_id = 'seeds' order by all"
-    assert together.rows(query) == [(task, index) for task in ("0", "1") for index in range(4)]
-
-
-def test_each_agent_of_a_file_is_a_run(together: Results) -> None:
-    """Rows, expected rows, failures and figures all follow their agent_ref."""
-    assert together.rows("""
-        select run_id, agent, n_rollouts, n_expected, n_missing + n_failed_attempts
-        from runs join run_metrics using (run_id, n_rollouts, n_expected)
-        where run_id like 'two%' order by all
-    """) == [("two--a-gent", "a/gent", 1, 2, 1), ("two--slow", "slow", 2, 2, 0)]
-    failed = "select run_id, task_id from failures where run_id like 'two%'"
-    assert together.rows(failed) == [("two--a-gent", "1")]
-    figures = "select run_id, value from reported_metrics where run_id like 'two%' order by all"
-    assert together.rows(figures) == [("two--a-gent", 0.5), ("two--slow", 1.0)]
-    listed = "select run_id, run_ids from artifacts where path like 'two%_inputs.jsonl'"
-    assert together.rows(listed) == [(None, ["two--a-gent", "two--slow"])]
-
-
-@pytest.mark.parametrize(
-    ("benchmark", "runs"),
-    [
-        # `<benchmark>/rollouts/` and `<benchmark>/data/*rollout*.jsonl`, whatever was asked.
-        ("code", ["code-aster"]),
-        ("sums", ["birch", "sums-aster"]),
-        # Half of the smaller run's questions is enough, less is not; shared words are the name.
-        ("desk_office", ["desk_office_a", "desk_office_b"]),
-        ("other_c", ["other_c"]),
-        # An index and a word of the name make none; an explicit id tells tasks.
-        ("fast_shell", ["fast_shell"]),
-        ("swe", ["swe_hermes", "swe_pi"]),
-        # Where the runs' names share nothing, the folder they share.
-        ("evalplus", ["alpha", "beta"]),
-    ],
-)
-def test_what_names_a_benchmark(together: Results, benchmark: str, runs: list[str]) -> None:
-    """Its package, the questions that runs share, or their folder."""
-    query = f"select run_id from runs where benchmark = '{benchmark}' order by all"
-    assert together.column(query) == runs
+@facts("discovered")
+def test_together(together: Results, fact: Fact) -> None:
+    """As tests/facts/discovered.test says."""
+    fact.check(together)
 
 
 def test_names_can_be_set(tmp_path: Path) -> None:
@@ -480,86 +309,3 @@ def test_no_name_hides_forced_verification(tmp_path: Path) -> None:
     with only(*CHECKED):
         analysis = pipeline.analyze(folder, out=tmp_path / "out", run_names=names)
     assert [warning.check for warning in analysis.warnings] == ["warn_unsafe"] * 4
-
-
-def test_stages_are_part_of_the_key(together: Results) -> None:
-    """Rows of a multistage run repeat their keys a stage at a time: all of them are rollouts.
-
-    Inputs name no stage: a task whose stages are all there is not missing.
-    """
-    rewards = "select reward from rollouts where run_id = 's' order by all"
-    assert together.column(rewards) == [0.0, 0.0, 1.0, 1.0]
-    assert together.column("select run_id from artifacts where kind = 'stage_journal'") == ["s"]
-    assert together.one("select n_missing from run_metrics where run_id = 't'") == 0
-
-
-def test_empty_rollout_files_and_inputs_alone_are_runs(together: Results) -> None:
-    """A run whose rollouts were all killed is still a run, with what it was asked to do."""
-    assert together.rows("""
-        select run_id, n_rollouts, n_expected, n_missing from run_metrics
-        where run_id in ('alone', 'empty', 'killed') order by run_id
-    """) == [("alone", 1, None, None), ("empty", 0, None, None), ("killed", 0, 2, 2)]
-
-
-def test_failures_keep_every_attempt(together: Results) -> None:
-    """Retries, keys that succeeded later and stale rows are failures; none of them is expected."""
-    assert together.rows("""
-        select task_id, attempt, failure_class, is_terminal, message from failures
-        where run_id = 'f' order by all
-    """) == [
-        ("1", 0, "transient", False, None),
-        ("1", 1, "judge_failed", None, "503"),
-        ("2", 0, "timeout_exceeded", True, "slow"),
-        ("9", 0, "skipped", None, None),
-    ]
-    # 4 expected, 2 scored; the placeholder rewards of failures are no rollouts.
-    assert together.rows("""
-        select n_tasks, n_rollouts, n_expected, n_failed_attempts, n_missing, mean_reward
-        from run_metrics where run_id = 'f'
-    """) == [(4, 2, 4, 1, 1, 1.0)]
-
-
-def test_rows_of_another_kind_in_a_rollout_file_are_recognised(together: Results) -> None:
-    """Neither reward nor response: expected. A failure class: a failure. No reward: unscored."""
-    scored = "select task_id, is_scored from rollouts where run_id = 'merged' order by all"
-    assert together.rows(scored) == [("0", True), ("3", False)]
-    assert together.column("select task_id from failures where run_id = 'merged'") == ["2"]
-    expected = "select task_id from expected where source = 'inputs' and run_id = 'merged'"
-    assert "1" in together.column(expected)
-    counts = "select n_lines, n_rows, n_rejects, n_other from artifacts where path like 'merged%'"
-    assert together.rows(counts) == [(4, 2, 0, 2)]
-
-
-def test_what_is_missing_is_known_inferred_or_unknown(together: Results) -> None:
-    """Inputs say it; other runs hint at it where half of their tasks are there; else nobody."""
-    assert together.rows("""
-        select runs.run_id, expected_source, runs.n_expected, n_missing
-        from runs join run_metrics using (run_id)
-        where run_id = 'alone' or run_id like 'm\\__%' escape '\\' order by all
-    """) == [
-        ("alone", "unknown", None, None),
-        ("m_half", "inferred", None, None),
-        ("m_part", "unknown", None, None),
-        ("m_told", "inputs", 8, 5),
-    ]
-    inferred = """
-        select run_id, task_id, rollout_index from expected where source = 'inferred'
-        and run_id in ('m_half', 'stale_a', 'stale_b') order by all
-    """
-    assert together.rows(inferred) == [
-        ("m_half", "2", None),
-        ("m_half", "3", None),
-        ("stale_a", "2", None),
-    ]
-
-
-def test_of_duplicates_one_counts(together: Results) -> None:
-    """The highest attempt wins, else the first line; the others, with their events, are rejects."""
-    assert together.rows("""
-        select task_id, reward, source_line from rollouts where run_id = 'd' order by task_id
-    """) == [("0", 0.25, 1), ("1", 1.0, 4), ("2", 0.75, 7)]
-    # Nothing else here is a reject but the one line that is broken.
-    assert together.column("select source_line from rejects order by all") == [2, 3, 4, 5, 6]
-    assert together.one("select count(*) from events where run_id = 'd'") == 3
-    counts = "select n_lines, n_rows, n_rejects from artifacts where path like 'd\\_%' escape '\\'"
-    assert together.rows(counts) == [(7, 3, 4)]

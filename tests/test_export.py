@@ -16,7 +16,7 @@ from pipeline.warehouse import grains, reader
 from tests.health_rows import call as health_call
 from tests.health_rows import observed, turn
 from tests.lean import LOADED, METRICS, only
-from tests.results import Results, analyzed, call, rollout
+from tests.results import Results, analyzed, call, contents, rollout
 
 HEALTH = "health_findings rollout_health task_health run_health".split()
 
@@ -107,15 +107,6 @@ def test_the_same_warehouse_gives_the_same_bytes(
     assert contents(tmp_path / "first") == contents(tmp_path / "second")
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
 @pytest.mark.slow
 def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) -> None:
     """Another file of that name stays, and nothing else is written; others are left alone."""
@@ -167,7 +158,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     runs = {
         f"{name}_rollouts.jsonl": [
-            observed([turn("c")], [health_call("c")])
+            observed([turn(("c",))], [health_call("c")])
             | rollout(task, index, reward=float(reward), model=f"org/{name}", agent="agent")
             for task, own in enumerate(tasks)
             for index, reward in enumerate(own)
@@ -175,7 +166,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, tasks in rewards.items()
     }
     first = runs["base_rollouts.jsonl"][0]
-    first["ng_trajectory"] |= {"turns": [turn("c", answer=None)], "tool_calls": []}
+    first["ng_trajectory"] |= {"turns": [turn(("c",), answer=None)], "tool_calls": []}
     del runs["worse_rollouts.jsonl"][-1]["ng_trajectory"]
     needs = (*LOADED, *METRICS, *HEALTH, "comparisons", "comparison_tasks")
     folder = tmp_path_factory.mktemp("compared")

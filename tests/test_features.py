@@ -5,128 +5,21 @@ from __future__ import annotations
 import pytest
 
 from pipeline import open_warehouse
-from tests.mode_cases import CUT, SPENT, UNSPENT, Step, no
+from tests.case_files import cases
+from tests.mode_cases import attempt
 from tests.results import Results, Row, analyzed, rollout
 
-# Calls and results that no id, or the wrong one, ties together.
-ASKED = {"type": "function_call", "name": "w", "arguments": "{}"}
-ANSWERED_WELL = {"type": "function_call_output", "output": "ok"}
-ANSWERED_BADLY = {"type": "function_call_output", "output": "Error: no"}
-LOOKS: Step = ("find", {"name": "Ana"}, "ok")
-
-
-def items(*given: Row) -> Row:
-    """A failing attempt of these items."""
-    return {"reward": 0.0, "response": {"output": list(given)}}
-
-
-def acts(*given: Step) -> Row:
-    """A failing attempt at a task that expects one booking, and a look."""
-    wants = [{"name": "find", "kwargs": {}}, {"name": "book", "kwargs": {"to": "SEA", "at": None}}]
-    return no(*given, expected_actions=wants)
-
-
-FULL: Step = ("w", {"x": 1}, "Error: full")
-# An attempt each, alone at its task, and what its features are.
-SHOWN: list[tuple[Row, Row]] = [
-    (
-        no(("w", {"x": 1}, "ok"), FULL, FULL, "sorry"),
-        {"n_tool_calls": 3, "n_tools": 1, "n_tool_errors": 2, "n_repeated_calls": 2}
-        | {"n_counted_calls": 1, "longest_error_streak": 2, "n_final_errors": 2}
-        | {"n_same_final_errors": 2, "ends_in_error": True, "ends_on_tool": False}
-        | {"final_error_seq": 6, "repeated_error_seq": 5, "final_text_seq": 7}
-        | {"n_final_characters": 5, "has_output": True, "has_action": True, "has_feedback": True},
-    ),
-    (
-        no(FULL, ("r", {}, "ok"), "done"),
-        {"n_tools": 2, "n_tool_errors": 1, "longest_error_streak": 1, "n_final_errors": 0}
-        | {"ends_in_error": False, "final_error_seq": None, "repeated_error_seq": None},
-    ),
-    # Neither a list nor half an object is an object; nothing at all is no mistake.
-    (
-        no(*(("w", text, "ok") for text in ("[1]", "{", "null", " ", '{"a": 1}')), ("w", "x")),
-        {"n_malformed_calls": 3, "malformed_seq": 11, "n_unanswered_calls": 1}
-        | {"ends_on_tool": True, "ends_in_error": False, "final_text_seq": None},
-    ),
-    # By their ids; the last call is the one in error.
-    (
-        items(
-            *({**ASKED, "call_id": i} for i in "ab"),
-            *({**ANSWERED_BADLY, "call_id": "b"},),
-            {**ANSWERED_WELL, "call_id": "a"},
-        ),
-        {"n_counted_calls": 1, "ends_in_error": True, "n_final_errors": 1, "final_error_seq": 3},
-    ),
-    # In order where there is no id, or one for all; what comes before its call answers nothing.
-    (
-        items(ASKED, ASKED, ANSWERED_BADLY, ANSWERED_WELL),
-        {"ends_in_error": False, "n_counted_calls": 1, "n_repeated_calls": 1},
-    ),
-    (
-        items(*[{**each, "call_id": 1} for each in (ASKED, ANSWERED_WELL, ASKED, ANSWERED_BADLY)]),
-        {"ends_in_error": True, "n_counted_calls": 1, "final_error_seq": 4},
-    ),
-    (
-        items({**ANSWERED_WELL, "call_id": "a"}, {**ASKED, "call_id": "a"}),
-        {"n_unanswered_calls": 1, "n_counted_calls": 0},
-    ),
-    (no("so", response=CUT), {"is_truncated": True, "n_tool_calls": 0, "has_action": False}),
-    (no("so", returncode="3"), {"is_truncated": False, "exit_code": 3, "has_feedback": False}),
-    # Tokens were spent on what nobody recorded; none were, where there was nothing to record.
-    (no(response=SPENT), dict.fromkeys(("n_tool_calls", "n_turns", "has_output", "ends_in_error"))),
-    (no(response=UNSPENT), {"has_output": False, "n_tool_calls": 0, "ends_in_error": False}),
-    (acts(LOOKS, "no"), {"n_expected_actions": 1, "n_matched_actions": 0, "n_unexpected_calls": 0}),
-    (
-        acts(LOOKS, ("book", {"to": "OAK"}, "ok"), ("book", {"to": "SEA"}, "ok"), "done"),
-        {"n_matched_actions": 1, "n_unexpected_calls": 1, "unexpected_call_seq": 3}
-        | {"n_counted_calls": 2},
-    ),
-    # A booking that failed changed nothing.
-    (
-        acts(("book", {"to": "SEA"}, "Error: full"), "sorry"),
-        {"n_matched_actions": 0, "n_unexpected_calls": 0, "unexpected_call_seq": None},
-    ),
+# Attempts, and what their features are.
+SHOWN = [
+    (attempt({name: case[name] for name in case if name != "shows"}), case["shows"])
+    for case in cases("shown", "shown")
 ]
 
 
 # What tools answered: a failure where a field of JSON says so, or where a text begins like one.
-FAILED = (
-    "Error: no such file",
-    "  error 404",
-    "(Error while calling search)",
-    "Tool error: timeout",
-    "ValueError: invalid literal",
-    "Traceback (most recent call last):\n  File x",
-    "Command timed out after 30 s",
-    "Failed to connect",
-    "unknown tool mail_sned",
-    '{"exit_code": 2, "output": "x"}',
-    '{"error": "not found"}',
-    '{"status": "failed"}',
-    '{"isError": true}',
-    '{"success": false}',
-)
-ANSWERED = (
-    "no error was found",
-    "The search for errors: 3 hits",
-    "Errors are listed below",
-    "Terror: a film",
-    "I failed to see the point",
-    "exceptional: yes",
-    '{"exit_code": 0, "output": "Error: printed by the program"}',
-    '{"error": null}',
-    '{"error": "none"}',
-    '{"status": "ok", "text": "Traceback (most recent call last)"}',
-    '{"success": true}',
-    '["Error"]',
-    "",
-)
-RAW_CALLS = (
-    "<tool_call>{}</tool_call>",
-    "so <function=find>",
-    "[TOOL_CALLS] x",
-    '<invoke name="f">',
-)
+FAILED = cases("features", "failed")
+ANSWERED = cases("features", "answered")
+RAW_CALLS = cases("features", "raw_calls")
 PLAIN = ("I will call the tool", "function find()", "<tools>", "tool_call")
 
 
@@ -138,7 +31,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
         name = "b" if "expected_actions" in row else "a"
         files[f"{name}_rollouts.jsonl"].append(rollout(task, 0, ask=f"{name} {task}", **row))
     outputs = {
-        "answers": [{**ANSWERED_WELL, "output": text} for text in (*FAILED, *ANSWERED)],
+        "answers": [
+            {"type": "function_call_output", "output": text} for text in (*FAILED, *ANSWERED)
+        ],
         "words": [
             {"type": "message", "role": "assistant", "content": text}
             for text in (*RAW_CALLS, *PLAIN)

@@ -25,6 +25,7 @@ from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.text import is_redacted
 from pipeline.warehouse import create_macros
+from tests.case_files import cases
 from tests.lean import only
 from tests.results import Results, asked, called, rollout, said, write
 
@@ -43,68 +44,15 @@ def finding(kind: str, **values: Any) -> Row:
     return Row("report.findings", ("finding_no",), {**given, **values})
 
 
-SENTENCES = [
-    (finding("unscored", n_total=3, n_alike=1),
-     "a has no scored attempt; the same holds for 1 other run.", "health a"),
-    (finding("unsettled", low=-1.0, high=2.5, n_total=5),
-     "a has no pass threshold: its 5 rewards go from -1 to 2.5.", ""),
-    (finding("unsettled", low=3.0, high=3.0, n_total=1),
-     "a has no pass threshold: its 1 reward goes from 3 to 3.", ""),
-    (finding("recommendation", subject="association\tTHRASH", value=0.25, low=0.125, high=0.375,
-             n_concerned=1, n_total=20, share=0.25),
-     "Read these attempts first: attempts of a with THRASH pass 25.0 points less often than "
-     "other attempts at the same tasks (95% CI 12.5 to 37.5); 1 of 20 attempts has it.",
-     "failures a"),
-    (finding("unknown", n_tasks=1, n_concerned=2, n_total=6),
-     "What was expected of a is not recorded; 1 task of other runs is not in it and 2 attempts "
-     "have failures only: its score may be of the easier part.", "health a"),
-    (finding("reported", subject="mean/reward", value=0.75, ours=0.5, n_concerned=1, n_total=4),
-     "1 of 4 figures that a reported of itself differs from its rows: mean/reward is 0.75 "
-     "there and 0.5 by the rows.", "sql from reported_checks where status = 'differs'"),
-    (finding("change", base="b", verdict="regressed", value=-0.25, low=-0.5, high=-0.125,
-             n_total=8, example="a/1:0"),
-     "a vs b: pass@1 -25.0 points (95% CI -50.0 to -12.5) on 8 common tasks: regressed, most on "
-     "a/1:0.", "compare b a"),
-    (finding("missing", value=0.5, low=0.25, high=0.625, n_concerned=2, n_total=10),
-     "2 of 10 attempts of a are missing or unscored: pass@1, now 50.0%, lies between 25.0% and "
-     "62.5%.", "health a"),
-    (finding("suspect", subject="DA, TI", n_concerned=4, n_total=8, share=0.5, n_tasks=2),
-     "4 of 8 failures of a (50.0%) on 2 tasks may come from the data (DA) or the task or "
-     "verifier (TI), not from the model.", "failures a"),
-    (finding("unhealthy", subject="model_call_failed", n_concerned=1, n_total=8, share=0.125,
-             example="a/1:0"),
-     "1 of 8 attempts of a (12.5%) is unhealthy, most by model_call_failed, for example a/1:0.",
-     "health a"),
-    (finding("funnel", subject="wrote", n_concerned=2, n_total=12, share=1 / 6, example="a/0:1"),
-     'a loses most attempts before the verdict at "wrote": 2 of 12 that came so far (16.7%), '
-     "for example a/0:1.", "why a/0:1"),
-    (finding("mode", subject="LOOP", title="went round", n_concerned=5, n_total=8, share=0.625,
-             example="a/3:0#2"),
-     "5 of 8 failures of a (62.5%) have the mode LOOP (went round), for example a/3:0#2.",
-     "why a/3:0"),
-    (finding("unexplained", n_concerned=2, n_total=8, share=0.25, example="a/4:0"),
-     "Nothing on record explains 2 of 8 failures of a (25.0%), for example a/4:0.", "why a/4:0"),
-    (finding("retries", value=0.5, low=0.25, high=0.75, n_concerned=4, n_total=8),
-     "A perfect selector among the attempts of a would add 50.0 points: 4 of 8 tasks pass only "
-     "sometimes.", "failures a"),
-    (finding("recommendation", subject="infrastructure\tLOST", n_concerned=1, n_total=8, n_tasks=1,
-             share=0.125),
-     "Recover or rerun what was lost: 1 of 8 failures of a (12.5%, 1 task) was lost: LOST.",
-     "failures a"),
-    (finding("recommendation", subject="association\tTHRASH", value=0.25, low=0.125, high=0.375,
-             n_concerned=5, n_total=20, share=0.25, example="a/3:0"),
-     "Read these attempts first: attempts of a with THRASH pass 25.0 points less often than "
-     "other attempts at the same tasks (95% CI 12.5 to 37.5); 5 of 20 attempts have it, for "
-     "example a/3:0.", "failures a"),
-]  # fmt: skip
+SENTENCES = cases("sentences", "sentences")
+KINDS = [case["kind"] for case in SENTENCES]
 
 
-@pytest.mark.parametrize(
-    ("row", "said", "words"), SENTENCES, ids=[row.kind for row, _, _ in SENTENCES]
-)
-def test_sentence(row: Row, said: str, words: str) -> None:
+@pytest.mark.parametrize("case", SENTENCES, ids=KINDS)
+def test_sentence(case: dict[str, Any]) -> None:
     """One sentence with the denominator of every share, and what to run to see more."""
-    assert PLAIN.finding(row) == said
+    row, words = finding(case["kind"], **case["values"]), case["command"]
+    assert PLAIN.finding(row) == case["said"]
     assert finding_command(row) == (words.split(" ", 1) if words[:3] == "sql" else words.split())
 
 
@@ -125,7 +73,7 @@ def test_every_kind_has_a_sentence() -> None:
     query = (SQL_DIR / "report" / "findings.sql").read_text(encoding="utf-8")
     (listed,) = re.findall(r"list_position\(\s*\[([^]]*)\],\s*found.kind", query)
     kinds = re.findall(r"'(\w+)'", listed)
-    assert sorted(kinds) == sorted({row.kind for row, _, _ in SENTENCES})
+    assert sorted(kinds) == sorted(set(KINDS))
 
 
 @pytest.fixture(scope="module")
@@ -193,19 +141,7 @@ def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> No
     assert (told.count("- `better`"), told.count("- `worse`")) == (0, 3)
 
 
-PLACEHOLDERS = [
-    ("key [REDACTED] here", True),
-    ("<redacted>", True),
-    ("[redacted:api key]", True),
-    ("***REDACTED***", True),
-    ("{{ Redacted }}", True),
-    ("__REDACTED_EMAIL__", True),
-    ("[ redacted by policy 7 ]", True),
-    ("the text was redacted", False),
-    ("[was redacted]", False),
-    ("[redacted\n]", False),
-    ("", False),
-]
+PLACEHOLDERS = cases("findings", "placeholders")
 
 
 def test_redaction_is_seen_alike_in_sql_and_python() -> None:

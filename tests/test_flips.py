@@ -12,6 +12,7 @@ import pipeline
 from pipeline.cli.terminal import print_page
 from pipeline.settings import SQL_DIR
 from tests import results as written
+from tests.fact_files import Fact, facts
 from tests.results import Results, Row, rollout
 from tests.results import called as call
 from tests.results import said as say
@@ -73,109 +74,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("flips"), files("a", "b", "c"))
 
 
-Flips = dict[tuple[str, str], dict[int, Row]]
-
-
-@pytest.fixture(scope="module")
-def flips(runs: Results) -> Flips:
-    """The flips of each comparison, by task."""
-    with pipeline.open_warehouse(runs.path) as warehouse:
-        rows = warehouse.sql("from flips").to_dicts()
-    found: Flips = {}
-    for row in sorted(rows, key=lambda row: int(row["task_id"])):
-        found.setdefault((row["base"], row["candidate"]), {})[int(row["task_id"])] = row
-    return found
-
-
-def test_flips_cross_a_half(flips: Flips) -> None:
-    """What passes on one side mostly and fails on the other is a flip; other questions are none."""
-    assert {task: row["side"] for task, row in flips["a", "b"].items()} == {
-        LEFT_OUT: "lost",
-        WORDS: "lost",
-        BETWEEN: "lost",
-        STOPS: "gained",
-        SAME_WORDS: "gained",
-    }
-    assert {task: row["side"] for task, row in flips["a", "c"].items()} == {
-        LEFT_OUT: "lost",
-        BETWEEN: "lost",
-    }
-    # Two failures: nothing to gain or lose; and 1 of 3 is less than half already.
-    assert flips.keys() == {("a", "b"), ("a", "c")}
-
-
-LOST = {
-    "side": "lost",
-    "base_pass_rate": 1.0,
-    "candidate_pass_rate": 0.0,
-    "change": -1.0,
-    "n_flips": 3,
-}
-
-
-def test_a_call_left_out_is_cited(flips: Flips) -> None:
-    """The pass of the base is cited by the call that the candidate leaves out."""
-    expected = LOST | {
-        "failing": f"b/{BETWEEN}:2#3",
-        "passing": f"a/{BETWEEN}:1#3",
-        "difference": "missing",
-        "n_common": 2,
-        "n_common_first": 1,
-        "failing_event": 'send {"to": "ana"}',
-        "failing_chars": 18,
-        "passing_event": 'move {"id": 7}',
-        "passing_chars": 14,
-        "tools_only_failing": [],
-        "tools_only_passing": ["move"],
-        "tools_of_passes": ["move"],
-        "tools_of_failures": [],
-    }
-    row = flips["a", "b"][BETWEEN]
-    assert {column: row[column] for column in expected} == expected
-
-
-def test_a_gain_is_told_from_the_base_that_failed(flips: Flips) -> None:
-    """Of a task that was gained the failing side is the base; the closest pair is told."""
-    expected = {
-        "change": 1.0,
-        "failing": f"a/{STOPS}:0#3",
-        "passing": f"b/{STOPS}:0#3",
-        "difference": "missing",
-        "n_common": 1,
-        "failing_event": "Sorry.",
-        "passing_event": 'send {"to": "ana"}',
-        # Only one of the passes reads, and only one of the failures guesses.
-        "tools_of_passes": ["send"],
-        "tools_of_failures": [],
-        "n_flips": 2,
-    }
-    row = flips["a", "b"][STOPS]
-    assert {column: row[column] for column in expected} == expected
-
-
-def test_tasks_without_calls_differ_in_words(flips: Flips) -> None:
-    """Without calls the difference is in the answer, or nowhere."""
-    words, same = (flips["a", "b"][task] for task in (WORDS, SAME_WORDS))
-    assert (words["difference"], words["n_common"]) == ("answer", 0)
-    assert (words["failing"], words["passing"]) == (f"b/{WORDS}:0#1", f"a/{WORDS}:0#1")
-    assert (words["failing_event"], words["passing_event"]) == ("It is 4.", "It is 3.")
-    assert words["tools_of_passes"] == words["tools_of_failures"] == []
-    assert (same["difference"], same["failing"]) == ("nothing", f"a/{SAME_WORDS}:0#1")
-
-
-def test_a_rollout_stands_in_several_comparisons(runs: Results, flips: Flips) -> None:
-    """A pass is set beside the failures of each run; what another run does changes nothing."""
-    cited = {run: flips["a", run][BETWEEN] for run in ("b", "c")}
-    assert cited["b"]["passing"] == f"a/{BETWEEN}:1#3" and cited["b"]["difference"] == "missing"
-    assert (
-        cited["c"]["passing"] == f"a/{BETWEEN}:1#1" and cited["c"]["failing_event"] == "cancel {}"
-    )
-    assert cited["c"]["tools_of_passes"] == ["add", "move", "send"]
-    assert cited["c"]["tools_of_failures"] == ["cancel"]
-    # Within its own run the same passes are set beside its own failure.
-    own = runs.rows(f"from contrasts select seq, passing_seq where task_id = '{LEFT_OUT}'")
-    assert own == [(3, 3), (5, 5), (5, 5)]
-    assert flips["a", "c"][LEFT_OUT]["passing"] == f"a/{LEFT_OUT}:1#1"
+@facts("flips")
+def test_runs(runs: Results, fact: Fact) -> None:
+    """As tests/facts/flips.test says."""
+    fact.check(runs)
 
 
 def test_what_is_left_out_is_counted() -> None:
@@ -209,9 +111,11 @@ def test_what_is_left_out_is_counted() -> None:
     assert told == [*expected, ("r24", "lost", 1, 13, 0)]
 
 
-def test_page(flips: Flips, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page(runs: Results, capsys: pytest.CaptureFixture[str]) -> None:
     """The page tells lost tasks, then gained ones, and how many it leaves out."""
-    ranked = sorted(flips["a", "b"].values(), key=lambda row: -abs(row["change"]))
+    query = "from flips where base = 'a' and candidate = 'b' order by abs(change) desc, task_id"
+    with pipeline.open_warehouse(runs.path) as warehouse:
+        ranked = warehouse.sql(query).to_dicts()
     print_page("flips", flips=ranked, most_flips=1)
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [

@@ -13,7 +13,9 @@ import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import every_eval_ever
+from tests.case_files import filled
 from tests.conftest import ROOT
+from tests.fact_files import Fact, facts
 from tests.lean import CHECKED, only
 from tests.results import Results, Row, analyzed, blade, lines, rollout, write
 
@@ -24,22 +26,8 @@ NAME = "f3a1c0de-4b2e-4c1a-9f6d-1b7e5a2c8d40"
 
 def instance(sample: str, score: float, **more: Any) -> Row:
     """A line of samples."""
-    said = {
-        "schema_version": "0.3.0",
-        "evaluation_id": "e",
-        "model_id": "org/tiny",
-        "evaluation_name": "sums",
-        "sample_id": sample,
-        "interaction_type": "single_turn",
-        "input": {"raw": f"{sample}?", "reference": ["7"]},
-        "output": {"raw": ["It is 7."], "reasoning_trace": ["Hm."]},
-        "answer_attribution": [{"extracted_value": "7", "is_terminal": True}],
-        "evaluation": {"score": score, "is_correct": score >= 0.5},
-        "token_usage": {"input_tokens": 9, "output_tokens": 4, "total_tokens": 13},
-        "performance": {"latency_ms": 1500},
-        "metadata": {"level": "hard"},
-    }
-    return {**said, **more}
+    given = {"sample": sample, "score": score, "is_correct": score >= 0.5}
+    return {**filled("formats", "every_eval_ever_instance", **given), **more}
 
 
 def of_metric(name: str, metric: str, score: float, **config: Any) -> Row:
@@ -87,18 +75,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("eee"), files, needs=NEEDS)
 
 
-def test_instances(found: Results) -> None:
-    """Results are runs, repeated samples repeats; a scale of its own leaves the verdict."""
-    assert found.rows(
-        "select run_id, task_id, rollout_index, reward, answer, output_tokens, "
-        "duration_s, n_tool_calls, final_text from rollouts order by all"
-    ) == [
-        ("tiny--points", "a", 0, 1.0, "7", 4, 1.5, 0, "It is 7."),
-        ("tiny--sums", "a", 0, 1.0, "7", 4, 1.5, 0, "It is 7."),
-        ("tiny--sums", "a", 1, 0.5, "7", 4, 1.5, 0, "It is 7."),
-        ("tiny--sums", "b", 0, 0.0, "7", 4, 1.5, 1, "Seven."),
-    ]
-    assert found.rows("select source_line from rejects order by 1") == [(5,), (6,)]
+@facts("every_eval_ever")
+def test_samples(found: Results, fact: Fact) -> None:
+    """As tests/facts/every_eval_ever.test says."""
+    fact.check(found)
 
 
 def test_instances_without_results(tmp_path: Path) -> None:
@@ -111,15 +91,6 @@ def test_instances_without_results(tmp_path: Path) -> None:
     (row,) = every_eval_ever.read(Artifact(file.path, file.name, Kind.ROLLOUTS))
     assert isinstance(row, formats.Row)
     assert row.value["response"]["output"][0]["summary"][0]["text"] == "hm\n\nwell"
-
-
-def test_published(found: Results) -> None:
-    """The mean of the instances is the score of their result."""
-    assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
-        ("other/accuracy", None, "not comparable", "no instances of this result are here"),
-        ("points/elo", 80.0, "equal", None),
-        ("sums/accuracy", 0.5, "equal", None),
-    ]
 
 
 METRICS = (
@@ -191,18 +162,3 @@ def test_what_is_exported_is_valid(exported: Path) -> None:
                 sample(json.loads(line))
                 n_samples += 1
     assert n_samples == 12
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The reference pair; its score is quoted from a document, and said to be."""
-    with only(*NEEDS):
-        pipeline.analyze(CORPUS, out=tmp_path)
-    found = Results(tmp_path)
-    assert found.rows("select run_id, task_id, reward, final_text from rollouts") == [
-        ("demo-model", "demo_0001", 1.0, "The answer is 4.")
-    ]
-    assert found.rows("select metric, reported, ours, status from reported_checks order by 1") == [
-        ("demo-source.demo_bench/accuracy", 0.75, 1.0, "not comparable"),
-        ("total_rows", 1.0, 1.0, "equal"),
-    ]

@@ -8,35 +8,21 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.ingest.formats import harbor_trial
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.case_files import cases, filled
+from tests.fact_files import Fact, check, facts
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "harbor"
 NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected", "task_prompts")
 
 
 def trial(task: str, name: str, reward: Any, *, agent: str = "solver", **more: Any) -> Row:
     """The result of a trial; `reward` is one number, all rewards, or none."""
     rewards = reward if isinstance(reward, dict) else {"reward": reward}
-    return {
-        "task_name": task,
-        "trial_name": name,
-        "task_checksum": f"sum of {task}",
-        "source": "deeds",
-        "config": {"agent": {"name": agent, "model_name": "org/m"}, "task": {"source": "deeds"}},
-        "agent_info": {"name": agent, "model_info": {"name": "m", "provider": "org"}},
-        "agent_result": {"n_input_tokens": 10, "n_output_tokens": 2, "cost_usd": 0.5},
-        "verifier_result": None if reward is None else {"rewards": rewards},
-        "started_at": "2026-01-01T00:00:01Z",
-        "agent_execution": {
-            "started_at": "2026-01-01T00:00:00Z",
-            "finished_at": "2026-01-01T00:00:07Z",
-        },
-        **more,
-    }
+    result = None if reward is None else {"rewards": rewards}
+    given = {"task": task, "name": name, "agent": agent, "result": result}
+    return {**filled("formats", "harbor_trial", **given), **more}
 
 
 def step(source: str, message: Any, **more: Any) -> Row:
@@ -50,21 +36,8 @@ def trajectory(*steps: Row, **more: Any) -> str:
     return json.dumps({"schema_version": "ATIF-v1.7", "agent": agent, "steps": steps, **more})
 
 
-CALL = {"tool_call_id": "c1", "function_name": "bash", "arguments": {"cmd": "ls"}}
 ACTED = trajectory(
-    step("user", "Prompt with the time 12:01"),
-    step(
-        "agent",
-        [{"type": "text", "text": "Look."}, {"type": "image", "source": {"path": "a.png"}}],
-        reasoning_content="hm",
-        tool_calls=[CALL],
-        observation={"results": [{"content": "file"}]},
-    ),
-    step(
-        "system",
-        "Handed over.",
-        observation={"results": [{"subagent_trajectory_ref": [{"session_id": "s2"}]}]},
-    ),
+    *cases("formats", "harbor_acted"),
     subagent_trajectories=[
         {"session_id": "s2", "agent": {"name": "helper"}, "steps": [step("agent", "Summary.")]}
     ],
@@ -135,63 +108,10 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("harbor"), files(), needs=NEEDS)
 
 
-def test_runs(job: Results) -> None:
-    """Agents of a job are runs; a trial without a result is an attempt of the agent asked for."""
-    assert job.rows(
-        "select run_id, benchmark, model, agent, n_repeats, n_scored from runs order by 1"
-    ) == [
-        ("j--other-org-m-deeds", "deeds", "org/m", "other", 2, 0),
-        ("j--solver-org-m-deeds", "deeds", "org/m", "solver", 2, 3),
-    ]
-    assert job.rows(
-        "select task_id, rollout_index, reward, input_tokens, cost, duration_s, "
-        "string_split(source_file, '/')[3] from rollouts where run_id like '%solver%' order by all"
-    ) == [
-        ("t1", 0, None, 10, 0.5, 7.0, "t1__bbbbbbb"),
-        ("t1", 1, 0.0, 10, 0.5, 7.0, "t1__aaaaaaa"),
-        ("t2", 0, 1.0, 10, 0.5, 7.0, "t2__ccccccc"),
-        ("t2", 1, 1.0, 10, 0.5, 7.0, "t2__ddddddd"),
-        ("t3", 0, None, None, None, None, "t3__fffffff"),
-    ]
-
-
-def test_rewards_and_tests_are_checks(job: Results) -> None:
-    """All rewards, those of steps too, and tests listed or printed; two without a name are none."""
-    assert job.rows(
-        "select task_id, rollout_index, source, check_name, is_passed, score from checks "
-        "where run_id like 'j--solver%' and (source, check_name) <> ('score', 'reward') "
-        "order by all"
-    ) == [
-        ("t1", 1, "tests", "test_a", True, None),
-        ("t1", 1, "tests", "test_b", False, None),
-        ("t2", 0, "log", "tests/t.py::test_c", False, None),
-        ("t2", 0, "scores", "style", False, 0.5),
-        ("t2", 1, "scores", "one.reward", True, 1.0),
-        ("t2", 1, "scores", "two.reward", False, 0.0),
-    ]
-    assert job.rows("select reward from rollouts where run_id like 'j--other%'") == [(None,)]
-
-
-def test_transcripts(job: Results) -> None:
-    """Parts are one transcript without what was copied; steps follow one another; log is no run."""
-    events = "select kind, role, tool, call_id, text from events where run_id like '%solver%' and "
-    assert job.rows(events + "task_id = 't1' order by seq") == [
-        ("reasoning", None, None, None, "hm"),
-        ("message", "assistant", None, None, "Look.\n[image a.png]"),
-        ("tool_call", None, "bash", "c1", None),
-        ("tool_result", None, None, "c1", "file"),
-        ("message", "system", None, None, "Handed over."),
-        ("tool_result", None, None, "", "[subagent helper] Summary."),
-        ("message", "assistant", None, None, "Done."),
-    ]
-    assert job.column(
-        "select text from events where task_id = 't2' and rollout_index = 1 order by seq"
-    ) == ["A.", "Second.", "B."]
-    assert job.rows("select task_id, n_turns from rollouts where n_turns is null order by all") == [
-        ("t1", None),
-        ("t2", None),
-        ("t3", None),
-    ]
+@facts("harbor")
+def test_job(job: Results, fact: Fact) -> None:
+    """As tests/facts/harbor.test says."""
+    fact.check(job)
 
 
 def test_a_folder_called_tasks_names_no_benchmark() -> None:
@@ -223,48 +143,7 @@ def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     ]
     given["j/config.json"] = [{"job_name": "j"}]
     found = analyzed(tmp_path, given, needs=(*NEEDS, "report.strips"))
-    assert found.rows("select metric, status, reason from reported_checks order by 1") == [
-        ("mean", "not comparable", "the rows here are not those that it counts"),
-        ("reward", "equal", None),
-    ]
-    assert found.column("select distinct check_name from checks") == ["reward"]
-    assert found.column("select checks from report.strips") == [None, None]
-
-
-def test_a_task_is_its_checksum(job: Results) -> None:
-    """Prompts that differ between attempts ask the same; what has no transcript asks it too."""
-    assert job.rows("select task_id, n_prompts, prompt from tasks where task_id = 't1'") == [
-        ("t1", 1, "Prompt with the time 12:01")
-    ]
-
-
-def test_exceptions_are_outcomes(job: Results) -> None:
-    """What ended a trial is a field of its record, scored or not."""
-    assert job.rows(
-        "select task_id, rollout_index, value from record_fields where field = 'exception_type' "
-        "order by all"
-    ) == [("t1", 0, "AgentTimeoutError"), ("t1", 1, "AgentTimeoutError")]
-
-
-def test_published_figures(job: Results) -> None:
-    """Harbor's mean and pass@k count what was not scored as 0; a running trial is in neither."""
-    running = "defined otherwise: of the trials that had ended"
-    assert job.rows("select metric, ours, status, reason from reported_checks order by all") == [
-        ("other__m__deeds/best", None, "not comparable", running),
-        ("solver__m__deeds/mean", 0.4, "not comparable", running),
-        ("solver__m__deeds/pass_at_k/2", 0.5, "equal", None),
-    ]
-
-
-def test_damage(job: Results) -> None:
-    """What cannot be read is a reject that names the file; the trial keeps its row."""
-    assert sorted(job.rows("select source_file, reason from rejects")) == [
-        (
-            "jobs/j/t2__eeeeeee/result.json",
-            "agent/trajectory.json: not JSON: Expecting value at line 1",
-        ),
-        ("jobs/j/t4__ggggggg/result.json", "not JSON: Unterminated string starting at at line 1"),
-    ]
+    check(found, "harbor_lost")
 
 
 @pytest.mark.slow
@@ -278,25 +157,4 @@ def test_trajectories_alone(tmp_path: Path) -> None:
         "t/b.trajectory.json": '{"schema_version": "ATIF-v1.2"}',
     }
     found = analyzed(tmp_path, given, needs=NEEDS)
-    assert found.rows(
-        "select run_id, task_id, rollout_index, reward, final_text from rollouts order by all"
-    ) == [("t", "7", 3, None, None), ("t", "a", 0, None, "Done.")]
-    assert found.column("select source_file from rejects") == ["t/b.trajectory.json"]
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by."""
-    with only(*NEEDS):
-        pipeline.analyze([CORPUS / "jobs", CORPUS / "public" / "atif"], out=tmp_path)
-    found = Results(tmp_path)
-    assert found.rows(
-        "select run_id, benchmark, n_tasks, n_rollouts, n_expected, n_scored from runs order by 1"
-    )[-1] == ("coin-a", "coin-a", 4, 12, 12, 11)
-    assert found.rows("select metric, round(ours, 5), status from reported_checks order by 1") == [
-        ("mean", 0.58333, "equal"),
-        ("pass_at_k/2", 0.83333, "equal"),
-    ]
-    assert found.rows(
-        "select count(*), sum(n_events), sum(input_tokens) from rollouts where run_id <> 'coin-a'"
-    ) == [(3, 24, 8242)]
+    check(found, "atif_alone")

@@ -14,44 +14,25 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import Reject, Row, inspect_ai, packed
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.case_files import filled
+from tests.fact_files import Fact, check, facts
+from tests.lean import CHECKED
 from tests.results import Results, analyzed, rollout
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "inspect"
 NEEDS = (*CHECKED, "checks", "events", "record_fields")
 
 
 def sample(task: Any, epoch: int = 1, value: Any = "C", **more: Any) -> dict[str, Any]:
     """A sample that was answered and scored."""
-    answer = {"role": "assistant", "content": f"answer to {task}", "source": "generate"}
-    return {
-        "id": task,
-        "epoch": epoch,
-        "input": f"question {task}",
-        "target": "7",
-        "messages": [{"role": "user", "content": f"question {task}", "source": "input"}, answer],
-        "output": {"choices": [{"message": answer, "stop_reason": "stop"}]},
-        "scores": {"match": {"value": value, "answer": "7", "explanation": "as asked"}},
-        "metadata": {"level": "hard"},
-        "events": [{"event": "info", "data": {"model_usage": 1}}],
-        "model_usage": {"org/m": {"input_tokens": 5, "output_tokens": 2, "total_cost": 0.5}},
-        "total_time": 1.5,
-        **more,
-    }
+    return {**filled("formats", "inspect_sample", task=task, epoch=epoch, value=value), **more}
 
 
 def header(*ids: Any, epochs: int = 1, **more: Any) -> dict[str, Any]:
     """What a finished log says before its samples."""
-    config = {"epochs": epochs, "message_limit": 9}
-    said = {"task": "lab/sums", "task_id": "t1", "model": "org/m", "created": "2026-01-02T03:04:05"}
-    whole = {**said, "config": config, "dataset": {"sample_ids": list(ids)}}
-    begun = {"version": 2, "status": "success", "eval": whole, "plan": {"config": {"seed": 1}}}
-    return {**begun, "results": {"scores": []}, **more}
+    return {**filled("formats", "inspect_header", ids=list(ids), epochs=epochs), **more}
 
 
 def published(scorer: str, name: str | None = None, **metrics: float) -> dict[str, Any]:
@@ -146,70 +127,10 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("inspect"), files, needs=NEEDS)
 
 
-def test_runs_and_attempts(sums: Results) -> None:
-    """A log is a run named by task and model; epochs are repeats, and all of them are expected."""
-    assert sums.rows(
-        "select run_id, benchmark, model, n_tasks, n_expected, n_scored from runs"
-    ) == [("sums-m", "sums", "org/m", 3, 6, 3)]
-    assert sums.rows(
-        "select task_id, rollout_index, reward, output_tokens, cost, duration_s, source_line "
-        "from rollouts order by source_line"
-    ) == [
-        ("a", 0, 1.0, 2, 0.5, 1.5, 1),
-        ("a", 1, 0.5, 2, 0.5, 1.5, 2),
-        ("5", 0, 0.0, 2, 0.5, 1.5, 3),
-        ("5", 1, None, 2, 0.5, 1.5, 4),
-    ]
-
-
-def test_an_earlier_log_of_the_task_is_superseded(sums: Results) -> None:
-    """Of logs with one task id the latest counts; the others are rejects that say so."""
-    assert sums.rows("select source_file, reason from rejects") == [
-        ("logs/earlier.json", "superseded by logs/one.eval, a later log of the same task")
-    ]
-
-
-def test_every_score_is_a_check(sums: Results) -> None:
-    """The score that is the reward, and each value of the others."""
-    assert sums.rows(
-        "select source, check_name, score from checks where task_id = 'a' "
-        "and rollout_index = 1 order by all"
-    ) == [("score", "match", 0.5), ("scores", "multi.length", 3.0), ("scores", "multi.polite", 1.0)]
-
-
-def test_transcript(sums: Results) -> None:
-    """Reasoning, calls, errors of tools and attached text; the question is not part of it."""
-    assert sums.rows(
-        "select seq, kind, tool, is_error, text from events "
-        "where task_id = 'a' and rollout_index = 1 order by seq"
-    ) == [
-        (1, "reasoning", None, None, "hm"),
-        (2, "tool_call", "add", None, None),
-        (3, "tool_result", None, True, '{"error": "timeout: too slow"}'),
-        (4, "message", None, None, "seven"),
-    ]
-
-
-def test_how_it_ended(sums: Results) -> None:
-    """Limits and errors are fields of the outcome."""
-    assert sums.rows(
-        "select task_id, rollout_index, field, value from record_fields "
-        "where field in ('termination_reason', 'exception_type') order by all"
-    ) == [
-        ("5", 0, "termination_reason", "message limit"),
-        ("5", 1, "exception_type", "RuntimeError"),
-    ]
-
-
-def test_published_figures(sums: Results) -> None:
-    """Means over tasks of scored epochs are found again; what we do not compute says so."""
-    checks = "select metric, round(ours, 9), status, reason from reported_checks order by all"
-    assert sums.rows(checks) == [
-        ("length/mean", 3.0, "equal", None),
-        ("match/accuracy", 0.375, "equal", None),
-        ("match/bootstrap", None, "not comparable", "a figure we do not compute"),
-        ("match/stderr", 0.375, "equal", None),
-    ]
+@facts("inspect")
+def test_log(sums: Results, fact: Fact) -> None:
+    """As tests/facts/inspect.test says."""
+    fact.check(sums)
 
 
 @pytest.mark.parametrize(
@@ -301,15 +222,7 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
     cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
     found = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
-    assert found.rows("select metric, ours, status, reason from reported_checks order by 1") == [
-        (
-            "match/accuracy",
-            1.0,
-            "not comparable",
-            "rows of the file are not those it was computed from",
-        ),
-        ("total_samples", 1.0, "not comparable", "the rows here are not those that it counts"),
-    ]
+    check(found, "inspect_cut")
     # What was taken out of the log is not missing, though it lists it.
     assert found.one("select n_expected from runs") is None
 
@@ -322,18 +235,7 @@ def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     ids = header("s0", "s1", "s2", "s3", "lost")
     files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
     found = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
-    assert found.rows("select distinct benchmark from runs") == [("sums",)]
-    assert found.rows(
-        "select task_id, pairing, base_n_passed, candidate_n_passed from comparison_tasks "
-        "where is_common order by all"
-    ) == [(f"{n}", "verified", int(n > 0), int(n < 3)) for n in range(4)]
-    assert found.column("select task_id from expected where run_id = 'sums-m' order by all") == [
-        "0",
-        "1",
-        "2",
-        "3",
-        "inspect_ai-lost",
-    ]
+    check(found, "inspect_compared")
 
 
 def test_zstd_members(tmp_path: Path) -> None:
@@ -417,35 +319,3 @@ def test_documents_that_are_cut_off(cut: int, tmp_path: Path) -> None:
         for one in inspect_ai.read(artifact):
             found.append(one)
     assert len(rows(found)) == int(cut < 900)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by; no published figure differs without its reason."""
-    with only(*NEEDS):
-        pipeline.analyze(CORPUS, out=tmp_path)
-    found = Results(tmp_path)
-    assert set(
-        found.rows(
-            "select run_id, n_scored, round(mean_reward, 7) from run_metrics where n_scored > 2"
-        )
-    ) == {
-        ("eval_zstd-sums-model-a", 23, 0.2708333),
-        ("json-sums-model-a", 23, 0.2708333),
-        ("sums-model-b", 23, 0.2083333),
-        ("popularity-gpt-4o-mini", 100, 0.63),
-        ("popularity-gpt-4o-mini-2025-02-11T15-18-04-05-00", 10, 0.8),
-        ("popularity-gpt-4o-mini-2025-05-12T20-28-13-04-00", 3, 0.6666667),
-        ("security_guide-gpt-4o-mini", 3, 1.0),
-    }
-    assert found.rows("from rejects") == []
-    assert found.rows(
-        "select status, reason, count(*) from reported_checks group by all order by all"
-    ) == [
-        ("equal", None, 43),
-        ("not comparable", "a figure we do not compute", 1),
-        ("not comparable", "field not in the rows", 2),
-        ("not comparable", "no rows to compute it from", 2),
-        ("not comparable", "the rows here are not those that it counts", 1),
-    ]

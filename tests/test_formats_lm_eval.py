@@ -8,33 +8,22 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import lm_eval, lm_eval_sample
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.case_files import filled
+from tests.fact_files import Fact, check, facts
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "lm_eval"
 TIME = "2026-01-02T03-04-05.678"
 NEEDS = (*CHECKED, "checks")
 
 
 def sample(doc: int, score: Any, of_filter: str = "none", **more: Any) -> Row:
     """A line of samples: one document under one filter."""
-    asked = {"arg_0": f"Q{doc}?", "arg_1": {"temperature": 0.5, "max_gen_toks": 9}}
     return {
-        "doc_id": doc,
-        "doc": {"level": "hard"},
-        "target": "7",
-        "arguments": {"gen_args_0": asked},
-        "resps": [["it is 7"]],
-        "filtered_resps": ["7"],
-        "filter": of_filter,
-        "metrics": ["f1", "exact_match"],
-        "exact_match": score,
-        "f1": 0.5,
+        **filled("formats", "lm_eval_sample", doc=doc, score=score, of_filter=of_filter),
         **more,
     }
 
@@ -63,28 +52,10 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("lm"), files, needs=NEEDS)
 
 
-def test_a_run_per_filter(sums: Results) -> None:
-    """Two filters of a task are two runs of the benchmark that the task is."""
-    assert sums.rows(
-        "select run_id, benchmark, model, n_expected, n_scored from runs order by 1"
-    ) == [
-        ("tiny--sums-a", "sums", "org/tiny", 3, 2),
-        ("tiny--sums-b", "sums", "org/tiny", 3, 1),
-    ]
-
-
-def test_scores(sums: Results) -> None:
-    """The declared metric is the reward, the others are checks; what has no score has no reward."""
-    assert sums.rows("select run_id, task_id, reward from rollouts order by all") == [
-        ("tiny--sums-a", "0", 1.0),
-        ("tiny--sums-a", "1", 0.0),
-        ("tiny--sums-b", "0", None),
-        ("tiny--sums-b", "1", 1.0),
-    ]
-    assert sums.rows(
-        "select source, check_name, score from checks where run_id = 'tiny--sums-a' "
-        "and task_id = '0' order by all"
-    ) == [("score", "exact_match", 1.0), ("scores", "f1", 0.5)]
+@facts("lm_eval")
+def test_samples(sums: Results, fact: Fact) -> None:
+    """As tests/facts/lm_eval.test says."""
+    fact.check(sums)
 
 
 @pytest.mark.slow
@@ -95,32 +66,7 @@ def test_repeats_of_a_row(tmp_path: Path) -> None:
     rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **asked))
     files = {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
     found = analyzed(tmp_path, files, needs=("rollouts", "events"))
-    assert found.column("select distinct run_id from rollouts") == ["tiny"]
-    assert found.rows("select task_id, answer, n_events, final_text from rollouts order by 1") == [
-        ("0", "7", 3, "[repeat 0] it is 7"),
-        ("1", None, 3, "[repeat 2] no idea"),
-    ]
-
-
-def test_published_figures(sums: Results) -> None:
-    """Means and standard errors are found again, or differ and are said to."""
-    assert sums.rows("select run_id, metric, ours, status from reported_checks order by all") == [
-        ("tiny--sums-a", "exact_match,a", 0.5, "equal"),
-        ("tiny--sums-a", "exact_match_stderr,a", 0.5, "equal"),
-        ("tiny--sums-a", "half a character: \\ud800,a", None, "not comparable"),
-        # The broken line may have been one of its rows.
-        ("tiny--sums-a", "n-samples", 2.0, "not comparable"),
-        ("tiny--sums-b", "exact_match,b", 1.0, "not comparable"),
-        ("tiny--sums-b", "n-samples", 2.0, "not comparable"),
-    ]
-
-
-def test_every_line_counts(sums: Results) -> None:
-    """A damaged line is a reject at its own line; lines are rows, rejects and blanks."""
-    assert sums.rows("select source_line, reason from rejects")[0][0] == 5
-    assert sums.rows(
-        "select n_lines, n_rows, n_rejects, n_blank from artifacts where kind = 'rollouts'"
-    ) == [(6, 4, 1, 1)]
+    check(found, "lm_eval_repeats")
 
 
 def old(doc: int, score: float, answer: str) -> Row:
@@ -143,17 +89,7 @@ def test_rows_that_name_no_filter(tmp_path: Path) -> None:
         "out/results.json": json.dumps(about, indent=2),
     }
     found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows(
-        "select run_id, model, task_id, reward, answer from rollouts order by all"
-    ) == [
-        ("small--sums-flexible", "org/small", "0", 1.0, "7"),
-        ("small--sums-flexible", "org/small", "1", 1.0, "7"),
-        ("small--sums-strict", "org/small", "0", 1.0, "7"),
-        ("small--sums-strict", "org/small", "1", 0.0, None),
-    ]
-    assert found.column("select distinct prompt from task_prompts order by 1") == ["Q0?", "Q1?"]
-    assert found.column("select distinct status from reported_checks") == ["equal"]
-    assert found.rows("select n_lines, n_rows from artifacts where kind = 'rollouts'") == [(4, 4)]
+    check(found, "lm_eval_unfiltered")
 
 
 def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
@@ -218,25 +154,3 @@ def test_figures_of_groups_and_of_functions(tmp_path: Path) -> None:
         "f1,none": "defined otherwise: an aggregate (span_f1) of all rows",
         "all_sums/acc,none": "of a group of tasks",
     }
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by; every published one is equal, or has no samples."""
-    with only(*NEEDS):
-        pipeline.analyze(CORPUS, out=tmp_path)
-    found = Results(tmp_path)
-    assert found.rows("select run_id, round(mean_reward, 4) from run_metrics order by all") == [
-        ("coin-a--arith_gen-maj3", 0.75),
-        ("coin-a--arith_gen-strict-match", 0.75),
-        ("coin-a--arith_mc", 0.1667),
-        ("mem_Qwen3-93M_minerva_math_rep_0_sbst_1.0000_epch_1_ot_1", 0.0),
-    ]
-    assert found.rows(
-        "select status, reason, count(*) from reported_checks group by all order by all"
-    ) == [
-        ("equal", None, 13),
-        ("not comparable", "no samples of this task were logged", 2),
-        ("not comparable", "the rows here are not those that it counts", 1),
-    ]

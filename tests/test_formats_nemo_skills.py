@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest.formats import Figure, nemo_skills
 from pipeline.ingest.formats.nemo_skills_row import row_of
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "nemo_skills"
 NEEDS = (*CHECKED, "checks")
 
 
@@ -109,103 +106,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     )
 
 
-def test_runs(found: Results) -> None:
-    """A benchmark is a run, seeds are repeats, the greedy answer is a run of its own."""
-    assert found.rows(
-        "select run_id, benchmark, n_tasks, n_rollouts, n_scored from runs order by 1"
-    ) == [
-        ("big-run--code", "code", 1, 1, 1),
-        ("big-run--judged", "judged", 3, 3, 3),
-        ("big-run--sums", "sums", 3, 6, 4),
-        ("big-run--sums-greedy", "sums", 1, 1, 1),
-    ]
-    assert found.rows(
-        "select task_id, rollout_index, reward, answer, output_tokens, duration_s, final_text "
-        "from rollouts where run_id = 'big-run--sums' order by 1, 2"
-    ) == [
-        ("0", 0, 1.0, "7", 5, 2.5, "It is 7."),
-        ("0", 1, 0.0, "8", 5, 2.5, "It is 8."),
-        ("1", 0, 0.0, "1", 5, 2.5, "It is 1."),
-        ("1", 1, 1.0, "7", 5, 2.5, "It is 7."),
-        ("2", 0, None, None, 5, 2.5, "It is None."),
-        ("2", 1, None, None, 5, 2.5, "It is None."),
-    ]
-
-
-def test_scores(found: Results) -> None:
-    """Every score is a check; the judge's is read from what it wrote."""
-    assert found.rows(
-        "select task_id, source, check_name, score from checks where run_id = 'big-run--judged' "
-        "and task_id < '2' order by all"
-    ) == [
-        ("0", "score", "symbolic_correct", 1.0),
-        ("0", "scores", "any_correct", 1.0),
-        ("0", "scores", "both_correct", 0.0),
-        ("0", "scores", "judge_correct", 0.0),
-        ("1", "score", "symbolic_correct", 0.0),
-        ("1", "scores", "any_correct", 1.0),
-        ("1", "scores", "both_correct", 0.0),
-        ("1", "scores", "judge_correct", 1.0),
-    ]
-
-
-def test_published(found: Results) -> None:
-    """Figures of the rows are found again, a majority shares its ties; the others have a reason."""
-    assert found.rows("select metric, round(ours, 6), status from reported_checks order by 1") == [
-        ("elsewhere/pass@1/symbolic_correct", None, "not comparable"),
-        ("majority@2/symbolic_correct", 50.0, "equal"),
-        ("pass@1[avg-of-2]/avg_tokens", 5.0, "equal"),
-        ("pass@1[avg-of-2]/no_answer", 33.333333, "equal"),
-        ("pass@1[avg-of-2]/num_entries", 3.0, "equal"),
-        ("pass@1[avg-of-2]/symbolic_correct", 50.0, "equal"),
-        ("pass@1[avg-of-2]/symbolic_correct_statistics/avg", 0.5, "equal"),
-        (
-            "pass@1[avg-of-2]/symbolic_correct_statistics/std_err_across_runs",
-            None,
-            "not comparable",
-        ),
-    ]
-
-
-def test_damage(found: Results) -> None:
-    """A broken line is a reject, and so is a file that is not finished."""
-    assert found.rows("select source_file, source_line from rejects order by 1") == [
-        ("big-run/eval-results/code/output-rs1.jsonl-async", 1),
-        ("big-run/eval-results/judged/output.jsonl", 4),
-    ]
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by; every published one is equal or has its reason."""
-    for file in CORPUS.rglob("*-test"):
-        copy = tmp_path / "skills" / file.relative_to(CORPUS).with_name(file.name[: -len("-test")])
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, copy)
-    with only(*NEEDS):
-        pipeline.analyze(tmp_path / "skills", out=tmp_path / "out")
-    found = Results(tmp_path / "out")
-    assert found.rows("select run_id, n_tasks, n_repeats from runs order by 1") == [
-        ("skills--answer-judge", 12, 4),
-        ("skills--human-eval", 4, 2),
-        ("skills--ifeval", 3, 3),
-        ("skills--math", 7, 3),
-    ]
-    assert found.rows(
-        "select metric, round(ours, 2), status from reported_checks where run_id = 'skills--math' "
-        "and metric in ('pass@1[avg-of-3]/symbolic_correct', 'pass@3/symbolic_correct', "
-        "'majority@3/symbolic_correct') order by 1"
-    ) == [
-        ("majority@3/symbolic_correct", 76.19, "equal"),
-        ("pass@1[avg-of-3]/symbolic_correct", 71.43, "equal"),
-        ("pass@3/symbolic_correct", 85.71, "equal"),
-    ]
-    # Where judging is the task, the judgement is what the model said.
-    assert found.rows(
-        "select answer, reward, left(final_text, 13) from rollouts "
-        "where run_id = 'skills--answer-judge' and task_id = '0' and rollout_index = 0"
-    ) == [("no", 0.0, "Judgement: No")]
-    assert found.rows("select status, count(*) from reported_checks group by all order by 1") == [
-        ("equal", 87),
-        ("not comparable", 555),
-    ]
+@facts("nemo_skills")
+def test_outputs(found: Results, fact: Fact) -> None:
+    """As tests/facts/nemo_skills.test says."""
+    fact.check(found)

@@ -14,6 +14,7 @@ from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.load import foreign
 from tests.conftest import ROOT
+from tests.fact_files import check
 from tests.results import analyzed
 
 DOCS = ROOT / "docs" / "formats.md"
@@ -78,24 +79,7 @@ def test_one_file_adds_a_format(tmp_path: Path) -> None:
         {"box/wood.toy.txt": CONTENT, "box/note.toy.txt": "nothing\n"},
         needs=("rollouts", "rejects", "runs", "expected", "reported_checks", "artifacts"),
     )
-    assert results.rows(
-        "select run_id, task_id, rollout_index, reward, source_file, source_line from rollouts "
-        "order by all"
-    ) == [
-        ("wood", "a", 0, 1.0, "box/wood.toy.txt", 2),
-        ("wood", "a", 1, 0.0, "box/wood.toy.txt", 3),
-        ("wood", "b", 0, None, "box/wood.toy.txt", 5),
-    ]
-    assert results.rows("select source_file, source_line, reason from rejects") == [
-        ("box/wood.toy.txt", 6, "not three words")
-    ]
-    assert results.rows("select benchmark, model, n_expected from runs") == [("toys", "wooden", 1)]
-    assert results.rows("select metric, reported, ours, status from reported_checks") == [
-        ("their mean", 0.5, 0.5, "equal")
-    ]
-    assert results.rows(
-        "select n_lines, n_rows, n_rejects, n_other, n_blank from artifacts where kind = 'rollouts'"
-    ) == [(6, 3, 1, 0, 2)]
+    check(results, "toy")
 
 
 def test_a_folder_of_gym_asks_no_format(monkeypatch: pytest.MonkeyPatch) -> None:

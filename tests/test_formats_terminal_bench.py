@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.case_files import filled
+from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
 
@@ -15,16 +17,7 @@ NEEDS = (*CHECKED, "checks", "record_fields")
 def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
     """What a trial says of itself."""
     return {
-        "trial_name": f"{task}.{nth}-of-2.r1",
-        "task_id": task,
-        "instruction": f"Do {task}",
-        "is_resolved": verdict,
-        "failure_mode": "unset",
-        "parser_results": None,
-        "total_input_tokens": 100,
-        "total_output_tokens": 10,
-        "agent_started_at": "2025-07-10T12:00:00+00:00",
-        "agent_ended_at": "2025-07-10T12:00:30+00:00",
+        **filled("formats", "terminal_bench_trial", task=task, nth=nth, verdict=verdict),
         **more,
     }
 
@@ -61,45 +54,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("tb"), files, needs=NEEDS)
 
 
-def test_attempts(found: Results) -> None:
-    """Each trial counts once, by its number; one without a verdict is unscored."""
-    assert found.rows(
-        "select task_id, rollout_index, reward, input_tokens, duration_s, n_turns, source_line "
-        "from rollouts order by all"
-    ) == [
-        ("a", 0, 1.0, 100, 30.0, None, 2),
-        ("a", 1, None, None, 30.0, None, 3),
-        ("b", 0, 1.0, 100, 30.0, None, 1),
-        ("b", 1, 0.0, 100, 30.0, None, 1),
-    ]
-    assert found.rows(
-        "select benchmark, model, agent, n_expected, n_scored from runs where run_id = 'r1'"
-    ) == [("core-0.1", "org/m", "terminus", 6, 3)]
-
-
-def test_checks_and_failures(found: Results) -> None:
-    """Tests are checks; how a trial failed is a field of its outcome."""
-    assert found.rows("select task_id, check_name, is_passed from checks order by all") == [
-        ("b", "test_a", True),
-        ("b", "test_b", False),
-    ]
-    assert found.rows(
-        "select task_id, value, scope from record_fields where field = 'failure_mode'"
-    ) == [("b", "agent_timeout", "outcome")]
-
-
-def test_figures_and_damage(found: Results) -> None:
-    """A null verdict counts as unresolved in theirs; the trial they lack makes the rest differ."""
-    assert found.rows("select distinct metric, ours, status from reported_checks order by all") == [
-        ("accuracy", 0.5, "not comparable"),
-        ("pass_at_k/2", 1.0, "not comparable"),
-        ("task_ids x n_attempts", 4.0, "not comparable"),
-    ]
-    assert sorted(found.rows("select source_file, source_line from rejects")) == [
-        ("runs/r1/results.json", 4),
-        ("runs/r2/a/a.1-of-2.r2/results.json", 1),
-        ("runs/r3/results.json", 1),
-    ]
+@facts("terminal_bench")
+def test_run(found: Results, fact: Fact) -> None:
+    """As tests/facts/terminal_bench.test says."""
+    fact.check(found)
 
 
 @pytest.mark.slow

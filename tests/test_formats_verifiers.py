@@ -8,48 +8,24 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import verifiers_v0
-from tests.conftest import ROOT
-from tests.lean import CHECKED, only
+from tests.case_files import cases, filled
+from tests.fact_files import Fact, check, facts
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
-CORPUS = ROOT.parent / "shared" / "formats_corpus" / "verifiers"
 NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
 
 
 def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
     """A line of results.jsonl."""
-    return {
-        "example_id": example,
-        "prompt": [{"role": "user", "content": f"Q{example}"}],
-        "completion": [{"role": "assistant", "content": "A"}],
-        "answer": "A",
-        "info": '{"level": "hard"}',
-        "reward": reward,
-        "metrics": {"right": reward, "style": 0.5, "num_turns": 1.0},
-        "right": reward,
-        "timing": {"start_time": start, "total": 2.0},
-        "token_usage": {"input_tokens": 8.0, "output_tokens": 2.0},
-        "stop_condition": "done",
-        **more,
-    }
+    given = {"example": example, "reward": reward, "start": start}
+    return {**filled("formats", "verifiers_rollout", **given), **more}
 
 
-METADATA = {
-    "env_id": "sums",
-    "model": "org/m",
-    "num_examples": 2,
-    "rollouts_per_example": 2,
-    "pass_threshold": 0.6,
-    "avg_reward": 0.325,
-    "avg_metrics": {"right": 0.325, "num_turns": 1.0},
-    "avg_error": 0.25,
-    "pass_at_k": {"1": 0.25, "2": 0.5},
-    "pass_all_k": {"1": 0.25, "2": 0.0},
-}
+METADATA = cases("formats", "verifiers_metadata")
 
 
 @pytest.fixture(scope="module")
@@ -84,50 +60,10 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("v0"), files, needs=NEEDS)
 
 
-def test_old_attempts(old: Results) -> None:
-    """The run's own threshold decides what passes; repeats are in the order they began."""
-    assert old.rows("select run_id, benchmark, model, n_expected, pass_threshold from runs") == [
-        ("sums--org--m", "sums", "org/m", 4, 0.6)
-    ]
-    assert old.rows(
-        "select task_id, rollout_index, reward, is_pass, finish_reason, input_tokens, n_turns "
-        "from rollouts order by all"
-    ) == [
-        ("0", 0, 0.2, False, "length", 8, 1),
-        ("0", 1, 0.6, True, None, 8, 2),
-        ("1", 0, 0.0, False, None, None, None),
-        ("1", 1, 0.5, False, None, 8, 1),
-    ]
-    assert old.rows("select source_line, reason from rejects order by 1")[0][0] == 5
-    assert old.rows("select n_lines, n_rows, n_rejects from artifacts where n_rows > 0") == [
-        (6, 4, 2)
-    ]
-
-
-def test_old_transcript(old: Results) -> None:
-    """Calls are texts of JSON, objects, or damaged; each is a call all the same."""
-    assert old.rows(
-        "select kind, tool, call_id, arguments, text from events "
-        "where task_id = '0' and rollout_index = 1 order by seq"
-    ) == [
-        ("tool_call", "add", "c1", '{"x": 1}', None),
-        ("tool_call", "sub", "c2", '{"y": 2}', None),
-        ("tool_call", "", "", "{no JSON", None),
-        ("tool_result", None, "c1", None, "3"),
-        ("reasoning", None, None, None, "hm"),
-        ("message", None, None, None, "3"),
-    ]
-
-
-def test_old_scores_and_errors(old: Results) -> None:
-    """The metric that the reward is stands apart from others; counters are no checks."""
-    assert old.rows("select distinct source, check_name from checks order by all") == [
-        ("score", "right"),
-        ("scores", "style"),
-    ]
-    assert old.rows(
-        "select rollout_index, value from record_fields where field = 'error_type' order by all"
-    ) == [(0, "ModelError"), (1, "ToolError")]
+@facts("verifiers")
+def test_old(old: Results, fact: Fact) -> None:
+    """As tests/facts/verifiers.test says."""
+    fact.check(old)
 
 
 def test_old_figures(old: Results) -> None:
@@ -142,10 +78,9 @@ def test_old_figures(old: Results) -> None:
 
 
 def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
-    """A row before examples had ids of their own: metrics and times stand at its top."""
-    prompt, said = [{"role": "user", "content": ask}], [{"role": "assistant", "content": "yes"}]
-    row = {"id": place, "prompt": prompt, "completion": said, "task": "default", "answer": "yes"}
-    return {**row, "reward": reward, "right": reward, "neat": 1.0, "total_ms": 1500.0, **more}
+    """A row before examples had ids of their own."""
+    row = filled("formats", "verifiers_oldest", place=place, ask=ask, reward=reward)
+    return {**row, **more}
 
 
 @pytest.mark.slow
@@ -170,27 +105,7 @@ def test_oldest(tmp_path: Path) -> None:
         place("b", "metadata.json"): [{**about, "num_examples": 2, "rollouts_per_example": 1}],
     }
     found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows("select run_id, benchmark, model, n_tasks, n_expected from runs") == [
-        ("quiz--m-a", "quiz", "m", 2, None),
-        ("quiz--m-b", "quiz", "m", 1, None),
-    ]
-    assert found.rows(
-        "select prompt, rollout_index, reward, n_turns, duration_s from rollouts "
-        "join task_prompts using (run_id, task_id) where run_id = 'quiz--m-a' order by all"
-    ) == [
-        ("Q0?", 0, 1.0, 1, 1.5),
-        ("Q0?", 1, 1.0, 0, 1.5),
-        ("Q1?", 0, 0.0, 1, 1.5),
-        ("Q1?", 1, 1.0, 1, 1.5),
-    ]
-    assert found.rows(
-        "select metric, ours, status from reported_checks where run_id = 'quiz--m-a' order by all"
-    ) == [
-        ("avg_metrics/neat", 1.0, "equal"),
-        ("avg_metrics/right", 0.75, "equal"),
-        ("avg_reward", 0.75, "equal"),
-        ("num_examples x rollouts_per_example", 4.0, "equal"),
-    ]
+    check(found, "verifiers_oldest")
 
 
 def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
@@ -215,26 +130,9 @@ def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
 
 
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:
-    """A line of traces.jsonl; its messages are a tree with two ends."""
-    nodes = [
-        {"message": {"role": "user", "content": f"Q{place}"}, "sampled": False},
-        {"parent": 0, "message": {"role": "assistant", "content": "dead end"}, "sampled": True},
-        {"parent": 0, "message": {"role": "assistant", "content": "A"}, "sampled": True},
-    ]
-    trace = {
-        "agent": {"name": "solver", "trainable": True, "config": {"model": "org/m"}},
-        "nodes": nodes,
-        "calls": [{"finish_reason": "stop", "usage": {"cost": 0.25}}, {"usage": {"cost": 0.5}}],
-        "rewards": {"right": {"score": score, "weight": 0.5}, "neat": {"score": 1, "weight": 0.5}},
-        "metrics": {"brief": 0.5},
-        "timing": {"start": start, "agent": {"start": 1.0, "end": 4.0}},
-        "num_input_tokens": 9,
-        "num_output_tokens": 3,
-        **more,
-    }
-    judge = {"agent": {"name": "judge"}, "nodes": []}
-    data = {"idx": place, "prompt": f"Q{place}", "answer": "A", "level": "hard", "resources": {}}
-    return {"env": {"id": "sums"}, "task": {"data": data, "key": "k"}, "traces": [judge, trace]}
+    """A line of traces.jsonl."""
+    trace = filled("formats", "verifiers_trace", place=place, score=score, start=start)
+    return filled("formats", "verifiers_episode", place=place, trace={**trace, **more})
 
 
 @pytest.mark.slow
@@ -256,47 +154,4 @@ def test_new(tmp_path: Path) -> None:
         "out/sums--m--null--1/configs/resolved/eval.json": [config],
     }
     found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows("select run_id, benchmark, agent, n_expected from runs") == [
-        ("sums--m--null--1", "sums", "solver", 6)
-    ]
-    assert found.rows(
-        "select task_id, rollout_index, reward, n_turns, cost, duration_s, final_text "
-        "from rollouts order by all"
-    ) == [
-        ("0", 0, 0.5, 1, 0.75, 3.0, "A"),
-        ("0", 1, 1.0, 1, 0.75, 3.0, "A"),
-        ("1", 0, None, None, 0.75, 3.0, None),
-        ("1", 1, 0.5, None, 0.75, 3.0, None),
-        ("2", 0, None, None, None, None, None),
-    ]
-    assert found.rows(
-        "select source, check_name, count(*) from checks group by all order by all"
-    ) == [
-        ("score", "reward", 3),
-        ("scores", "brief", 4),
-        ("scores", "neat", 3),
-        ("scores", "right", 2),
-    ]
-    assert found.column("select distinct value from record_fields where field = 'n_ends'") == ["2"]
-    assert found.column("select source_line from rejects") == [6]
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
-def test_corpus(tmp_path: Path) -> None:
-    """The figures that the corpus is known by; both kinds ask the same questions."""
-    with only(*NEEDS):
-        pipeline.analyze(CORPUS, out=tmp_path)
-    found = Results(tmp_path)
-    assert found.rows(
-        "select run_id, benchmark, n_tasks, n_expected, n_scored from runs order by all"
-    ) == [
-        ("mod3--mock-a", "mod3", 8, 24, 24),
-        ("mod3-v1--mock-a--null--199c1cc2", "mod3", 6, 18, 16),
-    ]
-    figures = dict(found.rows("select metric, round(ours, 5) from reported_checks"))
-    assert [figures[name] for name in ("avg_reward", "avg_error")] == [0.5, 0.125]
-    assert [figures[name] for name in ("pass_at_k/2", "pass_all_k/2")] == [0.79167, 0.20833]
-    assert found.rows("select status, count(*) from reported_checks group by all") == [
-        ("equal", 16)
-    ]
-    assert found.one("select max(n_prompts) from tasks") == 1
+    check(found, "verifiers_new")

@@ -9,6 +9,7 @@ import pytest
 
 from tests import results
 from tests.conftest import needs_corpus
+from tests.fact_files import Fact, facts
 from tests.generated_runs import folder
 from tests.results import Results, asked, rollout, said
 
@@ -98,22 +99,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
 SAID = ["\n", " ", "\t", " \r\n", "x"]
 
 
-def test_blank_text_is_no_output(small: Results) -> None:
-    """White space of any kind is no text, in the last message and in those before."""
-    query = "select task_id from rollouts where has_output and run_id = 'blank' order by 1"
-    assert small.column(query) == ["4", "9"]
-
-
-def test_truncation(small: Results) -> None:
-    """An output is cut off where its status or reason says so; without one nothing is known."""
-    told = small.column("select is_truncated from rollouts where run_id = 'cut' order by task_id")
-    assert told == [True, True, False, False, None]
-
-
-def test_unexpected_rows_in_the_funnel(small: Results) -> None:
-    """A row nobody expected shows its stages out of order, whether it passed or not."""
-    first = small.rows("""
-        select stage, n_reached, n_observed, n_implied, n_out_of_order from funnel
-        where run_id = 'strays' and stage in ('expected', 'recorded', 'passed') order by stage_no
-    """)
-    assert first == [("expected", 2, 2, 0, 0), ("recorded", 1, 3, 0, 2), ("passed", 0, 1, 0, 1)]
+@facts("funnel")
+def test_small(small: Results, fact: Fact) -> None:
+    """As tests/facts/funnel.test says."""
+    fact.check(small)

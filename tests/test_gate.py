@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from pipeline.answers.gate import Compared, Measured, Quality, Verdict, decide, worst
+from pipeline.cli.compare_page import print_gate
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
+from tests.case_files import cases
 from tests.gate_cases import (
     FAIL,
     FAILS,
@@ -25,25 +29,10 @@ from tests.gate_cases import (
 
 
 @pytest.mark.parametrize(
-    ("rule", "direction", "low", "high", "expected"),
-    [
-        ("non-inferior", "higher", -0.0199, 0.0, PASS),
-        ("non-inferior", "higher", -0.02, 0.0, INCONCLUSIVE),
-        ("non-inferior", "higher", -0.03, -0.02, INCONCLUSIVE),
-        ("non-inferior", "higher", -0.03, -0.0201, FAIL),
-        ("superior", "higher", 0.0201, 0.03, PASS),
-        ("superior", "higher", 0.02, 0.03, INCONCLUSIVE),
-        ("superior", "higher", -0.01, 0.0199, FAIL),
-        ("non-inferior", "lower", -0.5, 0.0199, PASS),
-        ("non-inferior", "lower", 0.0, 0.02, INCONCLUSIVE),
-        ("non-inferior", "lower", 0.0201, 0.03, FAIL),
-        ("superior", "lower", -0.03, -0.0201, PASS),
-        ("superior", "lower", -0.03, -0.02, INCONCLUSIVE),
-        ("superior", "lower", -0.0199, 0.5, FAIL),
-    ],
+    ("rule", "direction", "low", "high", "expected"), cases("gate", "interval_and_threshold")
 )
 def test_interval_and_threshold(
-    rule: str, direction: str, low: float, high: float, expected: Verdict
+    rule: str, direction: str, low: float, high: float, expected: str
 ) -> None:
     """The interval lies whole beyond the threshold, whole before it, or settles nothing."""
     criterion = Criterion("pass_at_1", rule, 0.02, direction)
@@ -61,25 +50,13 @@ def test_a_margin_of_zero(low: float, high: float, expected: Verdict) -> None:
         assert str(criterion.threshold) == "0.0"
 
 
-@pytest.mark.parametrize(
-    ("interval", "bounds", "expected"),
-    [
-        ((-0.01, 0.01), (-0.019, 0.05), PASS),
-        ((-0.01, 0.01), (-0.02, 0.05), INCONCLUSIVE),
-        ((-0.01, 0.01), (-0.06, 0.05), INCONCLUSIVE),
-        ((-0.01, 0.01), (0.05, -0.06), INCONCLUSIVE),
-        ((-0.01, 0.01), (-0.06, -0.05), INCONCLUSIVE),
-        ((-0.08, -0.04), (-0.1, -0.03), FAIL),
-        ((-0.08, -0.04), (-0.1, 0.0), INCONCLUSIVE),
-        ((-0.03, 0.01), (-0.01, -0.01), INCONCLUSIVE),
-    ],
-)
+@pytest.mark.parametrize(("interval", "bounds", "expected"), cases("gate", "missing_rollouts"))
 def test_missing_rollouts(
-    interval: tuple[float, float], bounds: tuple[float, float], expected: Verdict
+    interval: list[float], bounds: tuple[float, float], expected: str
 ) -> None:
     """Where missing rollouts could carry the change across the threshold nothing is settled."""
     change = measured(*interval, bounds=bounds)
-    assert decided(Criterion("pass_at_1"), change)["verdict"] is expected
+    assert decided(Criterion("pass_at_1"), change)["verdict"] == expected
 
 
 @pytest.mark.parametrize(
@@ -228,3 +205,30 @@ def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
     assert found["verdict"] is expected
     told = " ".join(found["metrics"][0]["reasons"])
     assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)
+
+
+def test_what_is_no_number_is_undefined() -> None:
+    """NaN and infinity count as unknown, and reach neither JSON nor a verdict."""
+    for name, value in product(
+        ("delta", "low", "high", "bound_low", "bound_high"), (float("nan"), float("inf"))
+    ):
+        found = decided(Criterion("pass_at_1"), replace(HOLDS, **{name: value}))
+        assert found["verdict"] is INCONCLUSIVE
+        json.dumps(found, allow_nan=False)
+
+
+def test_page_of_several_candidates(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict on all comes first; waivers are shown with their reasons, inert and bounded."""
+    waivers = (*KNOWN, Waiver("\x07\x1bred", "line\nbreak " + "x" * 5000))
+    policy = Policy("policy.toml", (Criterion("pass_at_1"),), waivers=waivers)
+    second = compared(FAILS, HOLDS, candidate="c\x1b]0;title\x07")
+    print_gate([decide(policy, compared(FAILS)), decide(policy, second)])
+    printed = capsys.readouterr().out
+    assert printed.startswith("FAIL  1 of 2 candidates pass; all of them must\n\nFAIL  b vs a")
+    assert "WARN  c\\x1b]0;title\\x07 vs a, by policy.toml" in printed
+    assert "  task 12  the answer key is wrong\n" in printed
+    assert "  task \\x07\\x1bred (not a common task)  line\\nbreak xxx" in printed
+    assert "  -  waived, but not among the common tasks: \\x07\\x1bred\n" in printed
+    assert "pass_at_1 non-inferior   PASS               100   FAIL             100\n" in printed
+    assert "\x1b" not in printed and "\x07" not in printed
+    assert len(printed) < 5000

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from pipeline.answers.gate import decide
 from pipeline.cli import blade
+from pipeline.cli.compare_page import print_gate
+from pipeline.profile.policy import Criterion, Policy, Requirements
+from pipeline.text import json_text
+from tests.gate_cases import FAILS, HOLDS, KNOWN, compared
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -87,6 +93,15 @@ def test_schema(demo: Path) -> None:
     done = CliRunner().invoke(blade, ["sql", "--schema", "--warehouse", str(demo)])
     assert done.exit_code == 0
     compare("schema.txt", done.output)
+
+
+def test_gate(capsys: pytest.CaptureFixture[str]) -> None:
+    """A page begins with the verdict; as JSON each metric stands with and without waived tasks."""
+    seconds = Criterion("duration_s", margin=1, direction="lower", level="tracked")
+    print_gate([decide(Policy("policy.toml", (Criterion("pass_at_1"), seconds)), compared(FAILS))])
+    compare("gate.txt", capsys.readouterr().out)
+    policy = Policy("policy.toml", (Criterion("pass_at_1"),), Requirements(0.9, None, 20), KNOWN)
+    compare("gate.json", json_text(decide(policy, compared(replace(FAILS, bound_low=None), HOLDS))))
 
 
 def test_rejects(demo: Path) -> None:

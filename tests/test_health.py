@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from tests import results as written
-from tests.health_cases import CASES, UNOBSERVED
+from tests.case_files import cases
+from tests.fact_files import Fact, facts
+from tests.health_rows import FOUND, UNOBSERVED
 from tests.results import Results, asked, call, failure, rollout
 from tests.test_simulate import simulate
 
 HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
 analyzed = partial(written.analyzed, needs=HEALTH)
 # A reward is what stands in for an answer, or what nothing supports.
-OF_REWARDS = (["response_placeholder"], ["verdict_unsupported"])
+OF_REWARDS = ({"response_placeholder"}, {"verdict_unsupported"})
 OBSERVED_RUN = "office_desk_birch-70b"
 
 
@@ -33,7 +35,7 @@ def numbered(rows: list[dict[str, Any]], index: int = 0) -> list[dict[str, Any]]
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All rows made for the checks, analyzed once: a run for what is found, one for what is not."""
     files = {
-        "found_rollouts.jsonl": numbered([row for row, _ in CASES.values()]),
+        "found_rollouts.jsonl": numbered([row for row, _ in FOUND.values()]),
         "unobserved_rollouts.jsonl": numbered([row for row, _ in UNOBSERVED.values()]),
     }
     return analyzed(tmp_path_factory.mktemp("judged"), files)
@@ -47,13 +49,13 @@ def healths(judged: Results) -> dict[tuple[str, int], tuple[str, list[str], list
     return {(run, task): (health, found, lacking) for run, task, health, found, lacking in rows}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", FOUND)
 def test_each_check_finds_what_is_wrong_and_nothing_else(
     healths: dict[tuple[str, int], tuple[str, list[str], list[str]]], name: str
 ) -> None:
     """A finding makes a rollout unhealthy; without one it is so whether checks could run."""
-    health, found, lacking = healths["found", list(CASES).index(name)]
-    assert found == CASES[name][1]
+    health, found, lacking = healths["found", list(FOUND).index(name)]
+    assert found == sorted(FOUND[name][1])
     assert health == ("unhealthy" if found else "unobserved" if lacking else "healthy")
 
 
@@ -69,7 +71,7 @@ def test_checks_without_evidence_are_unobserved(
 @pytest.mark.slow
 def test_reward_plays_no_part(tmp_path: Path) -> None:
     """The same rows, failed instead of passed, are as healthy as before."""
-    rows = [row for row, found in CASES.values() if found not in OF_REWARDS]
+    rows = [row for row, found in FOUND.values() if found not in OF_REWARDS]
     files = {
         f"reward{reward}_rollouts.jsonl": numbered([{**row, "reward": reward} for row in rows])
         for reward in (0, 1)
@@ -98,7 +100,7 @@ def spoilt(rng: random.Random, value: Any) -> Any:
 def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
     """Whatever stands where something else should, every rollout is judged, and findings fit."""
     rng = random.Random(1)
-    sound = [row for row, _ in CASES.values() if isinstance(row.get("ng_trajectory"), dict)]
+    sound = [row for row, _ in FOUND.values() if isinstance(row.get("ng_trajectory"), dict)]
     rows = [
         {**row, "ng_trajectory": spoilt(rng, row["ng_trajectory"])}
         for row in sound
@@ -149,71 +151,10 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("troubled"), files)
 
 
-def test_a_run_tells_what_only_all_of_it_shows(troubled: Results) -> None:
-    """Unreadable lines, stale failures, mixed models and settings, what is not scored."""
-    found = troubled.rows("""
-        select check_id, subject, evidence from health_findings
-        where run_id = 'run' and scope = 'run' order by all
-    """)
-    file, stale = "run_rollouts.jsonl", "run_rollouts_failures.jsonl"
-    assert [row[:2] for row in found] == [
-        ("record_unreadable", f"{file}:6"),
-        ("record_unreadable", f"{file}:7"),
-        ("run_incomplete", ""),
-        ("run_mixed_models", "model"),
-        ("run_mixed_settings", "temperature"),
-        ("run_stale_failure", f"{stale}:1"),
-        ("run_stale_failure", f"{stale}:2"),
-        ("run_stale_failure", f"{stale}:6"),
-    ]
-    told = {row[0]: row[2] for row in found}
-    assert told["run_incomplete"] == "3 of 6 scored"
-    assert told["run_mixed_models"] == "m1, m2"
-    assert told["run_mixed_settings"] == "0.2, 0.7"
-
-
-def test_a_wrong_figure_of_a_run_is_found(troubled: Results) -> None:
-    """The run says 0.25 where its only rollout was rewarded with 1."""
-    assert troubled.rows("""
-        select scope, check_id, evidence from health_findings where run_id = 'wrong'
-    """) == [("run", "run_reported_differs", "figures: 1, such as mean/reward")]
-
-
-def test_rollouts_of_a_troubled_run(troubled: Results) -> None:
-    """Each row of a shared key is named; the machinery's failures are, the model's own are not."""
-    found = troubled.rows("""
-        select check_id, task_id, rollout_index, subject from health_findings
-        where run_id = 'run' and scope = 'rollout' order by all
-    """)
-    assert found == [
-        ("rollout_duplicate_identity", "0", 0, "run_rollouts.jsonl:1"),
-        ("rollout_duplicate_identity", "0", 0, "run_rollouts.jsonl:2"),
-        ("rollout_infrastructure_failure", "2", 0, ""),
-        ("rollout_infrastructure_failure", "2", 1, ""),
-    ]
-
-
-def test_the_clean_rate_counts_what_is_not_unhealthy(troubled: Results) -> None:
-    """Of four recorded rollouts two are unhealthy; without rollouts there is no rate."""
-    rows = troubled.rows("""
-        select run_id, n_rollouts, n_healthy, n_unhealthy, n_unobserved, clean_rate, n_rejects,
-            n_stale_failures, n_models, coverage, n_reported_differences
-        from run_health order by run_id
-    """)
-    assert rows == [
-        ("empty", 0, 0, 0, 0, None, 0, 0, 0, None, 0),
-        ("run", 4, 0, 2, 2, 0.5, 3, 3, 2, 0.5, 0),
-        ("unsafe_run", 2, 0, 2, 0, 0.0, 0, 0, 0, None, 0),
-        ("wrong", 1, 0, 0, 1, 1.0, 0, 0, 0, None, 1),
-    ]
-
-
-def test_rewards_verified_by_force_are_found(troubled: Results) -> None:
-    """Every rollout of an unsafe run is unhealthy for it, and so is its task."""
-    assert troubled.rows("""
-        select scope, check_id, count(*) from health_findings
-        where run_id = 'unsafe_run' group by all order by all
-    """) == [("rollout", "rollout_unsafe_reward", 2), ("task", "task_consistently_unhealthy", 1)]
+@facts("troubled")
+def test_troubled_runs(troubled: Results, fact: Fact) -> None:
+    """As tests/facts/troubled.test says."""
+    fact.check(troubled)
 
 
 @pytest.mark.slow
@@ -228,16 +169,7 @@ def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [
-        (["run"], 0),
-        (["run", "--min-clean-rate", "0.5"], 0),
-        (["run", "--min-clean-rate", "0.51"], 1),
-        (["empty", "--min-clean-rate", "0"], 1),  # undefined
-        (["wrong", "--min-clean-rate", "1"], 0),
-        (["--min-clean-rate", "0.1"], 1),  # one of several
-        (["--min-clean-rate", "1.1"], 2),
-        (["nowhere"], 2),
-    ],
+    cases("health", "a_minimum_is_held"),
 )
 def test_a_minimum_is_held(troubled: Results, arguments: list[str], code: int) -> None:
     """A run below the minimum, or without a rate, ends the command with 1."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -20,12 +19,12 @@ from pipeline import outputs
 from pipeline import run as flow
 from pipeline.package.sanitize.policy import Policy
 from pipeline.package.sanitize.share import rewrite
-from tests.results import BLADE, Results, analyzed, blade, call, rollout, write
+from tests.results import BLADE, Results, analyzed, blade, call, contents, rollout, write
+from tests.simulated import simulator
 
 # Whole analyses, most of them in processes that are killed.
 pytestmark = pytest.mark.slow
 
-SIMULATOR = Path(__file__).resolve().parent.parent / "data_samples" / "simulate.py"
 OUTPUT = [
     "manifest.json",
     "metrics.json",
@@ -40,12 +39,8 @@ BUILDING = ".blade/new/warehouse.duckdb"
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """40 MB of rollouts: an analysis of some seconds."""
-    spec = importlib.util.spec_from_file_location("simulate_big", SIMULATOR)
-    assert spec is not None and spec.loader is not None
-    simulate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(simulate)
     folder = tmp_path_factory.mktemp("big")
-    simulate.write_bench(folder, shape="trajectory", n_bytes=40_000_000)
+    simulator().write_bench(folder, shape="trajectory", n_bytes=40_000_000)
     return folder
 
 
@@ -64,10 +59,6 @@ def out(earlier: Path, tmp_path: Path) -> Path:
 
 def _listing(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def _runs(out: Path) -> list[str]:
@@ -94,7 +85,7 @@ def _started(results: Path, out: Path) -> subprocess.Popen[str]:
 
 def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> None:
     """SIGKILL in the middle: the old rows are still there; the next analysis leaves no litter."""
-    before = _contents(out)
+    before = contents(out)
     running = _started(big, out)
     running.send_signal(signal.SIGKILL)
     running.communicate()
@@ -117,7 +108,7 @@ def test_a_stopped_analysis_ends_cleanly(
     big: Path, out: Path, number: int, code: int, word: str
 ) -> None:
     """Ctrl-C or SIGTERM at any moment: a word on stderr, no traceback, the old output as it was."""
-    before = _contents(out)
+    before = contents(out)
     for delay in (0.0, 0.3):
         running = _started(big, out)
         time.sleep(delay)
@@ -125,7 +116,7 @@ def test_a_stopped_analysis_ends_cleanly(
         stdout, stderr = running.communicate(timeout=60)
         assert running.returncode == code and stdout == ""
         assert f"blade: {word}" in stderr and "Traceback" not in stderr
-        assert _contents(out) == before
+        assert contents(out) == before
         assert _listing(out) == OUTPUT
 
 
@@ -154,13 +145,13 @@ def test_a_failed_build_leaves_the_old_output(
         "report": (flow.report, "texts"),
         "texts": (flow.outputs, "write"),
     }[step]
-    before = _contents(out)
+    before = contents(out)
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
     with monkeypatch.context() as patched:
         patched.setattr(owner, name, fail)
         with pytest.raises(OSError, match="no space left"):
             pipeline.analyze(results, out=out)
-    assert _contents(out) == before
+    assert contents(out) == before
 
 
 def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> None:
@@ -249,9 +240,7 @@ def _is_killed(at: int, work: Callable[..., object], *given: object) -> bool:
 
 def _shown(folder: Path) -> dict[str, bytes]:
     """What a reader sees: files by name, whether links lead to them or not."""
-    found = (path for path in folder.rglob("*") if path.is_file())
-    names = {path.relative_to(folder).as_posix(): path for path in found}
-    return {name: path.read_bytes() for name, path in names.items() if not name.startswith(".")}
+    return {name: held for name, held in contents(folder).items() if not name.startswith(".")}
 
 
 def _output(word: str, *runs: str) -> dict[str, str]:
@@ -314,8 +303,8 @@ def test_what_a_strange_folder_leads_to_is_not_touched(tmp_path: Path) -> None:
             _put(out, _output("new"))
         except pipeline.InputError as error:
             assert "in the way" in str(error)
-        assert set(_contents(outside).values()) == {b"kept"}
-        assert len(_contents(outside)) == 2
+        assert set(contents(outside).values()) == {b"kept"}
+        assert len(contents(outside)) == 2
 
 
 def test_sanitize_killed_at_any_call_changes_all_or_nothing(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pipeline.ingest.formats import labels
 from pipeline.run import run
 from pipeline.settings import Settings
 from tests import results as written
+from tests.case_files import cases
 from tests.lean import CHECKED, only
 from tests.results import Content, Outcome, Results, Row, asked, call, lines, rollout, write
 from tests.test_security import ACTIVE, EVIL, TERMINAL_ACTIVE
@@ -69,40 +70,15 @@ def counts(results: Results) -> tuple[int, ...]:
     return results.rows(query)[0]
 
 
-GOOD = [
-    (label(evidence="a/0:1#1"), ("a", "0", "BI", None, None, ["a/0:1#1"], None)),
-    (
-        {
-            "run_id": "a",
-            "task_id": "1",
-            "cause": "BI+KG",
-            "by": "review",
-            "note": "skips the check",
-        },
-        ("a", "1", "BI+KG", None, "skips the check", [], "review"),
-    ),
-    (
-        label("2", "UNEXPLAINED", intervention="verifier repair", evidence=["a/2:0", "b/x:0"]),
-        None,
-    ),
-    (
-        label(2, "TI", run_id="a", task_id="2", intervention="verifier repair", mood="calm"),
-        ("a", "2", "TI", "verifier repair", None, [], None),
-    ),
-    # That a rollout is missing is evidence: it can be cited, its events cannot.
-    (label(3, "IR", note=None, evidence=["a/3:1"]), ("a", "3", "IR", None, None, ["a/3:1"], None)),
-    (
-        {"run": "b", "task": ODD_TASK, "cause": "DA", "evidence": [f"b/{ODD_TASK}:00#1", "a/1:1"]},
-        ("b", ODD_TASK, "DA", None, None, [f"b/{ODD_TASK}:0#1", "a/1:1"], None),
-    ),
-]
+GOOD = [(case["row"], case["said"]) for case in cases("labels", "good")]
 
 
 def test_good_labels(tmp_path: Path) -> None:
     """Synonyms, integers and mixed causes are read; byte-order marks and blank lines do no harm."""
     text = "\ufeff" + lines(row for row, _ in GOOD) + "\n \t\n\r\n"
     results = analyzed(tmp_path, {**runs(), "labels.jsonl": text})
-    assert results.rows(f"select {SAID} from labels") == [said for _, said in GOOD if said]
+    found = results.rows(f"select {SAID} from labels")
+    assert [list(row) for row in found] == [said for _, said in GOOD if said]
     assert results.column("select source_line from labels") == [1, 2, 4, 5, 6]
     assert set(results.column("select source_file from labels")) == {"labels.jsonl"}
     assert reasons(results) == {3: "evidence b/x:0: run b has no task x"}
@@ -113,32 +89,7 @@ BAD: list[tuple[Any, str]] = [
     (b'{"run": "a"', "not JSON: Expecting ',' delimiter at column 12"),
     (b"\xff{}", "not UTF-8 at byte 1"),
     (b"[" * 100_000, "not JSON: nested too deeply"),
-    ([1], "not a JSON object but a list"),
-    ("text", "not a JSON object but a string"),
-    ({"task": 0, "cause": "BI"}, "run is missing"),
-    ({"run": 7, "task": 0, "cause": "BI"}, "run is a number, not a string"),
-    (label([0]), "task is a list, not a string or a whole number"),
-    (label(0, run_id="b"), "run and run_id differ"),
-    (label(0, "bi"), "unknown cause 'bi': it is one of KG, UK, BI, TI, IR, DA, UNEXPLAINED, or "),
-    (label(0, "BI+BI"), "unknown cause 'BI+BI': "),
-    (label(0, "BI+UNEXPLAINED"), "unknown cause 'BI+UNEXPLAINED': "),
-    (label(note={"a": 1}), "note is an object, not a string"),
-    (label(intervention="luck"), "unknown intervention 'luck': it is one of harness, prompt, "),
-    (label(evidence=5), "evidence is a number, not RUN/TASK:ROLLOUT[#SEQ]"),
-    (label(evidence="see above"), "evidence 'see above' is not RUN/TASK:ROLLOUT[#SEQ]"),
-    (label(evidence="a/0:" + "9" * 101), "evidence 'a/0:9999999999999"),
-    (label(evidence=f"a/0:{10**19}"), f"evidence a/0:{10**19}: the task has no rollout 9223372"),
-    (label(evidence=f"a/0:0#{10**19}"), f"evidence a/0:0#{10**19}: the rollout has no event 92233"),
-    ({"run": "A", "task": 0, "cause": "BI"}, "there is no run A"),
-    (label(9), "run a has no task 9"),
-    (label(evidence="c/0:0"), "evidence c/0:0: there is no run c"),
-    (label(evidence="a/9:0"), "evidence a/9:0: run a has no task 9"),
-    (label(evidence="a/0:2"), "evidence a/0:2: the task has no rollout 2"),
-    (label(evidence=["a/0:0#1", "a/0:0#2"]), "evidence a/0:0#2: the rollout has no event 2, they "),
-    (label(evidence="a/0:0#0"), "evidence a/0:0#0: the rollout has no event 0, they are 1 to 1"),
-    (label(evidence="a/3:1#1"), "evidence a/3:1#1: the rollout has no events"),
-    (label(9, evidence=["c/0:0", "a/0:2"]), "run a has no task 9"),
-    (label(evidence=["a/0:2", "c/0:0"]), "evidence a/0:2: the task has no rollout 2"),
+    *cases("labels", "bad"),
 ]
 
 

@@ -11,6 +11,7 @@ from unittest import mock
 import duckdb
 import pytest
 
+from tests.case_files import cases
 from tests.results import BLADE, call, rollout, write
 
 PAIR = ("quick_math_aster-8b", "quick_math_birch-70b")
@@ -35,14 +36,7 @@ def test_a_query_that_asks_too_much(demo: Path, arguments: list[str], said: list
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["analyze", ".", "--jobs", "1000000"],
-        ["analyze", ".", "--pass-threshold", "nan"],
-        ["health", "--min-clean-rate", "nan"],
-        ["sql", "from runs", "--timeout", "nan"],
-        ["sql", "from runs", "--timeout", "0"],
-        ["compare", "a", "b", "--margin", "inf"],
-    ],
+    cases("limits", "numbers_that_are_none"),
 )
 def test_numbers_that_are_none(arguments: list[str]) -> None:
     """A usage error."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,16 +11,13 @@ from typing import Any
 import pytest
 
 from tests import loaded, reference
+from tests.case_files import cases
+from tests.conftest import CORPUS, needs_corpus
+from tests.results import write
+from tests.simulated import simulator
 
-ROOT = Path(__file__).resolve().parent.parent
 Row = dict[str, Any]
-CORPUS = ROOT.parent / "shared" / "corpus"
-needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the public corpus is not here")
-
-spec = importlib.util.spec_from_file_location("simulate", ROOT / "data_samples" / "simulate.py")
-assert spec is not None and spec.loader is not None
-simulate = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(simulate)
+simulate = simulator()
 
 
 READINGS = {
@@ -133,73 +129,17 @@ def test_simulated_results_are_loaded_as_read(
         assert found.failures and found.expected
 
 
-MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
-CALL = {"type": "function_call", "name": "f", "call_id": "c1", "arguments": '{"a": 1}'}
 SHAPES: dict[str, object] = {
-    "null": None,
-    "text": "plain text",
-    "empty text": "",
-    "bare list": [MESSAGE],
-    "object without output": {"model": "m"},
-    "null output": {"output": None},
-    "text output": {"output": "plain"},
-    "one item": {"output": MESSAGE},
-    "no items": {"output": []},
-    "nested": {"output": [[MESSAGE, [CALL]], [], CALL]},
-    "text item": {"output": ["said"]},
-    "item without type": {"output": [{"role": "user", "content": "asked"}]},
-    "unknown type": {"output": [MESSAGE, {"type": "web_search", "n": [1, {"a": float("nan")}]}]},
-    "no content": {"output": [{"type": "message", "role": "assistant"}]},
-    "null content": {"output": [{"type": "message", "content": None}]},
-    "no parts": {"output": [{"type": "message", "content": []}]},
-    "one part": {"output": [{"type": "message", "content": {"text": "t"}}]},
-    "mixed parts": {
-        "output": [
-            {"type": "message", "content": ["a", {"text": "b"}, {"refusal": "c"}, {"type": "x"}]}
-        ]
-    },
-    "user message last": {
-        "output": [MESSAGE, {"type": "message", "role": "user", "content": "more"}]
-    },
-    "call": {"output": [CALL, {"type": "function_call_output", "call_id": "c1", "output": "ok"}]},
-    "object arguments": {"output": [{**CALL, "arguments": {"a": [1.5, None]}}]},
-    "no arguments": {"output": [{**CALL, "arguments": None}]},
-    "object result": {"output": [{"type": "function_call_output", "output": {"exit_code": 2}}]},
-    "list result": {"output": [{"type": "function_call_output", "output": [{"text": "t"}]}]},
-    "failed result": {"output": [{"type": "function_call_output", "output": '{"returncode": 1}'}]},
-    "good result": {"output": [{"type": "function_call_output", "output": '{"found": "error"}'}]},
+    **cases("load_shapes", "shapes"),
     "NUL": {"output": [{"type": "function_call_output", "output": "a\0b"}]},
     "half a character": {"output": [{"type": "function_call_output", "output": "a\ud800b"}]},
-    "summary": {"output": [{"type": "reasoning", "summary": [{"text": "a"}, {"text": "b"}]}]},
-    "thought in content": {
-        "output": [{"type": "reasoning", "summary": [], "content": [{"text": "c"}]}]
-    },
-    "other case": {"OUTPUT": [MESSAGE], "output": [{**CALL, "TYPE": "x", "Name": "g"}]},
-    "odd scalars": {
-        "output": [],
-        "usage": 5,
-        "model": {},
-        "status": [],
-        "created_at": "x",
-        "incomplete_details": "x",
-    },
-    "token text": {"output": [], "usage": {"input_tokens": "5", "output_tokens": True}},
-    "other token names": {"output": [], "usage": {"prompt_tokens": 7, "completion_tokens": 0}},
-    "no tokens": {"output": [], "usage": {"input_tokens": 0, "output_tokens": 0}},
-    "placeholder model": {"output": [], "model": "policy_model"},
 }
 
 
 def check_rows(rows: list[bytes], folder: Path) -> loaded.Loaded:
     """Check one file of these rows."""
-    return check(_folder(rows, folder), folder / "out")
-
-
-def _folder(rows: list[bytes], folder: Path) -> Path:
-    results = folder / "results"
-    results.mkdir()
-    (results / "shapes_rollouts.jsonl").write_bytes(b"\n".join(rows) + b"\n")
-    return results
+    results = write(folder / "results", {"shapes_rollouts.jsonl": b"\n".join(rows) + b"\n"})
+    return check(results, folder / "out")
 
 
 def indexed(number: int, rest: str) -> bytes:
@@ -225,22 +165,7 @@ SCORES = "0 1 -0.0 0.9999999999999998 1e-320 -100 3 12345678901234567890123".spl
 NO_SCORES = 'null NaN Infinity -Infinity 1e999 true "1.0" [1] {"a":1}'.split()
 REWARDS = [*SCORES, *NO_SCORES, "9" * 400]
 
-FIELDS = [
-    '"x": 1, "X": 2',
-    '"Reward": 0, "RESPONSE": 5',
-    '"reward": 0',
-    '"x": {"a": 1, "a": 2}',
-    '"a.b": 2, "a\\"b": 3, "*": 4, "$": 5, "it\'s": 6, "--": 7',
-    '"x": "\\u0000", "y\\u0000z": 1, "y": 2',
-    '"x": 12345678901234567890123, "y": 1e999, "z": 0.1000000000000000055',
-    '"x": [NaN, -Infinity], "y": NaN',
-    '"agent_ref": "x", "skills_ref": 5, "ng_perf": [], "metadata": 1',
-    '"agent_ref": {"name": "  "}, "verifier_metadata": [1]',
-    '"responses_create_params": 5',
-    '"responses_create_params": {"input": [5, "x", null, {"role": 5, "content": {}}]}',
-    '"x": ", ]", "y": ": NaN,"',
-    '"x": null',
-]
+FIELDS = cases("load_reference", "fields")
 
 
 @pytest.fixture(
@@ -370,10 +295,8 @@ def test_odd_value_does_not_end_the_analysis(
 ):
     """No field of a row, however odd, keeps the rows from being loaded: each in its own file."""
     set_reading(reading, monkeypatch)
-    results = tmp_path / "results"
-    results.mkdir()
-    for name, rest in NOT_FATAL[reading].items():
-        (results / f"{name}_rollouts.jsonl").write_bytes(indexed(1, rest) + b"\n")
+    files = {f"{name}_rollouts.jsonl": indexed(1, it) for name, it in NOT_FATAL[reading].items()}
+    results = write(tmp_path / "results", files)
     assert len(check(results, tmp_path / "out").rollouts) == len(NOT_FATAL[reading])
 
 

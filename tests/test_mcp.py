@@ -19,12 +19,12 @@ from pipeline import open_warehouse
 from pipeline.text import ACTIVE
 from pipeline.view.mcp import MOST_CHARACTERS, bounded, made
 from tests import hostile
-from tests.conftest import needs_corpus
+from tests.case_files import cases
 from tests.lean import LOADED
 from tests.results import BLADE, analyzed, blade, call, rollout
 
 TOOLS = ["runs", "schema", "sql", "task", "rollout", "compare", "failures", "health"]
-ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
+ASTER = "office_desk_aster-8b"
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}}
 HELLO |= {"clientInfo": {"name": "test", "version": "0"}}
 
@@ -137,21 +137,16 @@ def test_sql_is_bounded_and_counted(demo: Path) -> None:
         long = await agent.ask("sql", query="select repeat('x', 100000) as text")
         assert long["rows"][0]["text"].endswith("x… (100,000 characters)")
         assert (await agent.ask("sql", query="explain select 1"))["n_rows"] == 1
+        first, rest = [await agent.ask("runs", offset=n, limit=3) for n in (0, 3)]
+        assert [len(page["runs"]) for page in (first, rest)] == [3, 1] and "offset" in first["more"]
+        assert rest["n_runs"] == 4 and "more" not in rest
 
     talk(demo, look)
 
 
 @pytest.mark.parametrize(
     ("query", "message"),
-    [
-        ("from rolouts", "Did you mean rollouts?"),
-        ("create table x as select 1", "the warehouse is read-only"),
-        ("from read_csv('/etc/passwd')", "file system operations are disabled"),
-        ("attach '/tmp/x.duckdb'", "the warehouse is read-only"),
-        ("select 1; select 2", "only the last would be answered"),
-        ("set memory_limit = '100GB'", "the warehouse is read-only"),
-        ("", "the query is empty"),
-    ],
+    cases("mcp", "sql_only_reads"),
 )
 def test_sql_only_reads(demo: Path, query: str, message: str) -> None:
     """What would write or read elsewhere, and what is wrong, is refused with what to do."""
@@ -341,78 +336,3 @@ def test_without_the_extra(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "pipeline.view.mcp")
     done = call("mcp", "--warehouse", demo)
     assert done.code == 2 and "pip install 'blade-eval[mcp]'" in done.stderr
-
-
-@needs_corpus
-@pytest.mark.slow
-def test_five_questions_about_real_results(corpus: Path) -> None:
-    """An agent answers by tools alone what SQL on the rollouts themselves says."""
-
-    async def answer(agent: Agent) -> list[Any]:
-        # 1. Which runs have no figure for pass@1, and why? They have no pass threshold or no score.
-        found: list[dict[str, Any]] = []
-        page: dict[str, Any] = {"more": ""}
-        while "more" in page:
-            page = await agent.ask("runs", offset=len(found), limit=30)
-            found += page["runs"]
-        assert len(found) == page["n_runs"]
-        undefined = sorted(run["run_id"] for run in found if run["pass_at_1"] is None)
-        # 2. Of the airline tasks, how many pass always, sometimes and never?
-        (airline,) = [run for run in found if run["benchmark"] == "tau_airline"]
-        buckets = [airline[f"n_{name}_tasks"] for name in ("always", "sometimes", "never")]
-        # 3. What is its commonest failure mode, and in how many attempts?
-        (failing,) = (await agent.ask("failures", run=airline["run_id"]))["runs"]
-        mode = failing["modes"][0]
-        # 4. The example of it: what is the last thing that was said there?
-        cited = mode["example"].partition("#")[0]
-        n_events = (await agent.ask("rollout", citation=cited))["n_events"]
-        last = (await agent.ask("rollout", citation=f"{cited}#{n_events}"))["event"]
-        # 5. By how much do two coding agents differ, and is it sure?
-        compared = await agent.ask("compare", base="example_hermes", candidates=["example_pi"])
-        change = compared["comparisons"][0]
-        sure = change["ci_new_tasks"] is not None and change["verdict"] != "inconclusive"
-        return [undefined, buckets, (mode["mode"], mode["n_rollouts"]), last["text"],
-                (round(change["delta"], 9), sure)]  # fmt: skip
-
-    undefined, buckets, mode, last, change = talk(corpus, answer)
-    assert undefined == [
-        run_id
-        for (run_id,) in rows(
-            corpus,
-            """
-            select run_id from runs left join rollouts using (run_id)
-            group by run_id having count(is_pass) = 0 order by run_id
-            """,
-        )
-    ]
-    ((*counted,),) = rows(
-        corpus,
-        """
-        select count(*) filter (n = 4), count(*) filter (n between 1 and 3), count(*) filter (n = 0)
-        from (select count(*) filter (reward = 1) as n from rollouts
-              where run_id = 'gpt-4o' group by task_id)
-        """,
-    )
-    assert buckets == counted == [10, 26, 14]
-    assert [mode] == rows(
-        corpus,
-        """
-        select mode, count(*) as n from rollout_modes where run_id = 'gpt-4o' and is_primary
-        group by mode order by n desc, mode limit 1
-        """,
-    )
-    ((text,),) = rows(
-        corpus,
-        f"""
-        select arg_max(text, seq) from events
-        semi join (
-            select run_id, task_id, rollout_index from rollout_modes
-            where run_id = 'gpt-4o' and mode = '{mode[0]}' and is_primary
-            order by task_id, rollout_index limit 1
-        ) using (run_id, task_id, rollout_index)
-        """,
-    )
-    assert last == text
-    query = "select run_id, avg(reward::int) from rollouts group by run_id"
-    passed = dict(rows(corpus, f"from ({query}) where run_id in ('example_pi', 'example_hermes')"))
-    assert change == (round(passed["example_pi"] - passed["example_hermes"], 9), False)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests import metrics_reference as reference
 from tests import reference_run, results, uncertainty_reference
+from tests.fact_files import Fact, facts
 from tests.generated_runs import scored
 from tests.reference_run import Rollout, Run
 from tests.results import Results, Row, asked, rollout
@@ -24,15 +24,6 @@ MANY = 1024
 PASSED_OF_MANY = {"rare": 1, "even": 512, "sure": 1023, "none": 0, "all": 1024}
 # How many of 302 tasks passed so many of 5 times.
 PASSES_OF_FIVE = {0: 160, 1: 34, 2: 25, 3: 26, 4: 27, 5: 30}
-CLASSES = {
-    "transient": True,
-    "remote_agent_error": True,
-    "judge_failed": True,
-    "timeout_exceeded": False,
-    "legitimate": False,
-    "incomplete": False,
-    "skipped": False,
-}
 
 
 def binary(passed: int, n: int) -> list[float]:
@@ -79,13 +70,6 @@ def edges(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("edges"), files())
 
 
-def figures(edges: Results, run_id: str) -> dict[str, Any]:
-    """The row of run_metrics."""
-    names = edges.column("select column_name from (describe run_metrics)")
-    (row,) = edges.rows(f"from run_metrics where run_id = '{run_id}'")
-    return dict(zip(names, row, strict=True))
-
-
 @pytest.mark.parametrize(("run_id", "passed"), PASSED_OF_MANY.items())
 def test_a_thousand_repeats(edges: Results, run_id: str, passed: int) -> None:
     """pass@k and pass^k of 1,024 repeats are exact to twelve digits for every k."""
@@ -111,59 +95,10 @@ def test_best_of_a_thousand(edges: Results) -> None:
         assert found[k - 1] == (k, pytest.approx(exact, abs=1e-12))
 
 
-def test_no_task(edges: Results) -> None:
-    """An empty file is a run of no task: counts are 0, every figure is undefined."""
-    row = figures(edges, "nothing")
-    counts = {name: row[name] for name in ("n_tasks", "n_rollouts", "n_scored", "n_passed")}
-    assert set(counts.values()) == {0}
-    levels = "pass_at_1 rollout_pass_rate pass_at_k mean_reward consistency coverage retry_value k"
-    assert {row[name] for name in levels.split()} == {None}
-    for relation in ("denominators", "pass_curve", "estimates", "task_outcomes"):
-        assert edges.rows(f"from {relation} where run_id = 'nothing'") == []
-
-
-def test_nothing_scored(edges: Results) -> None:
-    """Rows without a usable reward are unscored tasks, missing, and never a zero."""
-    row = figures(edges, "unusable")
-    assert (row["n_rollouts"], row["n_scored"], row["n_unscored"]) == (3, 0, 3)
-    assert (row["n_tasks"], row["n_missing_tasks"], row["n_never_tasks"]) == (2, 2, 0)
-    assert row["pass_at_1"] is row["rollout_pass_rate"] is row["mean_reward"] is None
-
-
-def test_nothing_came_back(edges: Results) -> None:
-    """What was asked and never answered is missing: coverage 0, pass figures undefined."""
-    row = figures(edges, "lost")
-    assert (row["n_expected"], row["n_missing"], row["n_missing_tasks"]) == (6, 6, 3)
-    assert row["coverage"] == 0 and row["consistency"] == 0 and row["pass_at_1"] is None
-    found = edges.rows("""
-        select policy, n_rollouts, n_left_out, pass_at_1, pass_at_1_worst, pass_at_1_best
-        from denominators where run_id = 'lost' order by policy
-    """)
-    assert found == [
-        ("counted_as_fail", 6, 0, 0.0, 0.0, 0.0),
-        ("dropped", 0, 6, None, 0.0, 1.0),
-        ("infrastructure_dropped", 0, 6, None, 0.0, 1.0),
-    ]
-
-
-def test_nearly_one_passes(edges: Results) -> None:
-    """A reward within 1e-9 of the threshold passes, one 2e-9 below does not."""
-    found = edges.rows(
-        "select n_passed from task_outcomes where run_id = 'nearly' order by task_id"
-    )
-    assert found == [(1,), (2,)]
-
-
-def test_published_distribution(edges: Results) -> None:
-    """302 tasks x 5 with the published passes give the published curve."""
-    found = edges.column(
-        "select round(pass_at, 6) from pass_curve where run_id = 'of_five' order by k"
-    )
-    assert found == [0.278146, 0.369205, 0.416887, 0.447682, 0.470199]
-    row = figures(edges, "of_five")
-    counts = tuple(row[f"n_{name}_tasks"] for name in reference.BUCKETS)
-    assert counts == (30, 112, 160, 0) and row["n_rollouts"] == 1510
-    assert row["retry_value"] == pytest.approx(142 / 302 - 420 / 1510)
+@facts("edges")
+def test_edges(edges: Results, fact: Fact) -> None:
+    """As tests/facts/edges.test says."""
+    fact.check(edges)
 
 
 @pytest.mark.slow

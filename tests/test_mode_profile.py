@@ -12,9 +12,11 @@ from pipeline import open_warehouse, profile
 from pipeline.errors import UsageError
 from pipeline.profile import ASKABLE, Profile, check_predicates
 from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
-from pipeline.profile.contents import UNEXPLAINED, built_in
+from pipeline.profile.contents import built_in
 from pipeline.profile.tables import rules
+from tests.case_files import FOLDER, cases
 from tests.conftest import ROOT
+from tests.fact_files import check
 from tests.mode_cases import no, ok, padded
 from tests.results import analyzed, rollout
 
@@ -51,38 +53,7 @@ def test_own_modes_go_first() -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        ("mode = 'A'\nwhen = 'true'\nwhy = 1", ": failure_mode[0].why is not a key of this file."),
-        ("mode = 'A'", ": failure_mode[0]: this failure mode has no when."),
-        ("when = 'true'", ": failure_mode[0]: this failure mode has no mode."),
-        (
-            "mode = 'A'\nwhen = 'true'\ncause = 'XX'",
-            ': failure_mode[0].cause is "XX", expected one',
-        ),
-        ("mode = 'A'\nwhen = 'true'\nseverity = 0", ": failure_mode[0].severity is 0, expected an"),
-        (
-            "mode = 'A'\nintervention = 'hope'\nwhen = 'true'",
-            ': failure_mode[0].intervention is "hope"',
-        ),
-        ("mode = 'A'\nsignal = 'loud'\nwhen = 'true'", ': failure_mode[0].signal is "loud"'),
-        (
-            "mode = 'A'\nevidence = 'n_turns'\nwhen = 'true'",
-            ': failure_mode[0].evidence is "n_turns"',
-        ),
-        (
-            "mode = 'UNEXPLAINED'\nwhen = 'true'",
-            ": failure_mode[0].mode: UNEXPLAINED is what no rule explains.",
-        ),
-        ("mode = 'A'\nwhen = ''", ': failure_mode[0].when is "", expected a SQL predicate.'),
-        (
-            "mode = 'A'\nwhen = 'true'\n[[failure_mode]]\nwhen = 'false'\nmode = 'A'",
-            ': failure_mode[1].mode: failure_mode names "A" twice.',
-        ),
-        *(
-            (f"mode = {name!r}\nwhen = 'true'", ": failure_mode[0].mode is ")
-            for name in ("two words", "9A", "A" * 61, "<b>")
-        ),
-    ],
+    cases("mode_profile", "wrong_modes"),
 )
 def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
     """What a mode may not say is refused with its key."""
@@ -94,38 +65,7 @@ def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
 
 def test_own_modes(tmp_path: Path) -> None:
     """A mode of one's own asks features and long texts, replaces one built in, can be primary."""
-    content = """\
-        [[failure_mode]]
-        mode = "EUROS"
-        title = "paid in euros"
-        when = '''contains(final_text, 'EUR') and verifier ->> '$.currency' = 'USD'
-            and answer is null'''
-        cause = "KG"
-        severity = 99
-        intervention = "training"
-        evidence = "final_text"
-        always = true
-
-        [[failure_mode]]
-        mode = "USUAL"
-        when = "n_tool_calls > 0 or n_checks_failed > 3 or list_contains(failed_check_names, 'a')"
-
-        [[failure_mode]]
-        mode = "NO_ACTION"
-        when = "n_tool_calls = 0 and calls_by_tool['x'] is null and task_id = '1'"
-        severity = 98
-        evidence = "last_seq"
-
-        [[failure_mode]]
-        mode = "NEVER"
-        when = '''cast(failure_message as bigint) > 0
-            or case when sandbox_error is not null then 'a' end = 'a' '''
-
-        [[failure_mode]]
-        mode = "VERIFIER"
-        when = "length(verifier) > 300"
-        evidence = "verifier"
-        """
+    content = (FOLDER / "own_modes_blade.toml").read_text(encoding="utf-8")
     paid = ("pay", {}, "ok")
     rows = [
         rollout(0, 0, **no(paid, "EUR 5" + "!" * 500, currency="USD")),
@@ -136,28 +76,7 @@ def test_own_modes(tmp_path: Path) -> None:
     ]
     files = {"a_rollouts.jsonl": padded("a", rows, ok(paid, "Fine.")), "blade.toml": content}
     found = analyzed(tmp_path, files, needs=["rollout_modes", "failure_modes", "mode_tests"])
-    told = found.rows("""
-        select task_id, mode, cause, severity, intervention, evidence_seq, left(snippet, 9),
-            length(snippet), n_characters
-        from rollout_modes where is_primary order by task_id
-    """)
-    assert told == [
-        ("0", "EUROS", "KG", 99, "training", None, "EUR 5!!!!", 240, 505),
-        ("1", "NO_ACTION", UNEXPLAINED, 98, None, 1, "Nothing.", 8, 8),
-        ("2", UNEXPLAINED, UNEXPLAINED, 0, None, None, None, None, None),
-        ("3", "VERIFIER", UNEXPLAINED, 50, None, None, '{"log":"x', 240, 410),
-    ]
-    assert found.one("select title from failure_modes where mode = 'EUROS'") == "paid in euros"
-    # What is declared and does not count is told, with its counts; what is built in stays so.
-    counted = found.rows("""
-        select sign, n_signed, n_signed_failed, n_passes, is_always, is_counted from mode_tests
-        where source = 'profile' order by sign
-    """)
-    assert counted == [
-        ("EUROS", 2, 1, 13, True, True),
-        ("USUAL", 15, 2, 13, False, False),
-        ("VERIFIER", 1, 1, 13, False, True),
-    ]
+    check(found, "own_modes")
 
 
 def test_built_in_modes_are_documented() -> None:

@@ -14,6 +14,7 @@ import pytest
 from pipeline.profile.contents import built_in
 from tests import mode_cases
 from tests.conftest import needs_corpus
+from tests.fact_files import Fact, facts
 from tests.mode_cases import CLEAN, LOOKED, SPENT, answers, no, ok, padded
 from tests.results import Results, Row, analyzed, asked, failure, rollout
 
@@ -62,14 +63,6 @@ def modes_of(found: Results, run: str) -> dict[tuple[str, int], dict[str, bool]]
     for task, index, mode, is_primary in found.rows(query):
         held[task, index][mode] = is_primary
     return held
-
-
-def primaries(found: Results, run: str) -> dict[tuple[str, int], str]:
-    """The primary mode of each attempt of a run."""
-    held = modes_of(found, run)
-    return {
-        key: mode for key, given in held.items() for mode, is_first in given.items() if is_first
-    }
 
 
 @pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
@@ -126,7 +119,7 @@ def test_without_a_transcript_nothing_is_said_of_it(name: str, cases: Results) -
 
 def test_every_mode_has_a_case() -> None:
     """Each built-in mode is shown, by a case or by an attempt that has no row to judge."""
-    shown = {case.mode for given in mode_cases.BENCHMARKS.values() for case in given}
+    shown = {case["mode"] for given in mode_cases.BENCHMARKS.values() for case in given}
     shown |= {mode for mode in GRID.values() if mode} | {"DUPLICATE_PROMPT"}
     assert set(RULES) | {"UNEXPLAINED"} == shown
 
@@ -186,11 +179,12 @@ def others(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_attempts_without_a_verdict(others: Results) -> None:
     """Missing, unreadable, failed and unscored attempts have modes; a later score goes before."""
-    found = {task: mode for (task, _), mode in primaries(others, "grid").items()}
-    assert found == {task: mode for task, mode in GRID.items() if mode}
-    query = "select task_id, snippet from rollout_modes where is_primary and run_id = 'grid'"
-    told = dict(others.rows(query))
-    assert told["2"] == "judge: HTTP 429" and told["3"] == "ran out of time"
+    query = "select task_id, mode, snippet from rollout_modes where is_primary and run_id = 'grid'"
+    found = {task: (mode, told) for task, mode, told in others.rows(query)}
+    assert {task: mode for task, (mode, _) in found.items()} == {
+        task: mode for task, mode in GRID.items() if mode
+    }
+    assert (found["2"][1], found["3"][1]) == ("judge: HTTP 429", "ran out of time")
     stale = others.rows("""
         select failure_class, failure_message, is_timed_out from rollout_features
         where run_id = 'grid' and task_id in ('7', '8')
@@ -216,16 +210,10 @@ def twins() -> list[Row]:
     return [{**row, "tone": "wet" if row["_ng_task_index"] > 1 else "dry"} for row in rows]
 
 
-def test_twin_prompts(others: Results) -> None:
-    """An answer that is right by the twin's reference is the data's fault; another one is not."""
-    assert primaries(others, "twins") == {
-        ("0", 0): "DUPLICATE_PROMPT",
-        ("0", 1): "UNSTABLE_ANSWER",
-        ("1", 1): "DUPLICATE_PROMPT",
-        ("2", 0): "WRONG_ANSWER",
-    }
-    query = "select distinct task_id, twin_task_id from rollout_features where run_id = 'twins'"
-    assert sorted(others.rows(query)) == [("0", "1"), ("1", "0"), ("2", None), ("3", None)]
+@facts("modes")
+def test_others(others: Results, fact: Fact) -> None:
+    """As tests/facts/modes.test says."""
+    fact.check(others)
 
 
 def fields() -> list[Row]:
@@ -251,45 +239,6 @@ def fields() -> list[Row]:
         for index, given in enumerate(attempts)
     ]
     return padded("fields", rows, ok(*CLEAN, tests={"lint": True, "own": True, "runs": True}))
-
-
-def test_modes_of_the_record(others: Results) -> None:
-    """Values of outcome fields and shared checks are modes of their own, by the same test."""
-    found = Counter(primaries(others, "fields").values())
-    assert found == {
-        "end_status=agent_timeout": 3,
-        "gate=strict": 5,
-        "gate=closed": 1,
-        "tone=wet": 1,
-        "check=lint": 3,
-        "NEAR_MISS": 1,
-        # Two failures are too few for a reason, and a tone that passes share is none.
-        "UNEXPLAINED": 3,
-    }
-    tests = others.rows("""
-        select sign, source, is_always, is_description, is_counted, round(p_value, 6)
-        from mode_tests where benchmark = 'fields' and sign like '%=%' order by sign
-    """)
-    assert tests == [
-        ("check=lint", "check", False, True, True, None),
-        ("end_status=agent_timeout", "record", True, False, True, None),
-        ("end_status=oom_killed", "record", True, False, False, None),
-        ("gate=closed", "record", False, True, True, None),
-        ("gate=loose", "record", False, False, False, 1),
-        # Of the 252 ways to place five signs all are failures in one.
-        ("gate=strict", "record", False, False, True, round(1 / 252, 6)),
-        ("tone=dry", "record", False, False, False, 1),
-        ("tone=wet", "record", False, True, True, None),
-    ]
-    shown = others.rows("""
-        select distinct mode, cause, snippet from rollout_modes
-        where run_id = 'fields' and mode in ('end_status=agent_timeout', 'check=lint')
-            and task_id in ('0', '7') order by all
-    """)
-    assert shown == [
-        ("check=lint", "UNEXPLAINED", "2 of 3 checks failed: lint, own"),
-        ("end_status=agent_timeout", "BI", "agent_timeout"),
-    ]
 
 
 def every_row(path: Path, query: str) -> list[dict[str, Any]]:

@@ -6,19 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.cause_attempts import MISSING, SENT, Attempt, calls, fails, passes, says, truncated
-from tests.cause_results import Case, files
+from tests.cause_cases import MISSING, NAMED, Attempt, Case, fails, files, passes, truncated
+from tests.fact_files import Fact, check, facts
 from tests.results import Results, analyzed, called, rollout
 from tests.results import call as run
 
-WROTE = calls("write", path="main.py")
+WROTE, LOOKED = ["write", {"path": "main.py"}, "ok"], ["look", {}, "ok"]
+SENT = NAMED["sent"]
 
 
 def breaks(line: int, told: str, reward: float) -> Attempt:
     """An attempt whose own test breaks off, and the verifier's words on it."""
     error = f"Traceback (most recent call last)\nIndexError: line {line} of /srv/{line}/x/main.py"
-    test = calls("test", error)
-    return fails(WROTE, test, says("It should work."), reward=reward, test_output=told)
+    test = ["test", {}, error]
+    return fails(WROTE, test, "It should work.", reward=reward, test_output=told)
 
 
 # Three attempts with parts of a reward; the second gets furthest. All write and test, and two meet
@@ -26,21 +27,19 @@ def breaks(line: int, told: str, reward: float) -> Attempt:
 GRADED = [
     breaks(12, "2 passed, 8 failed in 3s", 0.2),
     breaks(977, "ran 10: PASS=4 FAIL=6", 0.4),
-    fails(
-        WROTE, calls("look"), calls("test"), says("Fine."), reward=0.1, test_output="PASS=1 FAIL=9"
-    ),
+    fails(WROTE, LOOKED, ["test", {}, "ok"], "Fine.", reward=0.1, test_output="PASS=1 FAIL=9"),
 ]
 # Rewards that say nothing: the checks tell which is best.
 EVEN = [
-    fails(SENT, says("4"), extracted_answer="4", tests_passed=1, tests_total=5),
-    fails(SENT, says("4"), extracted_answer="4", tests_passed=3, tests_total=5),
+    fails(SENT, "4", extracted_answer="4", tests_passed=1, tests_total=5),
+    fails(SENT, "4", extracted_answer="4", tests_passed=3, tests_total=5),
     MISSING,
 ]
 # Most are cut off before the verifier sees them; nothing is alike.
 MIXED = [
-    truncated(SENT, says("one"), extracted_answer="1"),
-    truncated(calls("look"), says("two"), extracted_answer="2"),
-    fails(SENT, says("three")),
+    truncated(SENT, "one", extracted_answer="1"),
+    truncated(LOOKED, "two", extracted_answer="2"),
+    fails(SENT, "three"),
 ]
 TASKS = [(GRADED, [passes(SENT), passes(SENT)]), (EVEN, [fails(SENT)]), (MIXED, [])]
 
@@ -52,46 +51,10 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("never"), files(cases), needs=["never_dives"])
 
 
-def dive(found: Results, task: int, columns: str) -> tuple[object, ...]:
-    """Some columns of a task's row."""
-    query = f"select {columns} from never_dives where run_id = 'code_a' and task_id = '{task}'"
-    (row,) = found.rows(query)
-    return row
-
-
-def test_tasks_that_never_pass(found: Results) -> None:
-    """Each has a row for each run that scored it; those that pass somewhere are no exception."""
-    assert found.rows("select run_id, task_id, n_scored from never_dives order by all") == [
-        ("code_a", "0", 3),
-        ("code_a", "1", 2),
-        ("code_a", "2", 3),
-        ("code_b", "1", 1),
-    ]
-
-
-def test_where_they_stop(found: Results) -> None:
-    """The last stage most rollouts get to, and the mode most of them have."""
-    columns = "last_stage, n_at_last_stage, mode, n_with_mode"
-    assert dive(found, 0, columns) == ("received feedback", 3, "CHECKS_FAILED", 3)
-    assert dive(found, 2, "last_stage, n_at_last_stage") == ("attempted the core action", 2)
-
-
-def test_what_they_share(found: Results) -> None:
-    """The error under one name, the tools that all of them call, the answer that all give."""
-    signature = "IndexError: line <n> of <path>"
-    columns = "error_signature, n_with_error, shared_tools, shared_answer"
-    assert dive(found, 0, columns) == (signature, 2, ["test", "write"], None)
-    assert dive(found, 1, columns) == (None, 0, ["send"], "4")
-    assert dive(found, 2, columns) == (None, 0, [], None)
-
-
-def test_the_best(found: Results) -> None:
-    """By reward, then by checks, which are read from counts and from the verifier's words."""
-    columns = "best_rollout, best_reward, n_checks_passed, n_checks"
-    assert dive(found, 0, columns) == ("code_a/0:1", 0.4, 4, 10)
-    assert dive(found, 1, columns) == ("code_a/1:1", 0.0, 3, 5)
-    # Nothing but how far it got tells the third apart.
-    assert dive(found, 2, columns) == ("code_a/2:2", 0.0, None, None)
+@facts("never_dives")
+def test_dives(found: Results, fact: Fact) -> None:
+    """As tests/facts/never_dives.test says."""
+    fact.check(found)
 
 
 @pytest.mark.slow
@@ -120,23 +83,7 @@ def test_the_first_wrong_step(tmp_path: Path) -> None:
         rollout(3, 0, reward=0.0, output=second),
     ]
     found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["never_dives"])
-    columns = "wrong_kind, wrong_name, wrong_seq, wrong_detail, n_wrong_alike, best_rollout"
-    assert found.rows(f"select {columns} from never_dives order by task_id") == [
-        ("differs", "book", 1, 'to: expected "SEA", got "OAK"', 1, "a/0:0"),
-        ("check", "test_three", None, "1 of 3 checks failed: test_three", 2, "a/1:1"),
-        ("error", "no such record", 4, "no such record", 1, "a/2:0"),
-        (None, None, None, None, 0, "a/3:0"),
-        ("check", "test_one", None, "1 of 3 checks failed: test_one", 1, "a/4:0"),
-    ]
-
-
-def test_other_runs(found: Results) -> None:
-    """How many runs of the benchmark pass it, of those that tried."""
-    assert [dive(found, task, "n_passing_runs, n_runs") for task in range(3)] == [
-        (1, 2),
-        (0, 2),
-        (0, 1),
-    ]
+    check(found, "wrong_steps")
 
 
 @pytest.mark.slow
@@ -156,15 +103,7 @@ def test_another_question_is_another_task(tmp_path: Path) -> None:
         },
         needs=("report.dives", "task_outcomes", "task_prompts"),
     )
-    query = (
-        "select task_id, prompt, n_passing_runs, n_runs, passing from report.dives "
-        "where run_id = 'a' and task_id < '3' order by task_id"
-    )
-    assert found.rows(query) == [
-        ("0", "say 0", 0, 1, None),
-        ("1", "do 1", 1, 2, "b/1:0#1"),
-        ("2", "do 2", 0, 2, None),
-    ]
+    check(found, "other_questions")
 
 
 @pytest.mark.slow

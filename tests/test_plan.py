@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.analysis.planning import Spread, spread_of_pair
+from tests.case_files import cases
 from tests.results import analyzed, call, rollout
 
 NEEDS = ("run_metrics", "pass_curve", "task_outcomes", "runs")
@@ -133,14 +134,7 @@ def test_every_run(planned: Path) -> None:
 
 @pytest.mark.parametrize(
     ("budget", "said"),
-    [
-        ("99", "99 tokens per task of x_a: less than one attempt takes"),
-        ("150", "150 tokens per task of x_a: k = 1 (100.0 tokens), pass@1 50.0%"),
-        (
-            "1e6",
-            "1e+06 tokens per task of x_a: k = 2, all that were tried (200.0 tokens), pass@2 75.0%",
-        ),
-    ],
+    cases("plan", "budget"),
 )
 def test_budget(planned: Path, budget: str, said: str) -> None:
     """The most attempts that fit a budget per task, and what they reach."""

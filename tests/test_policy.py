@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from pipeline.errors import BladeError, UsageError
 from pipeline.profile import policy
 from pipeline.profile.policy import CONTRACT, METRICS, Criterion, Policy, Requirements, Waiver
+from tests.case_files import cases
 from tests.conftest import ROOT
 
 DOCUMENT = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8").partition("## A policy\n")[2]
 METRIC = '[[metric]]\nmetric = "pass_at_1"\n'
-LISTED = f"Metrics: {', '.join(sorted(METRICS))}, and pass_at_2, pass_hat_2 and so on."
-INDEX = "Allowed in [[metric]]: direction, level, margin, metric, rule."
 
 
 def read(folder: Path, content: str | bytes) -> Policy:
@@ -73,46 +72,7 @@ def test_a_number_names_a_task(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "told", "hint"),
-    [
-        ("", "metric: a policy without a metric decides nothing.",
-         'Add: [[metric]], and below it metric = "pass_at_1"'),
-        ("[metric]\nmetric = 'pass_at_1'", "metric is a table, expected a list of tables.",
-         "Write [[metric]], with double brackets, above each metric."),
-        (METRIC + "margn = 1", "metric[0].margn is not a key of this file.",
-         f"{INDEX} Did you mean margin?"),
-        ("margin = 1\n" + METRIC, "margin is not a key of this file.",
-         "Allowed at the top: metric, require, waive. It belongs in [[metric]]."),
-        ("[[metric]]\nmargin = 1", "metric[0]: this [[metric]] has no metric.",
-         'Add: metric = "pass_at_1"'),
-        ("[[metric]]\nmetric = 1", "metric[0].metric is 1, expected the name of a metric.",
-         'For example: metric = "pass_at_1"'),
-        ("[[metric]]\nmetric = 'pass_at_0'", 'metric[0].metric: "pass_at_0" is not a metric.',
-         f"{LISTED} Did you mean pass_at_k?"),
-        ("[[metric]]\nmetric = 'zzz'", 'metric[0].metric: "zzz" is not a metric.', LISTED),
-        ("[[metric]]\nmetric = 'mean_reward'",
-         "metric[0].metric: mean_reward has no margin: how much is little depends on its unit.",
-         "Add: margin = 0.02"),
-        (METRIC + "margin = -0.1", "metric[0].margin is -0.1, expected a number from 0 on.",
-         "For example: margin = 0.02"),
-        (METRIC + "margin = nan", "metric[0].margin is nan, expected a finite number.",
-         "For example: margin = 0.02"),
-        (METRIC + "rule = 'better'",
-         'metric[0].rule is "better", expected one of non-inferior, superior.', ""),
-        (METRIC + METRIC, "metric[1].metric: pass_at_1 has two rules that are non-inferior.",
-         "Leave one out."),
-        (METRIC + "[require]\nmin_coverage = 95",
-         "require.min_coverage is 95, expected a number from 0 to 1.",
-         "For example: min_coverage = 0.95"),
-        (METRIC + "[require]\nmin_common_tasks = 0",
-         "require.min_common_tasks is 0, expected an integer from 1 to 10000000.",
-         "For example: min_common_tasks = 20"),
-        (METRIC + "[[waive]]\nreason = 'x'", "waive[0]: this [[waive]] has no task_id.",
-         'Add: task_id = "12"'),
-        (METRIC + "[[waive]]\ntask_id = '1'", "waive[0]: this [[waive]] has no reason.",
-         'Add: reason = "the answer key is wrong"'),
-        (METRIC + "[[waive]]\ntask_id = 1\nreason = 'x'\n[[waive]]\nreason = 'x'\ntask_id = '1'",
-         'waive[1].task_id: task "1" is waived twice.', "Leave one out."),
-    ],
+    cases("policy", "contents_that_are_refused"),
 )  # fmt: skip
 def test_contents_that_are_refused(tmp_path: Path, content: str, told: str, hint: str) -> None:
     """What a policy may not say is refused with the key, what is wrong and what may stand."""

@@ -20,30 +20,9 @@ from pipeline.profile import Profile, Stage, check_predicates, json_path
 from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import BUILT_IN, Price
 from pipeline.profile.tables import own_rules
+from tests.case_files import FOLDER, cases
 from tests.results import write
 
-EVERYTHING = """\
-benchmark = "office_desk"
-pass_threshold = 0.5
-slices = ["category", "verifier_metadata.level"]
-
-[fields]
-task_id = "verifier_metadata.instance_id"
-reward = "metrics.score"
-answer = "extracted_answer"
-group = 'verifier_metadata."repo.name"'
-
-[expected]
-tasks = 22
-repeats = 4
-
-[[funnel]]
-stage = "called a tool"
-when = "n_tool_calls > 0"
-
-[[funnel]]
-stage = "produced output"
-"""
 COLUMNS = {
     "answer": "VARCHAR",
     "first_date": "DATE",
@@ -53,16 +32,7 @@ COLUMNS = {
     "n_tool_calls": "BIGINT",
     "usage": "STRUCT(input BIGINT)",
 }
-LISTED = f"A predicate may use: {', '.join(COLUMNS)}."
-CALLABLE = (
-    "It may call functions of text, numbers, lists, JSON and dates, such as contains, "
-    "regexp_matches, length, json_extract_string."
-)
 PREDICATE = 'For example: when = "n_tool_calls > 0"'
-TOP = (
-    "Allowed at the top: baseline, benchmark, expected, failure_mode, fields, funnel, "
-    "pass_threshold, price, slices."
-)
 quick = settings(
     max_examples=60,
     deadline=None,
@@ -86,7 +56,7 @@ def refusal(folder: Path, content: str | bytes) -> tuple[str, str]:
 
 def test_everything_is_read(tmp_path: Path) -> None:
     """Each key lands in its attribute, paths as written."""
-    found = read(tmp_path, EVERYTHING)
+    found = read(tmp_path, (FOLDER / "everything_blade.toml").read_text(encoding="utf-8"))
     assert found == Profile(
         name="blade.toml",
         benchmark="office_desk",
@@ -147,25 +117,7 @@ def test_other_ways_to_say_it(
 
 @pytest.mark.parametrize(
     ("content", "message", "hint"),
-    [
-        (
-            "\n[fields]\nrewrad = 'x'",
-            "fields.rewrad is not a key of this file.",
-            "Allowed in [fields]: answer, group, reward, task_id. Did you mean reward?",
-        ),
-        ("bench = 'x'", "bench is not a key of this file.", f"{TOP} Did you mean benchmark?"),
-        ("reward = 'x'", "reward is not a key of this file.", f"{TOP} It belongs in [fields]."),
-        (
-            "[expected]\ntasks = 1\nbenchmark = 'x'",
-            "expected.benchmark is not a key of this file.",
-            "Allowed in [expected]: repeats, tasks. It belongs at the top.",
-        ),
-        (
-            "[[funnel]]\nstage = 'received feedback'\n[[funnel]]\nstage = 'x'\n\nwehn = 'true'",
-            "funnel[1].wehn is not a key of this file.",
-            "Allowed in [[funnel]]: stage, when. Did you mean when?",
-        ),
-    ],
+    cases("profile", "unknown_keys"),
 )
 def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> None:
     """A key that is not ours is named, with what may stand there and what was meant."""
@@ -174,47 +126,7 @@ def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> 
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [
-        ("\npass_threshold = 'high'", 'pass_threshold is "high", expected a number.'),
-        ("pass_threshold = true", "pass_threshold is true, expected a number."),
-        ("expected.repeats = true",
-         "expected.repeats is true, expected an integer from 1 to 100000."),
-        ("pass_threshold = -inf", "pass_threshold is -inf, expected a finite number."),
-        ("benchmark = 3", "benchmark is 3, expected a name."),
-        ("benchmark = ' '", 'benchmark is " ", expected a name.'),
-        ('benchmark = "a\\u0000b"', "benchmark holds a NUL character."),
-        ("slices = 'a'", 'slices is "a", expected a list of field paths.'),
-        ("slices = [\n1]", "slices[0] is 1, expected a field path."),
-        ("slices = ['a', '\"a\"']", 'slices names "\\"a\\"" twice.'),
-        ("fields = 1", "fields is 1, expected a table."),
-        ("[fields]\nreward = ''", 'fields.reward is "", expected a field path.'),
-        *(
-            (
-                f"[expected]\ntasks = {value}",
-                f"expected.tasks is {shown}, "
-                "expected a count from 1 to 10000000 or a list of task ids.",
-            )
-            for value, shown in [
-                ("0", "0"), ("22.0", "22.0"), ("10000001", "10000001"),
-            ]
-        ),
-        ("expected.tasks = []",
-         "expected.tasks is an empty list, expected a count or a list of task ids."),
-        ("expected.tasks = [1, '1']", 'expected.tasks names "1" twice.'),
-        ("expected.repeats = 0", "expected.repeats is 0, expected an integer from 1 to 100000."),
-        ("[[price]]\nmodel = 'm'\ninput = 1", "price[0]: this price has no output."),
-        ("[[price]]\nmodel = 'm'\ninput = -1\noutput = 1",
-         "price[0].input is -1, expected the price of a million tokens."),
-        ("price = [{model = 'm', input = 1, output = 1}, {model = 'm', input = 2, output = 2}]",
-         'price[1].model: price names "m" twice.'),
-        ("funnel = [1]", "funnel is a list, expected a list of tables."),
-        ("[[funnel]]\n\n[[funnel]]\n", "funnel[0]: this stage of the funnel has no name."),
-        ("[[funnel]]\nstage='x'\nwhen='true'\n[[funnel]]\nwhen = 'true'\nstage = 'x'",
-         'funnel[1].stage: funnel has two stages named "x".'),
-        ("[[funnel]]\nstage = 'x'\nwhen = true",
-         "funnel[0].when is true, expected a SQL predicate."),
-        ("[[funnel]]\nstage = 'x'", 'funnel[0].stage: funnel stage "x" has no predicate.'),
-    ],
+    cases("profile", "wrong_values"),
 )  # fmt: skip
 def test_wrong_values(tmp_path: Path, content: str, message: str) -> None:
     """A value of another kind is named by its key, with what was expected."""
@@ -282,20 +194,7 @@ def test_large_files_take_no_long_time(tmp_path: Path, content: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "names"),
-    [
-        ("reward", ["reward"]),
-        ("verifier_metadata.level", ["verifier_metadata", "level"]),
-        ('a."b.c".d', ["a", "b.c", "d"]),
-        ('"a"', ["a"]),
-        ('"say \\"hi\\""', ['say "hi"']),
-        ('"back\\\\slash".x', ["back\\slash", "x"]),
-        ("back\\slash.\\", ["back\\slash", "\\"]),
-        ('"[0]"."$"."a*"', ["[0]", "$", "a*"]),
-        ("it's.é.a-b c.\u202e\t!", ["it's", "é", "a-b c", "\u202e\t!"]),
-        ('"\\\\\\""', ['\\"']),
-        ('"x\n\x01"', ["x\n\x01"]),
-        ("0.#.@", ["0", "#", "@"]),
-    ],
+    cases("profile", "paths_find_their_field"),
 )
 def test_paths_find_their_field(path: str, names: list[str]) -> None:
     """DuckDB finds exactly the field that a path names, whatever characters it is made of."""
@@ -320,16 +219,7 @@ def test_any_quoted_name_is_found_or_refused(names: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("path", "reason"),
-    [
-        ("a..b", "a name is missing"),
-        ('a."b', "a quote is stray"),
-        ('"a\\b"', "a quote is stray"),
-        ('a.""', "a name is empty"),
-        ("a. b", "a name begins or ends with a blank"),
-        ("a[0].b", "only names can be given, no brackets, no $ and no *"),
-        ("a.*", "only names can be given, no brackets, no $ and no *"),
-        ('"*"', "a name is * or holds a NUL character, which DuckDB cannot look up"),
-    ],
+    cases("profile", "paths_that_are_none"),
 )
 def test_paths_that_are_none(tmp_path: Path, path: str, reason: str) -> None:
     """A path that cannot be meant is refused with its key and the reason."""
@@ -345,23 +235,7 @@ def check(when: str | None, stage: str = "called a tool") -> None:
 
 @pytest.mark.parametrize(
     "when",
-    [
-        "n_tool_calls > 0", "not is_pass", '"N_TOOL_CALLS" > 0', "n_tool_calls between 1 and 2",
-        "n_tool_calls not in (1, 2)", "answer not ilike 'x'", "answer ~ 'x'", "answer glob 'x*'",
-        "answer is not null", "is_pass is true", "n_tool_calls is distinct from 1",
-        "case when is_pass then n_tool_calls > 1 else false end", "coalesce(is_pass, false)",
-        "metadata->>'$.x' = '1'", "(metadata->'x') is not null", "metadata.x = '1'",
-        "usage.input > 1", "(usage).input > 1", "lengths[1] = 1", "len(lengths[1:2]) > 0",
-        "len([x for x in lengths if x > 1]) > 0",
-        "len(list_filter(lengths, lambda x: x > n_tool_calls)) > 0",
-        "len(list_filter(lengths, lambda x, i: x > i)) > 0", "list_sum(lengths) > 1",
-        "first_date > date '2020-01-01' + interval 3 day", "extract(year from first_date) > 2000",
-        "try(answer::int > 1)", "try_cast(answer as double) > 0.5", "n_tool_calls in lengths",
-        "substring(answer from 1 for 2) = 'x'", "-n_tool_calls % 2 = 0", "{'x': 1}.x = 1",
-        "answer = ')'", "answer = '-- it''s'", "true /* why */", "is_pass -- why\n",
-        "is_pass\n  and\n  n_tool_calls > 0", "if(is_pass, true, false)",
-        "split_part(answer, '.', 1) = 'x'",
-    ],
+    cases("profile", "predicates_that_pass"),
 )  # fmt: skip
 def test_predicates_that_pass(when: str) -> None:
     """One boolean expression over the columns is taken, and stays inside parentheses."""
@@ -372,102 +246,27 @@ def test_predicates_that_pass(when: str) -> None:
         assert db.execute(query).fetchall() == [(0,)]
 
 
-def called(name: str) -> tuple[str, str]:
-    return f"function {name} may not be used: only what follows from a row alone.", CALLABLE
-
-
-def unknown(name: str, meant: str = "") -> tuple[str, str]:
-    return f'column "{name}" does not exist.', f"{LISTED}{meant}"
-
-
-def refused(what: str) -> tuple[str, str]:
-    return f"{what} may not be used in a predicate.", PREDICATE
-
-
-def unparsed(reason: str) -> tuple[str, str]:
-    return f"not a SQL predicate: {reason}.", PREDICATE
-
-
-QUERY = refused("a query (select, exists, any)")
-NEAR = "syntax error at or near"
-DOTTED = ("lower may not be called with a dot: write lower(...).", PREDICATE)
-NO_AGGREGATE = ("lower is no aggregate: no distinct, order by or filter.", PREDICATE)
-ZONED = ("a type with a time zone may not be used: it reads the machine's clock.", PREDICATE)
-COMPARE = f"Compare it with something. {PREDICATE}"
+NESTED = "not a SQL predicate: nested more than 100 levels deep."
+DEEP = [("abs(" * 200 + "1" + ")" * 200 + " = 1", NESTED), ("not " * 100_000 + "true", NESTED)]
+HINTS = {
+    "listed": f"A predicate may use: {', '.join(COLUMNS)}.",
+    "callable": "It may call functions of text, numbers, lists, JSON and dates, such as contains, "
+    "regexp_matches, length, json_extract_string.",
+    "compare": f"Compare it with something. {PREDICATE}",
+    "example": PREDICATE,
+}
 
 
 @pytest.mark.parametrize(
-    ("when", "told"),
-    [
-        ("n_tool_call > 0", unknown("n_tool_call", " Did you mean n_tool_calls?")),
-        ("rollouts.is_pass", unknown("rollouts")),
-        ("rowid > 1", unknown("rowid")),
-        ("current_date > first_date", unknown("current_date")),
-        ("user = 'x'", unknown("user")),
-        ("len(list_filter(lengths, lambda x: y > x)) > 0", unknown("y")),
-        ("x > 1 or len(list_filter(lengths, lambda x: x > 0)) > 0", unknown("x")),
-        ("len(list_filter(lengths, x -> x > 1)) > 0", unknown("x")),
-        ("(select true)", QUERY),
-        ("exists (from rollouts)", QUERY),
-        ("from rollouts", QUERY),
-        ("lower((select content from read_text('/etc/passwd'))) = ''", QUERY),
-        ("row_number() over () > 1", refused("a window function")),
-        ("columns('is_pass')", refused("* or columns()")),
-        ("*", refused("* or columns()")),
-        ("n_tool_calls > $1", refused("a parameter")),
-        ("answer collate nocase = 'x'", refused("a collation")),
-        ("#1 = 1", refused("positional_reference")),
-        ("default", refused("value_default")),
-        ("grouping(answer) = 1", refused("grouping_function")),
-        *((f"{name}() is null", called(name)) for name in (
-            "now", "random", "uuid", "version", "current_database", "pragma_version",
-        )),
-        *((f"{name}('x') is null", called(name)) for name in (
-            "current_setting", "getvariable", "nextval", "read_text", "query", "unnest", "error",
-            "json_execute_serialized_sql", "sum", "hash",
-        )),
-        ("getenv('HOME') = ''", ("function getenv does not exist.", CALLABLE)),
-        ("count(*) > 0", called("count_star")),
-        (
-            "lenght(answer) > 1",
-            ("function lenght does not exist.", f"{CALLABLE} Did you mean length?"),
-        ),
-        ("list_aggregate(lengths, 'reservoir_quantile', 0.5) > 1", called("list_aggregate")),
-        ("repeat(answer, 1000000000) = ''", called("repeat")),
-        ("list_transform(lengths, lambda x: random()) = []", called("random")),
-        ("system.main.lower(answer) = 'x'", DOTTED),
-        ("answer.lower() = 'x'", DOTTED),
-        ("lower(distinct answer) = 'x'", NO_AGGREGATE),
-        ("answer::timestamptz is null", ZONED),
-        ("cast(answer as struct(x timestamp with time zone)[]) is null", ZONED),
-        ("true) or (false", unparsed(f'{NEAR} ")"')),
-        ("true) from (values (1)) t(a) where (true", unparsed(f'{NEAR} ")"')),
-        ("true; drop table rollouts", unparsed(f'{NEAR} ";"')),
-        ("true /* why", unparsed('unterminated /* comment at or near "/* why)"')),
-        ("is_pass limit 1", unparsed(f'{NEAR} "limit"')),
-        ("true union select true", unparsed(f'{NEAR} "union"')),
-        ("abs(" * 200 + "1" + ")" * 200 + " = 1", unparsed("nested more than 100 levels deep")),
-        ("not " * 100_000 + "true", unparsed("nested more than 100 levels deep")),
-        ("is_pass, is_pass", ("it must be one expression.", PREDICATE)),
-        ("n_tool_calls", ("it is a BIGINT, expected true or false.", COMPARE)),
-        ("null", ("it is null, expected true or false.", COMPARE)),
-        (
-            "lower(n_tool_calls) = 'x'",
-            (
-                "No function matches the given name and argument types 'lower(BIGINT)'. "
-                "You might need to add explicit type casts.",
-                PREDICATE,
-            ),
-        ),
-        ("n_tool_calls = 'x'", ("Could not convert string 'x' to INT64.", PREDICATE)),
-    ],
-)  # fmt: skip
-def test_predicates_that_are_refused(when: str, told: tuple[str, str]) -> None:
+    ("when", "told", "hint"),
+    [*cases("profile", "predicates_that_are_refused"), *((*deep, "{example}") for deep in DEEP)],
+)
+def test_predicates_that_are_refused(when: str, told: str, hint: str) -> None:
     """A predicate reads its row and nothing else; what it does beyond is named with its key."""
     with pytest.raises(UsageError) as raised:
         check(when)
-    message = f'blade.toml: funnel[0].when: funnel stage "called a tool": {told[0]}'
-    assert (str(raised.value), raised.value.hint) == (message, told[1])
+    message = f'blade.toml: funnel[0].when: funnel stage "called a tool": {told}'
+    assert (str(raised.value), raised.value.hint) == (message, hint.format(**HINTS))
 
 
 SQL_SOUP = st.lists(

@@ -13,6 +13,8 @@ import pytest
 import pipeline
 from pipeline.profile import ROLLOUT_COLUMNS
 from tests import results
+from tests.case_files import cases
+from tests.fact_files import fact
 from tests.lean import CHECKED, only
 from tests.results import Content, Results, asked, call, rollout, write
 
@@ -53,37 +55,17 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     assert manifest["settings"]["profile"]["path"] == "other.toml"
 
 
-@pytest.mark.slow
-def test_field_paths(tmp_path: Path) -> None:
-    """Task ids, rewards and answers are read from where the profile says, nested ones too."""
-    profile = """
-        benchmark = "mine"
-        pass_threshold = 11
-        [fields]
-        task_id = "instance.id"
-        reward = "score.points"
-        answer = "choice"
-    """
-    results = with_profile(tmp_path, profile, needs=["runs", "rollouts", "pass_curve"])
-    assert results.rows("select benchmark, pass_threshold from runs") == [("mine", 11.0)]
-    assert results.rows(
-        "select task_id, rollout_index, reward, is_pass, answer from rollouts "
-        "where task_id in ('i0', 'i1') order by all"
-    ) == [
-        ("i0", 0, 0.0, False, "X"),
-        ("i0", 1, 1.0, False, "Y"),
-        ("i1", 0, 10.0, False, "X"),
-        ("i1", 1, 11.0, True, "Y"),
-    ]
-    # Tasks 2 and 3 pass with both answers; 1 with one of two; 0 with none.
-    assert results.column("select maj_at from pass_curve order by k") == [0.625, 0.625]
+FLOWS = [
+    pytest.param(flow, id=flow["says"], marks=() if "is_quick" in flow else pytest.mark.slow)
+    for flow in cases("profile_flow", "flows")
+]
 
 
-@pytest.mark.slow
-def test_a_component_can_be_the_reward(tmp_path: Path) -> None:
-    """The components of a reward stand apart from the other fields, and are found too."""
-    results = with_profile(tmp_path, '[fields]\nreward = "reward_components.style"\n')
-    assert results.column("select distinct reward from rollouts order by all") == [0.0, 0.5]
+@pytest.mark.parametrize("flow", FLOWS)
+def test_what_a_profile_says_is_done(tmp_path: Path, flow: dict[str, str]) -> None:
+    """As tests/cases/profile_flow.toml has it."""
+    found = with_profile(tmp_path, flow["profile"], needs=flow["needs"].split())
+    fact(flow["says"], flow["asks"]).check(found)
 
 
 @pytest.mark.slow
@@ -107,51 +89,6 @@ def test_a_nested_field_may_have_any_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_slices_are_those_named(tmp_path: Path) -> None:
-    """Any field may be one; what varies within a task says so; an empty list turns them off."""
-    sliced = partial(with_profile, needs=["slice_metrics"])
-    named = sliced(tmp_path / "named", 'slices = ["instance.repo", "choice"]\n')
-    query = "select slice_key, slice_value, n_tasks from slice_metrics order by all"
-    assert named.rows(query) == [
-        ("choice", "(varies)", 4),
-        ("instance.repo", "a", 2),
-        ("instance.repo", "b", 2),
-    ]
-    assert sliced(tmp_path / "none", "slices = []\n").rows(query) == []
-    assert sliced(tmp_path / "found", "").rows(query) == [
-        ("hard", "h0", 2),
-        ("hard", "h1", 2),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("expected", "n_expected", "missing", "coverage"),
-    [
-        ("tasks = 6\nrepeats = 3", 18, ["unseen-1", "unseen-2"], 8 / 18),
-        pytest.param("repeats = 2", 8, [], 1.0, marks=pytest.mark.slow),
-        pytest.param("tasks = 4", 8, [], 1.0, marks=pytest.mark.slow),
-        pytest.param(
-            'tasks = ["0", "1", "7"]\nrepeats = 2', 6, ["7"], 4 / 6, marks=pytest.mark.slow
-        ),
-        pytest.param("tasks = [0, 1, 2, 3, 4]", 9, ["4"], 8 / 9, marks=pytest.mark.slow),
-    ],
-)
-def test_what_is_expected(
-    tmp_path: Path, expected: str, n_expected: int, missing: list[str], coverage: float
-) -> None:
-    """A number of tasks or their names, and repeats: what is missing follows from them."""
-    needs = ["runs", "run_metrics", "task_outcomes"]
-    results = with_profile(tmp_path, f"[expected]\n{expected}\n", needs=needs)
-    found = """
-        select n_expected, expected_source, coverage
-        from runs join run_metrics using (run_id, n_expected)
-    """
-    assert results.rows(found) == [(n_expected, "profile", pytest.approx(coverage))]
-    query = "select task_id from task_outcomes where bucket = 'missing' order by all"
-    assert results.column(query) == missing
-
-
-@pytest.mark.slow
 def test_inputs_say_better_what_is_expected(tmp_path: Path) -> None:
     """Where there are materialized inputs the profile's numbers are not used."""
     files = {
@@ -171,38 +108,6 @@ def test_repeats_with_other_numbers_are_the_expected_ones(tmp_path: Path) -> Non
     assert results.column("select rollout_index from expected order by all") == [0, 1, 8, 13]
 
 
-FUNNEL = """
-[[funnel]]
-stage = "produced output"
-
-[[funnel]]
-stage = "chose Y"
-when = "verifier ->> 'choice' = 'Y'"
-
-[[funnel]]
-stage = "cannot be read as a number"
-when = "cast(rollout_id as integer) > 0"
-"""
-
-
-def test_stages_of_the_profile(tmp_path: Path) -> None:
-    """They stand between recorded and passed; one that fails on a value does not hold."""
-    results = with_profile(tmp_path, FUNNEL, needs=["funnel", "rollout_stages"])
-    assert results.rows("select stage, n_reached, n_observed, n_implied from funnel") == [
-        ("recorded", 8, 8, 0),
-        ("produced output", 8, 8, 0),
-        ("chose Y", 4, 4, 0),
-        ("cannot be read as a number", 4, 0, 4),
-        ("passed", 4, 4, 0),
-    ]
-    assert results.rows(
-        "select last_stage, count(*) from rollout_stages group by all order by all"
-    ) == [
-        ("passed", 4),
-        ("produced output", 4),
-    ]
-
-
 def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
     """The columns a predicate is checked against are those of the relation."""
     with pipeline.open_warehouse(demo) as warehouse:
@@ -212,29 +117,7 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("profile", "message", "hint"),
-    [
-        ("pass_treshold = 1\n", ": pass_treshold is not a key", "Did you mean pass_threshold?"),
-        (
-            '[fields]\n\nreward = "score.point"\n',
-            ": fields.reward: no row has the field score.point",
-            "Did you mean score.points? Rows have: score.points. Fields of the format itself",
-        ),
-        (
-            '\n[[funnel]]\nstage = "passed"\nwhen = "n_turns > 3"\n',
-            ': funnel[0]: funnel stage "passed" has its place already',
-            "These are always there: expected, recorded, passed",
-        ),
-        (
-            "[expected]\ntasks = 1000000\nrepeats = 1000\n",
-            ": expected.repeats: tasks and repeats make 1,000,000,000 rollouts",
-            "At most 10,000,000",
-        ),
-        (
-            '[[funnel]]\nstage = "x"\nwhen = "(select count(*) from rollouts) > 0"\n',
-            ': funnel[0].when: funnel stage "x": ',
-            "",
-        ),
-    ],
+    cases("profile_flow", "what_is_wrong_is_said_with_its_key"),
 )
 def test_what_is_wrong_is_said_with_its_key(
     tmp_path: Path, profile: str, message: str, hint: str

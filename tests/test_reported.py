@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 import random
 import statistics
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline import open_warehouse
 from tests import results
-from tests.conftest import needs_corpus
-from tests.results import Results, Row, asked, rollout
+from tests.case_files import cases
+from tests.fact_files import Fact, facts
+from tests.results import Results, asked, rollout
 
 analyzed = partial(results.analyzed, needs=("reported_checks",))
-
-STATISTIC = "regexp_matches(metric, '^(mean|max|min|median|std)/')"
-OTHER_ROWS = "rows of the file are not those it was computed from"
 
 
 def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -> str:
@@ -29,106 +25,7 @@ def aggregate(figures: dict[str, Any], tasks: tuple[dict[str, Any], ...] = ()) -
     return json.dumps([{**entry, "group_level_metrics": tasks}])
 
 
-def of(*rewards: float, **fields: Any) -> list[Row]:
-    """A task for each reward."""
-    return [rollout(task, 0, reward=reward, **fields) for task, reward in enumerate(rewards)]
-
-
-EQUAL, UNEXPLAINED = ("equal", None), ("differs", "no reason found")
-NO_FIELD = ("not comparable", "field not in the rows")
-NAN = float("nan")
-# By what is odd of a run: its rows, and for each figure it reports of itself the value, ours, and
-# what comes of it; ours may be left out.
-WHOLE: dict[str, tuple[list[Row], dict[str, tuple[Any, ...]]]] = {
-    "a wrong mean": (
-        of(0.0, 0.0, 1.0),
-        {
-            "mean/reward": (0.5, 1 / 3, *UNEXPLAINED),
-            "max/reward": (1.0, 1.0, *EQUAL),
-            "median/reward": (0, 0.0, *EQUAL),
-        },
-    ),
-    # Small figures agree to 1e-9, large ones to 1e-9 of their size.
-    "a billionth": (
-        of(0.5, score=0.25, weight=4e12),
-        {
-            "mean/reward": (0.5 + 9e-10, 0.5, *EQUAL),
-            "mean/score": (0.25 + 2e-9, 0.25, *UNEXPLAINED),
-            "mean/weight": (4e12 + 1, 4e12, *EQUAL),
-        },
-    ),
-    # Text is no number, true is 1.
-    "fields that no row has": (
-        of(1.0, note="7", hit=True),
-        {
-            "mean/absent": (1.0, None, *NO_FIELD),
-            "mean/note": (7.0, None, *NO_FIELD),
-            "mean/hit": (1.0, 1.0, *EQUAL),
-            "perf_summary/p95": (2.0, None, "not comparable", "a figure we do not compute"),
-        },
-    ),
-    # A NaN reward is no zero: it is in no statistic of the reward.
-    "rows without a reward": (
-        [rollout(0, index, reward=reward) for index, reward in enumerate((1.0, NAN, 0.0))],
-        {
-            "mean/reward": (0.5, 0.5, *EQUAL),
-            "pass@1/accuracy": (50.0, 50.0, *EQUAL),
-            "pass@2/accuracy": (100.0, 100.0, *EQUAL),
-        },
-    ),
-    # The deviation of one value is undefined: null agrees, 0 by definition, 3 is wrong.
-    "no number": (
-        of(1.0, score=0.5, size=4, rank=1),
-        {
-            "std/score": (None, None, *EQUAL),
-            "std/size": (0.0, 0.0, *EQUAL),
-            "std/rank": (3.0, None, *UNEXPLAINED),
-            "mean/rank": (None, 1.0, "not comparable", "reported as no number"),
-        },
-    ),
-    # pass@k counts passes; a figure made of the rewards themselves is defined otherwise.
-    "graded rewards": (
-        [rollout(0, index, reward=reward) for index, reward in enumerate((0.5, 1.0, 0.0))],
-        {
-            "pass@1/accuracy": (
-                *(50.0, 100 / 3, "not comparable"),
-                "defined otherwise: the best of the first k rewards",
-            ),
-            "pass@2/accuracy": (200 / 3, 200 / 3, *EQUAL),
-            "pass@4/accuracy": (100.0, None, "not comparable", "no task with that many repeats"),
-        },
-    ),
-    "no threshold": (
-        [rollout(0, 0, reward=-1.0), rollout(0, 1, reward=1.0)],
-        {
-            "pass@1/accuracy": (50.0, None, "not comparable", "no pass threshold"),
-            "pass@1[avg-of-2]/accuracy": (0.0, 0.0, *EQUAL),
-        },
-    ),
-    # Of all repeats the average has one value; of the first it is excused, not equal.
-    "the first repeats": (
-        [rollout(0, index, reward=float(index == 2)) for index in (2, 0, 1)],
-        {
-            "pass@1[avg-of-1]/accuracy": (100.0, 0.0, "not comparable", "order-dependent"),
-            "pass@1[avg-of-3]/accuracy": (100.0, 100 / 3, *UNEXPLAINED),
-        },
-    ),
-    # `reward_easy` is the reward where a field says easy; where two fields do, it is unclear.
-    "groups of rows": (
-        [
-            rollout(0, 0, reward=0.0, level="easy", output_type="csv", kind="x", side="y"),
-            rollout(1, 0, reward=1.0, level="easy", output_type="json", kind="y", side="x"),
-            rollout(2, 0, reward=1.0, level="hard", output_type="json", kind="y", side="x"),
-        ],
-        {
-            "mean/reward": (2 / 3, 2 / 3, *EQUAL),
-            "mean/reward_easy": (0.5, 0.5, *EQUAL),
-            "mean/reward_output_json": (1.0, 1.0, *EQUAL),
-            "mean/reward_input_json": (1.0, None, *NO_FIELD),
-            "mean/reward_x": (0.0, None, "not comparable", "several readings of its name"),
-        },
-    ),
-}
+WHOLE: dict[str, Any] = cases("reported", "whole")
 # A task's own figures, a repeat's, and rows of the older form that have no task.
 REPEATS = {
     "agent_metrics": {
@@ -267,11 +164,13 @@ def broken() -> dict[str, Any]:
 def together(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All of these runs, analyzed once."""
     files = {**MORE, **agents(), **shards(), **rejected(), **broken()}
-    for name, (rows, told) in WHOLE.items():
+    for name, case in WHOLE.items():
         stem = f"{name.replace(' ', '-')}_rollouts"
-        asking = {"responses_create_params": {"input": [{"role": "user", "content": name}]}}
-        files[f"{stem}.jsonl"] = [{**row, **asking} for row in rows]
-        reported = {metric: value for metric, (value, *_) in told.items()}
+        files[f"{stem}.jsonl"] = [
+            rollout(task, index, reward=reward, ask=name, **(fields[0] if fields else {}))
+            for task, index, reward, *fields in case["rows"]
+        ]
+        reported = {metric: value for metric, (value, *_) in case["figures"].items()}
         files[f"{stem}_aggregate_metrics.json"] = aggregate(reported)
     return analyzed(tmp_path_factory.mktemp("together"), files)
 
@@ -283,135 +182,23 @@ def test_figures_of_a_run(together: Results, name: str) -> None:
         select metric, reported, ours, status, reason from reported_checks
         where run_id = '{name.replace(" ", "-")}'
     """)
-    found = {metric: tuple(rest) for metric, *rest in rows}
-    assert found.keys() == WHOLE[name][1].keys()
-    for metric, expected in WHOLE[name][1].items():
+    found = {metric: rest for metric, *rest in rows}
+    assert found.keys() == WHOLE[name]["figures"].keys()
+    for metric, expected in WHOLE[name]["figures"].items():
         assert found[metric][2:] == expected[2:], metric
         assert found[metric][:2] == pytest.approx(expected[:2]), metric
 
 
-def told(together: Results, run: str, columns: str) -> list[tuple[Any, ...]]:
-    query = f"select {columns} from reported_checks where run_id = '{run}' order by all"
-    return together.rows(query)
+@facts("reported")
+def test_other_figures(together: Results, fact: Fact) -> None:
+    """As tests/facts/reported.test says."""
+    fact.check(together)
 
 
-def test_figures_of_repeats(together: Results) -> None:
-    """The mean of each repeat, and what is said of these means, are found again."""
-    assert dict(told(together, "repeats", "metric, status")) == {
-        "mean_across_repeats/mean/reward": "equal",
-        "median_across_repeats/mean/reward": "equal",
-        "se_across_repeats/mean/reward": "equal",
-        "se_across_repeats/mean/unknown": "not comparable",
-        "repeat[1]/mean/reward": "equal",
-        "repeat[1]/sample_count": "not comparable",
-    }
-
-
-def test_figures_of_other_rows(together: Results) -> None:
-    """A sidecar of other rollouts, or of a task that the file lacks, was made of other rows.
-
-    The older form's rows are those of the tasks that have rollouts; one too many is no task.
-    """
-    assert told(together, "counted", "task_id, metric, status, reason") == [
-        ("0", "mean/reward", "not comparable", OTHER_ROWS),
-        ("0", "num_rollouts", "differs", "no reason found"),
-        (None, "mean/reward", "not comparable", OTHER_ROWS),
-    ]
-    assert told(together, "tasks", "task_id, status, reason") == [
-        ("7", "not comparable", "no rows to compute it from"),
-        (None, "not comparable", OTHER_ROWS),
-    ]
-    assert told(together, "older", "task_id, reported, ours, status") == [
-        ("#2", 0.25, None, "not comparable"),
-        ("10", 1.0, 1.0, "equal"),
-        ("2", 0.0, 0.0, "equal"),
-    ]
-
-
-def tally(warehouse: Path, where: str = "true") -> Counter[tuple[str, str | None]]:
-    """How many figures have each status and reason."""
-    with open_warehouse(warehouse) as opened:
-        rows = opened.execute(f"select status, reason from reported_checks where {where}")
-        return Counter((status, reason) for status, reason in rows.fetchall())
-
-
-@pytest.mark.slow
-@needs_corpus
-def test_every_statistic_of_the_corpus_recomputes(corpus: Path) -> None:
-    """All are equal to 1e-9: of runs and agents, of slices of structeval, and of tasks."""
-    assert tally(corpus, STATISTIC) == {("equal", None): 1872}
-    assert tally(corpus, f"{STATISTIC} and task_id is null") == {("equal", None): 372}
-
-
-@needs_corpus
-def test_nothing_differs_on_the_corpus(corpus: Path) -> None:
-    """Counts are equal too, or nothing says what was expected."""
-    counts = tally(corpus, f"not {STATISTIC}")
-    unknown = ("not comparable", "nothing says what was expected")
-    assert counts == {("equal", None): 29, unknown: 15}
-
-
-def test_every_figure_of_the_demo_is_equal(demo: Path) -> None:
-    """Statistics, pass@k, averages, majorities and counts, in spite of the planted dirt."""
-    found = tally(demo)
-    assert set(found) == {("equal", None)}
-    assert tally(demo, "metric like '%@%'").total() == 46
-
-
-def test_every_reported_figure_is_checked(demo: Path) -> None:
-    """The checks have the keys and the values of the reported figures."""
-    with open_warehouse(demo) as opened:
-        key = "run_id, agent, task_id, metric, source_file"
-        left = opened.execute(f"""
-            select {key}, value from reported_metrics
-            except select {key}, reported from reported_checks
-        """)
-        assert left.fetchall() == []
-
-
-def test_figures_of_each_agent_are_of_its_own_rows(together: Results) -> None:
-    """Of two agents in a file each has its figures, by task too, though samples name neither."""
-    where = "from reported_checks where run_id like 'agents%'"
-    columns = "run_id, agent, task_id, ours, status"
-    assert together.rows(f"select distinct {columns} {where} order by all") == [
-        ("agents--a", "a", "0", 0.0, "equal"),
-        ("agents--a", "a", "1", 1.0, "equal"),
-        ("agents--a", "a", None, 0.5, "equal"),
-        ("agents--b", "b", "0", 1.0, "equal"),
-        ("agents--b", "b", "1", 1.0, "equal"),
-        ("agents--b", "b", None, 1.0, "equal"),
-    ]
-    assert together.one(f"select count(*) {where}") == 8
-
-
-def test_figures_of_a_shard_are_of_its_own_rows(together: Results) -> None:
-    """Each shard's figures are held against that shard, though its tasks are numbered from 0."""
-    assert told(together, "shards", "status") == [("equal",)] * 12
-
-
-REJECTED = "lines of the rollout file were rejected"
-IN_PART = "rejected lines explain only part of it"
-
-
-def test_rejected_lines_excuse_what_they_can_explain(together: Results) -> None:
-    """One line of five is gone: it moves a mean over four by a quarter of its range, no more."""
-    columns = "metric, ours, status, reason, round(explained_rate, 6)"
-    assert told(together, "rejected", columns) == [
-        ("expected_num_rollouts", 5.0, "differs", "no reason found", 0.0),
-        ("max/reward", 0.0, "not comparable", REJECTED, 1.0),
-        # Sizes up to twice the largest that was read could be.
-        ("max/size", 4.0, "differs", IN_PART, 0.8),
-        ("mean/reward", 0.0, "not comparable", REJECTED, 1.0),
-        ("mean/size", 2.5, "not comparable", REJECTED, 1.0),
-        # Of 1, 2, 3, 4 and one more the third is 3 at most; another in place of one leaves 4.
-        ("median/size", 2.5, "not comparable", REJECTED, 1.0),
-        ("min/reward", 0.0, "equal", None, None),
-        ("missing_num_rollouts", 1.0, "not comparable", REJECTED, 1.0),
-        ("num_rollouts", 4.0, "not comparable", REJECTED, 1.0),
-        ("pass@1/accuracy", 0.0, "differs", IN_PART, 0.5),
-        # The square of the deviation can grow by 1 / 3.
-        ("std/reward", 0.0, "differs", IN_PART, round((1 / 3) ** 0.5 / 0.9, 6)),
-    ]
+@facts("reported_demo")
+def test_demo(demo: Path, fact: Fact) -> None:
+    """As tests/facts/reported_demo.test says."""
+    fact.check(Results(demo.parent))
 
 
 def test_figures_of_all_lines_never_differ(together: Results) -> None:

@@ -1,7 +1,8 @@
-"""The sample package: its rollouts, its labels, and what its golden report counted by reading."""
+"""The sample package: what it holds is what an analysis gives, and every command passes it."""
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -14,6 +15,8 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "data_samples" / "benchmarks" / "office_desk"
 GOLDEN = PACKAGE / "golden_reports" / "aster-8b_golden_report.md"
 SIDECAR = PACKAGE / "golden_reports" / "aster-8b_golden_report_metrics.json"
+FACTS = GOLDEN.with_name("aster-8b_anchor_facts.json")
+SHALLOW = GOLDEN.with_name("aster-8b_shallow.md")
 RUN = "office_desk_aster-8b"
 
 
@@ -41,3 +44,42 @@ def test_sidecar_and_skill_agree_with_the_analysis(
     given = ("--benchmark-dir", "office_desk", "--benchmark", "office_desk", "--refresh")
     assert results.call("init", *given).code == 0
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_shallow_is_what_the_golden_report_gives(tmp_path) -> None:
+    """The baseline in the package is the one that make-shallow writes."""
+    out = tmp_path / "shallow.md"
+    assert results.call("make-shallow", "--input", GOLDEN, "--output", out).code == 0
+    assert out.read_bytes() == SHALLOW.read_bytes()
+
+
+@pytest.mark.slow
+def test_it_calibrates() -> None:
+    """Golden, shallow, spread and every hard negative are where they must be."""
+    files = ("--golden-report", GOLDEN, "--anchor-facts", FACTS, "--shallow-report", SHALLOW)
+    ended = results.call("calibrate", *files, "--json")
+    assert ended.code == 0, ended.stdout
+
+
+def test_it_may_be_shared() -> None:
+    """Nothing private is in it, by its own policy."""
+    assert results.call("sanitize", PACKAGE, "--check").code == 0
+
+
+@pytest.mark.slow
+def test_every_figure_and_citation_holds() -> None:
+    """No contradiction, and fewer than one number in ten that no source accounts for."""
+    ended = results.call("verify", GOLDEN, "--json")
+    summary = json.loads(ended.stdout)["summary"]
+    assert (ended.code, summary["contradicted"]) == (0, 0)
+    assert summary["numbers"]["verified"] > 425
+    assert summary["numbers"]["unchecked"] < 45
+    assert (summary["facts"]["verified"], summary["facts"]["unchecked"]) == (11, 0)
+
+
+@pytest.mark.slow
+def test_it_is_blade_ready() -> None:
+    """All phases pass, the readiness checklist included."""
+    ended = results.call("validate", "--benchmark-dir", PACKAGE, "--phase", "all")
+    assert ended.code == 0, ended.stdout
+    assert ended.stdout.rstrip().splitlines()[-1].startswith("BLADE-ready.")

@@ -10,8 +10,9 @@ import pytest
 
 from pipeline.package.sanitize import ledger, share
 from pipeline.package.sanitize.policy import Policy
+from tests.case_files import cases
 from tests.conftest import DEMO
-from tests.results import call, write
+from tests.results import call, contents, write
 
 MAIL = "omar@northwind.io"
 OTHER = "hana@northwind.io"
@@ -21,12 +22,6 @@ FILES = {
     "rollouts/b.json": f'{{\n  "who": "{MAIL}"\n}}',
     "clean.txt": "nothing here\r\nat all",
 }
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 def test_copies(tmp_path: Path) -> None:
@@ -192,14 +187,7 @@ def test_links(tmp_path: Path) -> None:
     assert "gone: a link that leads nowhere" in ended.stderr
 
 
-WRONG_CALLS = [
-    (["in/none"], 3, "no such file"),
-    (["in", "--out", "in/shared"], 2, "lies in"),
-    (["in", "--out", "other"], 2, "not of an earlier call"),
-    (["in", "--out", "other/x.txt"], 2, "is a file"),
-    (["in", "--check", "--out", "o"], 2, "--check writes nothing"),
-    (["other"], 3, "is not a redaction log"),
-]
+WRONG_CALLS = cases("sanitize", "wrong_calls")
 
 
 @pytest.mark.parametrize(("arguments", "code", "told"), WRONG_CALLS)
@@ -218,14 +206,7 @@ def test_wrong_calls(
     assert contents(tmp_path) == before
 
 
-POLICIES = [
-    ('nmaes = ["x"]', "nmaes is not a key of this file"),
-    ('names = "x"', "expected a list of texts"),
-    ('source_fields = ["a..b"]', "not a field path"),
-    ('[allow]\npatterns = ["("]', "not a pattern"),
-    ('[rules]\noff = ["emial"]', "Did you mean email"),
-    ("names = [", "not TOML"),
-]
+POLICIES = cases("sanitize", "policies")
 
 
 @pytest.mark.parametrize(("text", "told"), POLICIES)

@@ -10,6 +10,7 @@ from pipeline.package.sanitize import detect, share
 from pipeline.package.sanitize.ledger import Ledger
 from pipeline.package.sanitize.policy import PATTERNS, Allow, Policy
 from pipeline.package.sanitize.share import Survey, _sanitized
+from tests.case_files import cases
 from tests.conftest import CORPUS, ROOT, needs_corpus
 
 LISTS = Policy(names=("Heron", "José Niño"), users=("jdoe",), hosts=("build-7",))
@@ -39,50 +40,10 @@ def test_patterns(pattern: dict[str, Any]) -> None:
 
 
 FOUND = [
-    # names, in prose and in identifiers
-    ("the Heron benchmark", "the [redacted-name-1] benchmark"),
-    ("heron_aster-8b/3:0#5", "redacted-name-1_aster-8b/3:0#5"),
-    ("HeronBench and heron2", "redacted-name-1Bench and redacted-name-1_2"),
-    ("Jose\u0301 Nin\u0303o, José-Niño", "[redacted-name-1], [redacted-name-1]"),
-    ("JOSÉ NIÑO", "redacted-name-1"),
-    ('{"a":"x JOS\\u00c9 NI\\u00d1O y"}', '{"a":"x [redacted-name-1] y"}'),
-    ("jdoe's run", "[redacted-user-1]'s run"),
-    ("on rack2.build-7 now", "on [redacted-host-1] now"),
-    ("build-7 and BUILD-7", "[redacted-host-1] and [redacted-host-1]"),
-    # hidden by escapes and odd characters
-    ("omar\\_s&#64;x.io", "[redacted-email-1]"),
-    ("alice%40corp.io", "[redacted-email-1]"),
-    ("alice%2540corp.io", "[redacted-email-1]"),
-    ("https%3A%2F%2Fh.corp%2Fx", "[redacted-endpoint-1]"),
-    ("alice\uff20corp.io, He\u200bron", "[redacted-email-1], [redacted-name-1]"),
-    ("a@x.io/home/mara/y", "[redacted-email-1][redacted-path-1]"),
-    ("log: \\nalice@x.io", "log: \\n[redacted-email-1]"),
-    ('{"a":"\\u0061lice\\u0040x.io"}', '{"a":"[redacted-email-1]"}'),
-    ('{"a":"\\/home\\/mara"}', '{"a":"[redacted-path-1]"}'),
-    # the shapes of JSON
-    ('{"password" : "hunter2x","n":1.50}', '{"password" : "[redacted-credential-1]","n":1.50}'),
-    ('{"a":"--token\\tab12cd34ef56"}', '{"a":"--token\\t[redacted-credential-1]"}'),
-    (
-        '{"arguments": "{\\"to\\": \\"a@b.io\\", \\"n\\": 1e3}"}',
-        '{"arguments": "{\\"to\\": \\"[redacted-email-1]\\", \\"n\\": 1e3}"}',
-    ),
-    ('\ufeff{"a": "JOS\\u00c9 NI\\u00d1O"}', '\ufeff{"a": "redacted-name-1"}'),
-    ('{"a@b.io": 1}', '{"[redacted-email-1]": 1}'),
-    ('{"a": "a@b.io", broken', '{"a": "[redacted-email-1]", broken'),
+    *cases("sanitize_rules", "found"),
     ('{"a": "x\udcff a@b.io"}', '{"a": "x\udcff [redacted-email-1]"}'),
-    (
-        '{"k":"-----BEGIN EC PRIVATE KEY-----\\nMHcC\\nAQ==\\n-----END EC PRIVATE KEY-----\\n."}',
-        '{"k":"[redacted-key-1]\\n."}',
-    ),
 ]
-LEFT = [
-    "office_desk_aster-8b/12:3#5 and run/12:10 or task:3, at 11:00 or 10:35:20",
-    "<!--blade:report.modes?run_id=a_b-8b&signature=x%20y%20timed%20out%20long#n_tasks-->",
-    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-    '{"token": " the", "logprob": -0.1, "input_tokens": 1234567890123456}',
-    "a heroine, Heronsgate, jdoes, build-77x, [redacted-email-1], redacted-name-1_x",
-    "The quick brown fox: 50% of 1,000 & more; see https://www.example.org/a?b=c.",
-]
+LEFT = cases("sanitize_rules", "left")
 
 
 @pytest.mark.parametrize(("text", "expected"), FOUND)
@@ -144,39 +105,15 @@ def test_rules_can_be_put_off() -> None:
     assert clean(url, Policy(urls="all")) == "[redacted-endpoint-1]"
 
 
-FIELDS = [
-    (("a.b",), (), '{"a":{"b":"code()"},"b":"x"}', '{"a":{"b":"[redacted-source-1]"},"b":"x"}'),
-    (
-        ("a.*.b",),
-        (),
-        '{"a":[{"b":1},{"b":2}]}',
-        '{"a":[{"b":"[redacted-source-1]"},{"b":"[redacted-source-2]"}]}',
-    ),
-    ((), ("r",), '{"r": {"x": [1, 2]}, "s": 1.0}', '{"r": "[redacted-data-1]", "s": 1.0}'),
-    (
-        (),
-        ("**.r",),
-        '[{"q":{"r":"x"}},{"r":"x"}]',
-        '[{"q":{"r":"[redacted-data-1]"}},{"r":"[redacted-data-1]"}]',
-    ),
-    ((), ('q"r',), '{"q\\"r": 1}', '{"q\\"r": "[redacted-data-1]"}'),
-    ((), ("é",), '{"\\u00e9": 1}', '{"\\u00e9": "[redacted-data-1]"}'),
-    ((), ("r",), '{"r": null, "s": {"r": "x"}}', '{"r": null, "s": {"r": "x"}}'),
-    (
-        ("args.code",),
-        (),
-        '{"args":"{\\"code\\":[1],\\"n\\":2}"}',
-        '{"args":"{\\"code\\":\\"[redacted-source-1]\\",\\"n\\":2}"}',
-    ),
-]
+FIELDS = cases("sanitize_rules", "fields")
 
 
 @pytest.mark.parametrize(("source", "withheld", "text", "expected"), FIELDS)
 def test_listed_fields_go_whole(
-    source: tuple[str, ...], withheld: tuple[str, ...], text: str, expected: str
+    source: list[str], withheld: list[str], text: str, expected: str
 ) -> None:
     """The value of a listed field is one placeholder, also in JSON within a string."""
-    policy = Policy(source_fields=source, withheld_fields=withheld)
+    policy = Policy(source_fields=tuple(source), withheld_fields=tuple(withheld))
     output = clean(text, policy)
     assert output == expected
     assert clean(output, policy) == output

@@ -16,6 +16,7 @@ from pipeline.package.scoring.calibration import look_alikes
 from pipeline.package.scoring.passages import passages
 from pipeline.package.scoring.score import Score, Standard, score, standard
 from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
+from tests.case_files import cases
 from tests.conftest import REPORTS
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written
 from tests.results import call
@@ -110,18 +111,7 @@ CAUSE = Fact("f", "Task 7 fails for behaviour.", subject=SEVEN, predicate="cause
 
 @pytest.mark.parametrize(
     ("text", "is_met"),
-    [
-        ("Task 7 is BI: it stops early.", True),
-        ("Task 7 is BI rather than KG.", True),
-        ("### Task 7: it stops\n\nBI, since `r/7:0#3` gives up.", True),
-        ("| task | cause |\n| --- | --- |\n| 7 | BI |", True),
-        ("- task: 7; root cause: BI", True),
-        ("Task 7 is KG rather than BI.", False),
-        ("Task 7 is not BI.", False),
-        ("Task 7 is KG. Task 8 fails.", False),
-        ("Task 8 is BI.", False),
-        ("Task 7, BI to UK: one value slipped.", False),
-    ],
+    cases("score", "a_cause_counts_where_it_is_not_the_rejected_one"),
 )
 def test_a_cause_counts_where_it_is_not_the_rejected_one(text: str, is_met: bool) -> None:
     """Beside its task, in prose, under a heading, in a row or an item."""
@@ -130,22 +120,7 @@ def test_a_cause_counts_where_it_is_not_the_rejected_one(text: str, is_met: bool
 
 @pytest.mark.parametrize(
     ("predicate", "value", "text", "is_met"),
-    [
-        ("outcome", True, "Task 7: `r/7:0` passes.", True),
-        ("outcome", True, "Task 7: `r/7:0` does not pass.", False),
-        ("outcome", "fail", "In task 7 `r/7:0` never passes.", True),
-        ("bucket", "sometimes", "Task 7 passes in 1 of 4 attempts.", True),
-        ("bucket", "sometimes", "Task 7 passes in 4 of 4 attempts.", False),
-        ("bucket", "never", "Task 7 never passes.", True),
-        ("mode", "GAVE_UP", "Task 7 shows `GAVE_UP` once.", True),
-        ("mode", "GAVE_UP", "Task 7 is not GAVE_UP.", False),
-        ("expected_call", "mail_send(to)", "Task 7 lacks the call of `mail_send`.", True),
-        ("count", 4, "Task 7 fails four times.", True),
-        ("count", 4, "Task 7 fails in 5 attempts.", False),
-        ("rate", 0.25, "Task 7 passes 25.0% of the time.", True),
-        ("direction", "down", "Task 7 is worse by far.", True),
-        ("direction", 0.04, "Task 7: -4.0 points.", False),
-    ],
+    cases("score", "a_value_stands_beside_its_subject"),
 )
 def test_a_value_stands_beside_its_subject(
     predicate: str, value: str | float | bool, text: str, is_met: bool

@@ -19,7 +19,9 @@ import pytest
 
 import pipeline
 from pipeline.cli import terminal
+from pipeline.run import Pair, compare
 from tests import results as written
+from tests.case_files import cases
 from tests.lean import CHECKED, LOADED, only, without_pages
 from tests.results import BLADE, Outcome, Results, call, lines, rollout, write
 
@@ -82,30 +84,7 @@ def test_whatever_a_page_prints_is_inert() -> None:
     assert "\\x1b[31m" in page
 
 
-FORBIDDEN = [
-    "from read_csv('{secret}')",
-    "from read_text('{secret}')",
-    "from read_parquet('{secret}')",
-    "from '{secret}'",
-    "from glob('{folder}/*')",
-    "from read_text('/proc/self/environ')",
-    "copy (select 1) to '{folder}/written.csv'",
-    "export database '{folder}/written'",
-    "attach '{other}' as other",
-    "attach '{folder}/written.duckdb' as other",
-    "install httpfs",
-    "load '{folder}/x.duckdb_extension'",
-    "set enable_external_access = true",
-    "set lock_configuration = false",
-    "pragma enable_profiling",
-    "create table t as select 1",
-    "insert into rollouts from rollouts",
-    "delete from rollouts",
-    "drop table rollouts",
-    "create secret s (type s3, key_id 'k', secret 's')",
-    "select getenv('HOME')",
-    "select 1; copy (select 1) to '{folder}/written.csv'",
-]
+FORBIDDEN = cases("security", "forbidden")
 
 
 @pytest.fixture(scope="module")
@@ -136,6 +115,24 @@ def test_a_query_reads_and_writes_nothing_else(
     assert sorted(path.name for path in outside.iterdir()) == ["other.duckdb", "secret.json"]
     after = evil.path.stat()
     assert (after.st_mtime_ns, after.st_size) == (before.st_mtime_ns, before.st_size)
+
+
+def test_a_warehouse_asked_once_more_is_locked_down(demo: Path, tmp_path: Path) -> None:
+    """A comparison asked for opens it anew; then no file can be read or written, nothing set."""
+    pair = Pair("quick_math", "quick_math_birch-70b", "quick_math_aster-8b", True, 0.02)
+    with compare(demo, [pair]) as again:
+        for query in (
+            f"from read_text('{demo.parent / 'manifest.json'}')",
+            f"from '{demo.parent / 'metrics.json'}'",
+            f"copy (select 1) to '{tmp_path / 'x.csv'}'",
+            f"attach '{tmp_path / 'x.duckdb'}'",
+            "set enable_external_access = true",
+            "create table x (i int)",
+            "delete from runs",
+        ):
+            with pytest.raises(pipeline.UsageError):
+                again.execute(query)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_python_variables_are_not_relations(evil: Results) -> None:

@@ -11,6 +11,7 @@ import pytest
 import pipeline
 from pipeline.answers.comparisons import every_series
 from pipeline.cli.compare_page import print_series
+from tests.fact_files import Fact, facts
 from tests.results import Results, Row, analyzed, rollout
 
 NEEDS = ("series", "series_tasks", "series_counts")
@@ -55,28 +56,14 @@ def along(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("series"), steps(500, 1000, 1500), needs=NEEDS)
 
 
-def test_order_is_by_number(along: Results) -> None:
-    """step_500 comes before step_1000, and the change is against the run before."""
-    found = along.rows("select run_id, step, n_common_tasks, common_pass_at_1, change from series")
-    # Of 32 other tasks 8 always pass, and 8 pass at 2/4, 1/4, 2/4 and 8 at 1/4, 2/4, 1/4.
-    rates = [(8 + n / 4) / 40 for n in (8 + 2 + 24, 8 + 2 + 6 + 24, 16 + 8 + 24)]
-    assert [row[:3] for row in found] == [
-        ("base_step_500", 500, 40),
-        ("base_step_1000", 1000, 40),
-        ("base_step_1500", 1500, 40),
-    ]
-    assert [row[3] for row in found] == pytest.approx(rates)
-    assert found[0][4] is None
-    assert [row[4] for row in found[1:]] == pytest.approx(
-        [rates[1] - rates[0], rates[2] - rates[1]]
-    )
+@facts("series_along")
+def test_along(along: Results, fact: Fact) -> None:
+    """As tests/facts/series_along.test says."""
+    fact.check(along)
 
 
 def test_planted_tasks_are_learned_and_forgotten(along: Results) -> None:
-    """What was planted is found, and nothing else; noise alone would give far fewer."""
-    for column, planted in (("is_learned", LEARNED), ("is_forgotten", FORGOTTEN)):
-        found = along.column(f"select task_id::int from series_tasks where {column} order by 1")
-        assert found == list(planted)
+    """Noise alone would give far fewer."""
     ((learned, expected, forgotten, tested),) = along.rows(
         "select n_learned, expected_learned, n_forgotten, n_tested from series_counts"
     )
@@ -84,26 +71,6 @@ def test_planted_tasks_are_learned_and_forgotten(along: Results) -> None:
     assert (learned, forgotten, tested) == (4, 2, 24)
     assert expected == pytest.approx(sum(noise(task) for task in range(N_TASKS)))
     assert expected < 2
-
-
-def test_rates_stand_in_order(along: Results) -> None:
-    """Counts and rates of a task, run by run; the trend's q is within the series."""
-    ((passed, scored, rates, first, last, slope, p, q),) = along.rows("""
-        select n_passed, n_scored, rates, first_rate, last_rate, slope, p_value, q_value
-        from series_tasks where task_id = '0'
-    """)
-    assert (passed, scored, rates) == ([0, 2, 4], [4, 4, 4], [0, 0.5, 1])
-    assert (first, last, slope) == (0, 1, 0.5)
-    assert p < q < 0.05
-
-
-def test_what_cannot_be_asked_is_null(along: Results) -> None:
-    """A task that always or never passes has no p, and noise cannot turn it."""
-    rows = along.rows("""
-        select distinct p_value, q_value, expected_learned, slope from series_tasks
-        where list_sum(n_passed) in (0, 12)
-    """)
-    assert rows == [(None, None, 0, 0)]
 
 
 @pytest.fixture(scope="module")
@@ -137,24 +104,10 @@ def test_two_models_are_no_series(odd: Results) -> None:
     assert odd.one("select count(*) from series") == 9
 
 
-def test_steps_of_configs_make_a_series(odd: Results) -> None:
-    """Where names say nothing, the step of each run's config and its model do."""
-    assert odd.rows("select run_id, step from series where series = 'aster'") == [
-        ("zeta", 20),
-        ("eta", 100),
-        ("alpha", 1000),
-    ]
-
-
-def test_without_a_threshold_nothing_is_learned(odd: Results) -> None:
-    """Rewards outside 0..1 have changes of reward, and no pass, no task, no count."""
-    assert odd.rows(
-        "select pass_at_1, change, reward_change from series where series = 'wide_step'"
-    ) == [(None, None, None), (None, None, 1), (None, None, 1)]
-    assert odd.rows(
-        "select n_learned, n_common_tasks from series_counts where series = 'wide_step'"
-    ) == [(None, 3)]
-    assert odd.one("select count(*) from series_tasks where series = 'wide_step'") == 0
+@facts("series")
+def test_odd(odd: Results, fact: Fact) -> None:
+    """As tests/facts/series.test says."""
+    fact.check(odd)
 
 
 @pytest.mark.slow

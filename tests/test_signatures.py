@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
+from tests.case_files import cases
+from tests.fact_files import check
 from tests.mode_cases import no, ok
 from tests.results import analyzed, failure, rollout
 
@@ -33,33 +35,7 @@ def macro() -> Iterator[Macro]:
         yield call
 
 
-SAME = [
-    [
-        "total is 305, but paid 255",
-        "total is 1, but paid 1,000.50",
-        "total is 12345678, but paid 2",
-    ],
-    [
-        "cannot open /etc/hosts: denied",
-        "cannot open /srv/data/x.txt: denied",
-        "cannot open src/main/app.py: denied",
-    ],
-    ["cannot open C:\\Users\\mia\\x.txt", "cannot open D:\\data\\y.bin"],
-    [
-        "job 550e8400-e29b-41d4-a716-446655440000 died",
-        "job 0b1c2d3e-abcd-efab-cdef-abcdefabcdef died",
-    ],
-    ["object at 0x7f3a2b10", "object at 0xdeadbeef", "object at 0x1"],
-    ["commit deadbeef01 missing", "commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904 missing"],
-    ["no user mia.li@desk.example", "no user o-k+x@a.b.example"],
-    ["GET https://a.example/x?y=1 failed", "GET http://b.example:8080/ failed"],
-    ["No module named 'erfa'", "No module named 'numpy'"],
-    ['field "price" is unknown', 'field "total amount" is unknown', "field `x` is unknown"],
-    ["at 2024-05-13 10:00:01 it broke", "at 2026-01-01 it broke"],
-    ["choose one of [1, 2, 3]", "choose one of [4, 5]"],
-    ["line one\n  line two", "line one line two"],
-    ['{"code": 17, "detail": "a b"}', '{"code": 4, "detail": "c"}'],
-]
+SAME = cases("signatures", "same")
 APART = [
     ["payment method not found", "gift card not found"],
     ["KeyError: 3", "IndexError: 3"],
@@ -101,28 +77,7 @@ def test_hostile_messages_are_read_in_time(hostile: str, macro: Macro) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "message"),
-    [
-        ("Error: disk full", "disk full"),
-        ("ERROR executing tool write: disk full\n", "disk full"),
-        ("Error calling write: disk full", "disk full"),
-        ('{"error": "disk full", "status": "failed"}', "disk full"),
-        ('{"error": {"code": 3, "message": "disk full"}}', "disk full"),
-        ('{"error": true, "message": "disk full"}', "disk full"),
-        ('{"error": null, "exit_code": 1, "stderr": "disk full"}', "disk full"),
-        ('{"exit_code": 1, "output": ""}', '{"exit_code": 1, "output": ""}'),
-        ('{"status": "error"}', "error"),
-        (
-            "Traceback (most recent call last):\n  File x\nOSError: disk full\n\n",
-            "OSError: disk full",
-        ),
-        (
-            '{"exit_code": 1, "output": "$ run\\nTraceback (most recent call last):'
-            '\\n  File\\nOSError: no"}',
-            "OSError: no",
-        ),
-        ('{"error": "cut off', '{"error": "cut off'),
-        ("", ""),
-    ],
+    cases("signatures", "error_message"),
 )
 def test_error_message(answer: str, message: str, macro: Macro) -> None:
     """The message is a field of a JSON answer, the last line of a traceback, or the text itself."""
@@ -131,20 +86,7 @@ def test_error_message(answer: str, message: str, macro: Macro) -> None:
 
 @pytest.mark.parametrize(
     ("message", "tool", "is_unknown"),
-    [
-        ("unknown tool: send", "send", True),
-        ("Tool 'send' not found", "send", True),
-        ("Function send is not registered", "send", True),
-        ("No such function send", "send", True),
-        ("Unknown tool", "send", True),
-        ("tool not found", "send", True),
-        ("invalid tool arguments", "send", False),
-        ("unknown function argument 'send'", "send", False),
-        ("no such function: SEND_DATE", "query", False),
-        ("function f(integer) does not exist", "query", False),
-        ("Function not implemented", "list", False),
-        ("user of tool send: name not found", "send", False),
-    ],
+    cases("signatures", "unknown_tool"),
 )
 def test_unknown_tool(message: str, tool: str, is_unknown: bool, macro: Macro) -> None:
     """A tool is unknown where the error says so of the tool that was called."""
@@ -174,14 +116,4 @@ def test_error_signatures(tmp_path: Path) -> None:
         "b_rollouts.jsonl": [{**row, "reward": -5.0} for row in unsettled],
     }
     found = analyzed(tmp_path, files, needs=["error_signatures"])
-    assert found.rows("from error_signatures order by run_id, source, signature") == [
-        ("a", "failed attempt", "HTTP <n> from judge", 2, 2, 2, 1, ["4"],
-         "HTTP 500 from judge", "a_rollouts_failures.jsonl:1"),
-        ("a", "tool", "disk <n> full at <path>", 4, 3, 2, 2, ["0", "1"],
-         "disk 0 full at /mnt/d0/x", "a/0:0#2"),
-        ("a", "tool", "no disk", 1, 1, 1, 1, ["2"], "no disk", "a/2:0#2"),
-        ("a", "verifier", "<n> of <n> cells", 2, 2, 2, 2, ["1", "2"], "2 of 5 cells", "a/1:0"),
-        # What passes is not settled there: nothing has failed.
-        ("b", "tool", "disk <n> full at <path>", 1, 1, 0, 1, ["0"],
-         "disk 0 full at /mnt/d0/x", "b/0:0#2"),
-    ]  # fmt: skip
+    check(found, "signatures")

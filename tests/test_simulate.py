@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.results import contents
 from tests.simulated import simulator
 
 SAMPLES = Path(__file__).resolve().parent.parent / "data_samples"
@@ -33,11 +34,6 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A demo: the default one, and some of other seeds."""
     options = {} if request.param is None else {"seed": request.param}
     return Path(simulate.write_demo(tmp_path_factory.mktemp("demo"), **options))
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def _json_lines(path: Path) -> list[Row]:
@@ -71,12 +67,12 @@ def test_the_committed_demo_is_what_the_default_seed_writes(tmp_path: Path) -> N
     command = [sys.executable, str(SAMPLES / "simulate.py"), "demo", str(tmp_path)]
     changed = {"PYTHONHASHSEED": "4711", "LC_ALL": "C", "TZ": "Asia/Tokyo"}
     subprocess.run(command, check=True, env=os.environ | changed)
-    assert _contents(tmp_path) == _contents(SAMPLES / "demo")
+    assert contents(tmp_path) == contents(SAMPLES / "demo")
 
 
 def test_the_committed_demo_is_small() -> None:
     """What is committed stays under 1.5 MB."""
-    assert sum(map(len, _contents(SAMPLES / "demo").values())) < 1_500_000
+    assert sum(map(len, contents(SAMPLES / "demo").values())) < 1_500_000
 
 
 def test_every_attempt_that_did_not_pass_has_one_planted_cause(folder: Path) -> None:

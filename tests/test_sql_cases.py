@@ -30,11 +30,6 @@ PAGES = sorted(
 )
 
 
-def case_id(path: Path) -> str:
-    """`staging.keys/duplicates`: the relation, and what the case is about."""
-    return f"{path.parent.name}/{path.stem}"
-
-
 @pytest.fixture(scope="module")
 def columns(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with every relation's columns and no row, types as the product has them."""
@@ -71,7 +66,7 @@ def insert(db: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, Any]]
         db.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", values)
 
 
-@pytest.mark.parametrize("path", CASES, ids=case_id)
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
     """The relation makes the expected rows of the given ones, column by column as named."""
     case = json.loads(path.read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ import pytest
 
 import pipeline
 from pipeline.ingest import discover
+from tests.case_files import cases
 from tests.lean import CHECKED, LOADED, only
 from tests.results import BLADE, Results, analyzed, call, rollout, write
 
@@ -107,16 +108,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["analyze", "{}"],
-        ["analyze", "--run", "a={}"],
-        ["analyze", "{folder}", "--profile", "{}"],
-        ["sql", "-f", "{}", "--warehouse", "{warehouse}"],
-        ["verify", "{}"],
-        ["make-shallow", "--input", "{}", "--output", "{folder}/x.md"],
-        ["report", "--labels", "{}", "--warehouse", "{warehouse}"],
-        ["sanitize", "{folder}", "--policy", "{}", "--out", "{folder}/clean"],
-    ],
+    cases("unreadable", "a_pipe_or_a_device_is_refused"),
 )
 def test_a_pipe_or_a_device_is_refused(tmp_path: Path, demo: Path, arguments: list[str]) -> None:
     """Exit code 2 or 3 with the reason, at once."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
@@ -15,6 +14,8 @@ import pytest
 from pipeline.analysis import stats
 from pipeline.report.wording import points
 from pipeline.run import COMPARED
+from tests.case_files import cases
+from tests.fact_files import Fact, facts
 from tests.lean import CHECKED, LOADED
 from tests.results import Results, Row, analyzed, asked, call, rollout, write
 from tests.uncertainty_reference import clustered_variance, degrees
@@ -81,26 +82,15 @@ def said(found: Results, name: str, columns: str) -> tuple[object, ...]:
     return found.rows(query)[0]
 
 
-def test_a_stray_second_attempt_makes_nothing_missing(compared: Results) -> None:
-    """Of 40 tasks tried once, one was tried twice: the others lack nothing."""
-    assert said(compared, "stray", "verdict, bound_low = bound_high") == ("regressed", True)
-
-
-def test_lost_repeats_may_have_been_anything(compared: Results) -> None:
-    """Where repeats are 4, 3 and 2 nothing says which were lost: up to the fullest may be."""
-    found = said(compared, "ragged", "delta, delta_counted_as_fail, bound_high")
-    assert found == pytest.approx((2 / 9, 0, (0.5 + 0.25) / 3))
+@facts("verdicts")
+def test_compared(compared: Results, fact: Fact) -> None:
+    """As tests/facts/verdicts.test says."""
+    fact.check(compared)
 
 
 @pytest.mark.slow
 def test_tasks_of_one_run_can_undo_a_verdict(compared: Results) -> None:
-    """Forty tasks gained; more that the base passed are gone, perhaps lost for failing.
-
-    Where inputs say that the candidate was never asked them, they undo nothing.
-    """
-    columns = "verdict, could_reverse, n_base_only"
-    assert said(compared, "gone", columns) == ("inconclusive", True, 45)
-    assert said(compared, "never", columns) == ("improved", False, 45)
+    """The page says that they could reverse it."""
     page = call("compare", "gone_base", "--warehouse", compared.path).stdout
     assert "INCONCLUSIVE: THE TASKS THAT ONLY ONE RUN HAS COULD REVERSE IT" in page
 
@@ -131,25 +121,6 @@ def test_one_row_less_moves_no_test_far(compared: Results) -> None:
     assert (by, by_less) == ("signs of tasks", "t of tasks' differences")
     for one, other in zip(whole, less, strict=True):
         assert 1 / 2.5 < one / other < 2.5
-
-
-def test_bounds_are_unknown_where_nothing_says_what_was_expected(compared: Results) -> None:
-    """Of a run without inputs worst and best are null; with them they are figures."""
-    bounds = compared.rows("""
-        select distinct run_id, pass_at_1_worst is null, pass_at_1_best is null from denominators
-        where run_id in ('stray_base', 'never_base') order by all
-    """)
-    assert bounds == [("never_base", False, False), ("stray_base", True, True)]
-
-
-def test_rounding_does_not_grade_a_reward(compared: Results) -> None:
-    """0.9999999999999998 is a pass in every place: passes lead, and nothing is graded."""
-    assert said(compared, "rounded", "metric") == ("pass_at_1",)
-    query = "select run_id, count(*) from rollouts where is_pass and run_id like 'rounded%'"
-    assert compared.rows(f"{query} group by all order by 1") == [
-        ("rounded_base", 8),
-        ("rounded_new", 16),
-    ]
 
 
 @pytest.mark.slow
@@ -212,26 +183,7 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given_values", "said"),
-    [
-        ((0.01, 0.09, 0.05, 0.05), "improved"),
-        ((0.0, 0.09, 0.05, 0.05), "inconclusive"),
-        ((0.01, 0.09, 0.0, 0.05), "inconclusive"),
-        ((0.01, 0.09, -0.02, 0.05), "inconclusive"),
-        ((-0.09, -0.01, -0.05, -0.05), "regressed"),
-        ((-0.09, 0.0, -0.05, -0.05), "inconclusive"),
-        ((-0.09, -0.01, -0.05, 0.0), "inconclusive"),
-        ((-0.015, 0.01, 0.0, 0.0), "no change"),
-        ((-0.02, 0.01, 0.0, 0.0), "inconclusive"),
-        ((-0.015, 0.02, 0.0, 0.0), "inconclusive"),
-        ((-0.015, 0.01, -0.03, 0.0), "inconclusive"),
-        ((-0.015, 0.01, 0.0, 0.03), "inconclusive"),
-        ((0.001, 0.015, 0.008, 0.008), "improved"),
-        ((0.001, 0.015, -0.001, 0.008), "no change"),
-        ((math.nan, math.nan, 0.5, 0.5), "inconclusive"),
-        ((0.01, 0.09, math.nan, math.nan), "inconclusive"),
-        ((0.01, 0.09, 0.3 - 0.1 - 0.2, 0.05), "inconclusive"),
-        ((1e-17, 0.09, 0.05, 0.05), "inconclusive"),
-    ],
+    cases("verdicts", "verdict"),
 )
 def test_verdict(given_values: tuple[float, float, float, float], said: str) -> None:
     """Interval and bounds both have to be clear; a value on a limit is not beyond it."""

@@ -26,6 +26,7 @@ from pipeline.text import ACTIVE
 from pipeline.view import labels, question
 from pipeline.view.opened import Followed
 from tests import hostile
+from tests.case_files import cases
 from tests.conftest import ROOT
 from tests.lean import without_pages
 from tests.results import BLADE, analyzed, call, rollout
@@ -111,33 +112,18 @@ def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
     assert f"{100 * rate:.1f}%" in page.words
 
 
-def test_the_matrix_filters(reader: Reader, demo: Path) -> None:
-    """By run, bucket, cause, failure, slice and words: as SQL says, conditions on one cell."""
-    cells = "from task_outcomes left join root_causes using (run_id, task_id)"
-    cases: list[tuple[dict[str, str], str]] = [
-        ({"bucket": "never"}, "bucket = 'never'"),
-        ({"bucket": "never", "run": ASTER}, f"bucket = 'never' and run_id = '{ASTER}'"),
-        ({"cause": "TI", "run": BIRCH}, f"cause = 'TI' and run_id = '{BIRCH}'"),
-        ({"bucket": "always", "cause": "BI"}, "bucket = 'always' and cause = 'BI'"),
-        (
-            {"mode": "REFUSAL"},
-            "(run_id, task_id) in (select (run_id, task_id) from rollout_modes"
-            " where is_primary and mode = 'REFUSAL')",
-        ),
-        (
-            {"slice": "category=crm", "q": "CRM"},
-            "task_id in (select task_id from tasks where benchmark = 'office_desk'"
-            " and slices['category'] = 'crm' and prompt ilike '%crm%')",
-        ),
-    ]
+@pytest.mark.parametrize(("asked", "condition"), cases("view", "filters"))
+def test_the_matrix_filters(
+    reader: Reader, demo: Path, asked: dict[str, str], condition: str
+) -> None:
+    """By run, bucket, cause, failure, slice and words: as SQL says."""
     with pipeline.open_warehouse(demo) as opened:
-        for asked, condition in cases:
-            rows = opened.execute(
-                f"select distinct task_id {cells} where benchmark = 'office_desk'"
-                f" and {condition.replace('bucket =', 'task_outcomes.bucket =')}"
-                " order by try_cast(task_id as int)"
-            ).fetchall()
-            assert tasks(reader, sort="task", **asked) == [name for (name,) in rows], asked
+        rows = opened.execute(
+            "select distinct task_id from task_outcomes as outcomes "
+            "left join root_causes using (run_id, task_id) "
+            f"where benchmark = 'office_desk' and {condition} order by try_cast(task_id as int)"
+        ).fetchall()
+    assert tasks(reader, sort="task", **asked) == [name for (name,) in rows]
     assert tasks(reader, q="no such words") == []
 
 
@@ -254,15 +240,7 @@ def test_sql_is_answered_within_limits(reader: Reader) -> None:
 
 @pytest.mark.parametrize(
     "query",
-    [
-        "select * from read_csv('/etc/passwd')",
-        "attach '/tmp/x.duckdb'",
-        "copy runs to '/tmp/x.csv'",
-        "create table x as from runs",
-        "set threads = 1",
-        "install httpfs",
-        "select 1; select 2",
-    ],
+    cases("view", "sql_reads_nothing_else_and_writes_nothing"),
 )
 def test_sql_reads_nothing_else_and_writes_nothing(reader: Reader, query: str) -> None:
     """A question may ask the warehouse and do nothing more."""
@@ -335,19 +313,7 @@ def test_answers_are_sealed(reader: Reader) -> None:
 
 def test_what_is_not_there_is_said(reader: Reader) -> None:
     """A page with the reason, never a traceback."""
-    for path, query in (
-        ("/rollout", {"at": "x/1:1"}),
-        ("/rollout", {"at": "nonsense"}),
-        ("/rollout", {"at": f"{ASTER}/0:{'9' * 50}"}),
-        ("/rollout", {"at": f"{ASTER}/0:0#{'9' * 50}"}),
-        ("/task", {"benchmark": "office_desk", "task": "<b>"}),
-        ("/", {"benchmark": "x"}),
-        ("/event", {"at": f"{FAILING}#99"}),
-        ("/diff", {"at": FAILING, "with_": "x/1:1"}),
-        ("/compare", {"pair": "a/b"}),
-        ("/compare/tasks", {"pair": "a/b", "ledger": "slices", "line": "x"}),
-        ("/report", {"benchmark": "x"}),
-    ):
+    for path, query in cases("view", "absent"):
         answer = reader.get(path, **query)
         assert answer.status == 404 and "<h1>" in answer.text, (path, query)
     for page in ("0", "-1", "x", "9" * 30):
@@ -381,18 +347,8 @@ def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
 
 def test_a_label_that_an_analysis_would_refuse_is_refused(own: Reader, tmp_path: Path) -> None:
     """With the reason, and nothing is written."""
-    for wrong, reason in (
-        (form(cause=""), "cause"),
-        (form(cause="XX"), "unknown cause"),
-        (form(cause="BI", second="BI"), "unknown cause"),
-        (form(intervention="luck"), "unknown intervention"),
-        (form(evidence="nonsense"), "is not RUN/TASK:ROLLOUT"),
-        (form(evidence=f"{FAILING}#99"), "no such rollout or event"),
-        (form(evidence=f"{ASTER}/0:77"), "no such rollout or event"),
-        (form(task="99"), "not in this warehouse"),
-        (form(run="x"), "not in this warehouse"),
-    ):
-        answer = own.post(wrong)
+    for wrong, reason in cases("view", "labels"):
+        answer = own.post(form(**wrong))
         assert answer.status in (400, 404) and reason in answer.words, wrong
     assert own.post(form(note="x" * 200_000)).status == 413
     assert not (tmp_path / "labels.jsonl").exists()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline import open_warehouse
-from tests.results import Outcome, Results, Row, asked, call, called, diagnosed, failure, rollout
+from tests import results
+from tests.lean import DIAGNOSIS, LOADED, METRICS
+from tests.results import Outcome, Results, Row, asked, call, called, failure, rollout
 from tests.results import said as words
 from tests.test_security import EVIL, TERMINAL_ACTIVE
+
+diagnosed = partial(results.analyzed, needs=(*LOADED, *METRICS, *DIAGNOSIS))
 
 LONG = "word " * 40_000
 

@@ -1,0 +1,64 @@
+"""Facts of analyzed results: files of queries and the rows they give, as SQLite's logic tests are.
+
+A fact is a line `# what is so.` and below it queries, each with its rows after `----`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.results import Results
+
+FOLDER = Path(__file__).parent / "facts"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is so, and the queries that show it."""
+
+    says: str
+    asked: tuple[tuple[str, str], ...]
+
+    def check(self, found: Results) -> None:
+        """Every query gives its rows, in their order."""
+        for query, rows in self.asked:
+            told = "\n".join(" | ".join(map(_shown, row)) for row in found.rows(query))
+            assert told == rows, query
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value.replace("\n", "\\n") or "''"
+    return "null" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def fact(says: str, text: str) -> Fact:
+    """Queries with their rows, parted by blank lines."""
+    blocks = [block.partition("\n----") for block in re.split(r"\n\n+", text.strip("\n"))]
+    assert all(mark for _, mark, _ in blocks), f"no ---- below a query of: {says}"
+    return Fact(says, tuple((query, rows.removeprefix("\n")) for query, _, rows in blocks))
+
+
+def read(name: str) -> list[Fact]:
+    """The facts of `tests/facts/<name>.test`."""
+    text = (FOLDER / f"{name}.test").read_text(encoding="utf-8")
+    parts = re.split(r"^# ", text, flags=re.MULTILINE)[1:]
+    return [fact(says, rest) for says, _, rest in (part.partition("\n") for part in parts)]
+
+
+def facts(name: str) -> pytest.MarkDecorator:
+    """A test for each fact of a file."""
+    found = read(name)
+    return pytest.mark.parametrize("fact", found, ids=[fact.says for fact in found])
+
+
+def check(found: Results, name: str) -> None:
+    """Every fact of a file holds."""
+    for each in read(name):
+        each.check(found)
