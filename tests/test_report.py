@@ -17,10 +17,10 @@ import pytest
 import pipeline
 from pipeline import report
 from pipeline.cli.analyze import print_summary
+from pipeline.package.blocks import read
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
 from pipeline.report import markdown, templates
-from pipeline.report.blocks import read
 from pipeline.report.figures import MARK, Row
-from pipeline.report.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
 from pipeline.run import Analysis
 from tests import chart_content
 from tests.conftest import ROOT, needs_corpus

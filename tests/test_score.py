@@ -15,7 +15,7 @@ from pipeline.package.facts import Fact, Subject, read_facts
 from pipeline.package.scoring.calibration import look_alikes
 from pipeline.package.scoring.passages import passages
 from pipeline.package.scoring.score import Score, Standard, score, standard
-from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
 from tests.case_files import cases
 from tests.conftest import REPORTS
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written

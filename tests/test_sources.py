@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report import sources
-from pipeline.report.blocks import Source, read
-from pipeline.report.cited import literal
-from pipeline.report.sources import (
+from pipeline.package import sources
+from pipeline.package.blocks import Source, read
+from pipeline.package.sources import (
     CONTRADICTED,
     UNCHECKED,
     VERIFIED,
@@ -24,6 +23,7 @@ from pipeline.report.sources import (
     fixed,
     refreshed,
 )
+from pipeline.report.cited import literal
 from pipeline.warehouse import open_warehouse
 from tests.results import call
 

@@ -91,7 +91,7 @@ def with_steps(results: Path, out: Path) -> Path:
     return part(Settings((results,), out), [relation.name for relation in EVERY])
 
 
-def broken_grains(path: Path, *, has_steps: bool) -> list[str]:
+def broken_grains(path: Path, *, has_steps: bool = False) -> list[str]:
     """Relations with two rows of one key."""
     broken = []
     with duckdb.connect(str(path), read_only=True) as db:
@@ -120,7 +120,7 @@ def test_steps_feed_tables_alone() -> None:
 @needs_corpus
 def test_grains_hold_on_the_corpus(corpus: Path) -> None:
     """Every relation has one row for each value of its grain, on real results too."""
-    assert broken_grains(corpus, has_steps=False) == []
+    assert broken_grains(corpus) == []
 
 
 def chain(every: list[Relation]) -> int:

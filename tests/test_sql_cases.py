@@ -15,6 +15,8 @@ from pipeline.run import made_relations
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
 from pipeline.warehouse.relations import relations
+from tests.conftest import DEMO
+from tests.test_sql import with_steps
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
 RELATIONS = {relation.name: relation for relation in relations(SQL_DIR, made_relations(Profile()))}
@@ -31,8 +33,9 @@ PAGES = sorted(
 
 
 @pytest.fixture(scope="module")
-def columns(demo: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def columns(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with every relation's columns and no row, types as the product has them."""
+    demo = with_steps(DEMO, tmp_path_factory.mktemp("steps") / "out")
     with duckdb.connect() as db:
         db.execute(f"attach '{demo}' as demo (read_only)")
         db.execute("use demo")

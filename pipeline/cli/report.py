@@ -106,7 +106,7 @@ def report(
 def _refresh(path: Path, warehouse: Path) -> None:
     """Exit with 1 where a source could not be run: its figures are as they were."""
     from pipeline.cli.verify import report_text
-    from pipeline.report.sources import UNCHECKED, VERIFIED, refreshed
+    from pipeline.package.sources import UNCHECKED, VERIFIED, refreshed
     from pipeline.warehouse import open_warehouse
 
     text = report_text(path, is_exact=True)

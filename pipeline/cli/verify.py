@@ -50,11 +50,11 @@ def verify(
     """
     from pipeline.cli.terminal import print_page
     from pipeline.package.layout import against, golden
+    from pipeline.package.sources import fixed
     from pipeline.package.verify import facts as anchor_facts
     from pipeline.package.verify import fix, summary
     from pipeline.package.verify import sidecar as sidecars
     from pipeline.package.verify import verify as verified
-    from pipeline.report.sources import fixed
 
     held = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
     text = report_text(report, is_exact=is_fixing)

@@ -16,6 +16,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from pipeline.citation import parse
+from pipeline.package.blocks import QUOTED, Block, read
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
 from pipeline.package.verify.units import (
@@ -29,7 +30,6 @@ from pipeline.package.verify.units import (
     units,
     visible,
 )
-from pipeline.report.blocks import QUOTED, Block, read
 from pipeline.report.cited import literal
 
 LONGEST, MOST_TERMS, ENOUGH_TERMS = 420, 8, 5

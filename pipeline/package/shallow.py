@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from pipeline.package.blocks import PIPE, Block, read
 from pipeline.package.verify.units import FORMS, units
-from pipeline.report.blocks import PIPE, Block, read
 
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 KEY, DETAIL, METRIC, EVIDENCE, NUMBER, CLAIM = (

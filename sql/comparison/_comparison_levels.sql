@@ -76,8 +76,7 @@ levels as materialized (
 ),
 apart as (
     select
-        base, candidate, metric, task_group, n_common_tasks, n_paired_tasks, n_possible_tasks,
-        is_common, is_paired,
+        *,
         difference(change, delta) as own_difference,
         difference(counted_change, delta_counted_as_fail) as counted_difference,
         difference(possible_change, delta_possible) as possible_difference,

@@ -57,10 +57,8 @@ select
     coalesce(json_as_number(records.request_temperature), json_as_number(records.response_temperature))
         as temperature,
     coalesce(json_as_number(records.request_top_p), json_as_number(records.response_top_p)) as top_p,
-    coalesce(
-        json_as_integer(records.request_max_output_tokens),
-        json_as_integer(records.response_max_output_tokens)
-    ) as max_output_tokens,
+    coalesce(json_as_integer(records.request_max_output_tokens), json_as_integer(records.response_max_output_tokens))
+        as max_output_tokens,
     json_as_text(records.request_effort) as reasoning_effort,
     bounded_name(json_as_text(records.failure_class)) as failure_class,
     case records.failure_terminal::varchar when 'true' then true when 'false' then false end as is_terminal,

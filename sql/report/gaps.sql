@@ -1,33 +1,32 @@
 -- What is missing from the record of each run, what cannot be said without it, and what to collect.
 -- grain: run_id, gap_no
-with texts as (
-    select * from (values
-        (1, 'expected', 'rollout', 'what was expected', 'which attempts are missing',
-            'materialized inputs, or `[expected]` in blade.toml'),
-        (2, 'failures', 'rollout', 'any trace of some expected attempts', 'why some attempts are missing',
-            'the failures file of the run, or these attempts again'),
-        (3, 'repeats', 'task', 'more than one scored attempt per task', 'how consistent a task is',
-            'four or more attempts per task'),
-        (4, 'model', 'rollout', 'the model', 'which model was run', 'rows whose response names the model'),
-        (5, 'tokens', 'rollout', 'token counts', 'what an attempt costs', 'rows with the usage of their response'),
-        (6, 'durations', 'rollout', 'durations', 'how long an attempt takes', 'rows with the time an attempt took'),
-        (7, 'events', 'rollout', 'transcripts', 'where an attempt went wrong', 'rows whose response has its output items'),
-        (8, 'trajectory', 'rollout', 'what some health checks read', 'whether model calls failed or were cut',
-            'rows with `ng_trajectory`'),
-        (9, 'slices', 'task', 'a field that groups tasks', 'which kind of task is weak',
-            'a field such as category in each row, or `slices` in blade.toml'),
-        (10, 'verifier', 'rollout', 'fields of the verifier', 'why an attempt was graded as it was',
-            'rows that keep what the verifier found'),
-        (11, 'scores', 'rollout', 'a usable reward', 'whether unscored attempts passed', 'the verdict on these rows'),
-        (12, 'settled', 'reward', 'a pass threshold', 'which attempts pass',
-            '`pass_threshold` in blade.toml, or --pass-threshold'),
-        (13, 'rewards', 'reward', 'rewards that differ', 'how single attempts did: all have one reward',
-            'one reward per attempt'),
-        (14, 'labels', 'task', 'causes given by a person', 'root causes as facts: all are suggestions of rules',
-            '`labels.jsonl` beside the results'),
-        (15, 'redacted', 'rollout', 'text before redaction', 'what stood there', 'the results before redaction'),
-        (16, 'rejects', 'line', 'lines that can be read', 'what the rejected lines held', 'these lines again')
-    ) as texts (gap_no, gap, unit, missing, claims, collect)
+with texts (gap_no, gap, unit, missing, claims, collect) as (
+    values
+    (1, 'expected', 'rollout', 'what was expected', 'which attempts are missing',
+        'materialized inputs, or `[expected]` in blade.toml'),
+    (2, 'failures', 'rollout', 'any trace of some expected attempts', 'why some attempts are missing',
+        'the failures file of the run, or these attempts again'),
+    (3, 'repeats', 'task', 'more than one scored attempt per task', 'how consistent a task is',
+        'four or more attempts per task'),
+    (4, 'model', 'rollout', 'the model', 'which model was run', 'rows whose response names the model'),
+    (5, 'tokens', 'rollout', 'token counts', 'what an attempt costs', 'rows with the usage of their response'),
+    (6, 'durations', 'rollout', 'durations', 'how long an attempt takes', 'rows with the time an attempt took'),
+    (7, 'events', 'rollout', 'transcripts', 'where an attempt went wrong', 'rows whose response has its output items'),
+    (8, 'trajectory', 'rollout', 'what some health checks read', 'whether model calls failed or were cut',
+        'rows with `ng_trajectory`'),
+    (9, 'slices', 'task', 'a field that groups tasks', 'which kind of task is weak',
+        'a field such as category in each row, or `slices` in blade.toml'),
+    (10, 'verifier', 'rollout', 'fields of the verifier', 'why an attempt was graded as it was',
+        'rows that keep what the verifier found'),
+    (11, 'scores', 'rollout', 'a usable reward', 'whether unscored attempts passed', 'the verdict on these rows'),
+    (12, 'settled', 'reward', 'a pass threshold', 'which attempts pass',
+        '`pass_threshold` in blade.toml, or --pass-threshold'),
+    (13, 'rewards', 'reward', 'rewards that differ', 'how single attempts did: all have one reward',
+        'one reward per attempt'),
+    (14, 'labels', 'task', 'causes given by a person', 'root causes as facts: all are suggestions of rules',
+        '`labels.jsonl` beside the results'),
+    (15, 'redacted', 'rollout', 'text before redaction', 'what stood there', 'the results before redaction'),
+    (16, 'rejects', 'line', 'lines that can be read', 'what the rejected lines held', 'these lines again')
 ),
 recorded as (
     select
@@ -52,10 +51,7 @@ unobserved as (
     group by all
 ),
 causes as (
-    select
-        run_id,
-        count(*) as n_tasks,
-        count(*) filter (where not is_suggested) as n_curated
+    select run_id, count(*) as n_tasks, count(*) filter (where not is_suggested) as n_curated
     from main.root_causes
     group by all
 ),
@@ -73,6 +69,7 @@ lines as (
     where kind in ('rollouts', 'inputs', 'failures') or n_rejects > 0
     group by all
 ),
+-- How much of each run lacks each thing that a report would read.
 lacking as (
     select
         heads.run_id,
@@ -104,19 +101,12 @@ lacking as (
         semi join staging.task_slices using (benchmark, task_id)
     ) as slices using (run_id)
     left join lines using (run_id)
-),
--- How much of each run lacks each thing that a report would read.
-gap_facts as (
-    select
-        run_id, gap,
-        cast(n_rows as bigint) as n_rows,
-        cast(n_of as bigint) as n_of
-    from lacking
-    where n_rows > 0
 )
 select
-    facts.run_id, texts.gap_no, texts.gap, texts.missing, texts.claims, texts.collect, texts.unit,
-    facts.n_rows, facts.n_of
-from gap_facts as facts
+    lacking.run_id, texts.gap_no, texts.gap, texts.missing, texts.claims, texts.collect, texts.unit,
+    cast(lacking.n_rows as bigint) as n_rows,
+    cast(lacking.n_of as bigint) as n_of
+from lacking
 inner join texts using (gap)
-order by facts.run_id, texts.gap_no
+where lacking.n_rows > 0
+order by lacking.run_id, texts.gap_no

@@ -40,9 +40,7 @@ select *
 from together
 order by
     base, candidate, metric,
-    list_position(
-        ['task mix', 'bucket transitions', 'failure modes', 'funnel', 'slices'], ledger
-    ),
+    list_position(['task mix', 'bucket transitions', 'failure modes', 'funnel', 'slices'], ledger),
     policy desc,
     slice_key,
     line_no = 0,

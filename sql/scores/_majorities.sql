@@ -1,6 +1,6 @@
 -- How often the commonest of k answers is right, from how the votes of each task are split.
 -- grain: run_id, k
--- kind: table
+-- kind: step
 -- needs: staging.rollouts where answer is not null
 with scored as (from staging.rollouts where is_scored and is_pass is not null),
 -- No answer is an answer too, and a wrong one.

@@ -1,5 +1,6 @@
 -- What k attempts at a task reach and take, by k: any passes, all pass, the best reward, the majority.
 -- grain: run_id, k
+-- kind: table
 with repeats as (
     select run_id, n_scored, count(*) as n_tasks, sorted_sum(max_reward) as total_max_reward
     from main.task_outcomes
@@ -88,4 +89,3 @@ left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run
 left join shortfalls using (run_id, k)
 left join staging.majorities using (run_id, k)
 left join amounts using (run_id, k)
-order by run_id, k

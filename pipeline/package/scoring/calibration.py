@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.package.blocks import read
 from pipeline.package.facts import Fact
 from pipeline.package.scoring.passages import FUNCTION, LABELS, TASKS_NAMED, passages
 from pipeline.package.scoring.score import DIGITS, Score, score, standard
 from pipeline.package.verify.units import SAID, units
-from pipeline.report.blocks import read
 
 GOLDEN_TARGET, SHALLOW_TARGET, MIN_SPREAD = 0.85, 0.40, 0.50
 # How far below the golden report a false look-alike must be, and a true one may be.

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from pipeline.citation import Citation
+from pipeline.package.blocks import Block, Span, Token, masked, read
 from pipeline.package.verify.units import Unit, head, sentences, visible
-from pipeline.report.blocks import Block, Span, Token, masked, read
 
 TOLD = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 PATTERNS = {name: re.compile(told, re.IGNORECASE) for name, told in TOLD["patterns"].items()}

@@ -12,7 +12,7 @@ from pipeline.package.facts import Fact
 from pipeline.package.scoring import matching
 from pipeline.package.scoring.matching import BUCKETS, SAME, Asked, Met, difference, likeness
 from pipeline.package.scoring.passages import Passage, Text, passages, values
-from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
 from pipeline.text import one_line
 
 DIGITS = 4

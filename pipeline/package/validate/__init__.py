@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from pipeline import citation, errors
+from pipeline.package import blocks
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
@@ -29,7 +30,7 @@ from pipeline.package.validate.subject import (
 )
 from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
 from pipeline.package.verify.units import units
-from pipeline.report import SECTIONS, blocks
+from pipeline.report import SECTIONS
 from pipeline.text import counted
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from pipeline.files import UnreadableError
 from pipeline.package.files import text_of
 from pipeline.package.layout import Package
+from pipeline.package.sources import Opened
 from pipeline.package.verify import Finding, facts, sidecar, verify
-from pipeline.report.sources import Opened
 from pipeline.text import one_line
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"

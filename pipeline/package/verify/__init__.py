@@ -7,15 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package.verify import arithmetic, citations, facts, quotes, sidecar
-from pipeline.package.verify.evidence import QUERIES, evidence
-from pipeline.package.verify.facts import FactsFile
-from pipeline.package.verify.sidecar import Sidecar
-from pipeline.package.verify.units import FORMS, units
-from pipeline.report import content
-from pipeline.report.blocks import read
-from pipeline.report.sidecar import run_object
-from pipeline.report.sources import (
+from pipeline.package.blocks import read
+from pipeline.package.sources import (
     CONTRADICTED,
     UNCHECKED,
     VERIFIED,
@@ -25,6 +18,13 @@ from pipeline.report.sources import (
     Opened,
     compared,
 )
+from pipeline.package.verify import arithmetic, citations, facts, quotes, sidecar
+from pipeline.package.verify.evidence import QUERIES, evidence
+from pipeline.package.verify.facts import FactsFile
+from pipeline.package.verify.sidecar import Sidecar
+from pipeline.package.verify.units import FORMS, units
+from pipeline.report import content
+from pipeline.report.sidecar import run_object
 
 STATUSES = (VERIFIED, CONTRADICTED, UNCHECKED)
 CHECKS: dict[str, list[str]] = FORMS["checks"]

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pipeline.package.blocks import Block, Report, Span, masked
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.verify.units import CELLS, HEADS, SAID, head, is_headed
-from pipeline.report.blocks import Block, Report, Span, masked
-from pipeline.report.sources import CONTRADICTED, VERIFIED, Finding
 
 HIDDEN = re.compile(r"<!--.{0,2000}?-->|[*`]")
 NEARLY_ALL, ROUGHLY, FEWEST_LETTERS = 0.95, 0.05, 4

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 
 from pipeline.citation import Citation
+from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.package.verify.evidence import Evidence, close
 from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, title_task, visible
-from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import is_redacted
 
 NAMES = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.citation import Citation
+from pipeline.package.sources import Opened
 from pipeline.package.verify.units import FORMS
-from pipeline.report.sources import Opened
 
 LARGEST = 2**31 - 1
 MOST_NAMES, MOST_KNOWN = 3, 10_000

@@ -10,17 +10,17 @@ from typing import Any
 from pipeline import citation
 from pipeline.citation import Citation
 from pipeline.errors import InputError
+from pipeline.package import blocks
+from pipeline.package.blocks import Source
 from pipeline.package.facts import Fact, read_facts
 from pipeline.package.files import text_of
 from pipeline.package.json_places import lines
+from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
 from pipeline.package.verify import quotes
 from pipeline.package.verify.citations import cited
 from pipeline.package.verify.evidence import Evidence
 from pipeline.package.verify.sidecar import is_same
 from pipeline.package.verify.units import units
-from pipeline.report import blocks
-from pipeline.report.blocks import Source
-from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
 from pipeline.text import json_text, one_line
 
 CHECK, MOST_SHOWN = "fact", 3

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.citation import Citation
+from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.package.verify.evidence import QUERIES, Evidence, Key, asked
 from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, visible
-from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import REDACTION, neutral
 
 # Also what error signatures put in place of numbers, paths and ids.

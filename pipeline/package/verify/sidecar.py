@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from pipeline.package.blocks import Source
 from pipeline.package.json_places import Path, lines
+from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answer, Finding
 from pipeline.package.verify.units import FORMS
-from pipeline.report.blocks import Source
 from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
-from pipeline.report.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answer, Finding
 
 CHECK = "sidecar"
 SYNONYMS: dict[str, str] = FORMS["sidecar"]["synonyms"]

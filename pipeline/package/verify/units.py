@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pipeline import citation
 from pipeline.citation import Citation
-from pipeline.report.blocks import QUOTED, Block, Report, Span, Token, code_spans, masked
+from pipeline.package.blocks import QUOTED, Block, Report, Span, Token, code_spans, masked
 
 FORMS = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
 HEADS, CELLS, SAID = (

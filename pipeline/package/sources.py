@@ -22,7 +22,7 @@ from itertools import takewhile
 from typing import Any, Protocol
 
 from pipeline.errors import BladeError
-from pipeline.report.blocks import Block, Report, Source, Token, figures, read
+from pipeline.package.blocks import Block, Report, Source, Token, figures, read
 from pipeline.text import markdown_cell, one_line
 from pipeline.timed import in_time
 
