@@ -5,37 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.report import markdown, sidecar
-from pipeline.report.comparisons import Comparison, comparisons
-from pipeline.report.content import Content, RunContent, collect, notices, runs
-from pipeline.report.markdown import OVERVIEW, SECTIONS, Section, document
-from pipeline.report.tables import EVERY as TABLES
-from pipeline.report.tables import HEALTH, OF_PAIRS, Source
-from pipeline.report.templates import check as check_templates
-from pipeline.report.templates import replaced
+from pipeline.report import markdown as markdown
+from pipeline.report import sidecar as sidecar
+from pipeline.report import tables, templates
+from pipeline.report.comparisons import Comparison as Comparison
+from pipeline.report.comparisons import comparisons as comparisons
+from pipeline.report.content import Content as Content
+from pipeline.report.content import RunContent as RunContent
+from pipeline.report.content import collect as collect
+from pipeline.report.content import notices as notices
+from pipeline.report.content import runs as runs
+from pipeline.report.markdown import OVERVIEW, document
+from pipeline.report.markdown import SECTIONS as SECTIONS
+from pipeline.report.markdown import Section as Section
+from pipeline.report.tables import HEALTH as HEALTH
+from pipeline.report.tables import OF_PAIRS as OF_PAIRS
+from pipeline.report.tables import Source as Source
+from pipeline.report.templates import replaced as replaced
 
-__all__ = [
-    "HEALTH",
-    "OF_PAIRS",
-    "SECTIONS",
-    "TABLES",
-    "Comparison",
-    "Content",
-    "RunContent",
-    "Section",
-    "Source",
-    "check_templates",
-    "collect",
-    "comparisons",
-    "document",
-    "markdown",
-    "notices",
-    "page",
-    "replaced",
-    "runs",
-    "sidecar",
-    "texts",
-]
+TABLES, check_templates = tables.EVERY, templates.check
 
 
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:

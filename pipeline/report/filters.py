@@ -20,14 +20,9 @@ from pipeline.report.figures import Figure, Row, encoded
 from pipeline.report.sentences import Voice, agree, foremost
 from pipeline.text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
 
-EXCERPT = 140
-LONGEST_PLACEHOLDER = 100
-LONGEST_NAME = 200
-MOST_NAMES = 8
-LONGEST = 400
-LONGEST_TASK = 300
-SHORT = 120
-LONGEST_ID = 200
+# Characters of a text, a name, an id or what a curator is asked; and names of a list.
+SHORT, EXCERPT, LONGEST_PLACEHOLDER, LONGEST = 120, 140, 100, 400
+LONGEST_NAME, LONGEST_ID, LONGEST_TASK, MOST_NAMES = 200, 200, 300, 8
 # What a table's row and a comment would take for their own, until a text is written or shown.
 PIPE, OPENING = "\ue000", "\ue001"
 BACKQUOTES = re.compile("`+")

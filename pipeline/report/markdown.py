@@ -35,19 +35,7 @@ class Section:
         return self.title.lower().replace(" ", "_").replace("-", "_")
 
 
-SECTIONS = (
-    Section("Executive Summary"),
-    Section("Artifact Inventory"),
-    Section("Aggregate Results"),
-    Section("Workflow Funnel"),
-    Section("Task Outcome Buckets"),
-    Section("Dominant Failure Modes"),
-    Section("Sometimes-Pass Deep Dives"),
-    Section("Never-Pass Deep Dives"),
-    Section("Cross-Model Comparison"),
-    Section("Recommendations"),
-    Section("Reproducibility Notes"),
-)
+SECTIONS = tuple(map(Section, wording.WORDS["sections"]["titles"]))
 COMPARISON = SECTIONS[8]
 # Of several benchmarks: each has a report of its own.
 OVERVIEW = Section("Overview")

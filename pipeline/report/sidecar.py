@@ -41,19 +41,12 @@ def run_object(run: RunContent) -> dict[str, Any]:
     """One run's figures, the headline first."""
     headline = run.headline.values
     return {
-        "model_name": headline["model"],
-        "benchmark": headline["benchmark"],
-        "pass_at_1": rounded(headline["pass_at_1"]),
-        "pass_at_k": rounded(headline["pass_at_k"]),
-        "k": headline["k"],
-        "total_tasks": headline["n_tasks"],
-        "total_rollouts": headline["n_rollouts"],
-        "run_id": headline["run_id"],
+        **_renamed(headline, "first"),
         **_picked(headline, LEVELS),
-        **{name: headline[column] for name, column in COUNTS.items()},
+        **_renamed(headline, "counts"),
         **_picked(headline, UNCERTAINTY),
         **_picked(headline, RUN["standing"]),
-        **{name: headline[column] for name, column in DECLARED["informative"].items()},
+        **_renamed(headline, "informative"),
         **{name: _by_k(run.curves, name) for name in RUN["curves"]},
         "tasks_at": _by_k(run.curves, "n_tasks"),
         "denominators": _nested(run.policies, ("policy",), RUN["policy"]),
@@ -62,7 +55,7 @@ def run_object(run: RunContent) -> dict[str, Any]:
         "resources": _nested(run.resources, ("measure", "outcome"), RUN["resource"]),
         "reward_components": _nested(run.components, ("component",), RUN["component"]),
         **_failures(run),
-        **{name: headline[column] for name, column in DECLARED["also_called"].items()},
+        **_renamed(headline, "also_called"),
     }
 
 
@@ -95,12 +88,7 @@ def _object(comparison: Comparison, change: Change) -> dict[str, Any]:
     """What changed from a base to a candidate by one metric."""
     row = change.row.values
     return {
-        "base": comparison.base,
-        "candidate": comparison.candidate,
-        "metric": change.metric,
-        "benchmark": comparison.benchmark,
-        "is_lead": row["is_lead"],
-        "n_common_tasks": row["n_common_tasks"],
+        **_picked(row, COMPARED["first"]),
         "pairing": {
             **{name: row[f"n_{name}"] for name in COMPARED["pairing"]},
             "refused_tasks": [task.values["task_id"] for task in comparison.refused],
@@ -172,6 +160,11 @@ def _by_k(curve: Iterable[Row], name: str) -> dict[str, Any]:
 def _picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Some of a row's values, rounded."""
     return {name: rounded(values[name]) for name in names}
+
+
+def _renamed(values: Mapping[str, Any], declared: str) -> dict[str, Any]:
+    """Some of them under the names that are declared for them."""
+    return {name: rounded(values[column]) for name, column in DECLARED[declared].items()}
 
 
 def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:

@@ -109,10 +109,8 @@ def px(value: float) -> str:
     return wording.short(f"{value:.1f}")
 
 
-@lru_cache(maxsize=10_000)
-def inert(untrusted: str) -> str:
-    """A name that is not ours: one line, bounded."""
-    return one_line(untrusted)
+# A name that is not ours: one line, bounded.
+inert = lru_cache(maxsize=10_000)(one_line)
 
 
 @lru_cache(maxsize=10_000)

@@ -9,7 +9,6 @@ from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
-from markdown_it.common.utils import mdTrim
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import getLine, table
@@ -29,6 +28,10 @@ PLAIN = re.compile(
 PIECE = re.compile(rf"`([^`]+)`|{MARK.pattern}")
 # What most cells hold.
 FIGURE = re.compile(rf"([A-Za-z0-9.,%+/-]+){MARK.pattern}")
+# What Markdown trims from lines and cells.
+BLANK = " \t\n\v\f\r\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 PIPE = re.compile(r"(?<!\\)\|")
 COMMENT = re.compile(r"<!--.*?-->")
 # What may open a section, by its end.
@@ -253,7 +256,7 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
         text = getLine(state, line)
         # No other block begins with a pipe.
         if not text.startswith("|") and (
-            not mdTrim(text) or any(end(state, line, last, True) for end in ends)
+            not text.strip(BLANK) or any(end(state, line, last, True) for end in ends)
         ):
             break
         cells = _cells(text)[: len(heads)]
@@ -267,7 +270,7 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 def _cells(line: str) -> list[str]:
     """The cells of a row."""
-    inner = mdTrim(line).removeprefix("|")
+    inner = line.strip(BLANK).removeprefix("|")
     if inner.endswith("|") and not inner.endswith("\\|"):
         inner = inner[:-1]
-    return [mdTrim(each.replace("\\|", "|")) for each in PIPE.split(inner)]
+    return [each.replace("\\|", "|").strip(BLANK) for each in PIPE.split(inner)]

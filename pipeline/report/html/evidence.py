@@ -14,6 +14,7 @@ from pipeline.citation import Citation
 from pipeline.report.figures import Row, grouped
 from pipeline.report.filters import restored, short
 from pipeline.report.tables import DECLARED, Source, rows_of
+from pipeline.report.wording import WORDS
 from pipeline.text import json_text, neutral, parsed
 
 # A page stays small: what is cited after so many attempts is opened with `blade show`.
@@ -24,12 +25,6 @@ CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
 NOTHING = "nothing"
 KEY = ("run_id", "task_id", "rollout_index")
-STATUS = {
-    "differs": "made differently",
-    "failed": "ended in an error",
-    "missing": "never made",
-    "unasked": "not asked for",
-}
 # Text before, at and behind the difference.
 Marked = tuple[str, str, str]
 
@@ -117,7 +112,7 @@ def beside(row: Mapping[str, Any]) -> Beside:
     sides = _fields(one), _fields(other)
     names = sorted({*sides[0], *sides[1]})[:MOST_ARGUMENTS] or [""]
     lines = [(short(each), *marked(*(side.get(each) for side in sides))) for each in names]
-    return Beside(f"{short(name)}: {STATUS[status]}", ("expected", "actual"), lines)
+    return Beside(f"{short(name)}: {WORDS['calls'][status]}", ("expected", "actual"), lines)
 
 
 def _fields(text: str | None) -> dict[str, str]:
