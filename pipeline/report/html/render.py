@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import jinja2
@@ -26,7 +25,7 @@ from pipeline.report.figures import Figure, Row
 from pipeline.report.html import body
 from pipeline.report.html.body import Grid
 from pipeline.report.html.evidence import Evidence, cited, collect
-from pipeline.report.html.tasks import paths, strips
+from pipeline.report.html.tasks import Strip, paths, strips
 from pipeline.report.markdown import COMPARISON, Document, Section
 from pipeline.report.tables import Source
 
@@ -58,6 +57,24 @@ class Benchmark:
     name: str
     comparisons: list[Comparison]
     charts: Markup
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the page's templates print."""
+
+    title: Markup
+    opening: Markup
+    benchmarks: list[Benchmark]
+    n_benchmarks: int
+    summary: list[Part]
+    strips: list[Strip]
+    parts: list[Part]
+    evidence: list[Evidence]
+    n_cited: int
+    # The text of each, and the hash by which the content-security policy lets it through.
+    style: tuple[Markup, str]
+    script: tuple[Markup, str]
 
 
 class Draft(NamedTuple):
@@ -129,7 +146,7 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
         drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
     )
     parts = [_part(*each, writer) for each in draft.sections.items()]
-    told = SimpleNamespace(
+    told = Page(
         title=Markup(body.inline(draft.document.title)),
         opening=Markup(body.inline(draft.document.opening)),
         benchmarks=found,
@@ -202,7 +219,7 @@ def _part(section: Section, text: str, writer: body.Body) -> Part:
 
 
 def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
-    """Files as they are, a user's own before ours, and the hash that the page's policy knows."""
+    """Files as they are, a user's own before ours, and their hash."""
     assert environment.loader is not None
     text = "".join(environment.loader.get_source(environment, name)[0] for name in names)
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
