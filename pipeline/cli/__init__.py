@@ -94,8 +94,7 @@ def blade() -> None:
 
 def main() -> None:
     """Run the command; Ctrl-C and SIGTERM end it as an error would: nothing half-made stays."""
-    # numpy starts threads for matrices, which nothing here multiplies.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix is multiplied here
     stops: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
