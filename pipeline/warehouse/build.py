@@ -66,7 +66,7 @@ def build(
         yield db
         db.execute("use memory; detach warehouse")
     except duckdb.IOException as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(path, str(error)) from error
     finally:
         db.close()
 
@@ -75,12 +75,12 @@ def _copy(begun: Path, path: Path) -> None:
     try:
         shutil.copyfile(begun, path)
     except OSError as error:
-        raise _unwritable(path, error) from error
+        raise _unwritable(path, str(error.strerror)) from error
 
 
-def _unwritable(path: Path, error: Exception) -> InputError:
+def _unwritable(path: Path, reason: str) -> InputError:
     return InputError(
-        f"{path.parent}: cannot be written ({' '.join(str(error).split())}).",
+        f"{path.parent}: cannot be written ({' '.join(reason.split())}).",
         hint="Make room there, or choose another place with --out or TMPDIR.",
     )
 
