@@ -13,29 +13,35 @@ with events as (
     inner join staging.rollout_keys using (record_id)
     where kind in ('tool_call', 'tool_result')
 ),
--- An id that a call and a result share pairs them; what has none pairs in order.
-shared as (
-    select record_id, id_key
+-- What has each id, most often one call and its result.
+ids as (
+    select
+        record_id, id_key,
+        count(*) = 2 and min(is_result) <> max(is_result) as is_pair,
+        min(is_result) <> max(is_result) as is_shared,
+        min(seq) filter (not is_result) as seq,
+        min(seq) filter (is_result) as result_seq,
+        bool_or(is_error) filter (is_result) as is_error
     from events
     where id_key is not null
     group by all
-    having min(is_result) <> max(is_result)
 ),
-identified as (
-    select
-        events.*,
-        shared.id_key as pair_key
-    from events
-    left join shared using (record_id, id_key)
-),
--- Ids are used again by some agents: the second call of an id has the second result.
+-- Ids are used again by some agents: the second call of an id has the second result. What shares none
+-- pairs in order.
 numbered as (
     select
-        *,
-        row_number() over (partition by record_id, is_result, pair_key order by seq) as pair_no
-    from identified
+        events.*,
+        if(is_shared, id_key, null) as pair_key,
+        row_number() over (partition by record_id, is_result, pair_key order by events.seq) as pair_no
+    from events
+    left join ids using (record_id, id_key)
+    where not coalesce(is_pair, false)
 ),
 answers as (
+    select record_id, seq, if(result_seq > seq, result_seq, null) as result_seq, is_error and result_seq > seq as is_error
+    from ids
+    where is_pair
+    union all
     select
         calls.record_id, calls.seq,
         results.seq as result_seq,
@@ -75,19 +81,14 @@ calls as (
         hash(tool, coalesce(try(json_normalize(arguments)), arguments)) as call_key,
         -- No JSON object; some calls have no arguments at all. The reader lets commas before a closing
         -- bracket pass, which no tool's does: they are looked for outside of strings.
-        coalesce(
-            case
-                when is_object then
-                    regexp_matches(arguments, ',\s*[\]}]')
-                    and regexp_matches(
-                        regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
-                    )
-                else
-                    regexp_matches(arguments, '\S')
-                    and not regexp_matches(arguments, '^\s*null\s*$')
-            end,
-            false
-        ) as is_malformed,
+        case
+            when not is_object
+                then coalesce(regexp_matches(arguments, '\S') and not regexp_matches(arguments, '^\s*null\s*$'), false)
+            when regexp_matches(arguments, ',\s*[\]}]') then regexp_matches(
+                regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
+            )
+            else false
+        end as is_malformed,
         case when is_object then json_keys(arguments) end as argument_names,
         -- Whom the call is about.
         case

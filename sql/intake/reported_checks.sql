@@ -540,10 +540,8 @@ reasoned as (
             when kind = 'statistic' and n_readings > 1 then 'several readings of its name'
             when kind = 'statistic' and n_numbers = 0 then 'field not in the rows'
             when kind in ('pass', 'all pass') and runs.pass_threshold is null then 'no pass threshold'
-            when kind = 'repeats' then 'field not in the rows'
-            when kind in ('pass', 'all pass', 'average', 'majority') and not is_scored
+            when kind in ('repeats', 'majority') or (kind in ('pass', 'all pass', 'average') and not is_scored)
                 then 'field not in the rows'
-            when kind = 'majority' then 'field not in the rows'
             when kind in ('pass', 'all pass') then 'no task with that many repeats'
             when kind = 'count' then 'nothing says what was expected'
         end as obstacle,

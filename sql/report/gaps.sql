@@ -36,9 +36,7 @@ recorded as (
         count(*) filter (where duration_s is null) as n_durations,
         count(*) filter (where coalesce(n_events, 0) = 0) as n_events,
         count(*) filter (where coalesce(verifier, '{}') = '{}') as n_verifier,
-        count(*) filter (
-            where coalesce(is_redacted(final_text), false) or coalesce(is_redacted(verifier), false)
-        ) as n_redacted
+        count(*) filter (where is_redacted(final_text) or is_redacted(verifier)) as n_redacted
     from staging.rollouts
     inner join raw.texts using (record_id)
     left join staging.final_texts using (record_id)
