@@ -27,22 +27,28 @@ class Trail:
         return len(self.calls)
 
     def only(self, places: Sequence[int]) -> Trail:
-        """The calls at these places."""
+        """The calls at these places, which are in order."""
+        if len(places) == len(self):
+            return self
         calls, steps = (tuple(each[at] for at in places) for each in (self.calls, self.steps))
         return Trail(calls, steps, [self.tools[at] for at in places])
 
     @cached_property
-    def counted(self) -> Counter[int]:
-        """How often each call was made."""
-        return Counter(self.calls)
+    def distinct(self) -> frozenset[int]:
+        """The calls without their repeats."""
+        return frozenset(self.calls)
 
     def n_shared(self, other: Trail) -> int:
         """How many calls both make, in any order."""
-        return 0 if self.is_apart(other) else (self.counted & other.counted).total()
+        shared = self.distinct & other.distinct
+        # Counting takes long, and most calls are made once.
+        if shared and len(self.distinct) < len(self) and len(other.distinct) < len(other):
+            return (Counter(self.calls) & Counter(other.calls)).total()
+        return len(shared)
 
     def is_apart(self, other: Trail) -> bool:
         """Whether no call of the one is made by the other."""
-        return self.counted.keys().isdisjoint(other.counted)
+        return self.distinct.isdisjoint(other.distinct)
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,10 @@ class Divergence:
 
 def n_shared_first(left: Sequence[object], right: Sequence[object]) -> int:
     """How many elements two sequences have in common at their beginning."""
-    pairs = zip(left, right, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(left), len(right)))
+    for n, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return n
+    return min(len(left), len(right))
 
 
 def longest_common(left: Sequence[int], right: Sequence[int]) -> list[Pair]:

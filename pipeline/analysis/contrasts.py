@@ -108,12 +108,12 @@ def _rollouts(steps: pa.Table) -> Iterator[Rollout]:
         steps[name].to_numpy().tolist() for name in ("seq", "result_seq", "call", "step")
     )
     tools = steps["tool"].to_pylist()
-    matters = steps["is_consequential"].to_numpy()
+    matters = steps["is_consequential"].to_pylist()
     for *head, start, end in zip(*heads, starts.tolist(), ends, strict=True):
         task_no, is_flip, record, index, is_pass = head
         own = slice(start, end if seqs[start] else start)
         trail = Trail(tuple(calls[own]), tuple(codes[own]), tools[own])
-        places = np.flatnonzero(matters[own]).tolist()
+        places = [place for place, is_act in enumerate(matters[own]) if is_act]
         yield Rollout(
             *(task_no, is_flip, record, index, is_pass, seqs[own], result_seqs[own]),
             *(trail, trail.only(places), places),
@@ -156,7 +156,10 @@ def _distance(failing: Rollout, passing: Rollout) -> tuple[int, ...]:
     """
     trail, other = failing.trail, passing.trail
     n_first = n_shared_first(trail.steps, other.steps)
-    return *_apart(failing.acts, passing.acts), -n_first, *_apart(trail, other)
+    by_calls = _apart(trail, other)
+    is_all = failing.acts is trail and passing.acts is other
+    by_acts = by_calls if is_all else _apart(failing.acts, passing.acts)
+    return *by_acts, -n_first, *by_calls
 
 
 def _apart(failing: Trail, passing: Trail) -> tuple[int, int]:
