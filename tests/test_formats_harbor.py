@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.ingest.formats import harbor_trial
+from pipeline.ingest.formats import harbor
 from tests.case_files import cases, filled
 from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
@@ -122,8 +122,8 @@ def test_a_folder_called_tasks_names_no_benchmark() -> None:
         ("../tasks/a", None),
     ):
         found = {"config": {"task": {"path": path, "source": "tasks"}}}
-        assert harbor_trial._benchmark(found, "tasks") == name
-    assert harbor_trial._benchmark({}, "terminal-bench") == "terminal-bench"
+        assert harbor._benchmark(found, "tasks") == name
+    assert harbor._benchmark({}, "terminal-bench") == "terminal-bench"
 
 
 @pytest.mark.slow

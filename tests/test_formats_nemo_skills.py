@@ -10,7 +10,6 @@ import pytest
 
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest.formats import Figure, nemo_skills
-from pipeline.ingest.formats.nemo_skills_row import row_of
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
@@ -43,7 +42,7 @@ def row(task: int, answer: str | None, *, is_correct: bool | None, **more: Any) 
 )
 def test_scores_of_newer_benchmarks(scored: Row, reward: float | None, others: Row) -> None:
     """Grades by letter, programs that passed, patches and parts of problems."""
-    found = row_of({"question": "Q?", "generation": "A.", **scored}, 0, 0)
+    found = nemo_skills.row_of({"question": "Q?", "generation": "A.", **scored}, 0, 0)
     assert found["reward"] == reward
     assert {one["name"]: one["score"] for one in found.get("scores", [])} == others
 

@@ -11,6 +11,7 @@ A format is one file of this folder. It declares what the table of docs/formats.
   a `Line` for a blank line or a heading, and, once known, `Expected` attempts, `Figure`s
   that the harness published, and `Setting`s. Nothing in a file may make it raise but `OSError` and
   `ValueError`, which end the file as a reject: read untrusted shapes with `get`, `text`, `number`.
+  What is said of all attempts at once: `expected`, `settings`, `figure` and `counted`.
 
 A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what they mean there:
 
@@ -39,8 +40,9 @@ import json
 import os
 import pkgutil
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -58,6 +60,8 @@ ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$
 HEAD_BYTES = 64 << 10
 as_json = json.JSONEncoder(ensure_ascii=False).encode
 LONGEST_LINE = 128 << 20
+# More attempts than anyone makes are not listed.
+MOST_EXPECTED = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -197,16 +201,21 @@ def lies_in(name: str, folders: set[str]) -> bool:
 def _signed(claim: Claim, name: str) -> Claim:
     kind = Kind.SKIPPED if claim.skipped else claim.kind
     is_read = kind in (Kind.ROLLOUTS, Kind.AGGREGATE_METRICS)
-    values = {**vars(claim), "kind": kind, "format": name if is_read else ""}
-    return Claim(**values)
+    return replace(claim, kind=kind, format=name if is_read else "")
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Any]:
+    with pa.OSFile(os.fsencode(path)) as raw:
+        packed = COMPRESSIONS.get(path.suffix.lower())
+        yield pa.CompressedInputStream(raw, packed) if packed else raw
 
 
 def head(path: Path, n_bytes: int = HEAD_BYTES) -> bytes:
     """The first bytes of a file, unpacked; none where it cannot be read."""
     try:
-        with pa.OSFile(os.fsencode(path)) as raw:
-            packed = COMPRESSIONS.get(path.suffix.lower())
-            return bytes((pa.CompressedInputStream(raw, packed) if packed else raw).read(n_bytes))
+        with _unpacked(path) as stream:
+            return bytes(stream.read(n_bytes))
     except OSError:
         return b""
 
@@ -217,6 +226,13 @@ def document(path: Path) -> Any:
         return parsed(files.content(path))
     except files.UnreadableError as error:
         raise ValueError(str(error)) from error
+
+
+def documents(paths: Iterable[Path]) -> Iterator[Any]:
+    """Documents that are read beside a file; one that is none has a reject of its own."""
+    for path in paths:
+        with suppress(ValueError):
+            yield document(path)
 
 
 def parsed(content: bytes | str) -> Any:
@@ -233,9 +249,7 @@ def parsed(content: bytes | str) -> Any:
 
 def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
     """The lines of a JSONL file: each object with its number; the others as what they are."""
-    with pa.OSFile(os.fsencode(path)) as raw:
-        packed = COMPRESSIONS.get(path.suffix.lower())
-        stream = pa.CompressedInputStream(raw, packed) if packed else raw
+    with _unpacked(path) as stream:
         for number, line in enumerate(_lines(stream), start=1):
             if not line.strip():
                 yield Line(position=number)
@@ -317,6 +331,12 @@ def told(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value not in (None, {}, [])}
 
 
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum of those that are known; None where none is."""
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
 def scores_of(scores: Sequence[dict[str, Any]], reward: str | None) -> dict[str, Any]:
     """The fields `score` and `scores` of a row: the reward's own would else explain itself."""
     own = [score for score in scores if score["name"] == reward]
@@ -342,6 +362,42 @@ def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
 def result(output: str, call_id: Any) -> dict[str, Any]:
     """What a tool answered."""
     return {"type": "function_call_output", "call_id": text(call_id) or "", "output": output}
+
+
+def expected(
+    tasks: Collection[str], n_repeats: int, variant: str | None = None
+) -> Iterator[Expected]:
+    """So many attempts at each of the tasks."""
+    if len(tasks) * n_repeats <= MOST_EXPECTED:
+        for task in tasks:
+            yield from (Expected(task, repeat, variant) for repeat in range(n_repeats))
+
+
+def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
+    """Those of the settings that have a value."""
+    for name, value in values.items():
+        if said := text(value):
+            yield Setting(name, said)
+
+
+def figure(
+    metric: str,
+    value: Any,
+    means: str | None = None,
+    *,
+    variant: str | None = None,
+    scale: float = 1.0,
+    reason: str | None = None,
+    rounding: float = 0.0,
+) -> Figure:
+    """A figure that a harness published of a run, in the words of `Figure`."""
+    of = (variant, means, scale, reason, rounding)
+    return Figure(None, None, None, metric, number(value), *of)
+
+
+def counted(metric: str, value: Any, means: str, variant: str | None = None) -> Figure:
+    """How many tasks or attempts a harness says there are."""
+    return figure(metric, value, means, variant=variant, reason=OTHER_ROWS)
 
 
 def table() -> str:

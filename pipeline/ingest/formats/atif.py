@@ -31,6 +31,7 @@ from pipeline.ingest.formats import (
     result,
     text,
     told,
+    total,
 )
 
 TITLE = "ATIF"
@@ -240,12 +241,19 @@ def _last_words(reference: Any, subagents: dict[str | None, Any]) -> str:
 def _usage(documents: Sequence[Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
     """Totals as the last file gives them, which count all before it; else the sums of steps."""
     totals = fields(get(documents, -1, "final_metrics"))
-    found: dict[str, Any] = {}
-    for name, (total, single) in TOTALS.items():
-        value = number(totals.get(total))
-        if value is None:
-            counted = [number(fields(step.get("metrics")).get(single)) for step in steps]
-            known = [one for one in counted if one is not None]
-            value = sum(known) if known else None
-        found[name] = int(value) if value is not None and name != "cost" else value
-    return told(found)
+    found: dict[str, float | None] = {}
+    for name, (of_all, single) in TOTALS.items():
+        found[name] = number(totals.get(of_all))
+        if found[name] is None:
+            found[name] = total(number(get(step, "metrics", single)) for step in steps)
+    return usage(found)
+
+
+def usage(found: dict[str, float | None]) -> dict[str, Any]:
+    """What is known of tokens, which are whole, and cost."""
+    return told(
+        {
+            name: value if value is None or name == "cost" else int(value)
+            for name, value in found.items()
+        }
+    )

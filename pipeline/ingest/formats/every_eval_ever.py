@@ -13,17 +13,17 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
-    OTHER_ROWS,
     Claim,
-    Figure,
     Line,
     Reading,
     Reject,
     Row,
-    Setting,
     call,
+    counted,
     document,
+    documents,
     fields,
+    figure,
     get,
     head,
     items,
@@ -32,6 +32,7 @@ from pipeline.ingest.formats import (
     objects,
     result,
     scores_of,
+    settings,
     text,
     told,
 )
@@ -76,8 +77,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
 def _name(results: list[Found], samples: list[Found]) -> str | None:
     """As the run was called where we wrote it, else the model's name without its organization."""
     names = []
-    for file in results:
-        found = _document(file.path)
+    for found in documents(file.path for file in results):
         own = text(get(found, "source_metadata", "additional_details", "run_id"))
         names += [own, *(text(get(found, "model_info", key)) for key in ("name", "id"))]
     instances = (MODEL.search(head(file.path)) for file in samples)
@@ -85,19 +85,12 @@ def _name(results: list[Found], samples: list[Found]) -> str | None:
     return next((name.rstrip("/").rpartition("/")[2] for name in names if name), None)
 
 
-def _document(path: Any) -> Any:
-    try:
-        return document(path)
-    except ValueError:
-        return None  # its own reject says so
-
-
 def read(artifact: Artifact) -> Iterator[Reading]:
     """Instances as rows; figures and settings of their results."""
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _results(artifact)
         return
-    found = next((_document(path) for path in artifact.beside), None)
+    found = next(documents(artifact.beside), None)
     by_id = {key: one for one in items(get(found, "evaluation_results")) for key in _keys(one)}
     seen: Counter[tuple[str, str]] = Counter()
     for line in objects(artifact.path):
@@ -224,8 +217,7 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         if isinstance(line, tuple) and (variant := _variant(line[1]))
     )
     home = min(rows, default=None)
-    if model := text(get(found, "model_info", "id")):
-        yield Setting("model", model)
+    yield from settings({"model": get(found, "model_info", "id")})
     is_copied = get(found, "source_metadata", "source_type") == "documentation"
     for of in items(get(found, "evaluation_results")):
         variant = next((key for key in _keys(of) if key in rows), None)
@@ -246,8 +238,7 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         # A result of no instances of its own is of the same run where they are of one.
         named = f"{_variant(of) or 'result'}/{metric}"
         one = variant or home
-        yield Figure(None, None, None, named, number(score), one, means, scale, reason)
+        yield figure(named, score, means, variant=one, scale=scale, reason=reason)
     total = number(get(found, "detailed_evaluation_results", "total_rows"))
     if total is not None and len(rows) == 1:
-        means = "num_rollouts"
-        yield Figure(None, None, None, "total_rows", total, home, means, reason=OTHER_ROWS)
+        yield counted("total_rows", total, "num_rollouts", home)

@@ -5,24 +5,33 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
+    MOST_EXPECTED,
     Claim,
+    Expected,
+    Figure,
     Reading,
     Reject,
+    counted,
+    expected,
     fields,
+    figure,
     get,
     head,
+    items,
+    number,
     packed,
     parsed,
+    settings,
     text,
+    told,
 )
-from pipeline.ingest.formats.inspect_header import expected, log_of, short
 from pipeline.ingest.formats.inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
@@ -43,6 +52,8 @@ FIRST_OF_LOG = re.compile(
 )
 SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
+LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
+SAMPLING = "temperature top_p top_k max_tokens".split()
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -52,7 +63,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         said = _said(file)
         if said is None:
             continue
-        named = [short(text(said.get(name)) or "") for name in ("task", "model")]
+        named = [_short(text(said.get(name)) or "") for name in ("task", "model")]
         stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
         created = re.sub(r"[:+]", "-", text(said.get("created")) or "")
         claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
@@ -63,8 +74,8 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     for task, claim in made:
         other = latest[task]
         if claim.mark < other.mark:
-            told = f"superseded by {other.file.name}, a later log of the same task"
-            yield replace(claim, skipped=told)
+            reason = f"superseded by {other.file.name}, a later log of the same task"
+            yield replace(claim, skipped=reason)
         elif shared[claim.folder, claim.stem, claim.mark] > 1:
             # Begun in one second: two runs all the same.
             yield replace(claim, mark=f"{claim.mark}-{claim.file.base}")
@@ -126,9 +137,9 @@ def _archive(path: Path) -> Iterator[Reading]:
     with path.open("rb") as archive:
         members, damage = _directory(archive)
         header, faults = _header(archive, members)
-        log = yield from log_of(header)
+        log = yield from _log(header)
         samples = [one for one in members if SAMPLE.fullmatch(one.name)]
-        yield from expected(header, len(samples))
+        yield from _expected(header, len(samples))
         for member in samples:
             try:
                 yield row(sample(packed.content(archive, member)), log)
@@ -152,7 +163,7 @@ def _document(path: Path) -> Iterator[Reading]:
                 header[name] = value
                 continue
             if log is None:
-                log = yield from log_of(header)
+                log = yield from _log(header)
             if value is None:
                 continue
             n_samples += 1
@@ -163,7 +174,94 @@ def _document(path: Path) -> Iterator[Reading]:
     except ValueError as error:
         damage = error
     if log is None:
-        yield from log_of(header)
-    yield from expected(header, None if damage else n_samples)
+        yield from _log(header)
+    yield from _expected(header, None if damage else n_samples)
     if damage:
         raise damage
+
+
+def _short(name: str) -> str:
+    """The last part of a name that has its organization or package before it."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def _log(header: Any) -> Generator[Reading, None, Log]:
+    """Settings, expected attempts and published figures; returns what samples need to know."""
+    said = fields(get(header, "eval"))
+    config = {**fields(said.get("model_generate_config")), **fields(get(header, "plan", "config"))}
+    model = text(said.get("model"))
+    limits = {name: get(said, "config", name) for name in LIMITS}
+    sampling = {name: config.get(name) for name in SAMPLING}
+    repeats = {"num_repeats": _epochs(header)}
+    yield from settings({"model": model, **sampling, **limits, **repeats})
+    yield from _figures(header)
+    if (total := _total(header)) is not None:
+        yield counted("total_samples", total, "num_rollouts")
+    score, key = _headline(header)
+    request = told(
+        {
+            "model": model,
+            "temperature": number(config.get("temperature")),
+            "top_p": number(config.get("top_p")),
+            "max_output_tokens": config.get("max_tokens"),
+        }
+    )
+    return Log(_short(text(said.get("task")) or "inspect"), model, request, score, key)
+
+
+def _epochs(header: Any) -> int:
+    epochs = get(header, "eval", "config", "epochs")
+    return epochs if isinstance(epochs, int) and 0 < epochs <= MOST_EXPECTED else 1
+
+
+def _total(header: Any) -> float | None:
+    """How many samples a log holds that says it is whole."""
+    is_whole = get(header, "status") == "success"
+    return number(get(header, "results", "total_samples")) if is_whole else None
+
+
+def _expected(header: Any, n_samples: int | None) -> Iterator[Expected]:
+    """All samples at all epochs; those that were taken out of a whole log were not missed."""
+    if n_samples is not None and n_samples < (_total(header) or 0):
+        return
+    ids = [text(one) for one in items(get(header, "eval", "dataset", "sample_ids"))]
+    yield from expected([task for task in ids if task], _epochs(header))
+
+
+def _published(header: Any) -> list[Any]:
+    """Scores with their metrics; the oldest logs have one, without a list."""
+    results = fields(get(header, "results"))
+    if "scores" in results or "metrics" not in results:
+        return items(results.get("scores"))
+    return [{**results, "name": get(results, "scorer", "name"), "scorer": None}]
+
+
+def _headline(header: Any) -> tuple[str | None, str | None]:
+    """The scorer that the reward is of, and which of its values where it gives several."""
+    first = get(_published(header), 0)
+    chosen = get(header, "results", "headline") or first
+    scorer = text(get(chosen, "scorer")) or text(get(first, "name"))
+    value = text(get(chosen, "score")) or text(get(chosen, "name"))
+    if scorer is None:
+        scorer = text(get(header, "eval", "scorers", 0, "name"))
+    return scorer, None if value in (scorer, None) else value
+
+
+def _figures(header: Any) -> Iterator[Figure]:
+    """Metrics of every score: of the mean over epochs, unless epochs are reduced otherwise."""
+    for score in _published(header):
+        name, scorer = text(get(score, "name")) or "", text(get(score, "scorer"))
+        field = f"scores.{name}" if scorer in (None, name) else f"scores.{scorer}.{name}"
+        reducer = text(get(score, "reducer")) or "mean"
+        several = text(get(score, "reducer"))
+        for key, metric in fields(get(score, "metrics")).items():
+            kind = (text(get(metric, "name")) or key).rpartition("/")[2]
+            means = reason = None
+            if reducer != "mean":
+                reason = f"defined otherwise: epochs are reduced by {reducer}"
+            elif kind in ("accuracy", "mean"):
+                means = f"task_mean/{field}"
+            elif kind == "stderr" and not get(metric, "params", "cluster"):
+                means = f"task_stderr/{field}"
+            shown = "/".join(part for part in (name, several, key) if part)
+            yield figure(shown, get(metric, "value"), means, reason=reason)

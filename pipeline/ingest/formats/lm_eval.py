@@ -14,22 +14,25 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
-    OTHER_ROWS,
+    MOST_EXPECTED,
     Claim,
-    Expected,
     Figure,
     Line,
     Reading,
     Reject,
     Row,
-    Setting,
+    counted,
     document,
+    documents,
+    expected,
     fields,
+    figure,
     get,
     head,
     number,
     objects,
     packed,
+    settings,
     text,
 )
 from pipeline.ingest.formats.lm_eval_sample import aggregations, filters, row
@@ -55,7 +58,6 @@ FIRST_OF_ROWS = re.compile(rb'[\s\xef\xbb\xbf]*(\[\s*)?\{\s*"doc_id"\s*:')
 FIRST_OF_RESULTS = re.compile(rb'[\s\xef\xbb\xbf]*\{\s*"results"\s*:')
 LONG = 4096
 MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
-MOST_EXPECTED = 1_000_000
 UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
 
 
@@ -70,7 +72,8 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     for (folder, time), found in samples.items():
         above = folder.rpartition("/")[0]
         about = results.get((folder, time)) or (results.get((above, time)) if time else None) or []
-        stem = _short(_model(about) or found[0].path.parent.name)
+        models = map(_model, documents(file.path for file in about))
+        stem = _short(next(filter(None, models), found[0].path.parent.name))
         for file in (*found, *about):
             of_rows = file in found
             beside = tuple(other.path for other in (about if of_rows else found))
@@ -92,17 +95,7 @@ def _is_samples(file: Found, match: re.Match[str]) -> bool | None:
     return is_rows or None
 
 
-def _model(results: Sequence[Found]) -> str | None:
-    for file in results:
-        try:
-            if name := _model_of(document(file.path)):
-                return name
-        except ValueError:
-            continue  # its own reject says so
-    return None
-
-
-def _model_of(results: Any) -> str | None:
+def _model(results: Any) -> str | None:
     """The model's name; of older results it stands among its arguments."""
     given = get(results, "config", "model_args")
     said = MODEL.search(given) if isinstance(given, str) else None
@@ -137,13 +130,13 @@ def _variant(task: str, of_filter: str) -> str:
 
 
 def _samples(artifact: Artifact) -> Iterator[Reading]:
-    results = _beside(artifact)
+    results = next(documents(artifact.beside), None)
     task = _task(artifact.path, results)
     config = fields(get(results, "configs", task))
     named = filters(config, fields(get(results, "results", task)))
-    model = _model_of(results)
+    model = _model(results)
     seen: Counter[str] = Counter()
-    documents: Counter[str] = Counter()
+    n_rows: Counter[str] = Counter()
     n_rejects = 0
     for found in _rows(artifact.path):
         if isinstance(found, (Reject, Line)):
@@ -163,14 +156,13 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             of_filter = named[nth] if nth < len(named) else f"filter-{nth}" if nth else "none"
             seen[document_id] += 1
         variant = _variant(task, of_filter)
-        documents[variant] += 1
+        n_rows[variant] += 1
         yield Row(row(sample, config, model), position, variant=variant, benchmark=task)
     # Results are written when all is done: what a shorter file lacks was left out of it.
     n_expected = get(results, "n-samples", task, "effective")
     if isinstance(n_expected, int) and n_expected <= MOST_EXPECTED:
-        for variant in (name for name, n in documents.items() if n + n_rejects >= n_expected):
-            for place in range(n_expected):
-                yield Expected(str(place), 0, variant)
+        for variant in (name for name, n in n_rows.items() if n + n_rejects >= n_expected):
+            yield from expected([str(place) for place in range(n_expected)], 1, variant)
 
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
@@ -183,25 +175,18 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
         yield (position, one) if is_row else Reject("not a JSON object", str(one)[:200], position)
 
 
-def _beside(artifact: Artifact) -> Any:
-    for path in artifact.beside:
-        try:
-            return document(path)
-        except ValueError:
-            continue  # its own reject says so
-    return None
-
-
 def _results(artifact: Artifact) -> Iterator[Reading]:
     found = document(artifact.path)
     sampled = [_task(path, found) for path in artifact.beside]
-    settings = {
-        name: get(found, "config", "gen_kwargs", name) for name in ("max_tokens", "temperature")
-    }
-    settings |= {"model_name": _model_of(found), "limit": get(found, "config", "limit")}
-    for name, value in settings.items():
-        if said := text(value):
-            yield Setting(name, said)
+    given = get(found, "config", "gen_kwargs")
+    yield from settings(
+        {
+            "max_tokens": get(given, "max_tokens"),
+            "temperature": get(given, "temperature"),
+            "model_name": _model(found),
+            "limit": get(found, "config", "limit"),
+        }
+    )
     variants = {
         task: sorted({_variant(task, key.partition(",")[2]) for key in fields(held) if "," in key})
         for task, held in fields(get(found, "results")).items()
@@ -211,10 +196,7 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         yield from _figures(found, task, sampled, home)
         n_documents = number(get(found, "n-samples", task, "effective"))
         for variant in variants[task] if task in sampled and n_documents else ():
-            means = "num_tasks"
-            yield Figure(
-                None, None, None, "n-samples", n_documents, variant, means, reason=OTHER_ROWS
-            )
+            yield counted("n-samples", n_documents, "num_tasks", variant)
 
 
 def _figures(found: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:
@@ -238,4 +220,4 @@ def _figures(found: Any, task: str, sampled: list[str], home: str | None) -> Ite
             reason = f"defined otherwise: an aggregate ({by}) of all rows"
         variant = _variant(task, of_filter) if task in sampled else home
         name = key if task in sampled else f"{task}/{key}"
-        yield Figure(None, None, None, name, number(value), variant, means, 1.0, reason)
+        yield figure(name, value, means, variant=variant, reason=reason)

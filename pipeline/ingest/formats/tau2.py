@@ -1,7 +1,9 @@
 """tau2-bench: one JSON document per run, or results.json with an index and a file per simulation.
 
-A simulation is one attempt (tau2_simulation.py). Documents made by others may have simulations
-only, with the domain and the model beside them.
+A simulation is one attempt of an agent at the task of a simulated user. Documents made by others
+may have simulations only, with the domain and the model beside them. The task of a `task_id` is not
+believed where the criteria that a simulation was checked by are those of another task: public files
+were renumbered. What was asked is then that task's scenario, and `criteria_of_task` names it.
 """
 
 from __future__ import annotations
@@ -9,28 +11,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
-    OTHER_ROWS,
     Claim,
-    Expected,
-    Figure,
     Reading,
     Reject,
-    Setting,
+    Row,
+    as_json,
+    call,
+    counted,
     document,
+    expected,
     fields,
+    figure,
     get,
     head,
+    items,
+    message,
     number,
     packed,
+    result,
+    settings,
     text,
+    told,
 )
-from pipeline.ingest.formats.tau2_simulation import Header, header, simulation
 
 TITLE = "tau2-bench"
 FILES = (
@@ -50,7 +59,31 @@ NAMES = re.compile(r"\.json$", re.IGNORECASE)
 SUBMISSION = "submission.json"
 HEIGHT = 3  # a submission lies so many folders above at most: trajectories/<run>/results.json
 ONE_SIMULATION = re.compile(r"(^|/)simulations/[^/]+\.json$", re.IGNORECASE)
-MOST_EXPECTED = 1_000_000
+# Checks that are a task's own, in the order of its criteria.
+OWN = {
+    "action_checks": ("action", "action_id"),
+    "communicate_checks": ("info",),
+    "nl_assertions": ("nl_assertion",),
+}
+SAID = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+# Lists of what was checked: where the name of each check stands.
+CHECKS = {
+    "action_checks": ("action", "name"),
+    "communicate_checks": ("info",),
+    "env_assertions": ("env_assertion", "func_name"),
+    "nl_assertions": ("nl_assertion",),
+}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a document says besides simulations; ids of tasks by criteria that no other has."""
+
+    info: Any
+    domain: str
+    model: str | None
+    tasks: dict[str, Any]
+    by_criteria: dict[str, str | None]
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -106,14 +139,14 @@ def _kept_header(path: Path, _state: tuple[int, int]) -> Header:
         for name, value in packed.fields(path, "simulations"):
             if name != "simulations":
                 given[name] = value
-    return header(given)
+    return _header(given)
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """The simulations of a document, or of the one file of a simulation."""
     for home in artifact.beside:
         if home.name.lower() == "results.json":
-            yield from simulation(document(artifact.path), _header_of(home))
+            yield from _simulation(document(artifact.path), _header_of(home))
             return
     about: Header | None = None
     given: dict[str, Any] = {}
@@ -123,40 +156,31 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             continue
         if about is None:
             is_late = not {"info", "tasks"} <= given.keys()
-            about = _header_of(artifact.path) if is_late else header(given)
+            about = _header_of(artifact.path) if is_late else _header(given)
             yield from _said(about, artifact)
         if value is not None:
-            yield from simulation(value, about)
+            yield from _simulation(value, about)
     if about is None:
-        yield from _said(header(given), artifact)
+        yield from _said(_header(given), artifact)
 
 
 def _said(about: Header, artifact: Artifact) -> Iterator[Reading]:
     """Settings, expected attempts and the figures of a submission, which is of all of them."""
-    info = about.info
-    settings = {
-        "model": about.model,
-        "temperature": get(info, "agent_info", "llm_args", "temperature"),
-        "num_repeats": get(info, "num_trials"),
-        "max_steps": get(info, "max_steps"),
-    }
-    for name, value in settings.items():
-        if said := text(value):
-            yield Setting(name, said)
-    n_trials = get(info, "num_trials")
+    n_trials = get(about.info, "num_trials")
+    yield from settings(
+        {
+            "model": about.model,
+            "temperature": get(about.info, "agent_info", "llm_args", "temperature"),
+            "num_repeats": n_trials,
+            "max_steps": get(about.info, "max_steps"),
+        }
+    )
     n_trials = n_trials if isinstance(n_trials, int) and n_trials > 0 else 0
-    n_expected = n_trials * len(about.tasks)
-    for task in about.tasks if n_expected <= MOST_EXPECTED else ():
-        for trial in range(n_trials):
-            yield Expected(task, trial)
+    yield from expected(about.tasks, n_trials)
     for path in artifact.beside:
         yield from _published(path, about.domain)
-        if n_expected:
-            counted = "tasks x num_trials"
-            means = "num_rollouts"
-            yield Figure(
-                None, None, None, counted, number(n_expected), None, means, reason=OTHER_ROWS
-            )
+        if n_expected := n_trials * len(about.tasks):
+            yield counted("tasks x num_trials", n_expected, "num_rollouts")
 
 
 def _published(path: Path, domain: str) -> Iterator[Reading]:
@@ -171,5 +195,135 @@ def _published(path: Path, domain: str) -> Iterator[Reading]:
         k = re.fullmatch(r"pass_(\d+)", name)
         if value is not None and not isinstance(value, (str, list, dict)):
             means = f"pass^{k[1]}/reward" if k else None
-            rounding = 0.05 if k else 0.0
-            yield Figure(None, None, None, metric, number(value), means=means, rounding=rounding)
+            yield figure(metric, value, means, rounding=0.05 if k else 0.0)
+
+
+def _header(given: dict[str, Any]) -> Header:
+    """Of all fields but simulations; files made by others name domain and model themselves."""
+    tasks = {task: one for one in items(given.get("tasks")) if (task := text(get(one, "id")))}
+    by_criteria: dict[str, str | None] = {}
+    for task, one in tasks.items():
+        key = as_json(_criteria(one))
+        by_criteria[key] = None if key in by_criteria else task
+    info = given.get("info")
+    named = text(get(info, "environment_info", "domain_name")) or text(given.get("domain"))
+    model = text(get(info, "agent_info", "llm")) or text(given.get("model"))
+    return Header(info, named or "tau2", model, tasks, by_criteria)
+
+
+def _criteria(task: Any) -> list[list[Any]]:
+    """Actions by their ids, facts to be said, assertions: what tells tasks apart."""
+    given = fields(get(task, "evaluation_criteria"))
+    actions = [get(one, "action_id") for one in items(given.get("actions"))]
+    return [actions, items(given.get("communicate_info")), items(given.get("nl_assertions"))]
+
+
+def _simulation(said: Any, header: Header) -> Iterator[Reading]:
+    """The row of a simulation, or why it is none."""
+    task, trial = text(get(said, "task_id")), get(said, "trial")
+    if task is None or not isinstance(trial, (int, type(None))):
+        yield Reject("not a simulation: no task_id, or a trial that is no number", str(said)[:200])
+        return
+    info, rewards = header.info, fields(get(said, "reward_info"))
+    checks = {name: _checks(rewards.get(name), path) for name, path in CHECKS.items()}
+    asked_as = _task_of(rewards, task, header)
+    ended = text(get(said, "termination_reason"))
+    is_scored = ended != "infrastructure_error"
+    value = {
+        "_ng_task_index": task,
+        "_ng_rollout_index": trial,
+        "responses_create_params": told(
+            {
+                "input": _asked(info, header.tasks.get(asked_as)),
+                "model": header.model,
+                "temperature": number(get(info, "agent_info", "llm_args", "temperature")),
+            }
+        ),
+        "response": _response(said, header.model),
+        "reward_breakdown": fields(rewards.get("reward_breakdown")),
+        "db_check": told({"db_match": get(rewards, "db_check", "db_match")}),
+        **checks,
+        "finish_reason": ended,
+        "termination_reason": ended,
+        "error_message": text(get(rewards, "info", "note")),
+        "review_agent_error": get(said, "review", "agent_error"),
+        "review_user_error": get(said, "review", "user_error"),
+        "user_cost": number(get(said, "user_cost")),
+        "total_run_time": number(get(said, "duration")),
+        "simulation_id": text(get(said, "id")),
+        "criteria_of_task": asked_as if asked_as != task else None,
+    }
+    reward = number(rewards.get("reward")) if is_scored else None
+    order = text(get(said, "start_time")) or text(get(said, "timestamp"))
+    yield Row({**told(value), "reward": reward}, benchmark=header.domain, order=order)
+
+
+def _task_of(rewards: dict[str, Any], task: str, header: Header) -> str:
+    """The task whose criteria were checked: the one that is named, unless they contradict it."""
+    checked = [[get(one, *path) for one in items(rewards.get(name))] for name, path in OWN.items()]
+    pairs = zip(OWN, checked, _criteria(header.tasks.get(task)), strict=True)
+    if all(found == wanted for name, found, wanted in pairs if rewards.get(name) is not None):
+        return task
+    return header.by_criteria.get(as_json(checked)) or task
+
+
+def _checks(given: Any, path: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Checks with a name, a verdict and a reason; actions with what they should have been."""
+    found = []
+    for one in items(given):
+        verdict = next(
+            (get(one, key) for key in ("action_match", "met") if key in fields(one)), None
+        )
+        arguments = get(one, "action", "arguments")
+        wanted = as_json(arguments) if arguments else None
+        said = text(get(one, "justification")) or text(get(one, "reasoning")) or wanted
+        entry = {"name": text(get(one, *path)), "met": verdict, "explanation": said}
+        found.append(told(entry))
+    return [entry for entry in found if "name" in entry]
+
+
+def _asked(info: Any, task: Any) -> list[dict[str, Any]]:
+    """The agent's policy, and the scenario that the simulated user plays."""
+    policy = text(get(info, "environment_info", "policy"))
+    told_to = get(task, "user_scenario", "instructions")
+    parts = [told_to] if isinstance(told_to, str) else [fields(told_to).get(name) for name in SAID]
+    scenario = "\n\n".join(one for one in [*parts, get(task, "ticket")] if isinstance(one, str))
+    said = [("system", policy), ("user", scenario)]
+    return [message(one, role) for role, one in said if one] if scenario else []
+
+
+def _response(said: Any, model: str | None) -> dict[str, Any]:
+    messages = get(said, "messages")
+    spoken = [one for one in items(messages) if get(one, "role") == "assistant"]
+    usage = {
+        "input_tokens": _sum(spoken, "prompt_tokens"),
+        "output_tokens": _sum(spoken, "completion_tokens"),
+        "cost": number(get(said, "agent_cost")),
+    }
+    response = told({"model": model, "usage": told(usage)})
+    if not isinstance(messages, list):
+        return response | {"object": "response"}  # voice: ticks, which are no transcript
+    return {**response, "output": [item for one in messages for item in _items(one)]}
+
+
+def _sum(messages: list[Any], name: str) -> int | None:
+    counts = [get(one, "usage", name) for one in messages]
+    known = [one for one in counts if isinstance(one, int) and 0 <= one < 1 << 53]
+    return sum(known) if known else None
+
+
+def _items(said: Any) -> Iterator[dict[str, Any]]:
+    """Items of one message; tools that the simulated user calls are told apart by name."""
+    role, content = text(get(said, "role")) or "assistant", get(said, "content")
+    if role == "tool":
+        answer = content if isinstance(content, str) else as_json(content)
+        if get(said, "error") is True:
+            answer = as_json({"error": answer})
+        yield result(answer, get(said, "id"))
+        return
+    if isinstance(content, str) and content:
+        yield message(content, role)
+    for one in items(get(said, "tool_calls")):
+        name = text(get(one, "name")) or ""
+        by_user = role == "user" or get(one, "requestor") == "user"
+        yield call(f"user:{name}" if by_user else name, get(one, "arguments"), get(one, "id"))

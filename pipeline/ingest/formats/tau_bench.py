@@ -13,7 +13,6 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
-    Setting,
     fields,
     get,
     head,
@@ -21,6 +20,7 @@ from pipeline.ingest.formats import (
     message,
     number,
     packed,
+    settings,
     text,
     told,
 )
@@ -58,8 +58,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
 def read(artifact: Artifact) -> Iterator[Reading]:
     """One attempt after the other."""
     named = RUN.match(artifact.path.name)
-    for name, value in named.groupdict().items() if named else ():
-        yield Setting(name, value)
+    yield from settings(named.groupdict() if named else {})
     for said in packed.elements(artifact.path):
         task, trial = text(get(said, "task_id")), get(said, "trial")
         if task is None or not isinstance(trial, (int, type(None))):

@@ -13,21 +13,22 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
-    OTHER_ROWS,
     Claim,
-    Expected,
-    Figure,
     Reading,
     Reject,
     Row,
-    Setting,
+    counted,
     document,
+    documents,
+    expected,
     fields,
+    figure,
     get,
     head,
     items,
     message,
     number,
+    settings,
     text,
     told,
 )
@@ -44,7 +45,6 @@ NAMES = re.compile(r"(^|/)(results|run_metadata)\.json$")
 NTH = re.compile(r"\.(\d{1,9})-of-\d+(\.|$)")
 MARKS = (b'"is_resolved"', b'"trial_name"', b'"n_resolved"')
 NO_FAILURE = ("none", "unset")
-MOST_EXPECTED = 1_000_000
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -85,11 +85,8 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
 
 
 def _trials(whole: Found) -> set[str]:
-    try:
-        results = items(get(document(whole.path), "results"))
-    except ValueError:
-        return set()
-    return {name for one in results if (name := text(get(one, "trial_name")))}
+    found = next(documents([whole.path]), None)
+    return {name for one in items(get(found, "results")) if (name := text(get(one, "trial_name")))}
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
@@ -100,7 +97,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _about(found)
         return
-    run = _metadata(artifact)
+    run = fields(next(documents(artifact.beside), None))
     listed = items(found["results"]) if "results" in found else [found]
     for one in listed:
         if text(get(one, "task_id")) and "is_resolved" in one:
@@ -108,15 +105,6 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         else:
             yield Reject("no trial of Terminal-Bench: no task_id or no is_resolved", str(one)[:200])
     yield from _figures(found)
-
-
-def _metadata(artifact: Artifact) -> dict[str, Any]:
-    for path in artifact.beside:
-        try:
-            return fields(document(path))
-        except ValueError:
-            continue  # its own reject says so
-    return {}
 
 
 def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
@@ -142,7 +130,7 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
             {"input": [message(text(trial.get("instruction")) or "", "user")], "model": model}
         ),
         # Nothing says what was done: a response with no items would say that nothing was.
-        "response": {"object": "response", "usage": counted} if (counted := told(usage)) else None,
+        "response": {"object": "response", "usage": spent} if (spent := told(usage)) else None,
         "parser_results": fields(trial.get("parser_results")),
         "failure_mode": failure,
         "error_type": failure if reward is None else None,
@@ -159,26 +147,19 @@ def _dataset(run: dict[str, Any]) -> str | None:
 
 def _about(found: dict[str, Any]) -> Iterator[Reading]:
     """Settings of a run, what it was asked for, and its figures once more."""
-    if model := text(found.get("model_name")):
-        yield Setting("model_name", model)
     n_attempts = found.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
-    yield Setting("num_repeats", str(n_attempts))
+    yield from settings({"model_name": found.get("model_name"), "num_repeats": n_attempts})
     tasks = [task for one in items(found.get("task_ids")) if (task := text(one))]
-    if len(tasks) * n_attempts <= MOST_EXPECTED:
-        for task in tasks:
-            for repeat in range(n_attempts):
-                yield Expected(task, repeat)
-    if n_expected := len(tasks) * n_attempts:
-        name, means = "task_ids x n_attempts", "num_rollouts"
-        yield Figure(None, None, None, name, number(n_expected), None, means, reason=OTHER_ROWS)
+    yield from expected(tasks, n_attempts)
+    if tasks:
+        yield counted("task_ids x n_attempts", len(tasks) * n_attempts, "num_rollouts")
     yield from _figures(found)
 
 
-def _figures(found: dict[str, Any]) -> Iterator[Figure]:
+def _figures(found: dict[str, Any]) -> Iterator[Reading]:
     """What has no verdict counts as unresolved."""
-    if (accuracy := number(found.get("accuracy"))) is not None:
-        yield Figure(None, None, None, "accuracy", accuracy, None, "filled_mean/reward")
+    if number(found.get("accuracy")) is not None:
+        yield figure("accuracy", found["accuracy"], "filled_mean/reward")
     for k, value in fields(found.get("pass_at_k")).items():
-        name = f"pass_at_k/{k}"
-        yield Figure(None, None, None, name, number(value), None, f"pass@{k}/filled_reward", 0.01)
+        yield figure(f"pass_at_k/{k}", value, f"pass@{k}/filled_reward", scale=0.01)

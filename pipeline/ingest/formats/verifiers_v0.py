@@ -10,25 +10,31 @@ from typing import Any
 
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
-    OTHER_ROWS,
+    MOST_EXPECTED,
     Claim,
-    Expected,
-    Figure,
     Line,
     Reading,
     Reject,
     Row,
-    Setting,
     as_json,
+    counted,
     document,
+    documents,
+    expected,
     fields,
+    figure,
     get,
     head,
+    items,
     number,
     objects,
+    parsed,
+    scores_of,
+    settings,
     text,
+    told,
 )
-from pipeline.ingest.formats.verifiers_row import COUNTERS, averages, row_of
+from pipeline.ingest.formats.chat import chat
 
 TITLE = "verifiers to 0.3"
 FILES = "`results.jsonl` with `metadata.json`"
@@ -40,7 +46,13 @@ NOTES = (
 )
 NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|metadata\.json)$")
 FIRST_OF_OLD = re.compile(rb'\s*\{\s*"id"\s*:\s*\d+\s*,\s*"prompt"\s*:')
-MOST_EXPECTED = 1_000_000
+# Metrics that count what happened: they say nothing of how right it was.
+COUNTERS = re.compile(r"^num_|^total_|(^|_)(calls|count|turns|tokens|size|ms|seconds)$")
+# What older rows have at their top besides metrics.
+NOT_METRICS = frozenset(
+    "id example_id prompt completion task answer info reward state generation_ms scoring_ms "
+    "total_ms is_truncated is_completed error".split()
+)
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -66,7 +78,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _about(fields(document(artifact.path)))
         return
-    metadata = _metadata(artifact)
+    metadata = fields(next(documents(artifact.beside), None))
     is_told = not _has_ids_of_several(artifact.path)
     seen: Counter[str] = Counter()
     for found in objects(artifact.path):
@@ -81,7 +93,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         seen[example] += 1
         start = number(get(row, "timing", "start_time"))
         order = f"{position:012}" if start is None else f"{start:020.6f}"
-        value = row_of(row, metadata) | ({"_ng_task_index": example} if is_told else {})
+        value = _row(row, metadata) | ({"_ng_task_index": example} if is_told else {})
         yield Row(value, position, benchmark=_environment(metadata), order=order)
     yield from _expected(seen, metadata) if is_told else ()
 
@@ -103,15 +115,6 @@ def _environment(metadata: dict[str, Any]) -> str | None:
     return text(metadata.get("env_id")) or text(metadata.get("env"))
 
 
-def _metadata(artifact: Artifact) -> dict[str, Any]:
-    for path in artifact.beside:
-        try:
-            return fields(document(path))
-        except ValueError:
-            continue  # its own reject says so
-    return {}
-
-
 def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]:
     """So many repeats of the first examples where those are what was seen; else of the seen.
 
@@ -124,39 +127,126 @@ def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]
     if isinstance(n_examples, int) and 0 < n_examples <= MOST_EXPECTED:
         first = {str(place) for place in range(n_examples)}
         tasks = sorted(first) if first.issuperset(tasks) else tasks
-    for task in tasks if len(tasks) * n_repeats <= MOST_EXPECTED else ():
-        for repeat in range(n_repeats):
-            yield Expected(task, repeat)
+    yield from expected(tasks, n_repeats)
 
 
 def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
     """Settings, and averages over all rollouts, errored ones among them."""
     sampling = fields(metadata.get("sampling_args"))
-    settings = {
-        "model": metadata.get("model"),
-        "num_repeats": metadata.get("rollouts_per_example"),
-        "pass_threshold": metadata.get("pass_threshold"),
-        **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
-    }
-    for name, value in settings.items():
-        if said := text(value):
-            yield Setting(name, said)
-    figures = [("avg_reward", metadata.get("avg_reward"), "mean/reward", 1.0)]
-    figures += [("avg_error", metadata.get("avg_error"), "mean/has_error", 1.0)]
-    for name, value in averages(metadata).items():
+    n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
+    yield from settings(
+        {
+            "model": metadata.get("model"),
+            "num_repeats": n_repeats,
+            "pass_threshold": metadata.get("pass_threshold"),
+            **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
+        }
+    )
+    figures = [
+        figure("avg_reward", metadata.get("avg_reward"), "mean/reward"),
+        figure("avg_error", metadata.get("avg_error"), "mean/has_error"),
+    ]
+    for name, value in _averages(metadata).items():
         means = f"mean/{name}" if COUNTERS.search(name) else f"mean/scores.{name}"
-        figures.append((f"avg_metrics/{name}", value, means, 1.0))
+        figures.append(figure(f"avg_metrics/{name}", value, means))
     for name, value in fields(metadata.get("usage")).items():
-        figures.append((f"usage/{name}", value, f"mean/{name}", 1.0))
+        figures.append(figure(f"usage/{name}", value, f"mean/{name}"))
     for name, mark in (("pass_at_k", "pass@"), ("pass_all_k", "pass^")):
         for k, value in fields(metadata.get(name)).items():
-            figures.append((f"{name}/{k}", value, f"{mark}{k}/reward", 0.01))
-    for name, value, means, scale in figures:
-        if (figure := number(value)) is not None:
-            yield Figure(None, None, None, name, figure, None, means, scale)
-    n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
+            figures.append(figure(f"{name}/{k}", value, f"{mark}{k}/reward", scale=0.01))
+    yield from (one for one in figures if one.value is not None)
     if isinstance(n_examples, int) and isinstance(n_repeats, int) and n_examples > 0:
-        name, n_rollouts = "num_examples x rollouts_per_example", n_examples * n_repeats
-        yield Figure(
-            None, None, None, name, number(n_rollouts), None, "num_rollouts", reason=OTHER_ROWS
-        )
+        name = "num_examples x rollouts_per_example"
+        yield counted(name, n_examples * n_repeats, "num_rollouts")
+
+
+def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    """A line of results as a row of ours, without the task's id."""
+    metrics = fields(row.get("metrics"))
+    if "metrics" not in row:
+        names = row.keys() - NOT_METRICS
+        metrics = {name: row[name] for name in sorted(names) if number(row[name]) is not None}
+    reward = number(row.get("reward"))
+    own = _own(metadata)
+    scores = [
+        {"name": name, "score": number(value)}
+        for name, value in {**({} if own in metrics else {"reward": reward}), **metrics}.items()
+        if not COUNTERS.search(name)
+    ]
+    model = text(metadata.get("model"))
+    sampling = fields(metadata.get("sampling_args"))
+    completion = _spoken(row)
+    usage = {
+        name: int(count)
+        for name, value in fields(row.get("token_usage")).items()
+        if (count := number(value)) is not None
+    }
+    response = told({"model": model, "usage": usage})
+    if isinstance(completion, (str, list)):
+        response["output"] = list(chat(completion))
+    ended = _ended(row)
+    if (ended["error_type"] or "").startswith("Model"):
+        response["error"] = {"message": ended["error_message"]}
+    request = {
+        "input": list(chat(row.get("prompt"), "user")),
+        "model": model,
+        "temperature": number(sampling.get("temperature")),
+        "max_output_tokens": sampling.get("max_tokens"),
+    }
+    said = {
+        "responses_create_params": told(request),
+        "response": {"object": "response", **response} if response else None,
+        **scores_of(scores, own if own in metrics else "reward"),
+        **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
+        "answer": row.get("answer"),
+        "metadata": _info(row.get("info")),
+        **ended,
+    }
+    return {"reward": reward, **told(said)}
+
+
+def _spoken(row: dict[str, Any]) -> Any:
+    """The completion, without the prompt where it begins with that."""
+    said, asked = row.get("completion"), items(row.get("prompt"))
+    begun = [[get(one, key) for key in ("role", "content")] for one in items(said)[: len(asked)]]
+    is_repeated = begun and begun == [[get(one, "role"), get(one, "content")] for one in asked]
+    return said[len(asked) :] if is_repeated and isinstance(said, list) else said
+
+
+def _own(metadata: dict[str, Any]) -> str | None:
+    """The metric that the reward is: by its average, since no weights are recorded."""
+    means, reward = _averages(metadata), number(metadata.get("avg_reward"))
+    same = (name for name, value in means.items() if number(value) == reward is not None)
+    return next(same, None)
+
+
+def _averages(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Averages of metrics by name; older metadata has them at its top."""
+    if isinstance(given := metadata.get("avg_metrics"), dict):
+        return given
+    names = [name for name in metadata if name.startswith("avg_") and name != "avg_error"]
+    return {name.removeprefix("avg_"): metadata[name] for name in names if name != "avg_reward"}
+
+
+def _info(info: Any) -> Any:
+    try:
+        return parsed(info) if isinstance(info, str) and info.startswith("{") else info
+    except ValueError:
+        return None
+
+
+def _ended(row: dict[str, Any]) -> dict[str, Any]:
+    """How it ended, and how long it took."""
+    error, timing = row.get("error"), fields(row.get("timing"))
+    seconds = number(timing.get("total"))
+    if seconds is None and (milliseconds := number({**row, **timing}.get("total_ms"))) is not None:
+        seconds = milliseconds / 1000
+    kind = text(get(error, "error")) or text(error)
+    return {
+        "finish_reason": "length" if row.get("is_truncated") is True else None,
+        "stop_condition": text(row.get("stop_condition")),
+        "has_error": bool(error),
+        "error_type": kind.partition("(")[0] if kind else None,
+        "error_message": text(get(error, "error_chain_repr")) or kind,
+        "total_run_time": seconds,
+    }

@@ -9,13 +9,13 @@ from typing import Any
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
     Claim,
-    Expected,
     Line,
     Reading,
     Reject,
     Row,
-    Setting,
     document,
+    documents,
+    expected,
     fields,
     get,
     head,
@@ -23,8 +23,10 @@ from pipeline.ingest.formats import (
     number,
     objects,
     scores_of,
+    settings,
     text,
     told,
+    total,
 )
 from pipeline.ingest.formats.chat import chat
 
@@ -45,7 +47,6 @@ OF_THE_MACHINE = frozenset(
     "idx prompt answer skills network_allow network_block artifacts artifact_max_bytes timeout "
     "resources system_prompt name".split()
 )
-MOST_EXPECTED = 1_000_000
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -82,20 +83,8 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             continue
         seen[name] = None
         yield _row(episode, data, name, position)
-    n_repeats = get(_config(artifact), "num_rollouts")
-    if isinstance(n_repeats, int) and 0 < n_repeats * len(seen) <= MOST_EXPECTED:
-        for task_id in sorted(seen):
-            for repeat in range(n_repeats):
-                yield Expected(task_id, repeat)
-
-
-def _config(artifact: Artifact) -> Any:
-    for path in artifact.beside:
-        try:
-            return document(path)
-        except ValueError:
-            continue  # its own reject says so
-    return None
+    n_repeats = get(next(documents(artifact.beside), None), "num_rollouts")
+    yield from expected(sorted(seen), n_repeats) if isinstance(n_repeats, int) else ()
 
 
 def _settings(config: dict[str, Any]) -> Iterator[Reading]:
@@ -103,15 +92,14 @@ def _settings(config: dict[str, Any]) -> Iterator[Reading]:
         **told(fields(config.get("sampling"))),
         **told(fields(get(config, "env", "agent", "sampling"))),
     }
-    settings = {
-        "model": config.get("model"),
-        "num_repeats": config.get("num_rollouts"),
-        "max_turns": get(config, "env", "agent", "max_turns"),
-        **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
-    }
-    for name, value in settings.items():
-        if said := text(value):
-            yield Setting(name, said)
+    yield from settings(
+        {
+            "model": config.get("model"),
+            "num_repeats": config.get("num_rollouts"),
+            "max_turns": get(config, "env", "agent", "max_turns"),
+            **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
+        }
+    )
 
 
 def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int) -> Row:
@@ -123,11 +111,10 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int
     model = text(config.get("model"))
     asked, output, n_ends = _transcript(trace, data.get("prompt"))
     calls = [one for one in items(trace.get("calls")) if isinstance(one, dict)]
-    costs = [number(get(one, "usage", "cost")) for one in calls]
     usage = {
         "input_tokens": trace.get("num_input_tokens"),
         "output_tokens": trace.get("num_output_tokens"),
-        "cost": sum(known) if (known := [cost for cost in costs if cost is not None]) else None,
+        "cost": total(number(get(one, "usage", "cost")) for one in calls),
     }
     request = {
         "input": asked,
@@ -174,12 +161,11 @@ def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:
         name: (number(get(one, "score")), number(get(one, "weight")))
         for name, one in rewards.items()
     }
-    known = [
+    reward = total(
         score * (1.0 if weight is None else weight)
         for score, weight in parts.values()
         if score is not None
-    ]
-    reward = sum(known) if known else None
+    )
     scores = {name: score for name, (score, _) in parts.items()}
     own = next(iter(scores)) if len(scores) == 1 and reward in scores.values() else "reward"
     scores |= {name: number(one) for name, one in fields(trace.get("metrics")).items()}
