@@ -51,9 +51,6 @@ import pyarrow as pa
 
 from pipeline import files
 from pipeline.artifact import COMPRESSIONS, Artifact, Found, Kind
-from pipeline.ingest.formats.metrics import LARGEST_FIGURE
-from pipeline.ingest.formats.metrics import OTHER_ROWS as OTHER_ROWS
-from pipeline.ingest.formats.metrics import Figure as Figure
 
 # Files of any other name are asked of no format, and a folder without one imports none.
 ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE)
@@ -62,6 +59,9 @@ as_json = json.JSONEncoder(ensure_ascii=False).encode
 LONGEST_LINE = 128 << 20
 # More attempts than anyone makes are not listed.
 MOST_EXPECTED = 1_000_000
+LARGEST_FIGURE = 1e50
+# Why a count that a harness published is another than ours.
+OTHER_ROWS = "the rows here are not those that it counts"
 
 
 @dataclass(frozen=True)
@@ -125,6 +125,28 @@ class Expected:
     task: str
     repeat: int
     variant: str | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One reported figure. `task` is a task index, `position` the row where none is given.
+
+    Of other harnesses `variant` is the run, `means` the figure in Gym's words (`mean/reward`,
+    `task_mean/reward`, `pass@2/reward`, `pass^2/reward`, `num_tasks`), where there is one, of which
+    it is `scale` times as much, `rounding` how far rounding may have taken it, and `reason` why
+    ours may differ by definition, or why we have none.
+    """
+
+    agent: str | None
+    task: str | None
+    position: int | None
+    metric: str
+    value: float | None
+    variant: str | None = None
+    means: str | None = None
+    scale: float = 1.0
+    reason: str | None = None
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True)

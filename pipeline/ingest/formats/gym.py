@@ -103,16 +103,9 @@ EVENT_KINDS = {
 WRAPPED = "blade_item"
 MOST_ITEMS = 1_000_000
 
-TOOL_ANSWER_FIELDS = (
-    "exit_code",
-    "returncode",
-    "return_code",
-    "error",
-    "status",
-    "isError",
-    "is_error",
-    "success",
-)
+# What a tool's JSON answer may say of its own failure, for json_transform.
+TOOL_ANSWER_FIELDS = "exit_code returncode return_code error status isError is_error success"
+TOOL_ANSWER_SPEC = json.dumps(dict.fromkeys(TOOL_ANSWER_FIELDS.split(), "JSON"))
 
 # What the JSON reader lets through though Python's `json` does not, or takes as a number:
 # commas before a closing bracket, and not-a-number literals. A hit inside a string is harmless:
@@ -141,11 +134,6 @@ def transform_spec(fields: Iterable[str]) -> str:
     spec["response"]["output"] = [ITEM_FIELDS]
     spec["responses_create_params"]["input"] = "JSON"
     return json.dumps(spec)
-
-
-def tool_answer_spec() -> str:
-    """What a tool's JSON answer may say of its own failure, for json_transform."""
-    return json.dumps(dict.fromkeys(TOOL_ANSWER_FIELDS, "JSON"))
 
 
 def regular(text: str) -> str:

@@ -70,7 +70,10 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
         "response": _response(sample, model, answer, is_choice=is_choice),
         "target": sample.get("target"),
         **scores_of(scores, own),
-        "choice_likelihoods": _likelihoods(sample) if is_choice else None,
+        # The log probability of each choice, in order.
+        "choice_likelihoods": [number(get(one, 0)) for one in items(sample.get("filtered_resps"))]
+        if is_choice
+        else None,
         "metadata": sample.get("doc"),
         "doc_hash": sample.get("doc_hash"),
         "prompt_hash": sample.get("prompt_hash"),
@@ -158,11 +161,6 @@ def _answer(filtered: Any) -> str | None:
     while isinstance(first, list):
         first = get(first, 0)
     return first if isinstance(first, str) and len(first) <= 200 else None
-
-
-def _likelihoods(sample: dict[str, Any]) -> list[float | None] | None:
-    """The log probability of each choice, in order."""
-    return [number(get(one, 0)) for one in items(sample.get("filtered_resps"))] or None
 
 
 def filters(config: dict[str, Any], figures: dict[str, Any]) -> list[str]:

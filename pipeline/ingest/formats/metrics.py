@@ -4,39 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from pipeline.ingest.formats import gym
+from pipeline.ingest.formats import LARGEST_FIGURE, Figure, fields, get, gym, items
 
 # Fields of an entry that hold no figures; `sample` is a whole input row.
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
 SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
-LARGEST_FIGURE = 1e50
-# Why a count that a harness published is another than ours.
-OTHER_ROWS = "the rows here are not those that it counts"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One reported figure. `task` is a task index, `position` the row where none is given.
-
-    Of other harnesses `variant` is the run, `means` the figure in Gym's words (`mean/reward`,
-    `task_mean/reward`, `pass@2/reward`, `pass^2/reward`, `num_tasks`), where there is one, of which
-    it is `scale` times as much, `rounding` how far rounding may have taken it, and `reason` why
-    ours may differ by definition, or why we have none.
-    """
-
-    agent: str | None
-    task: str | None
-    position: int | None
-    metric: str
-    value: float | None
-    variant: str | None = None
-    means: str | None = None
-    scale: float = 1.0
-    reason: str | None = None
-    rounding: float = 0.0
 
 
 def parse(text: str) -> Any:
@@ -72,14 +46,12 @@ def aggregate_figures(document: Any) -> Iterator[Figure]:
                 if f"agent_metrics/{short}" in figures:
                     continue
             yield Figure(agent, None, None, short, value)
-        repeats = entry.get("repeat_level_metrics")
-        for repeat in repeats if isinstance(repeats, list) else []:
-            index = repeat.get("_ng_rollout_index") if isinstance(repeat, dict) else None
+        for repeat in items(entry.get("repeat_level_metrics")):
+            index = get(repeat, "_ng_rollout_index")
             for metric, value in _flat(repeat) if type(index) is int else ():
                 if not metric.startswith("_ng_"):
                     yield Figure(agent, None, None, f"repeat[{index}]/{metric}", value)
-        groups = entry.get("group_level_metrics")
-        for position, group in enumerate(groups if isinstance(groups, list) else []):
+        for position, group in enumerate(items(entry.get("group_level_metrics"))):
             if isinstance(group, dict):
                 yield from profile_figures(group, position, agent=agent)
 
@@ -88,8 +60,7 @@ def profile_figures(row: Any, position: int, *, agent: str | None = None) -> Ite
     """One task's figures; the older form has no index, its rows ascend by it."""
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
-    sample = row.get("sample")
-    sample = sample if isinstance(sample, dict) else {}
+    sample = fields(row.get("sample"))
     index = row.get("_ng_task_index", sample.get("_ng_task_index"))
     task = None if index is None else gym.whole(str(index))
     # The entry's own agent before the sample's, which aggregate files fill with a placeholder.
@@ -113,6 +84,5 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, floa
 
 
 def _agent(entry: dict[str, Any]) -> str | None:
-    reference = entry.get("agent_ref")
-    name = reference.get("name") if isinstance(reference, dict) else None
+    name = get(entry, "agent_ref", "name")
     return gym.whole(name) if isinstance(name, str) else None

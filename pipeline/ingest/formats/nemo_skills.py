@@ -117,15 +117,10 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     for file in files:
         if file.base != "metrics.json" or file.folder not in homes:
             continue
-        home = homes[file.folder]
+        home, begun = homes[file.folder], head(file.path)
         near = finished[home]
-        if near and _has_figures(file):
+        if near and (b'"pass@1' in begun or b'"num_entries"' in begun):
             yield Claim(file, Kind.AGGREGATE_METRICS, home, _stem(near[0]), beside=near)
-
-
-def _has_figures(file: Found) -> bool:
-    begun = head(file.path)
-    return b'"pass@1' in begun or b'"num_entries"' in begun
 
 
 def _stem(output: Path) -> str:

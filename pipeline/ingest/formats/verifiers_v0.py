@@ -79,6 +79,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _about(fields(document(artifact.path)))
         return
     metadata = fields(next(documents(artifact.beside), None))
+    environment = text(metadata.get("env_id")) or text(metadata.get("env"))
     is_told = not _has_ids_of_several(artifact.path)
     seen: Counter[str] = Counter()
     for found in objects(artifact.path):
@@ -94,7 +95,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         start = number(get(row, "timing", "start_time"))
         order = f"{position:012}" if start is None else f"{start:020.6f}"
         value = _row(row, metadata) | ({"_ng_task_index": example} if is_told else {})
-        yield Row(value, position, benchmark=_environment(metadata), order=order)
+        yield Row(value, position, benchmark=environment, order=order)
     yield from _expected(seen, metadata) if is_told else ()
 
 
@@ -109,10 +110,6 @@ def _has_ids_of_several(path: Path) -> bool:
         elif isinstance(found, tuple):
             return False
     return False
-
-
-def _environment(metadata: dict[str, Any]) -> str | None:
-    return text(metadata.get("env_id")) or text(metadata.get("env"))
 
 
 def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]:

@@ -64,10 +64,8 @@ def artifacts(
     sidecars.load_documents(db, rest, tallies, max_line_bytes=settings.max_line_bytes)
     if held and held.files:
         kept.copy(db, held, has_events=has_events)
-    for other in converted:
-        append(db, "raw.figures", other.figures)
-        append(db, "raw.config_values", other.settings)
-        append(db, "raw.expected_attempts", other.expected)
+    for table, rows in (each for other in converted for each in other.tables.items()):
+        append(db, table, rows)
     _write_files(db, numbered, tallies)
     create_table(db, "raw.question_matches", MATCHES)
     if len({artifact.format is None for _, artifact in by_row}) == 2:

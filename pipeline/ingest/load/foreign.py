@@ -13,7 +13,7 @@ import pickle
 import subprocess
 import sys
 import zlib
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -28,7 +28,7 @@ from pipeline.artifact import Artifact, Kind
 from pipeline.files import reason_of
 from pipeline.ingest import formats
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load.lines import LINES, SNIPPET_BYTES, FileTally, record_id
+from pipeline.ingest.load.lines import LINES, SNIPPET_BYTES, FileTally, batch_of, record_id
 
 BATCH_BYTES = 4 << 20
 # Less is converted sooner than a process has begun.
@@ -37,16 +37,20 @@ AHEAD = 2
 # A sample of another harness may be much longer than a line of ours; memory grows with it.
 LONGEST_ROW = 128 << 20
 WORKER = "from pipeline.ingest.load import foreign; foreign.work()"
+# What a file says besides rows goes into tables that Gym's sidecars fill.
+TABLES = {
+    formats.Figure: "raw.figures",
+    formats.Setting: "raw.config_values",
+    formats.Expected: "raw.expected_attempts",
+}
 
 
 @dataclass
 class Converted:
-    """What a file holds besides rows: its tally, and what goes into tables of its own."""
+    """What a file holds besides rows: its tally, and what goes into each of those tables."""
 
     tally: FileTally = field(default_factory=FileTally)
-    expected: list[tuple[Any, ...]] = field(default_factory=list)
-    figures: list[tuple[Any, ...]] = field(default_factory=list)
-    settings: list[tuple[Any, ...]] = field(default_factory=list)
+    tables: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True)
@@ -69,15 +73,10 @@ def batches(
         waiting.append(line)
         n_bytes += len(line[1])
         if n_bytes >= BATCH_BYTES:
-            yield _batch(waiting)
+            yield batch_of(waiting)
             waiting, n_bytes = [], 0
     if waiting:
-        yield _batch(waiting)
-
-
-def _batch(rows: list[tuple[int, str, str | None]]) -> pa.RecordBatch:
-    columns = zip(zip(*rows, strict=True), LINES.types, strict=True)
-    return pa.record_batch([pa.array(values, kind) for values, kind in columns], schema=LINES)
+        yield batch_of(waiting)
 
 
 def _lines(
@@ -87,36 +86,25 @@ def _lines(
     tally = into.tally
     tally.n_bytes = artifact.n_bytes
     for reading in _readings(artifact, tally):
-        match reading:
-            case formats.Row() | formats.Reject() | formats.Line():
-                place = tally.n_lines + 1 if reading.position is None else reading.position
-                tally.n_lines = max(tally.n_lines, place)
-                if isinstance(reading, formats.Line):
-                    tally.n_blank += 1
-                elif isinstance(reading, formats.Reject):
-                    snippet = gym.whole(reading.snippet)[:SNIPPET_BYTES]
-                    yield record_id(file_no, place), snippet, gym.whole(reading.reason)
-                else:
-                    line = _line(reading)
-                    fault = None
-                    if len(line) > max_line_bytes:
-                        line, fault = (
-                            line[:SNIPPET_BYTES],
-                            f"row is longer than {max_line_bytes} bytes",
-                        )
-                    yield record_id(file_no, place), line, fault
-            case formats.Expected():
-                into.expected.append((file_no, *_values(reading)))
-            case formats.Setting():
-                into.settings.append((file_no, *_values(reading)))
-            case _:
-                into.figures.append((file_no, *_values(reading)))
-
-
-def _values(reading: formats.Expected | formats.Setting | formats.Figure) -> list[Any]:
-    """What it says, in the order of its fields; names come from untrusted files."""
-    values = vars(reading).values()
-    return [gym.whole(value) if isinstance(value, str) else value for value in values]
+        if isinstance(reading, (formats.Figure, formats.Setting, formats.Expected)):
+            # Names come from untrusted files.
+            said = (
+                gym.whole(one) if isinstance(one, str) else one for one in vars(reading).values()
+            )
+            into.tables[TABLES[type(reading)]].append((file_no, *said))
+            continue
+        place = tally.n_lines + 1 if reading.position is None else reading.position
+        tally.n_lines = max(tally.n_lines, place)
+        if isinstance(reading, formats.Line):
+            tally.n_blank += 1
+        elif isinstance(reading, formats.Reject):
+            snippet = gym.whole(reading.snippet)[:SNIPPET_BYTES]
+            yield record_id(file_no, place), snippet, gym.whole(reading.reason)
+        elif len(line := _line(reading)) > max_line_bytes:
+            fault = f"row is longer than {max_line_bytes} bytes"
+            yield record_id(file_no, place), line[:SNIPPET_BYTES], fault
+        else:
+            yield record_id(file_no, place), line, None
 
 
 def _line(row: formats.Row) -> str:
@@ -219,7 +207,7 @@ class _Worker:
             self.end()
             tally = FileTally(n_bytes=job.artifact.n_bytes, n_lines=1)
             fault = "the process that read it was ended: it may take more memory than there is"
-            _write_spool(job.spool, iter([_batch([(record_id(job.file_no, 1), "", fault)])]))
+            _write_spool(job.spool, iter([batch_of([(record_id(job.file_no, 1), "", fault)])]))
             return Converted(tally)
 
     def end(self) -> None:

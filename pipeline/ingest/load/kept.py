@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from pipeline.artifact import ROW_KINDS, Artifact
+from pipeline.ingest.load.foreign import TABLES
 from pipeline.ingest.load.lines import BLOCK_BYTES, LINE_BITS, FileTally, Span, record_id
 from pipeline.relation import create_table
 
@@ -139,8 +140,7 @@ def copy(db: duckdb.DuckDBPyConnection, held: Held, *, has_events: bool) -> None
             inner join kept on old_no = record_id >> {LINE_BITS}
             where record_id - (old_no << {LINE_BITS}) <= n_lines
         """)
-    # What a file of another format says besides its rows.
-    for table in ("raw.figures", "raw.config_values", "raw.expected_attempts"):
+    for table in TABLES.values():
         db.execute(f"""
             insert into {table}
             select old.* replace (file_no + (moved >> {LINE_BITS}) as file_no)

@@ -193,8 +193,7 @@ def batches(
         yield from numbered(carry, np.array([0]), np.array([len(carry)]))
     if tally.damage is not None:
         tally.n_lines += 1
-        columns = [[record_id(file_no, tally.n_lines)], [""], [tally.damage]]
-        yield pa.record_batch(columns, schema=LINES)
+        yield batch_of([(record_id(file_no, tally.n_lines), "", tally.damage)])
 
 
 def _is_json(line: bytearray) -> bool:
@@ -247,11 +246,13 @@ def _batch(
     keep = np.flatnonzero(~blank)
     rows = [_checked(view[starts[i] : ends[i]], int(ids[i]), limit) for i in keep]
     if rows:
-        columns = [
-            pa.array(column, kind)
-            for column, kind in zip(zip(*rows, strict=True), LINES.types, strict=True)
-        ]
-        yield pa.record_batch(columns, schema=LINES)
+        yield batch_of(rows)
+
+
+def batch_of(rows: list[tuple[int, str, str | None]]) -> pa.RecordBatch:
+    """Lines with their ids and faults as a batch."""
+    columns = zip(zip(*rows, strict=True), LINES.types, strict=True)
+    return pa.record_batch([pa.array(values, kind) for values, kind in columns], schema=LINES)
 
 
 def _checked(line: memoryview, identity: int, limit: int) -> tuple[int, str, str | None]:

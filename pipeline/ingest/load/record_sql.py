@@ -263,7 +263,7 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
                     nullif(content_text(item.summary), ''), content_text(item.content))
             end,
             case when kind = 'tool_result'
-                then tool_failed(item.output, {_text(gym.tool_answer_spec())}) end,
+                then tool_failed(item.output, {_text(gym.TOOL_ANSWER_SPEC)}) end,
             {", ".join(f"case when kind = 'record' then {name} end" for name in ("record", *TEXTS))}
         from kinds
     """
