@@ -18,6 +18,7 @@ from pipeline.analysis import stats
 from pipeline.answers.names import Row
 from pipeline.profile.policy import Criterion, Policy, read
 from pipeline.report import Comparison
+from pipeline.text import counted
 from pipeline.warehouse import Warehouse
 
 # Seventeen digits tell any two floats apart.
@@ -349,9 +350,7 @@ def interval(ends: Sequence[float], threshold: float) -> str:
 
 
 def _tasks(n_tasks: int | None) -> str:
-    if n_tasks is None:
-        return "an unknown number of tasks"
-    return f"{n_tasks:,} task{'' if n_tasks == 1 else 's'}"
+    return "an unknown number of tasks" if n_tasks is None else counted(n_tasks, "task")
 
 
 def _exact(value: float) -> str:

@@ -12,8 +12,6 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from pipeline import files
 from pipeline.artifact import (
     COMPRESSIONS,
@@ -272,7 +270,8 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     if is_named and _has_rows(file, is_jsonl=ending == ".jsonl"):
         return Kind.ROLLOUTS
     if ending == ".jsonl":
-        return Kind.ROLLOUTS if _says_rollouts(file.name) else _sniff(file)
+        says_so = "rollout" in file.base.lower() or f"/{file.folder.lower()}".endswith("/rollouts")
+        return Kind.ROLLOUTS if says_so else _sniff(file)
     return Kind.OTHER
 
 
@@ -283,14 +282,9 @@ def _is_plainly_gym(file: Found) -> bool:
     return bool(file.skipped) or is_rollouts or stem.endswith(tuple(SIDECAR_SUFFIXES))
 
 
-def _says_rollouts(name: str) -> bool:
-    folders = name.lower().split("/")[:-1]
-    return "rollout" in name.rpartition("/")[2].lower() or folders[-1:] == ["rollouts"]
-
-
 def _has_rows(file: Found, *, is_jsonl: bool) -> bool:
     """Whether a file may hold results: an object among its first lines, or nothing at all yet."""
-    head = _first_bytes(file)
+    head = formats.head(file.path, SNIFF_BYTES)
     first = head.split(b"\n")[:SNIFF_ROWS]
     if len(head) >= SNIFF_BYTES and first[-1].lstrip()[:1] == b"{" and len(first) < SNIFF_ROWS:
         return True  # a row longer than what was read
@@ -301,7 +295,7 @@ def _has_rows(file: Found, *, is_jsonl: bool) -> bool:
 def _sniff(file: Found) -> Kind:
     """Rows with a reward or a response are rollouts; request rows alone are a dataset."""
     seen = Kind.OTHER
-    for line in _first_bytes(file).split(b"\n")[:SNIFF_ROWS]:
+    for line in formats.head(file.path, SNIFF_BYTES).split(b"\n")[:SNIFF_ROWS]:
         row = _object(line)
         if "_ng_failure_class" in row:
             return Kind.FAILURES
@@ -310,17 +304,6 @@ def _sniff(file: Found) -> Kind:
         if "responses_create_params" in row:
             seen = Kind.DATASET
     return seen
-
-
-def _first_bytes(file: Found) -> bytes:
-    suffix = file.path.suffix.lower()
-    try:
-        with pa.OSFile(os.fsencode(file.path)) as raw:
-            packed = COMPRESSIONS.get(suffix)
-            stream = pa.CompressedInputStream(raw, packed) if packed else raw
-            return bytes(stream.read(SNIFF_BYTES))
-    except OSError:
-        return b""
 
 
 def _object(line: bytes) -> dict[str, Any]:
@@ -403,7 +386,7 @@ def _shard(file: Found) -> tuple[Family, int | None, int | None]:
     match = SHARD.match(stem)
     assert match is not None, "every part of the pattern is optional"
     seed, chunk = match["seed"], match["chunk"]
-    family = Family(file.name.rpartition("/")[0], match["base"] or stem)
+    family = Family(file.folder, match["base"] or stem)
     return family, int(seed) if seed else None, int(chunk) if chunk else None
 
 
@@ -418,12 +401,12 @@ def _joined(family: Family, rollouts: set[Family]) -> Family:
 
 def _family_of_document(file: Found, members: set[Family]) -> Family | None:
     """A config or note named after a run (`S_config.yaml`) is that run's; the longest name wins."""
-    folder = file.name.rpartition("/")[0]
     stem, _ = _split_name(file.name)
     own = [
         family
         for family in members
-        if family.folder == folder and re.match(rf"{re.escape(_short(family.stem))}($|[-_.])", stem)
+        if family.folder == file.folder
+        and re.match(rf"{re.escape(_short(family.stem))}($|[-_.])", stem)
     ]
     return max(own, key=lambda family: (len(family.stem), family.stem), default=None)
 
@@ -460,7 +443,7 @@ def _name(family: Family, depth: int, root: str) -> str:
     parts = [stem] if is_telling else []
     telling = _telling_folders(f"{family.folder}/", root)
     wanted = depth - len(parts)
-    parts = [*(telling[-wanted:] if wanted > 0 else []), *(parts or [])] or [stem]
+    parts = [*(telling[-wanted:] if wanted > 0 else []), *parts] or [stem]
     return _safe_name("-".join(parts))
 
 
