@@ -35,10 +35,10 @@ def claims(files):
             yield Claim(file, Kind.ROLLOUTS, file.folder, file.base.split(".")[0])
 
 def read(artifact):
-    for number, line in enumerate(artifact.path.read_text().splitlines(), start=1):
+    for line in artifact.path.read_text().splitlines():
         match line.split():
             case ["toy", model, mean]:
-                yield Line(position=number)
+                yield Line()
                 yield Setting("model", model)
                 yield Figure(None, None, None, "their mean", float(mean), means="mean/reward")
             case [task, repeat, score]:
@@ -49,11 +49,11 @@ def read(artifact):
                     "responses_create_params": {"input": [message(f"do {task}", "user")]},
                     "response": {"output": [message("done")]},
                 }
-                yield Row(row, number, benchmark="toys")
+                yield Row(row, benchmark="toys")
             case []:
-                yield Line(position=number)
+                yield Line()
             case _:
-                yield Reject("not three words", line, number)
+                yield Reject("not three words", line)
     yield Expected("b", 1)
 '''
 CONTENT = "toy wooden 0.5\na 0 1\na 1 0\n\nb 0 ?\nwhat is this line\n"

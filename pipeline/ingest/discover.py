@@ -100,12 +100,12 @@ def artifacts(
     found = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
     claims = formats.claims([file for file in found if not _is_plainly_gym(file)])
-    owned = formats.folders_owned(claims)
+    owned = formats.folders_owned(claims.values())
 
     def kind_of(file: Found) -> Kind:
         if file.name in claims:
             return claims[file.name].kind
-        if not file.skipped and formats.lies_in(file.name, owned):
+        if not file.skipped and formats.home(file.name, owned) is not None:
             return Kind.LOG
         return _kind_of(file, is_named=file.path in named_files)
 

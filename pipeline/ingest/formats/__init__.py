@@ -8,10 +8,11 @@ A format is one file of this folder. It declares what the table of docs/formats.
   one `(folder, stem, mark)` are one run. Reading rows is not its business.
 - `read(artifact)` yields what one claimed file holds, in the file's own order and without holding
   more of it in memory than one row: a `Row` for every attempt, a `Reject` for what cannot be used,
-  a `Line` for a blank line or a heading, and, once known, `Expected` attempts, `Figure`s
-  that the harness published, and `Setting`s. Nothing in a file may make it raise but `OSError` and
-  `ValueError`, which end the file as a reject: read untrusted shapes with `get`, `text`, `number`.
-  What is said of all attempts at once: `expected`, `settings`, `figure` and `counted`.
+  a `Line` for a blank line or a heading: one of these for each line, or place, by which it gets its
+  number. Once known, `Expected` attempts, `Figure`s that the harness published, and `Setting`s
+  (`expected`, `figure`, `counted`, `settings`). Nothing in a file may make it raise but `OSError`
+  and `ValueError`, which end the file as a reject: read untrusted shapes with `get`, `text`,
+  `number`.
 
 A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what they mean there:
 
@@ -87,10 +88,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Row:
-    """One attempt in the canonical shape; `position` is its line or place, the next by default."""
+    """One attempt in the canonical shape, from the next line or place of its file."""
 
     value: dict[str, Any]
-    position: int | None = None
     variant: str | None = None
     benchmark: str | None = None
     order: str | None = None
@@ -108,14 +108,11 @@ class Reject:
 
     reason: str
     snippet: str = ""
-    position: int | None = None
 
 
 @dataclass(frozen=True)
 class Line:
     """A line that is neither; it counts as blank."""
-
-    position: int | None = None
 
 
 @dataclass(frozen=True)
@@ -195,29 +192,29 @@ def claims(found: Sequence[Found]) -> dict[str, Claim]:
         own = [_signed(claim, name) for claim in module.claims(named)] if named else []
         for claim in own:
             claimed.setdefault(claim.file.name, claim)
-        if folders := {claim.owns for claim in own if claim.owns is not None}:
+        if folders := folders_owned(own):
             # What lies in an attempt's own folder is that attempt's: no other need look at it.
-            candidates = [file for file in candidates if not lies_in(file.name, folders)]
-    owned = folders_owned(claimed)
+            candidates = [file for file in candidates if home(file.name, folders) is None]
+    owned = folders_owned(claimed.values())
     return {
         name: claim
         for name, claim in claimed.items()
-        if claim.owns is not None or not lies_in(name, owned)
+        if claim.owns is not None or home(name, owned) is None
     }
 
 
-def folders_owned(claimed: dict[str, Claim]) -> set[str]:
+def folders_owned(claimed: Iterable[Claim]) -> set[str]:
     """The folders of which each is one attempt's own."""
-    return {claim.owns for claim in claimed.values() if claim.owns is not None}
+    return {claim.owns for claim in claimed if claim.owns is not None}
 
 
-def lies_in(name: str, folders: set[str]) -> bool:
-    """Whether a file lies in one of the folders, at any depth."""
+def home(name: str, folders: Collection[str]) -> str | None:
+    """The nearest of the folders that a file lies in, at any depth."""
     while name and folders:
         name = name.rpartition("/")[0]
         if name in folders:
-            return True
-    return False
+            return name
+    return None
 
 
 def _signed(claim: Claim, name: str) -> Claim:
@@ -269,12 +266,12 @@ def parsed(content: bytes | str) -> Any:
         raise ValueError(f"not UTF-8 at byte {error.start + 1}") from error
 
 
-def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
-    """The lines of a JSONL file: each object with its number; the others as what they are."""
+def objects(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
+    """The lines of a JSONL file: objects, and the others as what they are."""
     with _unpacked(path) as stream:
-        for number, line in enumerate(_lines(stream), start=1):
+        for line in _lines(stream):
             if not line.strip():
-                yield Line(position=number)
+                yield Line()
                 continue
             try:
                 if len(line) > LONGEST_LINE:
@@ -283,9 +280,9 @@ def objects(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
                 if not isinstance(row, dict):
                     raise ValueError("not a JSON object")
             except ValueError as error:
-                yield Reject(str(error), line[:200].decode("utf-8", "replace"), number)
+                yield Reject(str(error), line[:200].decode("utf-8", "replace"))
                 continue
-            yield number, row
+            yield row
 
 
 def _lines(stream: Any) -> Iterator[bytes]:

@@ -14,7 +14,6 @@ from typing import Any
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
     Claim,
-    Line,
     Reading,
     Reject,
     Row,
@@ -93,20 +92,19 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     found = next(documents(artifact.beside), None)
     by_id = {key: one for one in items(get(found, "evaluation_results")) for key in _keys(one)}
     seen: Counter[tuple[str, str]] = Counter()
-    for line in objects(artifact.path):
-        if isinstance(line, (Reject, Line)):
-            yield line
+    for row in objects(artifact.path):
+        if not isinstance(row, dict):
+            yield row
             continue
-        position, row = line
         task, variant = text(row.get("sample_id")), _variant(row)
         if task is None or variant is None or not isinstance(row.get("evaluation"), dict):
-            yield Reject("no sample_id, evaluation_name or evaluation", position=position)
+            yield Reject("no sample_id, evaluation_name or evaluation")
             continue
         of: Any = next((by_id[key] for key in _keys(row) if key in by_id), {})
         value = _row(row, task, seen[variant, task], of)
         seen[variant, task] += 1
         benchmark = text(get(of, "source_data", "dataset_name")) or text(row.get("evaluation_name"))
-        yield Row(value, position, variant=variant, benchmark=benchmark)
+        yield Row(value, variant=variant, benchmark=benchmark)
 
 
 def _keys(said: Any) -> list[str]:
@@ -213,8 +211,8 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
     rows = Counter(
         variant
         for path in artifact.beside
-        for line in objects(path)
-        if isinstance(line, tuple) and (variant := _variant(line[1]))
+        for row in objects(path)
+        if isinstance(row, dict) and (variant := _variant(row))
     )
     home = min(rows, default=None)
     yield from settings({"model": get(found, "model_info", "id")})

@@ -29,6 +29,7 @@ from pipeline.ingest.formats import (
     figure,
     get,
     head,
+    home,
     items,
     number,
     scores_of,
@@ -79,10 +80,10 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
     for file in files:
         by_folder[file.folder][file.base] = file
     trials = {folder: one for folder, held in by_folder.items() if (one := _trial_file(held))}
-    inside: dict[str, list[Found]] = defaultdict(list)
+    inside: dict[str | None, list[Found]] = defaultdict(list)
     for file in files:
         if OF_A_TRIAL.search(file.name):
-            inside[_above(file.folder, trials)].append(file)
+            inside[home(file.name, trials)].append(file)
     jobs = defaultdict(list)
     for folder, file in trials.items():
         job, stem = _up(folder), file.path.parent.parent.name
@@ -109,12 +110,6 @@ def _trial_file(held: dict[str, Found]) -> Found | None:
 
 def _up(folder: str) -> str:
     return folder.rpartition("/")[0]
-
-
-def _above(folder: str, trials: dict[str, Found]) -> str:
-    while folder and folder not in trials:
-        folder = _up(folder)
-    return folder
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:

@@ -129,7 +129,7 @@ def _header(archive: Any, members: list[packed.Member]) -> tuple[Any, list[str]]
             try:
                 return parsed(packed.content(archive, by_name[name])), faults
             except ValueError as error:
-                faults.append(f"{name}: {error}".replace(f"{name}: {name}:", f"{name}:"))
+                faults.append(f"{name}: {error}")
     return {}, faults
 
 
@@ -144,9 +144,7 @@ def _archive(path: Path) -> Iterator[Reading]:
             try:
                 yield row(sample(packed.content(archive, member)), log)
             except ValueError as error:
-                reason = str(error)
-                is_named = reason.startswith(member.name)
-                yield Reject(reason if is_named else f"{member.name}: {reason}", member.name)
+                yield Reject(f"{member.name}: {error}", member.name)
         for fault in [*faults, *([damage] if damage else [])]:
             yield Reject(fault)
 

@@ -138,16 +138,14 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
     seen: Counter[str] = Counter()
     n_rows: Counter[str] = Counter()
     n_rejects = 0
-    for found in _rows(artifact.path):
-        if isinstance(found, (Reject, Line)):
-            n_rejects += isinstance(found, Reject)
-            yield found
+    for sample in _rows(artifact.path):
+        if not isinstance(sample, dict):
+            n_rejects += isinstance(sample, Reject)
+            yield sample
             continue
-        position, sample = found
         document_id = text(sample.get("doc_id"))
         if document_id is None or not {"filter", "metrics", "filtered_resps"} & sample.keys():
-            reason = "no doc_id, or nothing that was filtered: not a sample of lm-eval"
-            yield Reject(reason, position=position)
+            yield Reject("no doc_id, or nothing that was filtered: not a sample of lm-eval")
             continue
         of_filter = text(sample.get("filter"))
         if of_filter is None:
@@ -157,7 +155,7 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             seen[document_id] += 1
         variant = _variant(task, of_filter)
         n_rows[variant] += 1
-        yield Row(row(sample, config, model), position, variant=variant, benchmark=task)
+        yield Row(row(sample, config, model), variant=variant, benchmark=task)
     # Results are written when all is done: what a shorter file lacks was left out of it.
     n_expected = get(results, "n-samples", task, "effective")
     if isinstance(n_expected, int) and n_expected <= MOST_EXPECTED:
@@ -165,14 +163,13 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             yield from expected([str(place) for place in range(n_expected)], 1, variant)
 
 
-def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]] | Reject | Line]:
+def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
     """The rows of a file: lines, or the elements of one list."""
     if not head(path, LONG).lstrip().startswith(b"["):
         yield from objects(path)
         return
-    for position, one in enumerate(packed.elements(path), start=1):
-        is_row = isinstance(one, dict)
-        yield (position, one) if is_row else Reject("not a JSON object", str(one)[:200], position)
+    for one in packed.elements(path):
+        yield one if isinstance(one, dict) else Reject("not a JSON object", str(one)[:200])
 
 
 def _results(artifact: Artifact) -> Iterator[Reading]:

@@ -16,9 +16,7 @@ from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
     Claim,
     Figure,
-    Line,
     Reading,
-    Reject,
     Row,
     document,
     fields,
@@ -139,13 +137,12 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     others = [path.name for path in artifact.beside if path.parent == artifact.path.parent]
     is_greedy = not seed and any(SEED.match(name) for name in others)
     variant = f"{benchmark}-greedy" if is_greedy else benchmark
-    for found in objects(artifact.path):
-        if isinstance(found, (Reject, Line)):
-            yield found
-            continue
-        position, row = found
-        value = row_of(row, position - 1, int(seed[1]) if seed else 0)
-        yield Row(value, position, variant=variant, benchmark=benchmark)
+    for task, row in enumerate(objects(artifact.path)):
+        if isinstance(row, dict):
+            value = row_of(row, task, int(seed[1]) if seed else 0)
+            yield Row(value, variant=variant, benchmark=benchmark)
+        else:
+            yield row
 
 
 def _metrics(artifact: Artifact) -> Iterator[Reading]:

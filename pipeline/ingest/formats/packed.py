@@ -85,11 +85,11 @@ def salvaged(file: BinaryIO) -> list[Member]:
 def content(file: BinaryIO, member: Member) -> bytes:
     """What a member holds; ValueError says why that is not read."""
     if max(member.n_bytes, member.n_packed) > MOST_BYTES:
-        raise ValueError(f"{member.name}: has more than {MOST_BYTES >> 20} MB")
+        raise ValueError(f"has more than {MOST_BYTES >> 20} MB")
     file.seek(member.offset)
     header = file.read(LOCAL.size)
     if len(header) < LOCAL.size or header[:4] != b"PK\x03\x04":
-        raise ValueError(f"{member.name}: is not where the archive says")
+        raise ValueError("is not where the archive says")
     n_name, n_extra = LOCAL.unpack(header)[-2:]
     file.seek(n_name + n_extra, 1)
     packed = file.read(member.n_packed)
@@ -102,13 +102,11 @@ def content(file: BinaryIO, member: Member) -> bytes:
         elif member.method == STORED:
             found = packed
         else:
-            raise ValueError(
-                f"{member.name}: is packed by a method we do not know, {member.method}"
-            )
+            raise ValueError(f"is packed by a method we do not know, {member.method}")
     except (zlib.error, OSError, pa.ArrowException) as error:
-        raise ValueError(f"{member.name}: is damaged, it cannot be unpacked") from error
+        raise ValueError("is damaged, it cannot be unpacked") from error
     if len(found) != member.n_bytes or zlib.crc32(found) != member.checksum:
-        raise ValueError(f"{member.name}: is damaged, or not what the archive says of it")
+        raise ValueError("is damaged, or not what the archive says of it")
     return found
 
 

@@ -12,7 +12,6 @@ from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
     Claim,
-    Line,
     Reading,
     Reject,
     Row,
@@ -82,33 +81,32 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     environment = text(metadata.get("env_id")) or text(metadata.get("env"))
     is_told = not _has_ids_of_several(artifact.path)
     seen: Counter[str] = Counter()
-    for found in objects(artifact.path):
-        if isinstance(found, (Reject, Line)):
-            yield found
+    for place, row in enumerate(objects(artifact.path), start=1):
+        if not isinstance(row, dict):
+            yield row
             continue
-        position, row = found
         example = text(row.get("example_id", row.get("id")))
         if example is None or not {"reward", "completion"} & row.keys():
-            yield Reject("no example_id, or neither reward nor completion", position=position)
+            yield Reject("no example_id, or neither reward nor completion")
             continue
         seen[example] += 1
         start = number(get(row, "timing", "start_time"))
-        order = f"{position:012}" if start is None else f"{start:020.6f}"
+        order = f"{place:012}" if start is None else f"{start:020.6f}"
         value = _row(row, metadata) | ({"_ng_task_index": example} if is_told else {})
-        yield Row(value, position, benchmark=environment, order=order)
+        yield Row(value, benchmark=environment, order=order)
     yield from _expected(seen, metadata) if is_told else ()
 
 
 def _has_ids_of_several(path: Path) -> bool:
     """Whether an `id` stands for several questions: some versions numbered rows by their place."""
     asked: dict[Any, int] = {}
-    for found in objects(path):
-        if isinstance(found, tuple) and "example_id" not in found[1]:
-            key = hash(as_json([found[1].get(name) for name in ("prompt", "answer")]))
-            if asked.setdefault(text(found[1].get("id")), key) != key:
+    for row in objects(path):
+        if isinstance(row, dict):
+            if "example_id" in row:
+                return False
+            key = hash(as_json([row.get(name) for name in ("prompt", "answer")]))
+            if asked.setdefault(text(row.get("id")), key) != key:
                 return True
-        elif isinstance(found, tuple):
-            return False
     return False
 
 

@@ -9,7 +9,6 @@ from typing import Any
 from pipeline.artifact import Artifact, Found, Kind
 from pipeline.ingest.formats import (
     Claim,
-    Line,
     Reading,
     Reject,
     Row,
@@ -70,19 +69,18 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _settings(fields(document(artifact.path)))
         return
     seen: dict[str, None] = {}
-    for found in objects(artifact.path):
-        if isinstance(found, (Reject, Line)):
-            yield found
+    for episode in objects(artifact.path):
+        if not isinstance(episode, dict):
+            yield episode
             continue
-        position, episode = found
         task = fields(episode.get("task"))
         data = fields(task.get("data"))
         name = text(data.get("idx")) or text(data.get("name")) or text(task.get("key"))
         if name is None or not isinstance(episode.get("traces"), list):
-            yield Reject("no task or no traces: not an episode of verifiers", position=position)
+            yield Reject("no task or no traces: not an episode of verifiers")
             continue
         seen[name] = None
-        yield _row(episode, data, name, position)
+        yield _row(episode, data, name)
     n_repeats = get(next(documents(artifact.beside), None), "num_rollouts")
     yield from expected(sorted(seen), n_repeats) if isinstance(n_repeats, int) else ()
 
@@ -102,7 +100,7 @@ def _settings(config: dict[str, Any]) -> Iterator[Reading]:
     )
 
 
-def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int) -> Row:
+def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
     # An episode that failed before any agent began is an attempt all the same.
     traces = [trace for trace in items(episode["traces"]) if isinstance(trace, dict)] or [{}]
     trainable = (one for one in traces if get(one, "agent", "trainable") is True)
@@ -151,7 +149,7 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str, position: int
     }
     order = None if began is None else f"{began:020.6f}"
     env = text(get(episode, "env", "id"))
-    return Row({"reward": reward, **told(value)}, position, benchmark=env, order=order)
+    return Row({"reward": reward, **told(value)}, benchmark=env, order=order)
 
 
 def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:

@@ -93,18 +93,18 @@ def _lines(
             )
             into.tables[TABLES[type(reading)]].append((file_no, *said))
             continue
-        place = tally.n_lines + 1 if reading.position is None else reading.position
-        tally.n_lines = max(tally.n_lines, place)
+        tally.n_lines += 1
+        line_id = record_id(file_no, tally.n_lines)
         if isinstance(reading, formats.Line):
             tally.n_blank += 1
         elif isinstance(reading, formats.Reject):
             snippet = gym.whole(reading.snippet)[:SNIPPET_BYTES]
-            yield record_id(file_no, place), snippet, gym.whole(reading.reason)
+            yield line_id, snippet, gym.whole(reading.reason)
         elif len(line := _line(reading)) > max_line_bytes:
             fault = f"row is longer than {max_line_bytes} bytes"
-            yield record_id(file_no, place), line[:SNIPPET_BYTES], fault
+            yield line_id, line[:SNIPPET_BYTES], fault
         else:
-            yield record_id(file_no, place), line, None
+            yield line_id, line, None
 
 
 def _line(row: formats.Row) -> str:
