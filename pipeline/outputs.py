@@ -37,10 +37,7 @@ def refuse_unusable(out: Path) -> None:
     for name, is_folder in ((WAREHOUSE_NAME, False), (ROOM, True), ("runs", True)):
         path = out / name
         if path.exists() and path.is_dir() != is_folder:
-            raise InputError(
-                f"{path}: is in the way of the output.",
-                hint="Move it, or choose another folder with --out.",
-            )
+            raise _in_the_way(path)
 
 
 def listed(out: Path) -> set[str]:
@@ -226,10 +223,12 @@ def _refuse_unusable(out: Path, path: Path) -> None:
     for each in (*_folders(out, path), path):
         is_usable = os.access(each, os.W_OK) and each.is_dir() and not each.is_symlink()
         if os.path.lexists(each) and (each.is_dir() if each == path else not is_usable):
-            raise InputError(
-                f"{each}: is in the way of the output.",
-                hint="Move it, or choose another folder with --out.",
-            )
+            raise _in_the_way(each)
+
+
+def _in_the_way(path: Path) -> InputError:
+    hint = "Move it, or choose another folder with --out."
+    return InputError(f"{path}: is in the way of the output.", hint=hint)
 
 
 def _listing(out: Path, names: Iterable[str]) -> set[Path]:

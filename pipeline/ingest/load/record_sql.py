@@ -333,23 +333,22 @@ def _is_regular(*, is_exact: bool) -> str:
 
 
 def _verifier(fields: list[str]) -> str:
-    """Every field the format does not own, as one JSON object with sorted keys."""
-    general = f"""json_from_entries(list_sort(list_filter(
-        map_entries(fields),
-        lambda entry: not list_contains({_texts(gym.OWNED_FIELDS)}, entry.key)
-    )))"""
-    return f"case when is_known then {_object(fields, keeps_null=True)} else {general} end"
+    """Every field the format does not own."""
+    is_other = f"not list_contains({_texts(gym.OWNED_FIELDS)}, entry.key)"
+    return _chosen(_object(fields, keeps_null=True), is_other)
 
 
 def _truth(fields: list[str]) -> str:
-    """The fields that state what a right answer is, as one JSON object with sorted keys."""
-    general = f"""json_from_entries(list_sort(list_filter(
-        map_entries(fields),
-        lambda entry: entry.value is not null
-            and regexp_matches(entry.key, {_text(gym.TRUTH_PATTERN)})
-    )))"""
+    """The fields that state what a right answer is."""
     stated = [name for name in fields if re.search(gym.TRUTH_PATTERN, name)]
-    return f"case when is_known then {_object(stated, keeps_null=False)} else {general} end"
+    is_stated = f"regexp_matches(entry.key, {_text(gym.TRUTH_PATTERN)})"
+    return _chosen(_object(stated, keeps_null=False), f"entry.value is not null and {is_stated}")
+
+
+def _chosen(known: str, condition: str) -> str:
+    """Fields of a row as one JSON object with sorted keys: those known, else by a condition."""
+    listed = f"list_filter(map_entries(fields), lambda entry: {condition})"
+    return f"case when is_known then {known} else json_from_entries(list_sort({listed})) end"
 
 
 def _object(names: list[str], *, keeps_null: bool) -> str:
