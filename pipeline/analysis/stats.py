@@ -6,8 +6,8 @@ Arrays of one length in and out; what is undefined is NaN, never 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Words = NDArray[np.str_]
+Key = TypeVar("Key", bound=Hashable)
 
 LEVEL = 0.95
 # How often a change of the detectable size would be seen.
@@ -214,12 +215,10 @@ def within(
     adjust: Callable[[Numbers], Numbers], p_values: Numbers, *keys: pa.ChunkedArray
 ) -> Numbers:
     """Tests adjusted among those that have the same keys."""
-    rows = list(zip(*(key.to_pylist() for key in keys), strict=True))
-    codes = {row: code for code, row in enumerate(dict.fromkeys(rows))}
-    coded = np.array([codes[row] for row in rows], dtype=np.int64)
+    codes, groups = coded(zip(*(key.to_pylist() for key in keys), strict=True))
     found = np.full(len(p_values), np.nan)
-    for code in range(len(codes)):
-        found[coded == code] = adjust(p_values[coded == code])
+    for code in range(len(groups)):
+        found[codes == code] = adjust(p_values[codes == code])
     return found
 
 
@@ -288,13 +287,13 @@ def flags(column: pa.ChunkedArray) -> Mask:
     return np.asarray(column.to_pylist(), dtype=bool)
 
 
-def coded(texts: Iterable[str | None]) -> tuple[Counts, list[str]]:
-    """A number for each text, -1 for none, and the texts.
+def coded(keys: Iterable[Key | None]) -> tuple[Counts, list[Key]]:
+    """A number for each text or other key, -1 for none, and the keys.
 
     Arrow's own coding, as all its `compute`, takes longer to load than most columns to be coded.
     """
-    codes: dict[str, int] = {}
-    found = [-1 if text is None else codes.setdefault(text, len(codes)) for text in texts]
+    codes: dict[Key, int] = {}
+    found = [-1 if key is None else codes.setdefault(key, len(codes)) for key in keys]
     return np.array(found, dtype=np.int64), list(codes)
 
 
