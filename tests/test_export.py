@@ -294,7 +294,7 @@ ODD = [
     {"type": "reasoning", "content": "two"},
     {"type": "message", "role": "assistant", "content": ""},
     {"type": "function_call", "name": "a", "arguments": "{broken", "call_id": "x"},
-    {"type": "function_call", "name": "b", "arguments": '{"k":1}', "call_id": "y"},
+    {"type": "function_call", "name": "b", "arguments": '{"k": NaN}', "call_id": "y"},
     {"type": "function_call_output", "call_id": "y", "output": ""},
     {"type": "message", "role": "assistant", "content": "meanwhile"},
     {"type": "function_call_output", "call_id": "x", "output": "late", "name": "a"},

@@ -12,6 +12,7 @@ from typing import Any
 
 from pipeline import __version__
 from pipeline.export.attempts import Note, Row, Written, attempts, index, safe, write_json
+from pipeline.text import parsed
 from pipeline.warehouse import Warehouse
 
 ORDER = {"reasoning": 0, "message": 1, "tool_call": 2, "tool_result": 3}
@@ -112,10 +113,7 @@ def _steps(attempt: Row) -> list[Row]:
 def _call(one: Row) -> Row:
     """A call; arguments that would come back otherwise are kept as they were written, too."""
     written = one["arguments"] or ""
-    try:
-        given = json.loads(written)
-    except (ValueError, RecursionError):
-        given = None
+    given = parsed(written)
     call: Row = {"tool_call_id": one["call_id"] or "", "function_name": one["tool"] or ""}
     call["arguments"] = given if isinstance(given, dict) else {}
     if json.dumps(call["arguments"], ensure_ascii=False) != written:
