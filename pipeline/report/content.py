@@ -100,10 +100,8 @@ class Content:
         for name in self.benchmarks:
             plain = UNPLAIN.sub("_", name).strip(".") or "benchmark"
             taken = {folder.lower() for folder in found.values()}
-            numbers = (f"{plain}_{number}" for number in count(2))
-            found[name] = next(
-                each for each in chain([plain], numbers) if each.lower() not in taken
-            )
+            names = chain([plain], (f"{plain}_{number}" for number in count(2)))
+            found[name] = next(each for each in names if each.lower() not in taken)
         return found
 
     @property
@@ -113,11 +111,7 @@ class Content:
         if self.chosen and len(self.benchmarks) == 1:
             is_one = len(self.runs) == 1
             wanted = (self.benchmarks[0], self.runs[0].run_id if is_one else "")
-        return [
-            row
-            for row in self.inventory
-            if (row.values["benchmark"], row.values["run_id"]) == wanted
-        ]
+        return [row for row in self.inventory if (row.benchmark, row.run_id) == wanted]
 
     @property
     def gaps(self) -> list[tuple[int, list[Row]]]:
@@ -134,12 +128,11 @@ class Content:
         is_one = len(names) == 1
         if not is_one and names >= set(self._placed["runs"]):
             return self
-        runs = self._of("runs", names)
-        inputs = self._of("inputs", names)
+        runs, inputs, findings, comparisons = (
+            self._of(kind, names) for kind in ("runs", "inputs", "findings", "comparisons")
+        )
         subjects = {*names, *(run.benchmark for run in runs)}
         subjects |= {row.values["path"] for row in inputs}
-        findings = self._of("findings", names)
-        comparisons = self._of("comparisons", names)
         if is_one:
             findings.sort(key=lambda row: row.values["run_rank"])
         else:
@@ -201,11 +194,7 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
 
 def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
     """Notices that stand in no warehouse yet, as those of one."""
-    table = EVERY["notices"]
-    return [
-        Row(table.relation, table.key, {"no": no, **values})
-        for no, values in enumerate(found, start=1)
-    ]
+    return [EVERY["notices"].row({"no": no, **each}) for no, each in enumerate(found, start=1)]
 
 
 def runs(source: Source) -> list[RunContent]:

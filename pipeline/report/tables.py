@@ -51,10 +51,13 @@ class Table:
         """The relations of ours that its rows come from."""
         return RELATION.findall(self.select)
 
+    def row(self, values: Mapping[str, Any]) -> Row:
+        """One of its rows."""
+        return Row(self.relation, self.key, values)
+
 
 def _declared() -> dict[str, Table]:
-    with Path(__file__).with_suffix(".toml").open("rb") as file:
-        found = tomllib.load(file)
+    found = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
     for each in found.values():
         each["key"] = tuple(each["key"].split())
         each["order"] = " ".join(each["order"].split())
@@ -76,15 +79,11 @@ def read(source: Source, tables: Iterable[Table]) -> dict[str, list[Row]]:
     """The rows of tables by name; those that are part of another are asked for with it."""
     found: dict[str, list[Row]] = {}
     for table in tables:
-        found[table.name] = (
-            [
-                Row(table.relation, table.key, row.values)
-                for row in found[table.within]
-                if row.values[table.name]
-            ]
-            if table.within
-            else rows(source, table)
-        )
+        if table.within:
+            own = (row.values for row in found[table.within] if row.values[table.name])
+            found[table.name] = [table.row(values) for values in own]
+        else:
+            found[table.name] = rows(source, table)
     return found
 
 
@@ -99,14 +98,10 @@ def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> li
         return []
     columns = ", ".join(f"unnest(${no}) as {name}" for no, name in enumerate(table.key, start=1))
     query = f"with wanted as (select {columns}) {table.select}"
-    return _fetched(
-        source.execute(query, [list(column) for column in zip(*keys, strict=True)]), table
-    )
+    bound = [list(column) for column in zip(*keys, strict=True)]
+    return _fetched(source.execute(query, bound), table)
 
 
 def _fetched(result: Any, table: Table) -> list[Row]:
     names = [column[0] for column in result.description]
-    return [
-        Row(table.relation, table.key, dict(zip(names, values, strict=True)))
-        for values in result.fetchall()
-    ]
+    return [table.row(dict(zip(names, values, strict=True))) for values in result.fetchall()]
