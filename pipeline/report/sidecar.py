@@ -15,10 +15,9 @@ from pipeline.report.figures import Row
 from pipeline.report.wording import rounded
 
 SCHEMA_VERSION = 1
-with Path(__file__).with_suffix(".toml").open("rb") as file:
-    DECLARED = tomllib.load(file)
+DECLARED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 RUN, COMPARED = (
-    {name: columns.split() for name, columns in DECLARED[of].items()}
+    {name: {column: column for column in columns.split()} for name, columns in DECLARED[of].items()}
     for of in ("run", "comparison")
 )
 LEVELS, UNCERTAINTY, COUNTS = RUN["levels"], RUN["uncertainty"], DECLARED["counts"]
@@ -41,12 +40,12 @@ def run_object(run: RunContent) -> dict[str, Any]:
     """One run's figures, the headline first."""
     headline = run.headline.values
     return {
-        **_renamed(headline, "first"),
+        **_picked(headline, DECLARED["first"]),
         **_picked(headline, LEVELS),
-        **_renamed(headline, "counts"),
+        **_picked(headline, COUNTS),
         **_picked(headline, UNCERTAINTY),
         **_picked(headline, RUN["standing"]),
-        **_renamed(headline, "informative"),
+        **_picked(headline, DECLARED["informative"]),
         **{name: _by_k(run.curves, name) for name in RUN["curves"]},
         "tasks_at": _by_k(run.curves, "n_tasks"),
         "denominators": _nested(run.policies, ("policy",), RUN["policy"]),
@@ -55,7 +54,7 @@ def run_object(run: RunContent) -> dict[str, Any]:
         "resources": _nested(run.resources, ("measure", "outcome"), RUN["resource"]),
         "reward_components": _nested(run.components, ("component",), RUN["component"]),
         **_failures(run),
-        **_renamed(headline, "also_called"),
+        **_picked(headline, DECLARED["also_called"]),
     }
 
 
@@ -95,8 +94,7 @@ def _object(comparison: Comparison, change: Change) -> dict[str, Any]:
         },
         "differs_in": _nested(comparison.differing, ("setting",), COMPARED["setting"]),
         **_picked(row, COMPARED["levels"]),
-        "ci_new_tasks": _interval(row, "ci_new_tasks"),
-        "ci_same_tasks": _interval(row, "ci_same_tasks"),
+        **{name: _interval(row, name) for name in ("ci_new_tasks", "ci_same_tasks")},
         "p_value": rounded(row["p_mean"]),
         **_picked(row, COMPARED["tested"]),
         "mde": {side: rounded(row[f"mde_{side}"]) for side in ("new_tasks", "same_tasks")},
@@ -157,17 +155,12 @@ def _by_k(curve: Iterable[Row], name: str) -> dict[str, Any]:
     return {str(point.values["k"]): rounded(point.values[name]) for point in curve}
 
 
-def _picked(values: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Some of a row's values, rounded."""
-    return {name: rounded(values[name]) for name in names}
+def _picked(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Some of a row's values, rounded, under the names that are declared for their columns."""
+    return {name: rounded(values[column]) for name, column in names.items()}
 
 
-def _renamed(values: Mapping[str, Any], declared: str) -> dict[str, Any]:
-    """Some of them under the names that are declared for them."""
-    return {name: rounded(values[column]) for name, column in DECLARED[declared].items()}
-
-
-def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Iterable[str]) -> dict[str, Any]:
+def _nested(rows: Iterable[Row], keys: tuple[str, ...], names: Mapping[str, str]) -> dict[str, Any]:
     """Rows as objects inside objects, one level a key."""
     found: dict[str, Any] = {}
     for row in rows:
