@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.report.figures import MARK, Row
+from pipeline.report.figures import MARK, Row, grouped
 from pipeline.report.filters import CHART, settled
 from pipeline.report.tables import EVERY, HEADLINES, Table
 from pipeline.text import ACTIVE
@@ -57,13 +56,8 @@ class Sources:
     def _row(self, place: str) -> Row:
         relation = place.partition("?")[0]
         if relation not in self._placed:
-            of_relation = (rows for rows in self.tables.values() if rows[:1])
-            self._placed[relation] = {
-                row.place: row
-                for rows in of_relation
-                if rows[0].relation == relation
-                for row in rows
-            }
+            own = (rows for rows in self.tables.values() if rows and rows[0].relation == relation)
+            self._placed[relation] = {row.place: row for rows in own for row in rows}
         return self._placed[relation][place]
 
     def _query(self, cited: Sequence[Cited]) -> str:
@@ -120,13 +114,12 @@ class Sources:
         own = {head.run_id for head in heads if head.benchmark == rows[0].benchmark}
         return own == {row.run_id for row in rows}
 
-    def _of_run(self, name: str, run_id: str) -> list[Row]:
+    def _of_run(self, name: str, run_id: str) -> Sequence[Row]:
         """The rows of a table, of one run or of all: a page of each run asks for its own."""
+        if not run_id:
+            return self.tables[name]
         if name not in self._of_runs:
-            found = self._of_runs[name] = defaultdict(list)
-            for row in self.tables[name]:
-                for own in {"", row.values.get("run_id", "")}:
-                    found[own].append(row)
+            self._of_runs[name] = grouped(self.tables[name], "run_id")
         return self._of_runs[name][run_id]
 
 

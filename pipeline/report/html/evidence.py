@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import itemgetter
 from typing import Any
 
 from pipeline import citation
@@ -25,6 +26,7 @@ CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
 NOTHING = "nothing"
 KEY = ("run_id", "task_id", "rollout_index")
+key_of: Callable[[Mapping[str, Any]], tuple[str, str, int]] = itemgetter(*KEY)
 # Text before, at and behind the difference.
 Marked = tuple[str, str, str]
 
@@ -77,7 +79,7 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
         for wanted in pages
     ]
     keys = list(dict.fromkeys(chain.from_iterable(chosen)))
-    found = {_of(row): row for row in rows_of(source, DECLARED["evidence"], keys)}
+    found = {key_of(row.values): row for row in rows_of(source, DECLARED["evidence"], keys)}
     differences = grouped(rows_of(source, DECLARED["evidence_differences"], keys), *KEY)
     shown = [
         {key: _telling(row, wanted[key]) for key, row in found.items() if key in wanted}
@@ -85,7 +87,7 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
     ]
     wanted_events = {(*key, seq) for own in shown for key, seqs in own.items() for seq in seqs}
     events = {
-        (*_of(row), row.values["seq"]): row
+        (*key_of(row.values), row.values["seq"]): row
         for row in rows_of(source, DECLARED["evidence_events"], sorted(wanted_events))
     }
     return [
@@ -163,8 +165,3 @@ def _telling(row: Row, cited_events: set[int]) -> list[int]:
     others = sorted(seq for seq in (around | last) - cited_events if seq >= 1)
     room = max(0, MOST_EVENTS - len(cited_events))
     return sorted({*cited_events, *(others[-room:] if room else [])})
-
-
-def _of(row: Row) -> tuple[str, str, int]:
-    run_id, task_id, rollout_index = (row.values[name] for name in KEY)
-    return run_id, task_id, rollout_index

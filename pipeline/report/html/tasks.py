@@ -64,7 +64,6 @@ def strips(source: Source, content: Content) -> list[Strip]:
     found = {
         name: [row for row in own if row.values["run_id"] in told]
         for name, own in content.strips.items()
-        if name in runs
     }
     return [_strip(name, own, runs[name]) for name, own in found.items() if own]
 
