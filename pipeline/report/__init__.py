@@ -29,18 +29,11 @@ TABLES, check_templates = tables.EVERY, templates.check
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
     """Every text output by its path below the output folder."""
     sidecars = {run.run_id: sidecar.text(sidecar.run_object(run)) for run in content.runs}
-    written = {
-        "metrics.json": sidecar.document(
-            sidecars.values(),
-            [sidecar.line(found) for found in sidecar.comparison_objects(content.comparisons)],
-        ),
-    }
-    parts = {"": content}
-    if len(content.benchmarks) > 1:
-        parts |= {
-            f"benchmarks/{place}/": content.of_benchmark(name)
-            for name, place in content.folders.items()
-        }
+    compared = [sidecar.line(each) for each in sidecar.comparison_objects(content.comparisons)]
+    written = {"metrics.json": sidecar.document(sidecars.values(), compared)}
+    folders = content.folders if len(content.benchmarks) > 1 else {}
+    own = {f"benchmarks/{to}/": content.of_benchmark(name) for name, to in folders.items()}
+    parts = {"": content, **own}
     pages = [(part, document(part, folder=folder)) for part in parts.values()]
     for place, (_, whole), html in zip(parts, pages, _html(source, pages, folder), strict=True):
         written[f"{place}report.md"] = whole.text

@@ -19,8 +19,6 @@ from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
 from pipeline.report.figures import MARK
-from pipeline.report.filters import CHART, settled
-from pipeline.report.templates import explained, refuse_long, replaced
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ def document(
     told = {
         "content": content,
         "commands": _commands(content, sections, folder),
-        "replaced": replaced(folder),
+        "replaced": templates.replaced(folder),
         **LIMITS,
     }
     if len(content.runs) == 1:
@@ -96,10 +94,10 @@ def document(
     def rendered(name: str) -> str:
         return _tidy(environment(folder).get_template(f"{name}.md.j2").render(**told))
 
-    with explained(folder):
+    with templates.explained(folder):
         written = {section: rendered(section.name) for section in sections}
         made = Document(rendered("title"), rendered("opening"), written, content.sources)
-    refuse_long(sum(map(len, written.values())), folder)
+    templates.refuse_long(sum(map(len, written.values())), folder)
     return made
 
 
@@ -110,10 +108,8 @@ def _commands(content: Content, sections: Sequence[Section], folder: Path | None
     if tuple(sections) != SECTIONS:
         chosen += ["--sections", ",".join(section.name for section in sections)]
     asked = ["blade", "report", "--warehouse", "DIR/warehouse.duckdb", *chosen, *own]
-    return {
-        "whole": " ".join([content.settings["command"], *own]),
-        "report": shlex.join(asked),
-    }
+    whole = " ".join([content.settings["command"], *own])
+    return {"whole": whole, "report": shlex.join(asked)}
 
 
 def comparison_page(found: list[Comparison], *, opening: str = "", link: str = "") -> str:
@@ -125,8 +121,8 @@ def comparison_page(found: list[Comparison], *, opening: str = "", link: str = "
     content = SimpleNamespace(comparisons=found, series=[])
     page = template.render(content=content, **{**LIMITS, "detailed_comparisons": MOST_DETAILED})
     whole = f"[The whole report]({link})\n\n" if link else ""
-    page = MARK.sub("", CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}"))
-    lines = list(map(settled, _tidy(page).split("\n")))
+    page = MARK.sub("", filters.CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}"))
+    lines = list(map(filters.settled, _tidy(page).split("\n")))
     ends = list(accumulate(len(line) + 1 for line in lines))
     if ends[-1] > MOST_CHARACTERS:
         lines = [*lines[: bisect(ends, MOST_CHARACTERS - len(CUT))], *CUT.split("\n")]
@@ -142,6 +138,4 @@ def _tidy(text: str) -> str:
     apart = re.sub(r"\n(#{2,4} )", r"\n\n\1", text)
     apart = re.sub(r"\n(?<=\S\n) (?=\S)", " ", apart)
     apart = re.sub(r"\n\n (?=\S)", "\n\n", apart)
-    while "\n\n\n" in apart:
-        apart = apart.replace("\n\n\n", "\n\n")
-    return apart.strip()
+    return re.sub(r"\n{3,}", "\n\n", apart).strip()

@@ -9,7 +9,7 @@ import signal
 import threading
 import traceback
 from collections.abc import Iterator, MutableMapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,9 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep what was compiled; where the folder cannot be written it is compiled again."""
-        try:
+        with suppress(OSError):
             Path(self.directory).mkdir(exist_ok=True)
             super().dump_bytecode(bucket)
-        except OSError:
-            return
 
 
 COMPILED = CompiledTemplates(str(OURS / "__pycache__"))
@@ -140,13 +138,11 @@ def explained(folder: Path | None, *, read: Path | None = None) -> Iterator[None
         with _bounded():
             yield
     except Exception as error:
-        place = _place(error, folder) or read
-        if isinstance(error, (TimeoutError, MemoryError)):
-            place = place or folder
+        is_spent = isinstance(error, (TimeoutError, MemoryError))
+        place = _place(error, folder) or read or (folder if is_spent else None)
         if place is None:
             raise
-        told = one_line(_told(error), LONGEST)
-        raise InputError(f"{place}: {told}", hint=HINT) from error
+        raise InputError(f"{place}: {one_line(_told(error), LONGEST)}", hint=HINT) from error
 
 
 def refuse_long(n_characters: int, folder: Path | None) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-with Path(__file__).with_name("words.toml").open("rb") as file:
-    WORDS: dict[str, dict[str, Any]] = tomllib.load(file)
-PARTINGS, MEASURES, CAUSES = (WORDS[name] for name in ("partings", "measures", "causes"))
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+PARTINGS, CAUSES = WORDS["partings"], WORDS["causes"]
 SMALLEST_CHANCE = 0.0001
 # Of numbers in JSON: enough for any comparison.
 DIGITS = 12

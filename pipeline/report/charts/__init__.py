@@ -183,16 +183,12 @@ SAME = 1e-9
 
 def _waterfall(key: Key, content: Content) -> Drawn:
     base, candidate, metric = (key.get(name, "") for name in ("base", "candidate", "metric"))
-    changes = [
-        change
+    panels = [
+        panel
         for each in content.comparisons
         if (each.base, each.candidate) == (base, candidate)
         for change in each.changes
         if change.metric == metric
-    ]
-    panels = [
-        panel
-        for change in changes
         for ledger in chosen(change)
         if (panel := _panel(change, ledger, (base, candidate)))
     ]

@@ -197,14 +197,8 @@ class Body(RendererHTML):
         return chosen
 
 
-def inline(text: str) -> str:
-    """A line of Markdown alone, for what a template of the page writes with the same filters."""
-    return _alone().line(text)
-
-
-@cache
-def _alone() -> Body:
-    return Body(draw=lambda _: "", cited=frozenset())
+# A line of Markdown alone, for what a template of the page writes with the same filters.
+inline = Body(draw=lambda _: "", cited=frozenset()).line
 
 
 def _looks(text: str, is_right: bool) -> str:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,9 +141,7 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
     templates_ = environment(folder)
     drawing = Drawing(content, draft.tables)
     found = _benchmarks(content, drawing)
-    writer = body.Body(
-        drawing.placed, frozenset(chain.from_iterable(each.targets for each in evidence))
-    )
+    writer = body.Body(drawing.placed, {target for each in evidence for target in each.targets})
     parts = [_part(*each, writer) for each in draft.sections.items()]
     told = Page(
         title=Markup(body.inline(draft.document.title)),
@@ -229,8 +226,7 @@ def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
 @cache
 def metrics() -> dict[str, Any]:
     """What metrics.toml declares: each metric by its column, and the tables of the account."""
-    with (Path(__file__).parents[1] / "metrics.toml").open("rb") as file:
-        return tomllib.load(file)
+    return tomllib.loads((Path(__file__).parents[1] / "metrics.toml").read_text(encoding="utf-8"))
 
 
 def account(section: Section, content: Content, folder: Path | None) -> tuple[str, dict[str, Grid]]:
