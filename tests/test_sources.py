@@ -37,7 +37,7 @@ class Given:
     def __init__(self, *values: Any) -> None:
         self.values = values
 
-    def of(self, source: Source) -> Answer:
+    def __call__(self, source: Source) -> Answer:
         """All of them."""
         return Answer(tuple(("c", value) for value in self.values))
 

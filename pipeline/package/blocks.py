@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -12,7 +12,6 @@ from pipeline.text import one_line
 
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
-BLANK = re.compile(r"\s*")
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*\Z")
 ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -200,6 +199,15 @@ def read(text: str) -> Report:
     return _Reader(text).report()
 
 
+def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text with what is told in place of some stretches of it, given by start and end."""
+    pieces, last = [], 0
+    for start, end, told in sorted(edits):
+        pieces += [text[last:start], told]
+        last = end
+    return "".join([*pieces, text[last:]])
+
+
 def source_of(comment: str, line: int) -> Source | None:
     """The source that a comment is, by what stands between its marks; none where it is another."""
     told = comment.strip()
@@ -224,7 +232,7 @@ def masked(text: str, span: Span) -> str:
     return seen
 
 
-def code_spans(text: str) -> list[tuple[int, int]]:
+def code_spans(text: str) -> list[Place]:
     """Where code stands between backquotes, these included."""
     runs = [match.span() for match in TICKS.finditer(text)]
     later: dict[int, list[int]] = {}
@@ -240,6 +248,11 @@ def code_spans(text: str) -> list[tuple[int, int]]:
             place = same[closing]
         place += 1
     return spans
+
+
+# Where something stands, by its start and its end; and the cells of rows.
+Place = tuple[int, int]
+Rows = Sequence[Sequence[Place]]
 
 
 class _Reader:
@@ -315,8 +328,7 @@ class _Reader:
             if source := source_of(self.text[place + 4 : end], bisect_right(self.starts, place)):
                 found.append(source)
             last = bisect_right(self.starts, end) - 1
-            blank = BLANK.match(self.text, end + 3, self.ends[last])
-            place = blank.end() if blank else end + 3
+            place = self.ends[last] - len(self.text[end + 3 : self.ends[last]].lstrip())
         return None if place < self.ends[last] else (last + 1, found)
 
     def heading(self, at: int, match: re.Match[str]) -> None:
@@ -355,7 +367,7 @@ class _Reader:
         self.add("table", at, [self.cells(row) for row in range(at + 2, end)], heads)
         return end
 
-    def cells(self, at: int) -> list[tuple[int, int]]:
+    def cells(self, at: int) -> list[Place]:
         """Where the cells of a row stand."""
         line = self.line(at)
         start, end = self.starts[at], self.starts[at] + len(line.rstrip())
@@ -368,7 +380,7 @@ class _Reader:
 
     def list(self, at: int) -> int:
         """Items with what belongs to them, blank lines between them allowed."""
-        items: list[tuple[int, int]] = []
+        items: list[Place] = []
         place = end = at
         while place < self.n_lines:
             line = self.line(place)
@@ -387,13 +399,7 @@ class _Reader:
         self.add("list", at, [[item] for item in items])
         return end
 
-    def add(
-        self,
-        kind: str,
-        at: int,
-        rows: Sequence[Sequence[tuple[int, int]]],
-        heads: Sequence[str] = (),
-    ) -> None:
+    def add(self, kind: str, at: int, rows: Rows, heads: Sequence[str] = ()) -> None:
         spans = tuple(
             tuple(
                 Span(start, end, heads[place] if place < len(heads) else "")
@@ -402,12 +408,10 @@ class _Reader:
             )
             for row in rows
         )
-        self.last = Block(kind, at + 1, spans, self.path, tuple(heads))
-        self.blocks.append(self.last)
+        self.last = block = Block(kind, at + 1, spans, self.path, tuple(heads))
+        self.blocks.append(block)
         if kind != "heading":
-            self.last.tokens.extend(
-                token for span in self.last.spans for token in self.tokens(span)
-            )
+            block.tokens.extend(token for span in block.spans for token in self.tokens(span))
 
     def is_short(self, start: int, end: int) -> bool:
         if end - start > LONGEST:
@@ -417,7 +421,7 @@ class _Reader:
     def tokens(self, span: Span) -> Iterator[Token]:
         """The figures of a span in order."""
         seen = masked(self.text, span)
-        found = sorted(_matches(seen), key=lambda each: each.start)
+        found = figures(seen)
         name_end = -1
         for place, each in enumerate(found):
             before = seen[max(0, each.start - 30) : each.start]

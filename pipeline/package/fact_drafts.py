@@ -22,7 +22,6 @@ from pipeline.package.layout import UNSAFE
 from pipeline.package.verify.units import (
     CELLS,
     HEADS,
-    SAID,
     Unit,
     head,
     short_names,
@@ -180,11 +179,7 @@ class _Reader:
         seen = FORM["hidden"].sub("", visible(unit.text)).strip()
         text = prefix + seen
         names = [*self._names(unit), *(each[1:-1] for each in QUOTED.findall(seen))]
-        labels = [
-            label["word"].lower()
-            for span, start, *_ in unit.cites
-            if (label := SAID["label"].search(unit.report.text, max(span.start, start - 12), start))
-        ]
+        labels = [*filter(None, (unit.label(span, start) for span, start, *_ in unit.cites))]
         # What stands in code may be anybody's text, but for a name by itself.
         bare = re.sub(
             r"`([^`]*)`", lambda code: code[1] * bool(FORM["mode"].fullmatch(code[1])), seen

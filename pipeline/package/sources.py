@@ -22,11 +22,13 @@ from itertools import takewhile
 from typing import Any, Protocol
 
 from pipeline.errors import BladeError
-from pipeline.package.blocks import Block, Report, Source, Token, figures, read
+from pipeline.package.blocks import Block, Report, Source, Token, edited, figures, read
 from pipeline.text import markdown_cell, one_line
 from pipeline.timed import in_time
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
+# How a claim stands that is right, and one that is not.
+JUDGED = {True: VERIFIED, False: CONTRADICTED}
 CHECK = "source"
 # Of one source, and of all sources of a report.
 MOST_VALUES, MOST_SECONDS, MOST_SECONDS_IN_ALL = 10_000, 10.0, 60.0
@@ -78,12 +80,14 @@ class Answer:
     # Whether the source itself is wrong, and not only too much to be asked here.
     is_wrong: bool = False
 
+    @property
+    def unasked(self) -> tuple[str, str | None]:
+        """How what rests on it stands where there are no values, and what is expected of it."""
+        return (CONTRADICTED, "a query that can be run") if self.is_wrong else (UNCHECKED, None)
 
-class Answering(Protocol):
-    """Whatever knows the values of a source."""
 
-    def of(self, source: Source) -> Answer:
-        """Its values, or why there are none."""
+# Whatever knows the values of a source, or why there are none.
+Answering = Callable[[Source], Answer]
 
 
 class Answers:
@@ -94,7 +98,7 @@ class Answers:
         self._known: dict[str, Answer] = {}
         self._left = MOST_SECONDS_IN_ALL
 
-    def of(self, source: Source) -> Answer:
+    def __call__(self, source: Source) -> Answer:
         """The values of a source."""
         if source.query is None:
             return Answer(fault=source.fault, is_wrong=True)
@@ -144,16 +148,12 @@ def compared(report: Report, answers: Answering | None, *, file: str = "") -> li
 
 def fixed(text: str, findings: Iterable[Finding]) -> str:
     """The text with every contradicted figure as it should be; nothing else is touched."""
-    pieces, place = [], 0
     wrong = {
         each.span: each.expected
         for each in findings
         if each.status == CONTRADICTED and each.span and each.expected is not None
     }
-    for (start, end), expected in sorted(wrong.items()):
-        pieces += [text[place:start], expected]
-        place = end
-    return "".join([*pieces, text[place:]])
+    return edited(text, ((*span, expected) for span, expected in wrong.items()))
 
 
 def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
@@ -174,12 +174,11 @@ def _of_block(
         if answers is None:
             why = "no data to compare with"
             break
-        answer = answers.of(source)
+        answer = answers(source)
         values += [(source, column, value) for column, value in answer.values]
         if answer.fault:
             is_whole, why = False, "its source cannot be run"
-            status = CONTRADICTED if answer.is_wrong else UNCHECKED
-            told = "a query that can be run" if answer.is_wrong else None
+            status, told = answer.unasked
             yield Finding(source.line, status, source.words(), told, answer.fault)
     tokens = _named(report, block, [value for *_, value in values])
     words = "\n".join(report.text[span.start : span.end] for span in block.spans)
@@ -195,9 +194,9 @@ def _of_block(
         is_right = place is not None and token.agrees(known[place][2])
         if place is not None and (is_right or is_whole):
             source, column, value = known[place]
-            status = VERIFIED if is_right else CONTRADICTED
             expected, span = token.text if is_right else token.like(value), (token.start, token.end)
-            yield Finding(token.line, status, token.text, expected, source.words(column), span=span)
+            words, status = source.words(column), JUDGED[is_right]
+            yield Finding(token.line, status, token.text, expected, words, span=span)
         elif token.value is not None:
             yield Finding(token.line, UNCHECKED, token.text, None, why)
 

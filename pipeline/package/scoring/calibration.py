@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.blocks import read
+from pipeline.package.blocks import edited, read
 from pipeline.package.facts import Fact
 from pipeline.package.scoring.passages import FUNCTION, LABELS, TASKS_NAMED, passages
 from pipeline.package.scoring.score import DIGITS, Score, score, standard
@@ -30,9 +30,6 @@ TOKEN = re.compile(r"(?=[^\s|]*[\w`])(?:`[^`\n]*`|[^\s|])+")
 WORDY = re.compile(r"[A-Za-z]{2,}\s+[A-Za-z`]")
 LABEL = re.compile(rf"\b(?:{'|'.join(LABELS)})\b")
 A_LINE = 14
-
-# A stretch of the text, and what stands there instead.
-Edit = tuple[int, int, str]
 
 
 @dataclass(frozen=True)
@@ -140,7 +137,7 @@ def headings_changed(text: str) -> str:
     spans = [block.rows[0][0] for block in read(text).blocks if block.kind == "heading"]
     titles = [(span, text[span.start : span.end]) for span in spans]
     plain = [span for span, title in titles if not TASKS_NAMED.search(title) and "`" not in title]
-    return _edited(text, ((span.start, span.end, f"Part {n}") for n, span in enumerate(plain, 1)))
+    return edited(text, ((span.start, span.end, f"Part {n}") for n, span in enumerate(plain, 1)))
 
 
 def tables_as_items(text: str) -> str:
@@ -161,15 +158,14 @@ def words_shuffled(text: str) -> str:
     def chance(pair: tuple[int, str]) -> bytes:
         return hashlib.sha256(f"{pair[0]} {pair[1]}".encode("utf-8", "backslashreplace")).digest()
 
-    edits: list[Edit] = []
-    at = 0
+    edits, at = [], 0
     for heading, body in _sections(text):
         at += len(heading)
         places = [(at + match.start(), at + match.end()) for match in TOKEN.finditer(body)]
         words = [word for _, word in sorted(enumerate(TOKEN.findall(body)), key=chance)]
         edits += [(*place, word) for place, word in zip(places, words, strict=True)]
         at += len(body)
-    return _edited(text, edits)
+    return edited(text, edits)
 
 
 def vocabulary(text: str) -> str:
@@ -197,7 +193,7 @@ def numbers_perturbed(text: str) -> str:
 
     tokens = [token for block in read(text).blocks for token in block.tokens]
     changed = ((each.start, each.end, re.sub(r"\d[\d,.]*", more, each.text)) for each in tokens)
-    return _edited(text, changed)
+    return edited(text, changed)
 
 
 def ids_swapped(text: str) -> str:
@@ -216,7 +212,7 @@ def claims_negated(text: str) -> str:
     """Each sentence of the prose denied; headings, tables and code stay."""
     prose = (each for each in units(read(text)) if each.block.kind in ("paragraph", "list"))
     starts = [each.spans[0].start for each in prose if WORDY.search(each.text)]
-    return _edited(text, ((start, start, "It is not true that ") for start in starts))
+    return edited(text, ((start, start, "It is not true that ") for start in starts))
 
 
 def causes_inverted(text: str) -> str:
@@ -234,14 +230,6 @@ def tables_only(text: str) -> str:
         elif block.kind == "table":
             kept += [*lines[block.line - 1 : block.line + 1 + len(block.rows)], ""]
     return "\n".join(kept)
-
-
-def _edited(text: str, edits: Iterable[Edit]) -> str:
-    pieces, last = [], 0
-    for start, end, told in sorted(edits):
-        pieces += [text[last:start], told]
-        last = end
-    return "".join([*pieces, text[last:]])
 
 
 def _sections(text: str) -> list[tuple[str, str]]:

@@ -12,16 +12,12 @@ from pipeline.package.sources import (
     CONTRADICTED,
     UNCHECKED,
     VERIFIED,
-    Answering,
     Answers,
     Finding,
     Opened,
     compared,
 )
 from pipeline.package.verify import arithmetic, citations, facts, quotes, sidecar
-from pipeline.package.verify.evidence import QUERIES, evidence
-from pipeline.package.verify.facts import FactsFile
-from pipeline.package.verify.sidecar import Sidecar
 from pipeline.package.verify.units import FORMS, units
 from pipeline.report import content
 from pipeline.report.sidecar import run_object
@@ -39,33 +35,30 @@ def verify(
     text: str,
     name: str,
     source: Opened | None = None,
-    metrics: Sidecar | None = None,
-    anchors: FactsFile | None = None,
+    metrics: sidecar.Sidecar | None = None,
+    anchors: facts.FactsFile | None = None,
 ) -> list[Finding]:
     """All findings on a report, its sidecar and its facts, in the order of their lines.
 
     `name` is the report's path: its last part names the file, all of it may name the run.
     """
     report, file = read(text), name.rpartition("/")[2]
-    is_usable = metrics is not None and metrics.fault is None
-    asked = Answers(source) if source is not None else None
-    answers: Answering | None = asked
-    if asked is None and metrics is not None and is_usable:
-        answers = sidecar.Figures(metrics)
-    findings, known = compared(report, answers), None
+    answers = Answers(source) if source is not None else None
+    instead = sidecar.answering(metrics) if metrics and metrics.fault is None else None
+    findings, known = compared(report, answers or instead), None
     if source is not None:
         every = units(report)
         told = [each for unit in every for *_, each in unit.cites]
-        known = evidence(source, [*told, *(anchors.citations if anchors else ())])
+        known = citations.evidence(source, [*told, *(anchors.citations if anchors else ())])
         findings += citations.check(every, known, name)
         findings += quotes.check(every, known)
     settled = sorted(each.span[0] for each in findings if each.span and each.status == VERIFIED)
     findings += arithmetic.check(report, settled)
     findings = [replace(each, file=file) for each in findings]
     if anchors is not None:
-        checked = facts.check(anchors, known, asked)
+        checked = facts.check(anchors, known, answers)
         findings += [replace(each, file=anchors.file) for each in checked]
-    if metrics is not None and (source is not None or not is_usable):
+    if metrics is not None and (source is not None or metrics.fault is not None):
         runs = content.runs(source) if source is not None else []
         findings += sidecar.check(metrics, {run.run_id: run_object(run) for run in runs})
     if source is not None:
@@ -93,11 +86,12 @@ def _softened(findings: list[Finding], source: Opened) -> list[Finding]:
         told = each.claim if each.check == "sidecar" else each.source
         return each.status == CONTRADICTED and bool(READ_FROM_TEXT.search(told))
 
-    if not any(map(is_soft, findings)) or not source.execute(QUERIES["redacted"]).fetchall():
+    if not any(map(is_soft, findings)):
         return findings
+    is_redacted = bool(source.execute(citations.QUERIES["redacted"]).fetchall())
     return [
         replace(each, status=UNCHECKED, expected=None, source=f"{each.source}: {REDACTED}")
-        if is_soft(each)
+        if is_redacted and is_soft(each)
         else each
         for each in findings
     ]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.package.blocks import Block, Report, Span, masked
-from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
+from pipeline.package.sources import CONTRADICTED, JUDGED, Finding
 from pipeline.package.verify.units import CELLS, HEADS, SAID, head, is_headed
 
 HIDDEN = re.compile(r"<!--.{0,2000}?-->|[*`]")
@@ -81,7 +81,7 @@ def _share(part: int, whole: int, percent: str) -> tuple[str, str]:
     """Whether a percentage is that of a part, and what it would be."""
     decimals, share = len(percent.partition(".")[2]), 100 * part / whole
     is_right = abs(share - float(percent)) <= 0.5 * 10.0**-decimals + 1e-9
-    return VERIFIED if is_right else CONTRADICTED, f"{share:.{decimals}f}%"
+    return JUDGED[is_right], f"{share:.{decimals}f}%"
 
 
 def _totals(rows: Rows) -> Iterator[Finding]:
@@ -108,9 +108,8 @@ def _totals(rows: Rows) -> Iterator[Finding]:
         lines = f"the rows of the table, lines {column[0].line} to {column[-1].line}"
         for given, summed in sums:
             is_right = abs(given - summed) <= (ROUGHLY * summed if is_about else 0)
-            status = VERIFIED if is_right else CONTRADICTED
             claim = f"{total.span.head.strip()}: {given:,}"
-            yield Finding(total.line, status, claim, f"{summed:,}", lines, "total")
+            yield Finding(total.line, JUDGED[is_right], claim, f"{summed:,}", lines, "total")
 
 
 def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
@@ -132,10 +131,8 @@ def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
             found.append(count)
         if share and whole and not count.is_about:
             status, told = _share(count.part, whole, share["value"])
-            claim, source = (
-                f"{count.part:,}: {share['value']}%",
-                f"the head says of {match['whole']}",
-            )
+            claim = f"{count.part:,}: {share['value']}%"
+            source = f"the head says of {match['whole']}"
             yield Finding(count.line, status, claim, told, source, "total")
     summed = sum(count.part or 0 for count in found)
     is_known = all(count.is_known for count in found)

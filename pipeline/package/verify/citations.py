@@ -5,16 +5,118 @@ A form is a column head, a label such as `pass:` before a citation, or a heading
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from pipeline.citation import Citation
-from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
-from pipeline.package.verify.evidence import Evidence, close
-from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, title_task, visible
+from pipeline.package.sources import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding, Opened
+from pipeline.package.verify.units import CELLS, FORMS, Unit, is_headed, title_task, visible
 from pipeline.text import is_redacted
 
 NAMES = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
+LARGEST = 2**31 - 1
+MOST_NAMES, MOST_KNOWN = 3, 10_000
+QUERIES: dict[str, str] = FORMS["queries"]
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A rollout that is cited: how it went, none where it is not scored, and its modes."""
+
+    is_pass: bool | None
+    n_events: int
+    modes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that is cited and there, and the names of all that could be."""
+
+    source: Opened
+    rollouts: Mapping[Key, Rollout]
+    # By run: its model, and its tasks with their buckets.
+    models: Mapping[str, str | None]
+    buckets: Mapping[str, Mapping[str, str]]
+    # Curated causes by run and task.
+    labels: Mapping[tuple[str, str], str]
+    modes: frozenset[str]
+    task_ids: frozenset[str]
+
+    def exists(self, each: Citation) -> bool:
+        """Whether a rollout, and the event of it that is meant, is there."""
+        found = self.rollouts.get(each.rollout)
+        return found is not None and (each.seq is None or 1 <= each.seq <= found.n_events)
+
+    def nearest(self, each: Citation) -> str:
+        """What there is instead of a citation that cites nothing."""
+        if each.run_id not in self.models:
+            return f"runs: {close(each.run_id, self.models)}"
+        if each.task_id not in self.buckets.get(each.run_id, {}):
+            return f"tasks of this run: {close(each.task_id, self.buckets.get(each.run_id, {}))}"
+        if each.rollout in self.rollouts:
+            n_events = self.rollouts[each.rollout].n_events
+            return f"events of this rollout: 1 to {n_events}" if n_events else "it has no events"
+        rows = self.source.execute(QUERIES["indexes"], [each.run_id, each.task_id])
+        there = ", ".join(str(index) for (index,) in rows.fetchall())
+        return f"rollouts of this task: {there or 'none'}"
+
+    def runs_named(self, texts: Iterable[str]) -> list[str]:
+        """The runs that the first of these texts to name any names, by id or model; else all."""
+        for text in texts:
+            named = [run for run in self.models if run in text]
+            named = named or [run for run, model in self.models.items() if model and model in text]
+            if named:
+                return named
+        return [*self.models]
+
+
+def evidence(source: Opened, cited: Iterable[Citation]) -> Evidence:
+    """All that the checks of citations ask for, read once."""
+    keys = list(dict.fromkeys(each.rollout for each in cited if each.rollout_index <= LARGEST))
+    rollouts = {
+        (run, task, index): Rollout(is_pass, n_events, frozenset(modes))
+        for run, task, index, is_pass, n_events, modes in asked(source, "rollouts", keys)
+    }
+    models, outcomes, labels, modes = (
+        source.execute(QUERIES[name]).fetchall()
+        for name in ("models", "buckets", "labels", "modes")
+    )
+    buckets: dict[str, dict[str, str]] = {}
+    for run, task, bucket in outcomes:
+        buckets.setdefault(run, {})[task] = bucket
+    return Evidence(
+        source,
+        rollouts,
+        dict(models),
+        buckets,
+        {(run, task): cause for run, task, cause in labels},
+        frozenset(mode for (mode,) in modes),
+        frozenset(task for tasks in buckets.values() for task in tasks),
+    )
+
+
+def asked(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
+    """What a query by its name says of these rollouts."""
+    if not keys:
+        return []
+    bound = [list(column) for column in zip(*keys, strict=True)]
+    query = f"with asked as ({QUERIES['asked']}) {QUERIES[name]}"
+    rows: list[Any] = source.execute(query, bound).fetchall()
+    return rows
+
+
+def close(name: str, known: Iterable[str]) -> str:
+    """The most alike of the names there are: by number where both are numbers."""
+    every = list(known)[:MOST_KNOWN]
+    if name.isdecimal() and len(name) < 10 and all(each.isdecimal() for each in every):
+        order = sorted(every, key=lambda each: (abs(int(each) - int(name)), int(each)))
+        return ", ".join(order[:MOST_NAMES])
+    return ", ".join(difflib.get_close_matches(name, every, MOST_NAMES, 0.0)) or "none"
 
 
 def check(every: list[Unit], known: Evidence, name: str) -> Iterator[Finding]:
@@ -62,9 +164,8 @@ def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
     """`pass: RUN/TASK:ROLLOUT`, a column of passes or failures, an outcome beside a rollout."""
     bound: list[tuple[int, Citation, bool]] = []
     for span, start, _, each in unit.cites:
-        label = SAID["label"].search(unit.report.text, max(span.start, start - 12), start)
-        if label is not None:
-            bound.append((start, each, label["word"].lower() == "pass"))
+        if label := unit.label(span, start):
+            bound.append((start, each, label == "pass"))
         elif is_headed(span, "pass") or is_headed(span, "fail"):
             bound.append((start, each, is_headed(span, "pass")))
     if unit.is_row and len({each.rollout for *_, each in unit.cites}) == 1:
@@ -79,9 +180,9 @@ def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
             told_so = (
                 "it is not scored" if truth is None else f"it {'passes' if truth else 'fails'}"
             )
-            status = VERIFIED if truth is is_pass else CONTRADICTED
             # To call what is not scored a failure is a matter of counting.
-            status = UNCHECKED if truth is None and not is_pass else status
+            is_unknown = truth is None and not is_pass
+            status = UNCHECKED if is_unknown else JUDGED[truth is is_pass]
             line = unit.report.line_at(start)
             yield Finding(line, status, claim, told_so, "rollouts", "outcome")
 
@@ -96,9 +197,8 @@ def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
         (mode,) = names
         found = {name for each in there for name in known.rollouts[each.rollout].modes}
         claim = f"{mode}: {', '.join(map(str, there[:3]))}"
-        status = VERIFIED if mode in found else CONTRADICTED
         told = mode if mode in found else ", ".join(sorted(found)) or "no mode"
-        yield Finding(unit.line, status, claim, told, "rollout_modes", "mode")
+        yield Finding(unit.line, JUDGED[mode in found], claim, told, "rollout_modes", "mode")
 
 
 def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
@@ -119,8 +219,8 @@ def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
                 found = {known.labels.get((run, task)) for run in runs}
             there = sorted(each for each in found if each)
             if there:
-                status = VERIFIED if given in there else CONTRADICTED
                 claim, check = f"task {task}: {given}", "bucket" if bucket else "cause"
+                status = JUDGED[given in there]
                 yield Finding(unit.line, status, claim, ", ".join(there), relation, check)
     if len(tasks) == 1 and any(is_headed(span, "task") for span in unit.spans):
         for _, start, _, each in unit.cites:

@@ -15,10 +15,9 @@ from pipeline.package.blocks import Source
 from pipeline.package.facts import Fact, read_facts
 from pipeline.package.files import text_of
 from pipeline.package.json_places import lines
-from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answers, Finding
+from pipeline.package.sources import CONTRADICTED, JUDGED, UNCHECKED, Answering, Finding
 from pipeline.package.verify import quotes
-from pipeline.package.verify.citations import cited
-from pipeline.package.verify.evidence import Evidence
+from pipeline.package.verify.citations import Evidence, cited
 from pipeline.package.verify.sidecar import is_same
 from pipeline.package.verify.units import units
 from pipeline.text import json_text, one_line
@@ -53,7 +52,7 @@ def read(path: Path) -> FactsFile:
     return FactsFile(path.name, tuple(placed))
 
 
-def check(given: FactsFile, known: Evidence | None, answers: Answers | None) -> Iterator[Finding]:
+def check(given: FactsFile, known: Evidence | None, answers: Answering | None) -> Iterator[Finding]:
     """Every fact; one with nothing to check, or nothing to check it by, is unchecked."""
     if given.fault is not None:
         yield Finding(1, CONTRADICTED, given.file, given.fault, given.file, CHECK)
@@ -84,20 +83,18 @@ def _cited(fact: Fact) -> list[str]:
     return [*fact.citations] or [str(each) for each in found]
 
 
-def _answered(line: int, fact: Fact, answers: Answers) -> Finding:
+def _answered(line: int, fact: Fact, answers: Answering) -> Finding:
     source = one_line(fact.sql or "", 300)
-    answer = answers.of(Source(line, source, fact.sql))
+    answer = answers(Source(line, source, fact.sql))
     if answer.fault:
-        status = CONTRADICTED if answer.is_wrong else UNCHECKED
-        expected = "a query that can be run" if answer.is_wrong else None
-        return Finding(line, status, _claim(fact), expected, f"{source}: {answer.fault}", CHECK)
+        status, told = answer.unasked
+        return Finding(line, status, _claim(fact), told, f"{source}: {answer.fault}", CHECK)
     values = [value for _, value in answer.values]
     # A text of JSON stands for a list or an object.
-    told = [_json(value) if isinstance(fact.value, str) else value for value in values]
-    is_right = len(told) == 1 and is_same(fact.value, told[0])
+    found = [_json(value) if isinstance(fact.value, str) else value for value in values]
+    is_right = len(found) == 1 and is_same(fact.value, found[0])
     expected = ", ".join(map(_json, values[:MOST_SHOWN])) or "the query gives no row"
-    status = VERIFIED if is_right else CONTRADICTED
-    return Finding(line, status, _claim(fact), expected, source, CHECK)
+    return Finding(line, JUDGED[is_right], _claim(fact), expected, source, CHECK)
 
 
 def _json(value: Any) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pipeline.citation import Citation
 from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
-from pipeline.package.verify.evidence import QUERIES, Evidence, Key, asked
+from pipeline.package.verify.citations import QUERIES, Evidence, Key, asked
 from pipeline.package.verify.units import CELLS, SAID, Unit, is_headed, visible
 from pipeline.text import REDACTION, neutral
 

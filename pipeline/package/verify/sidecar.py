@@ -11,7 +11,7 @@ from typing import Any
 
 from pipeline.package.blocks import Source
 from pipeline.package.json_places import Path, lines
-from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Answer, Finding
+from pipeline.package.sources import CONTRADICTED, JUDGED, UNCHECKED, Answer, Answering, Finding
 from pipeline.package.verify.units import FORMS
 from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
 
@@ -122,8 +122,7 @@ def _compared(path: Path, given: Any, expected: Any) -> Iterator[tuple[Path, str
         if not isinstance(given, str):
             yield path, UNCHECKED, _json(given), None
     else:
-        status = VERIFIED if is_same(given, expected) else CONTRADICTED
-        yield path, status, _json(given), _json(expected)
+        yield path, JUDGED[is_same(given, expected)], _json(given), _json(expected)
 
 
 def is_same(given: Any, found: Any) -> bool:
@@ -146,20 +145,17 @@ def _json(value: Any) -> str:
     return json.dumps(value)[:200] if not isinstance(value, str) else value
 
 
-class Figures:
-    """Answers from a sidecar alone: what `run_metrics` has of its runs, and nothing else."""
+def answering(sidecar: Sidecar) -> Answering:
+    """What a sidecar alone knows: what `run_metrics` has of its runs, and nothing else."""
+    runs = [canonical(given) for _, given in sidecar.runs]
+    named = {str(run.get("run_id") or run.get("model_name")): run for run in runs}
 
-    def __init__(self, sidecar: Sidecar) -> None:
-        self._runs = {
-            str(told.get("run_id") or told.get("model_name")): told
-            for told in (canonical(given) for _, given in sidecar.runs)
-        }
-
-    def of(self, source: Source) -> Answer:
-        """The values of a source that asks for figures of one run."""
+    def answer(source: Source) -> Answer:
         match = OF_RUN.fullmatch(source.text)
-        told = self._runs.get(match["run"]) if match else None
+        told = named.get(match["run"]) if match else None
         wanted = re.split(r"\s*,\s*", match["columns"]) if match else []
         if told is None or any(KEYS.get(column) not in told for column in wanted):
             return Answer(fault="not among the figures of the sidecar")
         return Answer(tuple((column, told[KEYS[column]]) for column in wanted))
+
+    return answer

@@ -79,6 +79,11 @@ class Unit:
                 found.append((start, told))
         return found
 
+    def label(self, span: Span, start: int) -> str:
+        """`pass` or `fail` where that stands before a citation, as in `pass: RUN/TASK:ROLLOUT`."""
+        match = SAID["label"].search(self.report.text, max(span.start, start - 12), start)
+        return match["word"].lower() if match else ""
+
     @property
     def listed_tasks(self) -> list[str]:
         """The tasks of the first cell that lists some: `tasks 3, 4 and 7`."""
