@@ -61,9 +61,9 @@ class Change:
         """Tasks that lost most."""
         return [task for task in self.changed if not task.is_gain]
 
-    def ledger(self, name: str, *, policy: str = "dropped") -> list[Ledger]:
+    def ledger(self, name: str) -> list[Ledger]:
         """The ledgers of a name: one, none, or one a slice."""
-        return [each for each in self.ledgers if (each.name, each.policy) == (name, policy)]
+        return [each for each in self.ledgers if (each.name, each.policy) == (name, "dropped")]
 
 
 @dataclass(frozen=True)
