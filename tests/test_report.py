@@ -58,9 +58,9 @@ def unverified(out: Path) -> list[Finding]:
     with pipeline.open_warehouse(out / "warehouse.duckdb") as warehouse:
         answers = Answers(warehouse)
         return [
-            found
+            replace(found, file=str(page))
             for page in pages(out)
-            for found in compared(read(page.read_text(encoding="utf-8")), answers, file=str(page))
+            for found in compared(read(page.read_text(encoding="utf-8")), answers)
             if found.status != VERIFIED
         ]
 

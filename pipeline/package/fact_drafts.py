@@ -113,7 +113,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         report = read(text)
         every = units(report)
-        cited = [each for unit in every for *_, each in unit.cites]
+        cited = [each for unit in every for each in unit.cited]
         told = "\n".join(source.text for block in report.blocks for source in block.sources)
         runs = Counter([each.run_id for each in cited] + FORM["run"].findall(told))
         self.run = max(sorted(runs), key=runs.__getitem__) if runs else None
@@ -127,7 +127,7 @@ class _Reader:
         # Whose the tasks below a heading are: the run that is cited there first.
         self.below: dict[tuple[str, ...], str] = {}
         for unit in every:
-            for *_, each in unit.cites:
+            for each in unit.cited:
                 self.below.setdefault(unit.block.path, each.run_id)
         self.words = Counter(word.casefold() for word in FORM["words"].findall(text))
         self.units = [
@@ -146,7 +146,7 @@ class _Reader:
         # Words of the record; one or two may be a name.
         words = (said for *_, said in unit.quotes if len(said.split()) > 2)
         quotes = tuple(dict.fromkeys(words))
-        has_event = any(each.seq is not None for *_, each in unit.cites)
+        has_event = any(each.seq is not None for each in unit.cited)
         for predicate, value, subject, told, sql in self._claims(unit, quotes):
             text = " ".join(FORM["hidden"].sub("", told).split())
             if not SHORTEST <= len(text) <= LONGEST or text.endswith((":", "?")):
@@ -162,7 +162,7 @@ class _Reader:
                 predicate=predicate,
                 value=value,
                 sql=sql,
-                citations=tuple(dict.fromkeys(str(each) for *_, each in unit.cites)),
+                citations=tuple(dict.fromkeys(str(each) for each in unit.cited)),
                 quotes=quotes,
                 terms=self._terms(unit, text),
             )
@@ -226,7 +226,7 @@ class _Reader:
         before = next((task for task in titles if task), "")
         if unit.block.kind == "paragraph" and unit.block is self.last[0] and self.last[1]:
             before = self.last[1]
-        cited = [each for *_, each in unit.cites]
+        cited = unit.cited
         own = [each for each in cited if each.task_id == before] or cited
         codes = [told for *_, told in unit.codes if parse(told) is None and told not in self.runs]
         named = [task for _, task in unit.tasks]

@@ -29,7 +29,7 @@ def shallow(text: str) -> Shallow:
     """The tables, each below the headings it stands under; without any, the headings alone."""
     report = read(COMMENT.sub("", text))
     lines, every = report.text.split("\n"), units(report)
-    tasks = {each.task_id for unit in every for *_, each in unit.cites}
+    tasks = {each.task_id for unit in every for each in unit.cited}
     telling = {
         each.block for each in every if each.cites or each.tasks or EVIDENCE.search(each.text)
     }

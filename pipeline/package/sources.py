@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import takewhile
@@ -133,7 +133,7 @@ class Answers:
             return columns, result.fetchmany(MOST_VALUES // max(1, len(columns)) + 1)
 
 
-def compared(report: Report, answers: Answering | None, *, file: str = "") -> list[Finding]:
+def compared(report: Report, answers: Answering | None) -> list[Finding]:
     """Every figure and every source of a report: verified, contradicted or unchecked."""
     findings: list[Finding] = []
     for line, n in report.unread:
@@ -143,7 +143,7 @@ def compared(report: Report, answers: Answering | None, *, file: str = "") -> li
         findings.append(Finding(source.line, CONTRADICTED, source.words(), LACKING, "the source"))
     for block in report.blocks:
         findings += _of_block(report, block, answers)
-    return [replace(each, file=file) for each in sorted(findings, key=lambda each: each.line)]
+    return sorted(findings, key=lambda each: each.line)
 
 
 def fixed(text: str, findings: Iterable[Finding]) -> str:

@@ -175,17 +175,11 @@ def lay_out(
 def _draft_names(source: Source) -> dict[str, str]:
     """The name of each run's draft: its model's, its own where two would be alike."""
     runs = asked(source, "select run_id, model from main.runs order by run_id")
+    models = {row["run_id"]: UNSAFE.sub("-", row["model"]).strip("-.") for row in runs}
     # `_vs_` would make it a comparison.
-    wanted = {
-        row["run_id"]: UNSAFE.sub("-", row["model"])
-        .strip("-.")[:LONGEST_NAME]
-        .replace("_vs_", "-vs-")
-        for row in runs
-    }
-    uses = Counter(name.casefold() for name in wanted.values())
-    return {
-        run: name if name and uses[name.casefold()] == 1 else run for run, name in wanted.items()
-    }
+    names = {run: name[:LONGEST_NAME].replace("_vs_", "-vs-") for run, name in models.items()}
+    uses = Counter(map(str.casefold, names.values()))
+    return {run: name if name and uses[name.casefold()] < 2 else run for run, name in names.items()}
 
 
 def _incoming(folder: Path, name: str, source: Path) -> Step:

@@ -111,14 +111,15 @@ class Met:
 
 def asked(facts: Sequence[Fact], golden: Text) -> list[Asked]:
     """Facts as they are looked for, each with the names of its run."""
-    cited = Counter(each.run_id for passage in golden.passages for each in passage.cites)
+    cited = Counter(each.run_id for passage in golden.passages for each in passage.unit.cited)
     told = [of_text(fact.fact) for fact in facts]
     known = {*cited, *(fact.subject.run for fact in facts if fact.subject.run)}
     names = {run: frozenset({run, short}) for run, short in short_names(known).items()}
     main = max(sorted(cited), key=cited.__getitem__, default=None)
     found = []
     for fact, passage in zip(facts, told, strict=True):
-        own = {fact.subject.run} if fact.subject.run else {each.run_id for each in passage.cites}
+        given = fact.subject.run
+        own = {given} if given else {each.run_id for each in passage.unit.cited}
         own |= {run for run in known if not own and _mentions(names[run], passage)}
         own = {run for run in own if run in names} or {run for run in (main,) if run is not None}
         mine = frozenset(name for run in own for name in names[run])
@@ -315,10 +316,9 @@ def _opposite(mine: Passage, theirs: Passage) -> bool:
     if (mine.n_negations - theirs.n_negations) % 2:
         return True
     left, right = set(mine.words), set(theirs.words)
+    own, other = left - right, right - left
     return any(
-        (one in left - right and two in right - left)
-        or (two in left - right and one in right - left)
-        for one, two in OPPOSITES
+        (one in own and two in other) or (two in own and one in other) for one, two in OPPOSITES
     )
 
 

@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.citation import Citation
 from pipeline.package.blocks import Block, Span, Token, masked, read
 from pipeline.package.verify.units import Unit, head, sentences, visible
 
@@ -68,19 +67,14 @@ class Passage:
         return " | ".join(visible(self.unit.raw(span)).strip() for span in self.unit.spans)
 
     @cached_property
-    def cites(self) -> list[Citation]:
-        """What it cites, in order."""
-        return [each for *_, each in self.unit.cites]
-
-    @cached_property
     def rollouts(self) -> frozenset[Key]:
         """The rollouts that it cites."""
-        return frozenset(each.rollout for each in self.cites)
+        return frozenset(each.rollout for each in self.unit.cited)
 
     @cached_property
     def own_tasks(self) -> frozenset[str]:
         """The tasks that it names or cites itself."""
-        named = {each.task_id for each in self.cites} | {task for _, task in self.unit.tasks}
+        named = {each.task_id for each in self.unit.cited} | {task for _, task in self.unit.tasks}
         for span in self.unit.spans:
             text = visible(self.unit.raw(span)).strip(" *`")
             if self.unit.is_row and TASK_HEAD.fullmatch(head(span)):
@@ -96,7 +90,7 @@ class Passage:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names in code or written as code: tools, modes, fields, runs; no citation is one."""
-        cited = {str(each) for each in self.cites}
+        cited = {str(each) for each in self.unit.cited}
         codes = {told for *_, told in self.unit.codes if told not in cited}
         return frozenset(codes | set(NAME.findall(self.plain)))
 

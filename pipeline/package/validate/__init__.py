@@ -220,16 +220,15 @@ def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks
     texts = [str(fact.get("fact") or "").strip() for fact in facts]
     yield held("facts.present", True, counted(len(facts), "fact"), file)
     faults = ["ids are absent or repeated"] if "" in names or len({*names}) < len(names) else []
+    plain: dict[str, list[str]] = {}
     for name, text, fact in zip(names, texts, facts, strict=True):
         if len(text) < SHORTEST:
             faults.append(f'{name}: "{text}" is no statement of {SHORTEST} characters')
-        elif fact.get("difficulty") not in DIFFICULTIES:
+            continue
+        plain.setdefault(" ".join(re.findall(r"\w+", text.casefold())), []).append(name)
+        if fact.get("difficulty") not in DIFFICULTIES:
             faults.append(f"{name}: no difficulty of {', '.join(DIFFICULTIES)}")
     yield from every("facts.shape", faults, file, "id, fact, difficulty")
-    plain: dict[str, list[str]] = {}
-    for name, text in zip(names, texts, strict=True):
-        if len(text) >= SHORTEST:
-            plain.setdefault(" ".join(re.findall(r"\w+", text.casefold())), []).append(name)
     twice = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in plain.values() if len(ids) > 1]
     yield from every("facts.distinct", twice, file, f"all {len(facts)}")
     shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"

@@ -48,7 +48,7 @@ def verify(
     findings, known = compared(report, answers or instead), None
     if source is not None:
         every = units(report)
-        told = [each for unit in every for *_, each in unit.cites]
+        told = [each for unit in every for each in unit.cited]
         known = citations.evidence(source, [*told, *(anchors.citations if anchors else ())])
         findings += citations.check(every, known, name)
         findings += quotes.check(every, known)

@@ -17,6 +17,7 @@ from pipeline.package.verify.units import CELLS, FORMS, Unit, is_headed, title_t
 from pipeline.text import is_redacted
 
 NAMES = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
+OUTCOMES = {True: "passes", False: "fails", None: "is not scored"}
 LARGEST = 2**31 - 1
 MOST_NAMES, MOST_KNOWN = 3, 10_000
 QUERIES: dict[str, str] = FORMS["queries"]
@@ -168,7 +169,7 @@ def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
             bound.append((start, each, label == "pass"))
         elif is_headed(span, "pass") or is_headed(span, "fail"):
             bound.append((start, each, is_headed(span, "pass")))
-    if unit.is_row and len({each.rollout for *_, each in unit.cites}) == 1:
+    if unit.is_row and len({each.rollout for each in unit.cited}) == 1:
         _, start, _, each = unit.cites[0]
         cells = [unit.raw(span).strip(" *`") for span in unit.spans if is_headed(span, "outcome")]
         told = [match for cell in cells if (match := CELLS["outcome"].fullmatch(cell))]
@@ -176,20 +177,16 @@ def _outcomes(unit: Unit, known: Evidence) -> Iterator[Finding]:
     for start, each, is_pass in bound:
         if known.exists(each):
             truth = known.rollouts[each.rollout].is_pass
-            claim = f"{each} {'passes' if is_pass else 'fails'}"
-            told_so = (
-                "it is not scored" if truth is None else f"it {'passes' if truth else 'fails'}"
-            )
             # To call what is not scored a failure is a matter of counting.
             is_unknown = truth is None and not is_pass
             status = UNCHECKED if is_unknown else JUDGED[truth is is_pass]
-            line = unit.report.line_at(start)
-            yield Finding(line, status, claim, told_so, "rollouts", "outcome")
+            line, claim = unit.report.line_at(start), f"{each} {OUTCOMES[is_pass]}"
+            yield Finding(line, status, claim, f"it {OUTCOMES[truth]}", "rollouts", "outcome")
 
 
 def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
     """A column of modes: at least one of the rollouts that a row cites has the mode."""
-    there = [each for *_, each in unit.cites if each.rollout in known.rollouts]
+    there = [each for each in unit.cited if each.rollout in known.rollouts]
     for span in unit.spans:
         names = [name for name in NAMES.findall(unit.raw(span)) if name in known.modes]
         if not is_headed(span, "mode") or len(names) != 1 or not there:

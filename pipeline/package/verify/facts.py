@@ -79,7 +79,7 @@ def check(given: FactsFile, known: Evidence | None, answers: Answering | None) -
 
 def _cited(fact: Fact) -> list[str]:
     """What a fact cites; one of text alone does so in its sentence."""
-    found = [each for unit in units(blocks.read(fact.fact)) for *_, each in unit.cites]
+    found = [each for unit in units(blocks.read(fact.fact)) for each in unit.cited]
     return [*fact.citations] or [str(each) for each in found]
 
 

@@ -84,7 +84,7 @@ def _finding(quote: Quote, said: dict[Key, list[Said]], ours: list[str]) -> Iter
 
 
 def _quotes(unit: Unit, known: Evidence) -> Iterator[Quote]:
-    there = tuple(each for *_, each in unit.cites if known.exists(each))
+    there = tuple(each for each in unit.cited if known.exists(each))
     if not there or unit.block.kind == "heading":
         return
     for span in unit.spans:

@@ -68,6 +68,11 @@ class Unit:
         told = [(span, start, end, each) for span, start, end, each in found if each]
         return sorted(told, key=lambda each: each[1])
 
+    @property
+    def cited(self) -> list[Citation]:
+        """The same without the places."""
+        return [each for *_, each in self.cites]
+
     @cached_property
     def tasks(self) -> list[tuple[int, str]]:
         """Tasks that it names by form: in code behind the word, or in a column of tasks."""
