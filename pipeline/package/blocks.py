@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from operator import attrgetter
 
 from pipeline.text import one_line
 
@@ -174,6 +175,11 @@ class Block:
     def spans(self) -> Iterator[Span]:
         """All spans in order."""
         return (span for row in self.rows for span in row)
+
+    def tokens_within(self, start: int, end: int) -> list[Token]:
+        """The figures of a stretch of it."""
+        first, last = (bisect_left(self.tokens, at, key=attrgetter("start")) for at in (start, end))
+        return self.tokens[first:last]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import InputError, UsageError
+from pipeline.files import reason_of
 
 SKILLS = ("skill/SKILL.md", "SKILL.md")
 ROLLOUTS = "rollouts"
@@ -80,8 +81,7 @@ def existing_package(folder: Path) -> Package:
             )
         return package(folder)
     except OSError as error:
-        reason = error.strerror or "the system refuses it"
-        raise InputError(f"{folder}: {reason}.", hint="Check its permissions.") from error
+        raise InputError(f"{folder}: {reason_of(error)}.", hint="Check its permissions.") from error
 
 
 def golden(report: Path) -> Golden:

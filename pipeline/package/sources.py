@@ -205,18 +205,13 @@ def _named(report: Report, block: Block, values: list[Any]) -> list[Token]:
     """The figures of a block without those of cells that are a name which its sources give."""
     names = {value for value in values if isinstance(value, str) and not DIGITS.fullmatch(value)}
     names |= {markdown_cell(name) for name in names}
-    cells = [
-        (span.start, span.end)
+    named = {
+        token.start
         for span in (block.spans if block.kind == "table" else ())
         if report.text[span.start : span.end].strip(" *`") in names
-    ]
-    starts = [start for start, _ in cells]
-
-    def is_name(token: Token) -> bool:
-        place = bisect_right(starts, token.start) - 1
-        return place >= 0 and token.start < cells[place][1]
-
-    return [token for token in block.tokens if not is_name(token)] if cells else block.tokens
+        for token in block.tokens_within(span.start, span.end)
+    }
+    return [token for token in block.tokens if token.start not in named]
 
 
 def _numbers(value: Any, words: str) -> list[float | None]:

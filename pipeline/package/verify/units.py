@@ -6,11 +6,9 @@ import html
 import os
 import re
 import tomllib
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path
 
 from pipeline import citation
@@ -114,10 +112,7 @@ class Unit:
     @cached_property
     def tokens(self) -> list[Token]:
         """Its figures."""
-        tokens, place = self.block.tokens, attrgetter("start")
-        bounds = (self.spans[0].start, self.spans[-1].end)
-        first, last = (bisect_left(tokens, bound, key=place) for bound in bounds)
-        return tokens[first:last]
+        return self.block.tokens_within(self.spans[0].start, self.spans[-1].end)
 
     def raw(self, span: Span) -> str:
         """A span as it is written."""
