@@ -40,10 +40,9 @@ class Evidence:
 
     source: Opened
     rollouts: Mapping[Key, Rollout]
-    # By run: its model, and its tasks with their buckets.
+    # Models by run; buckets, and curated causes, by run and task.
     models: Mapping[str, str | None]
-    buckets: Mapping[str, Mapping[str, str]]
-    # Curated causes by run and task.
+    buckets: Mapping[tuple[str, str], str]
     labels: Mapping[tuple[str, str], str]
     modes: frozenset[str]
     task_ids: frozenset[str]
@@ -57,8 +56,9 @@ class Evidence:
         """What there is instead of a citation that cites nothing."""
         if each.run_id not in self.models:
             return f"runs: {close(each.run_id, self.models)}"
-        if each.task_id not in self.buckets.get(each.run_id, {}):
-            return f"tasks of this run: {close(each.task_id, self.buckets.get(each.run_id, {}))}"
+        if (each.run_id, each.task_id) not in self.buckets:
+            tasks = (task for run, task in self.buckets if run == each.run_id)
+            return f"tasks of this run: {close(each.task_id, tasks)}"
         if each.rollout in self.rollouts:
             n_events = self.rollouts[each.rollout].n_events
             return f"events of this rollout: 1 to {n_events}" if n_events else "it has no events"
@@ -83,21 +83,18 @@ def evidence(source: Opened, cited: Iterable[Citation]) -> Evidence:
         (run, task, index): Rollout(is_pass, n_events, frozenset(modes))
         for run, task, index, is_pass, n_events, modes in asked(source, "rollouts", keys)
     }
-    models, outcomes, labels, modes = (
+    models, buckets, labels, modes = (
         source.execute(QUERIES[name]).fetchall()
         for name in ("models", "buckets", "labels", "modes")
     )
-    buckets: dict[str, dict[str, str]] = {}
-    for run, task, bucket in outcomes:
-        buckets.setdefault(run, {})[task] = bucket
     return Evidence(
         source,
         rollouts,
         dict(models),
-        buckets,
+        {(run, task): bucket for run, task, bucket in buckets},
         {(run, task): cause for run, task, cause in labels},
         frozenset(mode for (mode,) in modes),
-        frozenset(task for tasks in buckets.values() for task in tasks),
+        frozenset(task for _, task, _ in buckets),
     )
 
 
@@ -203,22 +200,17 @@ def _of_task(unit: Unit, known: Evidence, runs: list[str]) -> Iterator[Finding]:
     named = [task for _, task in unit.tasks if task in known.task_ids]
     listed = [] if named else unit.listed_tasks
     tasks = list(dict.fromkeys(named)) or (listed if known.task_ids.issuperset(listed) else [])
+    kinds = ("bucket", "task_outcomes", known.buckets), ("cause", "labels", known.labels)
     for span in unit.spans:
         told = visible(unit.raw(span)).strip(" *`")
-        bucket = CELLS["bucket"].fullmatch(told) if is_headed(span, "bucket") else None
-        cause = CELLS["cause"].fullmatch(told) if is_headed(span, "cause") else None
-        for task in tasks if bucket or cause else []:
-            if bucket:
-                given, relation = bucket["bucket"].lower(), "task_outcomes"
-                found = {known.buckets[run].get(task) for run in runs if run in known.buckets}
-            else:
-                given, relation = told, "labels"
-                found = {known.labels.get((run, task)) for run in runs}
-            there = sorted(each for each in found if each)
-            if there:
-                claim, check = f"task {task}: {given}", "bucket" if bucket else "cause"
-                status = JUDGED[given in there]
-                yield Finding(unit.line, status, claim, ", ".join(there), relation, check)
+        for check, relation, said in kinds:
+            match = CELLS[check].fullmatch(told) if is_headed(span, check) else None
+            given = match["bucket"].lower() if match and check == "bucket" else told
+            for task in tasks if match else ():
+                found = {said.get((run, task)) for run in runs}
+                if there := sorted(each for each in found if each):
+                    claim, status = f"task {task}: {given}", JUDGED[given in there]
+                    yield Finding(unit.line, status, claim, ", ".join(there), relation, check)
     if len(tasks) == 1 and any(is_headed(span, "task") for span in unit.spans):
         for _, start, _, each in unit.cites:
             if each.task_id != tasks[0] and known.exists(each):
