@@ -23,6 +23,7 @@ from typing import Any, Protocol
 
 from pipeline.errors import BladeError
 from pipeline.package.blocks import Block, Report, Source, Token, edited, figures, read
+from pipeline.report import tables
 from pipeline.text import markdown_cell, one_line
 from pipeline.timed import in_time
 
@@ -39,11 +40,8 @@ DIGITS = re.compile(r"[\d.,%+-]+")
 LACKING = "a paragraph, list or table right before it"
 
 
-class Opened(Protocol):
+class Opened(tables.Source, Protocol):
     """A warehouse that is open for reading, as `pipeline.warehouse.open_warehouse` gives it."""
-
-    def execute(self, query: str, parameters: list[Any] | None = None, /) -> Any:
-        """Run one query and leave its rows to be fetched."""
 
     def interrupt(self) -> None:
         """End the query that another thread is running."""

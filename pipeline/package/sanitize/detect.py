@@ -16,10 +16,7 @@ from pipeline.package.sanitize import checks
 from pipeline.package.sanitize.policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
 
 # The kinds of placeholder, in the order in which a summary lists them.
-KINDS = (
-    *("key", "credential", "token", "endpoint", "host", "ip"),
-    *("user", "path", "email", "name", "source", "data"),
-)
+KINDS = tuple("key credential token endpoint host ip user path email name source data".split())
 # What stands where something was taken out. Names may stand inside identifiers, without brackets.
 PLACEHOLDER = re.compile(
     rf"\[redacted-(?:{'|'.join(KINDS)})-[1-9][0-9]{{0,8}}\]"

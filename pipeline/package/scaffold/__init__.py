@@ -23,14 +23,7 @@ from pipeline.errors import InputError
 from pipeline.files import UnreadableError, content
 from pipeline.outputs import MAKE_ROOM, explained, replacing
 from pipeline.package.files import write_text
-from pipeline.package.layout import (
-    DRAFTS,
-    GOLDEN_REPORTS,
-    ROLLOUTS,
-    SKILLS,
-    UNSAFE,
-    package,
-)
+from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
 from pipeline.package.scaffold.selection import LABELS, Selection, select
 from pipeline.package.scaffold.skill import asked, lines, profile_text, refreshed, skill_text
 from pipeline.report import Source

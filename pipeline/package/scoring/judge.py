@@ -35,7 +35,7 @@ def judged(
     for place, each in enumerate(found):
         about = [one for one in text.passages if is_about(each.asked, one)]
         if each.by != "claims" and about:
-            blocks = [{"line": one.line, "text": one.seen} for one in about[:MOST_PASSAGES]]
+            blocks = [{"line": one.unit.line, "text": one.seen} for one in about[:MOST_PASSAGES]]
             fact = {"id": each.asked.fact.id, "fact": each.asked.fact.fact}
             line = json_text({**fact, "blocks": blocks})
             asked[place] = (hashlib.sha256(f"{command}\n{line}".encode()).hexdigest(), line)

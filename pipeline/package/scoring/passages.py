@@ -56,11 +56,6 @@ class Passage:
     # Tasks that the headings above it name.
     above: frozenset[str] = frozenset()
 
-    @property
-    def line(self) -> int:
-        """Where it begins."""
-        return self.unit.line
-
     @cached_property
     def seen(self) -> str:
         """Its text as a reader sees it, but for backquotes; cells stand apart."""

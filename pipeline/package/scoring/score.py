@@ -170,7 +170,7 @@ def _told(each: Met) -> dict[str, Any]:
         "difficulty": fact.difficulty,
         "met": each.is_met,
         "by": each.by if each.is_met or each.by == "judge" else None,
-        "line": passage.line if passage else None,
+        "line": passage.unit.line if passage else None,
         "block": one_line(passage.seen, SHOWN) if passage else None,
         "lacking": each.lacking or None,
     }
@@ -182,7 +182,7 @@ def _soundness(
     """A report's claims compared with the golden report, its facts, and what verify found."""
     found = Soundness()
     for passage, why in _copied(text, golden):
-        found.add(passage.claim, passage.line, why)
+        found.add(passage.claim, passage.unit.line, why)
     known = {task: set(causes) for task, causes in golden.causes.items()}
     for each in wanted:
         for task in each.tasks if each.fact.predicate == "cause" else ():
@@ -191,7 +191,7 @@ def _soundness(
         for task in sorted(passage.explained & known.keys()):
             is_right = bool(passage.labels[0] & known[task])
             told = f"the golden report gives task {task} {'+'.join(sorted(known[task]))}"
-            found.add(passage.claim, passage.line, "" if is_right else told)
+            found.add(passage.claim, passage.unit.line, "" if is_right else told)
             found.causes[task] = found.causes.get(task, True) and is_right
     for finding in findings:
         claim = text.claim_at(finding.line)
@@ -218,7 +218,7 @@ def _copied(text: Text, golden: Text) -> Iterator[tuple[Passage, str]]:
         elif len(passage.said) >= FEWEST_STEMS:
             found = (each for stem in _rarest(passage, counts) for each in by_stem[stem][:MOST])
             same = [each for each in dict.fromkeys(found) if likeness(each, passage) >= SAME]
-            whys = [(difference(each, passage), each.line) for each in same]
+            whys = [(difference(each, passage), each.unit.line) for each in same]
             if whys:
                 why, line = whys[0]
                 is_right = any(not why for why, _ in whys)
@@ -245,7 +245,7 @@ def _row(passage: Passage, same: list[Passage]) -> Iterator[tuple[Passage, str]]
         theirs = values(each.figures)
         n_same = (mine & theirs).total()
         if mine.total() == theirs.total() and 2 * n_same >= mine.total():
-            told = f"the golden report has other values at line {each.line}"
+            told = f"the golden report has other values at line {each.unit.line}"
             whys.append("" if (mine, _words(passage)) == (theirs, _words(each)) else told)
     if whys:
         yield passage, "" if "" in whys else whys[0]

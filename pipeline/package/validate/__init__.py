@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from pipeline import citation, errors
@@ -283,9 +284,8 @@ def _sections(id_: str, text: str, file: str) -> Check:
     places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
     levels = [len(lines[at - 1]) - len(lines[at - 1].lstrip().lstrip("#")) for at in places]
     blank = []
-    for at, until, level, below in zip(
-        places, [*places[1:], len(lines) + 1], levels, [*levels[1:], 0], strict=True
-    ):
+    headings = [*zip(places, levels, strict=True), (len(lines) + 1, 0)]
+    for (at, level), (until, below) in pairwise(headings):
         told = re.sub(r"<!--.*?-->", "", "\n".join(lines[at : until - 1]), flags=re.DOTALL)
         if below <= level and not told.strip():
             blank.append(f"{lines[at - 1].strip(' #')} (line {at})")

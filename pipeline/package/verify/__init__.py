@@ -7,16 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from pipeline.package import sources
 from pipeline.package.blocks import read
-from pipeline.package.sources import (
-    CONTRADICTED,
-    UNCHECKED,
-    VERIFIED,
-    Answers,
-    Finding,
-    Opened,
-    compared,
-)
+from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding, Opened
 from pipeline.package.verify import arithmetic, citations, facts, quotes, sidecar
 from pipeline.package.verify.units import FORMS, units
 from pipeline.report import content
@@ -43,9 +36,9 @@ def verify(
     `name` is the report's path: its last part names the file, all of it may name the run.
     """
     report, file = read(text), name.rpartition("/")[2]
-    answers = Answers(source) if source is not None else None
+    answers = sources.Answers(source) if source is not None else None
     instead = sidecar.answering(metrics) if metrics and metrics.fault is None else None
-    findings, known = compared(report, answers or instead), None
+    findings, known = sources.compared(report, answers or instead), None
     if source is not None:
         every = units(report)
         told = [each for unit in every for each in unit.cited]

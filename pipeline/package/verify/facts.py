@@ -65,7 +65,7 @@ def check(given: FactsFile, known: Evidence | None, answers: Answering | None) -
             continue
         if fact.sql is not None and fact.value is not None:
             yield _answered(line, fact, answers)
-        elif not there or not (fact.quotes or told):
+        elif not there:
             yield Finding(line, UNCHECKED, _claim(fact), None, "nothing to check", CHECK)
         for text, each in zip(_cited(fact), told, strict=True):
             if each is None:
