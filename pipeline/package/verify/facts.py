@@ -58,11 +58,11 @@ def check(given: FactsFile, known: Evidence | None, answers: Answering | None) -
         yield Finding(1, CONTRADICTED, given.file, given.fault, given.file, CHECK)
     quoted: list[quotes.Quote] = []
     for line, fact in given.facts:
-        told = [citation.parse(each) for each in _cited(fact)]
-        there = tuple(each for each in told if each and known and known.exists(each))
         if known is None or answers is None:
             yield Finding(line, UNCHECKED, _claim(fact), None, "no data", CHECK)
             continue
+        told = [citation.parse(each) for each in _cited(fact)]
+        there = tuple(each for each in told if each and known.exists(each))
         if fact.sql is not None and fact.value is not None:
             yield _answered(line, fact, answers)
         elif not there:
