@@ -230,9 +230,8 @@ def source_of(comment: str, line: int) -> Source | None:
 
 def masked(text: str, span: Span) -> str:
     """A span with blots for what claims nothing: code, quotes, comments, tags and addresses."""
-    seen = text[span.start : span.end]
-    for start, end in code_spans(seen):
-        seen = seen[:start] + "\x01" * (end - start) + seen[end:]
+    told = text[span.start : span.end]
+    seen = edited(told, ((start, end, "\x01" * (end - start)) for start, end in code_spans(told)))
     for pattern in (HIDDEN, QUOTED):
         seen = pattern.sub(lambda match: "\x01" * len(match[0]), seen)
     return seen
