@@ -75,6 +75,10 @@ CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
         {REPORT_FILE: "\n\n".join(re.findall(r"^#.*", REPORT, re.MULTILINE))},
         {"golden.sections", "golden.evidence", "shallow.shallow"},
     ),
+    "blank before an indented heading": (
+        {REPORT_FILE: REPORT + "\n## Blank\n\n  ## Not blank\n\nThanks.\n"},
+        {"golden.sections"},
+    ),
     "no citations": (
         {REPORT_FILE: REPORT.replace("`model_a/", "`").replace("`model_b/", "`")},
         {"golden.evidence"},

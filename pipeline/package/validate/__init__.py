@@ -235,8 +235,10 @@ def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks
     shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
     yield held("facts.count", len(plain) >= subject.least_facts, shown, file)
     of_facts = [each for each in found if each.file == own]
-    if subject.warehouse is None or any(each.claim == own for each in of_facts):
-        yield outcome("facts.exist", SKIP, "there are no rollouts to look them up in", file)
+    fault = next((each.expected for each in of_facts if each.claim == own), None)
+    if subject.warehouse is None or fault:
+        told = fault or "there are no rollouts to look them up in"
+        yield outcome("facts.exist", SKIP, told, file)
     else:
         yield from _contradicted("facts.exist", of_facts, file, "claim")
     if isinstance(content, dict) and content.get("review_required"):
@@ -282,7 +284,8 @@ def _sections(id_: str, text: str, file: str) -> Check:
     """Some sections, and none that is a heading with nothing below it."""
     lines = text.split("\n")
     places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
-    levels = [len(lines[at - 1]) - len(lines[at - 1].lstrip().lstrip("#")) for at in places]
+    marked = [lines[at - 1].lstrip() for at in places]
+    levels = [len(line) - len(line.lstrip("#")) for line in marked]
     blank = []
     headings = [*zip(places, levels, strict=True), (len(lines) + 1, 0)]
     for (at, level), (until, below) in pairwise(headings):
