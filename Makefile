@@ -6,6 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Python compiles what it imports when it does: all of it at once takes as long as installing it.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup analyze test test-all lint golden bench clean
@@ -19,8 +21,8 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "blade needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP_INSTALL) --requirement requirements.lock
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 analyze: $(READY) ## analyze RESULTS (a folder or file) into OUT
