@@ -1,10 +1,16 @@
-"""What must be true of every file of sql/: header, shape, grain, order and weight."""
+"""What must be true of every file of sql/: header, shape, grain, order, weight, and its cases.
+
+A case is a file of rows given and rows expected, worked out by hand.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import duckdb
@@ -14,6 +20,7 @@ from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import made_relations, part
 from pipeline.settings import SQL_DIR, Settings
+from pipeline.warehouse import create_macros
 from pipeline.warehouse.relations import known_columns, name_of, parse, relations
 from tests.conftest import DEMO, needs_corpus
 from tests.results import write
@@ -91,6 +98,13 @@ def with_steps(results: Path, out: Path) -> Path:
     return part(Settings((results,), out), [relation.name for relation in EVERY])
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo with its steps, and with every query planned, also of what is empty."""
+    with mock.patch(KNOWN_COLUMNS, lambda *_: {}):
+        return with_steps(DEMO, tmp_path_factory.mktemp("whole") / "out")
+
+
 def broken_grains(path: Path, *, has_steps: bool = False) -> list[str]:
     """Relations with two rows of one key."""
     broken = []
@@ -105,9 +119,9 @@ def broken_grains(path: Path, *, has_steps: bool = False) -> list[str]:
     return broken
 
 
-def test_grains_hold_on_the_demo(tmp_path: Path) -> None:
+def test_grains_hold_on_the_demo(whole: Path) -> None:
     """Every relation has one row for each value of its grain, steps too."""
-    assert broken_grains(with_steps(DEMO, tmp_path / "out"), has_steps=True) == []
+    assert broken_grains(whole, has_steps=True) == []
 
 
 def test_steps_feed_tables_alone() -> None:
@@ -145,16 +159,15 @@ def test_weight() -> None:
 
 
 @pytest.mark.slow
-def test_needs_hold(tmp_path: Path) -> None:
+def test_needs_hold(whole: Path, tmp_path: Path) -> None:
     """A relation has no row where what it needs has none, also where its query is planned."""
     row = {"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": 1.0, "response": {"output": []}}
     folders = {
         "failed": [{**row, "reward": 0.0}],
         "unscored": [{**row, "reward": None}],
     }
-    paths = []
+    paths = [whole]
     with mock.patch(KNOWN_COLUMNS, lambda *_: {}):
-        paths.append(with_steps(DEMO, tmp_path / "out"))
         for name, rows in folders.items():
             results = write(tmp_path / name, {"a_rollouts.jsonl": rows})
             paths.append(with_steps(results, tmp_path / f"{name}_out"))
@@ -180,3 +193,65 @@ def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None
             names = [relation.name for relation in EVERY]
             described.append({name: db.execute(f"describe {name}").fetchall() for name in names})
     assert described[0] == described[1]
+
+
+CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
+RELATIONS = {relation.name: relation for relation in EVERY}
+# Views of `report` are asked for their columns only where a case stands on them.
+PAGES = sorted(
+    {
+        name
+        for path in CASES
+        for name in RELATIONS[path.parent.name].reads
+        if name.startswith("report.")
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def columns(whole: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database with every relation's columns and no row, types as the product has them."""
+    with duckdb.connect() as db:
+        db.execute(f"attach '{whole}' as demo (read_only)")
+        db.execute("use demo")
+        tables = db.execute("""
+            select table_schema || '.' || table_name from information_schema.tables
+            where table_catalog = 'demo' and table_schema in ('raw', 'staging', 'main')
+        """).fetchall()
+        db.execute("use memory")
+        create_macros(db, SQL_DIR)
+        db.execute("create schema raw; create schema staging; create schema report")
+        db.execute("use demo")
+        for table in [*(table for (table,) in tables), *PAGES]:
+            db.execute(f"create table memory.{table} as from demo.{table} limit 0")
+        db.execute("use memory; detach demo")
+        yield db
+
+
+@pytest.fixture
+def empty(columns: duckdb.DuckDBPyConnection) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same for one case, whose rows are taken back."""
+    columns.execute("begin")
+    yield columns
+    columns.execute("rollback")
+
+
+def insert(db: duckdb.DuckDBPyConnection, table: str, rows: list[dict[str, Any]]) -> None:
+    """Rows by name; what a row does not name is null, and an object is its JSON."""
+    for row in rows:
+        values = [json.dumps(v) if isinstance(v, dict) else v for v in row.values()]
+        marks = ", ".join("?" for _ in values)
+        db.execute(f"insert into {table} ({', '.join(row)}) values ({marks})", values)
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
+    """The relation makes the expected rows of the given ones, column by column as named."""
+    case = json.loads(path.read_text(encoding="utf-8"))
+    for table, rows in case["given"].items():
+        insert(empty, table, rows)
+    names = list(case["expected"][0]) if case["expected"] else ["*"]
+    query = f"select {', '.join(names)} from ({RELATIONS[path.parent.name].query})"
+    found = [dict(zip(names, row, strict=True)) for row in empty.execute(query).fetchall()]
+    key = lambda row: json.dumps(row, sort_keys=True, default=str)  # noqa: E731 - a local order
+    assert sorted(found, key=key) == sorted(case["expected"], key=key), case["about"]
