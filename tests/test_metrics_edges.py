@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from tests import reference_run, results, uncertainty_reference
 from tests.fact_files import Fact, facts
@@ -163,44 +161,47 @@ SCORES: dict[str, float | None] = {
     **dict.fromkeys(("NaN", "Infinity", "-Infinity", "1" + 400 * "0", "-" + 400 * "9"), None),
     **dict.fromkeys(('"1.0"', '"N/A"', '"inf"', '""', "true", "false", "null", "[1]", "{}"), None),
 }
-WRITTEN = st.lists(st.sampled_from(list(SCORES)), min_size=4, max_size=4)
+# What a base and a candidate wrote: too large to add up, as large as can be, all but nothing, all.
+PAIRS = (
+    (["1e308", "-1e308", "1e305", "1e308"], ["1e305", "1e308", "1e308", "0"]),
+    (["1e50", "0", "1e50", "1"], ["0", "1e50", "-3e7", "1e49"]),
+    (["5e-324", "0", "0", "-1e-310"], ["0", "5e-324", "5e-324", "0"]),
+    ([*SCORES], [*SCORES][1:] + [*SCORES][:1]),
+)
 
 
 @pytest.mark.slow
-@given(WRITTEN, WRITTEN, st.sampled_from((None, 1.0, 1e40)))
-@example(["1e308", "-1e308", "1e305", "1e308"], ["1e305", "1e308", "1e308", "0"], None)
-@example(["1e50", "0", "1e50", "1"], ["0", "1e50", "-3e7", "1e49"], 1.0)
-@example(["5e-324", "0", "0", "-1e-310"], ["0", "5e-324", "5e-324", "0"], None)
-@settings(max_examples=1)
-def test_any_reward_is_a_row(
-    tmp_path_factory: pytest.TempPathFactory,
-    base: list[str],
-    candidate: list[str],
-    threshold: float | None,
-) -> None:
+@pytest.mark.parametrize("threshold", [None, 1.0])
+def test_any_reward_is_a_row(tmp_path: Path, threshold: float | None) -> None:
     """Whatever is written as a reward, it is a score or its row unscored; every page is made."""
-    files = {f"{run}_rollouts.jsonl": _written(rewards) for run, rewards in _runs(base, candidate)}
-    for run, rewards in _runs(base, candidate):
+    runs = {
+        f"{name}{n}": rewards
+        for n, pair in enumerate(PAIRS)
+        for name, rewards in zip("ab", pair, strict=True)
+    }
+    files = {}
+    for run, rewards in runs.items():
+        files[f"{run}_rollouts.jsonl"] = _written(rewards, suite=run[1:])
         files[f"{run}_rollouts_aggregate_metrics.json"] = f'{{"mean/reward": {rewards[0]}}}'
-    folder = tmp_path_factory.mktemp("rewards")
-    found = results.analyzed(folder, files, baselines="a", pass_threshold=threshold)
-    recorded = found.rows("select run_id, reward, is_scored from rollouts order by all")
-    expected = [(run, SCORES[told]) for run, rewards in _runs(base, candidate) for told in rewards]
+    bases = [run for run in runs if run.startswith("a")]
+    found = results.analyzed(tmp_path, files, baselines=bases, pass_threshold=threshold)
+    recorded = found.rows("select run_id, reward, is_scored from rollouts")
+    expected = [(run, SCORES[told]) for run, rewards in runs.items() for told in rewards]
     assert sorted(recorded, key=str) == sorted(
         ((run, score, score is not None) for run, score in expected), key=str
     )
+    # Of the first nothing is a score.
+    compared = "select distinct base from comparisons where n_common_tasks > 1 order by all"
+    assert found.column(compared) == bases[1:]
     sidecar = (found.path.parent / "metrics.json").read_text(encoding="utf-8")
     assert "NaN" not in sidecar and "Infinity" not in sidecar
 
 
-def _runs(base: list[str], candidate: list[str]) -> list[tuple[str, list[str]]]:
-    return [("a", base), ("b", candidate)]
-
-
-def _written(rewards: list[str]) -> str:
-    """Two tasks, two repeats each: the rewards as they were written, also as parts and seconds."""
+def _written(rewards: list[str], *, suite: str) -> str:
+    """Tasks of two repeats: the rewards as they were written, also as parts and seconds."""
+    told = {"reward": "@", "reward_components": {"x": "@"}, "total_run_time": "@"}
     rows = [
-        rollout(place // 2, place % 2, reward="@", reward_components={"x": "@"}, total_run_time="@")
+        rollout(place // 2, place % 2, ask=f"{suite} {place // 2}", **told)
         for place in range(len(rewards))
     ]
     return "".join(
