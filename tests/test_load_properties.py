@@ -19,7 +19,7 @@ from tests.lean import only
 CHECKS = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture]
 # An example costs a whole analysis: shrinking would take minutes, and the message names the line.
 thorough = settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=CHECKS,
@@ -138,7 +138,8 @@ def loads_as_read(contents: list[bytes]) -> None:
         assert not wrong, "\n".join(line[:300] for line in wrong[:10])
 
 
-some_files = st.lists(files(), min_size=1, max_size=5)
+# Files are read one by one: several of them cost one analysis.
+some_files = st.lists(files(), min_size=3, max_size=9)
 
 
 @pytest.mark.slow
@@ -150,7 +151,7 @@ def test_any_bytes_are_loaded_as_read(contents: list[bytes]):
 
 
 @pytest.mark.slow
-@settings(thorough, max_examples=8)
+@settings(thorough, max_examples=4)
 @given(some_files)
 def test_any_bytes_are_loaded_as_read_in_pieces(contents: list[bytes]):
     """The same where fields are sniffed and where lines lie across the borders of blocks."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,51 +81,35 @@ def test_corpus_inputs_are_what_is_expected(corpus: loaded.Loaded):
         assert held == keys, path
 
 
-def _demo(seed: int) -> Callable[[Path], object]:
-    return lambda out: simulate.write_demo(out, seed=seed)
-
-
-def _bench(shape: str) -> Callable[[Path], object]:
-    return lambda out: simulate.write_bench(
-        out, shape=shape, n_bytes=3_000_000, row_bytes=9_000, dirty=0.1, seed=5
-    )
-
-
-SIMULATED = {
-    "demo-3": _demo(3),
-    "bench-schema": _bench("schema"),
-    "bench-trajectory": _bench("trajectory"),
-    "bench-mixed": _bench("mixed"),
-    "many": lambda out: simulate.write_many(out, n_files=30, seed=2),
-}
-
-
-@pytest.mark.parametrize(
-    ("name", "reading"),
-    [
-        pytest.param(
-            name,
-            reading,
-            marks=() if (name, reading) == ("demo-3", "general") else pytest.mark.slow,
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All that the simulator writes, each in a folder of its own."""
+    folder = tmp_path_factory.mktemp("simulated")
+    places = {name: folder / name for name in ("demo", "schema", "trajectory", "mixed", "many")}
+    for place in places.values():
+        place.mkdir()
+    simulate.write_demo(places["demo"], seed=3)
+    for shape in ("schema", "trajectory", "mixed"):
+        simulate.write_bench(
+            places[shape], shape=shape, n_bytes=1_000_000, row_bytes=9_000, dirty=0.1, seed=5
         )
-        for name in SIMULATED
-        for reading in READINGS
-    ],
-)
+    simulate.write_many(places["many"], n_files=30, seed=2)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reading", READINGS)
 def test_simulated_results_are_loaded_as_read(
-    name: str, reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    reading: str, simulated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     """Every line the simulator writes, spoilt ones included, is loaded as it is read."""
     set_reading(reading, monkeypatch)
-    results = tmp_path / "results"
-    results.mkdir()
-    SIMULATED[name](results)
-    found = check(results, tmp_path / "out")
-    assert found.rollouts
-    if name.startswith("bench"):
-        assert found.rejects, "a tenth of the rows is spoilt"
-    if name.startswith("demo"):
-        assert found.failures and found.expected
+    found = check(simulated, tmp_path / "out")
+    folders = {path.name for path in simulated.iterdir()}
+    assert {place.partition("/")[0] for place, _ in found.rollouts} == folders
+    spoilt = {place.partition("/")[0] for place, _ in found.rejects}
+    assert spoilt >= {"schema", "trajectory", "mixed"}, "a tenth of the rows is spoilt"
+    assert found.failures and found.expected
 
 
 SHAPES: dict[str, object] = {
