@@ -38,9 +38,9 @@ BUILDING = ".blade/new/warehouse.duckdb"
 
 @pytest.fixture(scope="module")
 def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """40 MB of rollouts: an analysis of some seconds."""
+    """20 MB of rollouts: an analysis of some seconds, on as many threads as there are."""
     folder = tmp_path_factory.mktemp("big")
-    simulator().write_bench(folder, shape="trajectory", n_bytes=40_000_000)
+    simulator().write_bench(folder, shape="trajectory", n_bytes=20_000_000)
     return folder
 
 
