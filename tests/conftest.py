@@ -31,8 +31,10 @@ REPORTS = ROOT / "tests" / "reports"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus is not here")
 
 
-# Few tests that take long: begun last, they would keep one worker waiting for the other.
-LONGEST = ("fresh_clone", "installed", "agent_skill", "engines", "init_whole", "planted_pairs")
+# What takes long: begun last, it would keep one worker waiting for the other.
+LONGEST = (
+    "fresh_clone installed agent_skill engines init_whole planted_pairs validate verify why".split()
+)
 
 
 @pytest.hookimpl(tryfirst=True)
