@@ -11,24 +11,51 @@ from typing import Any
 
 import pytest
 
+import pipeline
 from pipeline.package.layout import package
 from pipeline.package.validate import readiness, validate
-from pipeline.package.validate.subject import FAIL, PASS, RULES, SKIP, WARN, Check, Subject
+from pipeline.package.validate.subject import (
+    FAIL,
+    PASS,
+    RULES,
+    SKIP,
+    WARN,
+    Check,
+    Subject,
+    findings,
+)
+from pipeline.run import part
+from pipeline.settings import Settings
 from pipeline.warehouse import Warehouse
-from tests.checked_packages import GOLDEN, found, good_rollouts, ids, known
 from tests.conftest import DEMO, ROOT
+from tests.lean import LOADED, only
 from tests.packages import BENCHMARK, FACTS, METRICS, REPORT, SHALLOW, SKILL, facts, rows
 from tests.packages import write_package as package_at
 from tests.results import asked, blade, call, failure, lines, write
 
+GOLDEN = "golden_reports/model_a"
 REPORT_FILE, METRICS_FILE = f"{GOLDEN}_golden_report.md", f"{GOLDEN}_golden_report_metrics.json"
 FACTS_FILE, SHALLOW_FILE = f"{GOLDEN}_anchor_facts.json", f"{GOLDEN}_shallow.md"
 
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """The rollouts of the good package."""
-    return good_rollouts(tmp_path_factory.getbasetemp())
+    """What is known of the rollouts of the good package."""
+    folder = package_at(tmp_path_factory.mktemp("good"))
+    made = part(Settings(results=(folder / "rollouts",), out=folder.parent / "out"))
+    return pipeline.open_warehouse(made)
+
+
+def found(folder: Path, data: Warehouse | None, *phases: str, **changes: Any) -> list[Check]:
+    """The checks of the package with some files changed."""
+    read = package(package_at(folder, **changes))
+    told = findings(read, data) if "golden" in phases else {}
+    return validate(Subject(read, data, "", 8, [], told), phases)
+
+
+def ids(checks: list[Check], status: str = FAIL) -> set[str]:
+    """The checks with a status."""
+    return {each.id for each in checks if each.status == status}
 
 
 def failed(folder: Path, *options: str) -> set[str]:
@@ -200,7 +227,9 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> list[Check]:
     }
     folder = tmp_path_factory.mktemp("odd") / BENCHMARK
     write(folder, {f"rollouts/{name}_rollouts.jsonl": given for name, given in content.items()})
-    return validate(Subject(package(folder), known(folder)), ["rollouts"])
+    with only(*LOADED):
+        made = pipeline.analyze(folder / "rollouts", out=folder.parent / "out").warehouse
+    return validate(Subject(package(folder), pipeline.open_warehouse(made)), ["rollouts"])
 
 
 @pytest.mark.slow
