@@ -124,7 +124,7 @@ def test_a_cluster_loses_a_node_and_nothing_else(tmp_path: Path, demo: Path) -> 
         second = cluster.add_node(num_cpus=1)
         ask = [BLADE, "analyze", DEMO, "--out", tmp_path / "ray"]
         # Small shards: many tasks, so that both nodes have some when one is lost.
-        setup = "import sys; from pipeline.ingest.load import shards; shards.SHARD_BYTES = 40_000; "
+        setup = "import sys; from pipeline.ingest.load import shards; shards.SHARD_BYTES = 20_000; "
         main = "from pipeline.cli import main; main()"
         try:
             words = [*map(str, ask), "--engine", "ray", "--address", cluster.address]
