@@ -106,9 +106,9 @@ union all by name
 select
     'warn_pass_unsettled' as check_name,
     benchmark as subject,
-    'rewards go from ' || format('{:.6g} to {:.6g}', lowest, highest)
-        || if(is_continuous, ', most of them high and hardly one 1', '')
-        || ', so what passes is not settled; pass figures are left empty' as message,
+    case when lowest = highest then format('every reward is {:.6g}', lowest) else
+        format('rewards go from {:.6g} to {:.6g}', lowest, highest) || if(is_continuous, ', most of them high and hardly one 1', '')
+    end || ', so what passes is not settled; pass figures are left empty' as message,
     'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
         || if(is_continuous, '0.9', format('{:.6g}', highest)) as hint
 from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
