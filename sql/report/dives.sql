@@ -94,10 +94,10 @@ select
     chosen.* exclude (prompt_sha),
     prompts.prompt, causes.cause, causes.confidence, causes.is_suggested, causes.note, causes.rule,
     causes.evidence,
-    coalesce(flips.failing, chosen.best_rollout || coalesce('#' || chosen.wrong_seq, '')) as failing,
+    coalesce(flips.failing, chosen.best_rollout) as failing,
+    chosen.best_rollout || '#' || chosen.wrong_seq as wrong_place,
     coalesce(flips.passing, passes.passing) as passing,
-    case when flips.task_id is null then best_words.final_text else left(flips.failing_event, 400) end
-        as failing_text,
+    case when flips.task_id is null then best_words.final_text else left(flips.failing_event, 400) end as failing_text,
     case when flips.task_id is null then passing_words.final_text else left(flips.passing_event, 400) end
         as passing_text
 from chosen
