@@ -102,8 +102,7 @@ lacking as (
 )
 select
     lacking.run_id, texts.gap_no, texts.gap, texts.missing, texts.claims, texts.collect, texts.unit,
-    cast(lacking.n_rows as bigint) as n_rows,
-    cast(lacking.n_of as bigint) as n_of
+    lacking.n_rows, lacking.n_of
 from lacking
 inner join texts using (gap)
 where lacking.n_rows > 0
