@@ -1,8 +1,7 @@
-"""What an earlier analysis left: whether its output still stands, and which files it had read.
+"""Whether an output still describes its inputs: what an earlier analysis recorded of both.
 
-What it was made from lies in its warehouse, and no output may hold a time: the files themselves
-bear the one at which it began. A file has not changed since whose size and beginning are the same
-and whose times, also that of its last renaming, lie before.
+The record is in the user's cache folder: an output holds neither a time nor a path, and somebody
+else may have written it. Whatever cannot be proven unchanged is read again.
 """
 
 from __future__ import annotations
@@ -12,161 +11,146 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import duckdb
+from typing import Any
 
 import pipeline
-from pipeline import outputs, provenance, report
+from pipeline import files, outputs, provenance, report, user_cache
 from pipeline.artifact import Artifact
-from pipeline.ingest.load.kept import Earlier
 from pipeline.profile import Profile
-from pipeline.relation import create_table
-from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings, data_folder
+from pipeline.settings import SQL_DIR, Settings, data_folder
 
-BEGINNING_BYTES = 4096
 # Written twice within a step of the file system's clock, a file keeps its time.
 FINE_STEP, WHOLE_SECONDS, COARSE_STEP = 50_000_000, 1_000_000_000, 2_000_000_000
+# Real path, device, inode, size, and the times of the last change of content and of state.
+Stamp = list[Any]
+# Moving a file into its place changes the last of them.
+OF_CONTENT = slice(1, 5)
 
 
 @dataclass(frozen=True)
-class Stamp:
-    """What tells two states of a file apart without reading it whole."""
+class Inputs:
+    """What an analysis is made from: a digest of all that was chosen, and the files."""
 
-    n_bytes: int
-    begins: str
-    changed_ns: int
-
-    def is_older(self, than_ns: int) -> bool:
-        """Whether the file was last changed before that time, as far as its clock tells."""
-        return self.changed_ns < than_ns - (
-            FINE_STEP if self.changed_ns % WHOLE_SECONDS else COARSE_STEP
-        )
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What an analysis is made from: how lines are read, all else that was chosen, the files."""
-
-    reader: str
     choices: str
-    stamps: dict[str, Stamp]
-    taken_ns: int
+    artifacts: Sequence[Artifact]
+    stamps: Sequence[Stamp | None]
+    began_ns: int
 
 
-def origin(found: list[Artifact], chosen: Profile, settings: Settings) -> Origin:
+def inputs(
+    artifacts: Sequence[Artifact], chosen: Profile, settings: Settings, *, has_pages: bool
+) -> Inputs:
     """What an analysis would be made from now; looked at before anything is read."""
-    taken_ns = time.time_ns()
-    reader = [_code(), provenance.versions(), settings.max_line_bytes]
+    began_ns = time.time_ns()
     named = [
-        [artifact.name, artifact.kind, artifact.run_name, artifact.package, artifact.format]
-        for artifact in found
+        [os.path.realpath(path) for path in settings.results],
+        [[name, os.path.realpath(path)] for name, path in settings.run_names],
     ]
-    said = [
+    choices = [
+        _code(),
+        provenance.versions(),
         provenance.command(chosen, settings),
         repr(chosen),
+        chosen.name and hashlib.sha256(files.content(Path(chosen.name))).hexdigest(),
         report.replaced(settings.templates),
         settings.is_growing,
+        has_pages,
         named,
+        # Where they are is part of their stamps.
+        [repr(replace(artifact, path=Path(), beside=())) for artifact in artifacts],
     ]
-    stamps = {artifact.name: _stamp(artifact) for artifact in found}
-    return Origin(_key(reader), _key(said), stamps, taken_ns)
+    return Inputs(_digest(choices), artifacts, [_stamp_of(each) for each in artifacts], began_ns)
 
 
-def write(db: duckdb.DuckDBPyConnection, made: Origin) -> None:
-    """Into the warehouse, without times."""
-    create_table(db, "raw.origin", "reader varchar, choices varchar", [(made.reader, made.choices)])
-    rows = [(name, stamp.n_bytes, stamp.begins) for name, stamp in sorted(made.stamps.items())]
-    create_table(db, "raw.stamps", "path varchar, n_bytes bigint, begins varchar", rows)
+def is_current(out: Path, now: Inputs, *, by_content: bool) -> bool:
+    """Whether the output is what an analysis would write now, and nobody has touched it."""
+    record = user_cache.read(out)
+    # A room was left by an analysis that was killed, for the next one to tidy up.
+    if not isinstance(record, dict) or os.path.lexists(out / outputs.ROOM):
+        return False
+    placed = record.get("outputs")
+    if not placed or placed != {name: _stamp(out / name) for name in placed}:
+        return False
+    if by_content:
+        contents = _digest_of_contents(now, map(_sha256, now.artifacts))
+        return contents is not None and contents == record.get("contents")
+    return bool(record.get("stamps") == _digest([now.choices, *now.stamps]))
 
 
-def date(folder: Path, made: Origin) -> None:
-    """Give all that was written the time at which the analysis began."""
-    for path in folder.rglob("*"):
-        if path.is_file():
-            os.utime(path, ns=(made.taken_ns, made.taken_ns))
+def written(folder: Path) -> dict[str, Stamp | None]:
+    """The new files, before they take their places."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): _stamp(path) for path in paths}
 
 
-@dataclass(frozen=True)
-class Left:
-    """An output in place, by its warehouse: what it was made from, and when."""
-
-    out: Path
-    reader: str
-    choices: str
-    stamps: dict[str, tuple[int, str]]
-    taken_ns: int
-
-    def stands(self, now: Origin, *, has_pages: bool) -> bool:
-        """Whether it is what an analysis would make now, and nobody has touched it."""
-        pages = {*outputs.listed(self.out), MANIFEST_NAME} if has_pages else set()
-        names = {WAREHOUSE_NAME, *pages}
-        return (
-            (self.reader, self.choices) == (now.reader, now.choices)
-            and self.stamps.keys() == now.stamps.keys()
-            and self.unchanged(now) == now.stamps.keys()
-            # Left by one that was killed, for the next to tidy up.
-            and not (self.out / outputs.ROOM).exists()
-            and all(_time(self.out / name) == self.taken_ns for name in names)
-        )
-
-    def unchanged(self, now: Origin) -> set[str]:
-        """The files that are as they were."""
-        return {
-            name
-            for name, stamp in now.stamps.items()
-            if self.stamps.get(name) == (stamp.n_bytes, stamp.begins)
-            and stamp.is_older(self.taken_ns)
-        }
-
-    def lines(self, now: Origin, *, is_rehashed: bool) -> Earlier | None:
-        """What need not be read again, where the same reader has read it."""
-        unchanged = frozenset() if is_rehashed else frozenset(self.unchanged(now))
-        path = self.out / WAREHOUSE_NAME
-        return Earlier(path, unchanged) if self.reader == now.reader else None
+def remember(
+    out: Path,
+    before: Inputs,
+    new_files: dict[str, Stamp | None],
+    contents: Sequence[str | None],
+) -> None:
+    """Record what an output was made from, where neither it nor the inputs changed meanwhile."""
+    stamps = [_stamp_of(artifact) for artifact in before.artifacts]
+    placed = {name: _stamp(out / name) for name in new_files}
+    if stamps != before.stamps or not all(
+        new and (now := placed[name]) and new[OF_CONTENT] == now[OF_CONTENT]
+        for name, new in new_files.items()
+    ):
+        return
+    is_settled = all(stamp and _is_older(stamp, before.began_ns) for stamp in stamps)
+    record = {
+        "stamps": _digest([before.choices, *stamps]) if is_settled else None,
+        "contents": _digest_of_contents(before, contents),
+        "outputs": placed,
+    }
+    user_cache.write(out, record)
 
 
-def left_in(out: Path) -> Left | None:
-    """What an analysis left there; nothing where it cannot be read, or was written otherwise."""
-    path = out / WAREHOUSE_NAME
-    if not path.is_file():
-        return None
+def _is_older(stamp: Stamp, than_ns: int) -> bool:
+    """Whether a file was last changed before that time, as far as its clock tells."""
+    changed_ns: int = max(stamp[-2:])
+    return changed_ns < than_ns - (FINE_STEP if changed_ns % WHOLE_SECONDS else COARSE_STEP)
+
+
+def _digest_of_contents(now: Inputs, hashes: Iterable[str | None]) -> str | None:
+    """Nothing where a file was not read, or not to its end."""
+    known = list(hashes)
+    return None if None in known else _digest([now.choices, *known])
+
+
+def _stamp_of(artifact: Artifact) -> Stamp | None:
+    # A link that is not followed is known by itself.
+    return _stamp(artifact.path, is_followed=artifact.skipped is None)
+
+
+def _stamp(path: Path, *, is_followed: bool = True) -> Stamp | None:
     try:
-        with duckdb.connect(str(path), read_only=True) as db:
-            ((reader, choices),) = db.execute("from raw.origin").fetchall()
-            stamps = {name: (n, begins) for name, n, begins in db.sql("from raw.stamps").fetchall()}
-    except (duckdb.Error, ValueError):
-        return None
-    return Left(out, reader, choices, stamps, _time(path))
-
-
-def _time(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
+        state = path.stat(follow_symlinks=is_followed)
     except OSError:
-        return -1
+        return None
+    real = os.path.realpath(path) if is_followed else str(path.absolute())
+    times = (state.st_mtime_ns, state.st_ctime_ns)
+    return [real, state.st_dev, state.st_ino, state.st_size, *times]
 
 
-def _stamp(artifact: Artifact) -> Stamp:
-    """Of what is not opened, or cannot be, what its place tells; where nothing can, never old."""
-    path, begins = artifact.path, ""
+def _sha256(artifact: Artifact) -> str | None:
+    """The hash of a plain file that is read at all: a pipe may never answer."""
     try:
-        told = path.lstat() if artifact.skipped else path.stat()
-        # A pipe may never answer, and a link may lead out of the results.
-        if not artifact.skipped and stat.S_ISREG(told.st_mode):
-            with path.open("rb") as file:
-                begins = hashlib.sha256(file.read(BEGINNING_BYTES)).hexdigest()
+        if artifact.skipped or not stat.S_ISREG(artifact.path.stat().st_mode):
+            return None
+        with artifact.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
-        return Stamp(-1, "", time.time_ns())
-    return Stamp(told.st_size, begins, max(told.st_mtime_ns, told.st_ctime_ns))
+        return None
 
 
 def _code() -> str:
     """The program itself: what it makes of a file may change with any of its own."""
     folders = (Path(pipeline.__file__).parent, SQL_DIR, data_folder("report_templates"))
-    return _key(
+    return _digest(
         [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
         for folder in folders
         for path in sorted(folder.rglob("*"))
@@ -174,5 +158,5 @@ def _code() -> str:
     )
 
 
-def _key(values: Iterable[object]) -> str:
+def _digest(values: Iterable[object]) -> str:
     return hashlib.sha256(json.dumps(list(values), default=str).encode()).hexdigest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import resource
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -29,10 +30,36 @@ class UsageError(BladeError):
     exit_code = 2
 
 
+class TimeLimitError(UsageError):
+    """The query took longer than it may."""
+
+
+class MemoryLimitError(UsageError):
+    """The query needs more memory than it may take."""
+
+
 class InputError(BladeError):
     """The input cannot be used: absent, empty, unreadable, or without rollouts."""
 
     exit_code = 3
+
+
+def address_space_limit() -> int | None:
+    """How many bytes of addresses this process may use, where `ulimit -v` says so."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def memory_error(*, is_refused: bool) -> MemoryLimitError:
+    """What to say of a query that ran out of memory; `is_refused` where the system gave none."""
+    limit = address_space_limit()
+    if is_refused and limit is not None:
+        message = f"memory ran out: the shell allows this process {limit >> 20:,} MB of it."
+        return MemoryLimitError(message, hint="Allow more with: ulimit -v unlimited")
+    return MemoryLimitError(
+        "the query needs more memory than it may take.",
+        hint="Ask for less, or allow more with --memory-limit.",
+    )
 
 
 def resolved(what: str, name: str, known: Sequence[str], *, within: str = "") -> str:

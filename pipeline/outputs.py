@@ -1,9 +1,10 @@
 """Files of one folder that change together, and one command at a time that changes them.
 
-New files are written to `.blade/new`. Then a link takes the place of every old one: it leads
-through `.blade/now`, to the old files until one rename turns it to the new ones. At last the files
-take the place of the links. Killed anywhere, the folder shows all old files or all new ones; the
-next command tidies up.
+New files are written to `.blade/new`. Those that replace nothing are put in place first. A link
+takes the place of every other: it leads through `.blade/now`, to the old files until one rename
+turns it to the new ones. At last files take the place of the links, and stale files go. Killed
+anywhere, the folder shows all old files or all new ones, perhaps beside some that only the other
+output has, and no link leads nowhere; the next command tidies up.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from pipeline import files
 from pipeline.errors import InputError, UsageError
 from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
 
-ROOM, NEW, OLD, NOW = ".blade", "new", "old", "now"
+ROOM, NEW, OLD, NOW, LINK = ".blade", "new", "old", "now", "link"
+# All that a command puts there: a folder with anything else is someone's own.
+IN_ROOM = {NEW, OLD, NOW, LINK, "spill", "spool"}
 # Nothing else is ours to remove, even if a manifest lists it.
 OURS = re.compile(
     r"((runs|benchmarks)/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)"
@@ -41,7 +44,9 @@ def refuse_unusable(out: Path) -> None:
 
 
 def listed(out: Path) -> set[str]:
-    """What the manifest of an earlier analysis names as written, and is ours by its name."""
+    """The files that the manifest of this user's earlier analysis lists, and ours by name."""
+    if not files.is_own(out / MANIFEST_NAME):
+        return set()
     try:
         manifest = json.loads(files.content(out / MANIFEST_NAME))
         return {name for name in manifest["outputs"] if OURS.fullmatch(name)}
@@ -87,20 +92,16 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
 @contextmanager
 def replacing(path: Path, *, hint: str) -> Iterator[Path]:
     """A file beside one, renamed when it is whole: a reader sees the old one or the new one."""
-    beside = path.with_name(f".{path.name}.writing")
     try:
         # A device or a pipe is written to, never replaced.
         if path.exists() and not (path.is_file() or path.is_dir()):
             yield path
             return
-        yield beside
-        beside.replace(path)
+        with files.replacement(path) as beside:
+            yield beside
     except OSError as error:
         reason = files.reason_of(error)
         raise InputError(f"{path}: cannot be written ({reason}).", hint=hint) from error
-    finally:
-        with suppress(OSError):
-            beside.unlink()
 
 
 @contextmanager
@@ -126,96 +127,78 @@ def alone(folder: Path, by: str = "analysis") -> Iterator[None]:
 def _switch(out: Path, stale: Iterable[str]) -> None:
     """From the old files to the new ones, both whole, in one rename."""
     room = out / ROOM
-    names = _files(room / NEW)
+    names = files.below(room / NEW)
     for name in names:
         _refuse_unusable(out, out / name)
-    gone = {name for name in stale if (out / name).is_file() and not _is_linked(out, out / name)}
+    existing = {name for name in names if (out / name).is_file()}
+    gone = {name for name in stale if files.is_inside(out, name) and files.is_own(out / name)}
     gone -= names
-    _sync(room / NEW / name for name in names)
-    _sync(_listing(room / NEW, names))
+    files.sync(room / NEW / name for name in names)
+    files.sync(_listing(room / NEW, names))
     try:
-        for name in names | gone:
-            if (out / name).is_file():
-                (room / OLD / name).parent.mkdir(parents=True, exist_ok=True)
-                os.link(os.path.realpath(out / name), room / OLD / name)
+        for name in existing | gone:
+            (room / OLD / name).parent.mkdir(parents=True, exist_ok=True)
+            os.link(os.path.realpath(out / name), room / OLD / name)
         (room / NOW).symlink_to(OLD)
+        for name in sorted(names - existing):
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            _put(room, out / name, room / NEW / name)
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
         # One by one, then: each is whole, but a kill in between leaves some of each.
-        _take(out, room / NEW)
-        _remove(out, gone)
+        (room / NOW).unlink(missing_ok=True)
+        for name in sorted(names):
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (room / NEW / name).replace(out / name)
+        files.remove(out, gone)
         return
-    for name in sorted(names | gone):
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        up = "../" * name.count("/")
-        _point(out / name, f"{up}{ROOM}/{NOW}/{name}", by=room / "link")
-    _sync(_listing(out, names))
-    _point(room / NOW, NEW, by=room / "link")
-    _sync([room])
+    for name in sorted(existing):
+        _put(room, out / name, _way(name))
+    files.sync(_listing(out, names))
+    _put(room, room / NOW, NEW)
+    files.sync([room])
 
 
 def settle(out: Path) -> None:
-    """Files in the place of links, of those that these lead to; then the room is gone."""
+    """Put files in the place of links, those that these lead to, and remove the room."""
     room = out / ROOM
+    if room.is_symlink() or (room.exists() and not {p.name for p in room.iterdir()} <= IN_ROOM):
+        raise _in_the_way(room)
     now = room / NOW
-    if now.is_symlink() and (chosen := now.readlink()) in (Path(OLD), Path(NEW)):
-        _take(out, room / chosen)
-        # Links to what is in the other folder alone.
-        left = _files(room / OLD) | _files(room / NEW)
-        _remove(out, (name for name in left if (out / name).is_symlink()))
-        _sync(_listing(out, left))
+    if now.is_symlink() and (chosen := str(now.readlink())) in (OLD, NEW):
+        others = NEW if chosen == OLD else OLD
+        names, strange = files.below(room / chosen), files.below(room / others)
+        for name in sorted(names | strange):
+            if files.is_inside(out, name) and files.link_of(out / name) == _way(name):
+                if name in names:
+                    _put(room, out / name, room / chosen / name)
+                else:
+                    (out / name).unlink()
+        # What belongs to the other output alone, and the folders made for it.
+        strange = {name for name in strange if _is_same(out / name, room / others / name)}
+        files.remove(out, strange)
+        files.sync(_listing(out, names | strange))
         now.unlink()
     shutil.rmtree(room, ignore_errors=True)
 
 
-def _take(out: Path, folder: Path) -> None:
-    """Move all files of a folder into their places."""
-    for name in sorted(_files(folder)):
-        _refuse_unusable(out, out / name)
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).replace(out / name)
-
-
-def _remove(out: Path, names: Iterable[str]) -> None:
-    """Files below `out`, and the folder of a run when that is empty; nothing else."""
-    for name in sorted(names):
-        path = out / name
-        if path.is_dir() or _is_linked(out, path):
-            continue
-        path.unlink(missing_ok=True)
-        if path.parent != out and not any(path.parent.iterdir()):
-            path.parent.rmdir()
-
-
-def _point(path: Path, target: str, *, by: Path) -> None:
+def _put(room: Path, path: Path, source: Path | str) -> None:
+    """A second name of a file, or a link to where a text says; the first name stays for readers."""
+    by = room / LINK
     by.unlink(missing_ok=True)
-    by.symlink_to(target)
+    by.symlink_to(source) if isinstance(source, str) else os.link(source, by)
     by.replace(path)
 
 
-def _sync(paths: Iterable[Path]) -> None:
-    """Have on the disk what was written of files, and of what folders list."""
-    for path in paths:
-        opened = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        except OSError as error:
-            # Not every file system does this for folders.
-            if error.errno != errno.EINVAL:
-                raise
-        finally:
-            os.close(opened)
+def _way(name: str) -> str:
+    """Where the link that takes the place of a file leads."""
+    return f"{'../' * name.count('/')}{ROOM}/{NOW}/{name}"
 
 
-def _files(folder: Path) -> set[str]:
-    """The names of the files below a folder; links are not followed."""
-    return {
-        Path(place, name).relative_to(folder).as_posix()
-        for place, _, names in os.walk(folder)
-        for name in names
-        if not folder.is_symlink()
-    }
+def _is_same(path: Path, other: Path) -> bool:
+    """Whether both are one file, or the first is absent."""
+    return not path.exists() or path.samefile(other)
 
 
 def _refuse_unusable(out: Path, path: Path) -> None:
@@ -235,10 +218,6 @@ def _listing(out: Path, names: Iterable[str]) -> set[Path]:
     """The folders in which these names stand."""
     folders = {folder for name in names for folder in _folders(out, out / name)}
     return {out, *(folder for folder in folders if folder.is_dir())}
-
-
-def _is_linked(out: Path, path: Path) -> bool:
-    return any(folder.is_symlink() for folder in _folders(out, path))
 
 
 def _folders(out: Path, path: Path) -> list[Path]:

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
+from pipeline import files
 from pipeline.errors import InputError, UsageError
-from pipeline.files import reason_of
 
 CACHE_NAME = ".blade_cache"
 INDEX_NAME = ".index.json"
@@ -28,7 +28,7 @@ def local(
     found: list[Path] = []
     for name in names:
         if "://" in name:
-            found.append(_copied(name, out / CACHE_NAME, note))
+            found.append(_copied(name, out, note))
         elif has_magic(name) and not os.path.lexists(name):
             matched = sorted(glob(name, recursive=True))  # noqa: PTH207 (also absolute ones)
             if not matched:
@@ -39,13 +39,20 @@ def local(
     return tuple(found)
 
 
-def kept(*folders: Path) -> str:
-    """How much is kept in folders to be faster next time."""
-    files = (file for folder in folders for file in folder.rglob("*") if file.is_file())
-    return f"{sum(file.lstat().st_size for file in files) / 1e6:,.1f} MB"
+def n_bytes(folder: Path) -> int:
+    """How much is kept in a folder to be faster next time."""
+    return sum((folder / name).lstat().st_size for name in files.below(folder))
 
 
-def _copied(url: str, cache: Path, note: Callable[[str], None]) -> Path:
+def copies(out: Path) -> set[str]:
+    """The files of all copies in an output, as their indexes list them, and these themselves."""
+    cache = out / CACHE_NAME
+    indexes = {name for name in files.below(cache) if PurePosixPath(name).match(f"*/{INDEX_NAME}")}
+    places = [f"{CACHE_NAME}/{PurePosixPath(name).parent}" for name in indexes]
+    return {f"{place}/{name}" for place in places for name in (*_index(out / place), INDEX_NAME)}
+
+
+def _copied(url: str, out: Path, note: Callable[[str], None]) -> Path:
     """A folder of what lies below a URL, or a file; of an earlier copy what has not changed."""
     try:
         fsspec: Any = importlib.import_module("fsspec")
@@ -62,25 +69,34 @@ def _copied(url: str, cache: Path, note: Callable[[str], None]) -> Path:
     if not listed:
         raise InputError(f"{shown}: nothing is there.", hint="Check the address.")
     base = top.rstrip("/") if not has_magic(top) else top[: _magic_at(top)].rpartition("/")[0]
-    folder = cache / hashlib.sha256(url.encode()).hexdigest()[:16]
+    place = f"{CACHE_NAME}/{hashlib.sha256(url.encode()).hexdigest()[:16]}"
+    folder = out / place
     is_file = list(listed) == [base]
-    target = folder / (PurePosixPath(base).name or "results")
+    title = PurePosixPath(base).name or "results"
+    _refuse_links(out, f"{place}/{title}")
     index = _index(folder)
-    kept: dict[str, str] = {}
+    marks: dict[str, str] = {}
     for path, info in listed.items():
         below = PurePosixPath(path[len(base) :].lstrip("/"))
         if ".." in below.parts:
             continue
-        copy = target if is_file else target / below
+        name = title if is_file else str(title / below)
         mark = _mark(info)
-        if index.get(str(below)) != mark or not copy.is_file():
-            note(f"fetching {shown}: {below if below.name else copy.name}")
-            _fetch(store, path, copy, shown)
-        kept[str(below)] = mark
-    for gone in index.keys() - kept.keys():
-        (target / gone).unlink(missing_ok=True)
-    (folder / INDEX_NAME).write_text(json.dumps(kept), encoding="utf-8")
-    return target
+        if index.get(name) != mark or not files.is_own(folder / name):
+            note(f"fetching {shown}: {below if below.name else title}")
+            _refuse_links(out, f"{place}/{name}")
+            _fetch(store, path, folder / name, shown)
+        marks[name] = mark
+    files.remove(folder, index.keys() - marks.keys())
+    with files.replacement(folder / INDEX_NAME) as beside:
+        beside.write_text(json.dumps(marks), encoding="utf-8")
+    return folder / title
+
+
+def _refuse_links(out: Path, name: str) -> None:
+    if not files.is_inside(out, name):
+        hint = "Remove the link, or choose another folder with --out."
+        raise InputError(f"{out / name}: a link on the way leads elsewhere.", hint=hint)
 
 
 def _files(store: Any, top: str) -> dict[str, Any]:
@@ -94,15 +110,12 @@ def _files(store: Any, top: str) -> dict[str, Any]:
 
 
 def _fetch(store: Any, path: str, copy: Path, shown: str) -> None:
-    beside = copy.with_name(f".{copy.name}.fetching")
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
-        store.get_file(path, str(beside))
-        beside.replace(copy)
+        with files.replacement(copy) as beside:
+            store.get_file(path, str(beside))
     except Exception as error:
         raise InputError(f"{shown}: cannot be fetched ({_reason(error)}).") from error
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _mark(info: Any) -> str:
@@ -113,11 +126,15 @@ def _mark(info: Any) -> str:
 
 
 def _index(folder: Path) -> dict[str, str]:
-    try:
-        read = json.loads((folder / INDEX_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    """The files that this user's earlier call copied; nothing where one name leads elsewhere."""
+    if not files.is_own(folder / INDEX_NAME):
         return {}
-    return read if isinstance(read, dict) else {}
+    try:
+        read = json.loads(files.content(folder / INDEX_NAME))
+    except (files.UnreadableError, ValueError, RecursionError):
+        return {}
+    is_usable = isinstance(read, dict) and all(files.is_inside(folder, name) for name in read)
+    return read if is_usable else {}
 
 
 def _magic_at(pattern: str) -> int:
@@ -131,4 +148,4 @@ def _public(url: str) -> str:
 
 
 def _reason(error: Exception) -> str:
-    return reason_of(error) if isinstance(error, OSError) else type(error).__name__
+    return files.reason_of(error) if isinstance(error, OSError) else type(error).__name__

@@ -15,11 +15,9 @@ import pyarrow as pa
 
 from pipeline import analysis, earlier, engines, outputs, profile, provenance, report, warehouse
 from pipeline.artifact import Artifact
-from pipeline.earlier import Left, Origin
-from pipeline.errors import InputError
+from pipeline.earlier import Inputs
+from pipeline.errors import InputError, address_space_limit, memory_error
 from pipeline.ingest import discover, load
-from pipeline.ingest.load import kept
-from pipeline.ingest.load.kept import Held
 from pipeline.ingest.load.records import Read
 from pipeline.profile import Profile
 from pipeline.relation import Relation
@@ -111,13 +109,14 @@ def _analyzed(
     )
     chosen = _profile(settings)
     outputs.refuse_unusable(settings.out)
-    made = None if wanted else earlier.origin(found, chosen, settings)
-    left = earlier.left_in(settings.out) if made and settings.is_kept else None
-    if made and left and not settings.is_rehashed and left.stands(made, has_pages=has_pages):
-        if has_pages:
-            progress.note("nothing has changed since the last analysis (--no-cache makes it anew)")
-        return Analysis(settings.out, _notices(settings.out / WAREHOUSE_NAME))
-    build = partial(_build, found, chosen, made, left, progress, wanted, has_pages=has_pages)
+    inputs = None
+    if settings.use_cache and not wanted:
+        inputs = earlier.inputs(found, chosen, settings, has_pages=has_pages)
+        if earlier.is_current(settings.out, inputs, by_content=settings.by_content):
+            if has_pages:
+                progress.note("nothing has changed since the last analysis (--no-cache rebuilds)")
+            return Analysis(settings.out, _notices(settings.out / WAREHOUSE_NAME))
+    build = partial(_build, found, chosen, inputs, progress, wanted, has_pages=has_pages)
     try:
         return build(settings)
     except duckdb.OutOfMemoryException:
@@ -126,6 +125,8 @@ def _analyzed(
     try:
         return build(alone)
     except duckdb.OutOfMemoryException as error:
+        if address_space_limit() is not None:
+            raise memory_error(is_refused=True) from error
         limit = settings.memory_limit or warehouse.half_of_memory()
         raise InputError(
             f"a row is too long to be read in {limit} of memory.",
@@ -183,8 +184,7 @@ def _profile(settings: Settings) -> Profile:
 def _build(
     found: list[Artifact],
     chosen: Profile,
-    made: Origin | None,
-    left: Left | None,
+    inputs: Inputs | None,
     progress: Progress,
     wanted: Sequence[str],
     settings: Settings,
@@ -193,15 +193,9 @@ def _build(
 ) -> Analysis:
     """Load, build the relations, check them, render; then put the new output in place."""
     with outputs.replaced(settings.out, note=progress.note) as beside:
-        held = None
-        if made and left and _n_bytes(found) >= SMALL_BYTES:
-            earlier_lines = left.lines(made, is_rehashed=settings.is_rehashed)
-            held = kept.kept(earlier_lines, found) if earlier_lines else None
-        with _building(beside / WAREHOUSE_NAME, found, held, settings) as db:
+        with _building(beside / WAREHOUSE_NAME, found, settings) as db:
             spool = beside.with_name("spool")
-            _fill(db, found, chosen, held, settings, progress, wanted=wanted, spool=spool)
-            if made:
-                earlier.write(db, made)
+            _fill(db, found, chosen, settings, progress, wanted=wanted, spool=spool)
             if has_pages:
                 progress.stage("checking them")
             warnings = [] if wanted else warehouse.run_checks(db)
@@ -210,10 +204,12 @@ def _build(
                 progress.stage("writing the report")
                 outputs.write(beside, _texts(db, chosen, settings))
             warehouse.order_views(db, SQL_DIR)
-        if made and settings.is_kept and not has_pages:
+            hashes = db.execute("select sha256 from raw.files order by file_no").fetchall()
+        if inputs and not has_pages:
             warehouse.store_views(beside / WAREHOUSE_NAME)
-        if made:
-            earlier.date(beside, made)
+        new_files = earlier.written(beside)
+    if inputs:
+        earlier.remember(settings.out, inputs, new_files, [sha256 for (sha256,) in hashes])
     return Analysis(settings.out, tuple(warnings))
 
 
@@ -235,10 +231,9 @@ def _notices(path: Path) -> tuple[Notice, ...]:
 
 
 def _building(
-    path: Path, found: list[Artifact], held: Held | None, settings: Settings
+    path: Path, found: list[Artifact], settings: Settings
 ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
     is_small = _n_bytes(found) < SMALL_BYTES
-    is_begun = held and held.is_in_place and held.block_size == warehouse.LARGE_BLOCK
     # Of small files handing rows around takes longer than working on them.
     threads = settings.threads or (1 if is_small else None)
     return warehouse.build(
@@ -246,7 +241,6 @@ def _building(
         memory_limit=settings.memory_limit,
         threads=threads,
         is_small=is_small,
-        begun=held.warehouse if held and is_begun else None,
     )
 
 
@@ -254,7 +248,6 @@ def _fill(
     db: duckdb.DuckDBPyConnection,
     found: list[Artifact],
     chosen: Profile,
-    held: Held | None,
     settings: Settings,
     progress: Progress,
     *,
@@ -267,7 +260,7 @@ def _fill(
     progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
     read = _letting_go(db, settings, progress.read)
     engine = engines.engine(settings.engine, jobs=settings.threads, address=settings.address)
-    load.artifacts(db, found, settings, read=read, spool=spool, held=held, engine=engine)
+    load.artifacts(db, found, settings, read=read, spool=spool, engine=engine)
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)

@@ -1,13 +1,14 @@
-"""An analysis once more: what has not changed is not read, and nothing shows it."""
+"""An analysis once more: an output that still describes its inputs is not made again."""
 
 from __future__ import annotations
 
 import json
-import random
+import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,220 +16,312 @@ from unittest import mock
 import duckdb
 import pytest
 
+from pipeline import earlier
 from pipeline import run as flow
-from pipeline import warehouse
-from pipeline.artifact import Artifact
-from pipeline.earlier import Stamp
-from pipeline.ingest import discover, formats, load
-from pipeline.ingest.formats import harbor
-from pipeline.ingest.load import kept, lines
-from pipeline.ingest.load.kept import Earlier
+from pipeline.ingest import discover
+from pipeline.ingest.load import lines
+from pipeline.profile import Profile
 from pipeline.run import Progress, run
-from pipeline.settings import SQL_DIR, Settings
-from tests import test_formats_harbor
+from pipeline.settings import Settings
 from tests.lean import LOADED, only
 from tests.results import BLADE, rollout, write
-from tests.test_determinism import contents, texts
 
-# Whole analyses, several each.
-pytestmark = pytest.mark.slow
-
-KEEPS_ALL = mock.patch.object(flow, "SMALL_BYTES", 0)
-STEPS = 16
-NAMES = ("a_rollouts.jsonl", "b_rollouts.jsonl", "c_rollouts.jsonl")
+NAME = "a_rollouts.jsonl"
+# Longer than the clock's step that is allowed for.
+STEP_SECONDS = 0.06
 
 
-def rows(n_rows: int, *, first: int = 0, reward: float = 1.0) -> list[bytes]:
-    """Whole lines."""
-    made = (
-        rollout(task, 0, reward=reward, note=f"n{task}") for task in range(first, first + n_rows)
+def rows(n_rows: int, *, last: float = 1.0) -> bytes:
+    """Whole lines. Of another last reward, they have the same length and begin alike."""
+    rewards = [1.0] * (n_rows - 1) + [last]
+    made = (rollout(task, 0, reward=reward, note="n") for task, reward in enumerate(rewards))
+    return b"".join(json.dumps(row).encode() + b"\n" for row in made)
+
+
+PASSES, FAILS = rows(40), rows(40, last=0.0)
+N_PASSES, N_FAILS = 40, 39
+
+
+def analyzed(settings: Settings) -> None:
+    """A whole analysis, of few relations."""
+    with only(*LOADED):
+        run(settings)
+
+
+def rewards(out: Path) -> float:
+    """The sum of all rewards in an output."""
+    with duckdb.connect(str(out / "warehouse.duckdb"), read_only=True) as db:
+        return db.sql("select sum(reward) from rollouts").fetchall()[0][0]
+
+
+# An analysis, a change of the file system, and the next analysis into the same output.
+Case = tuple[Settings, Callable[[], object], Settings]
+
+
+def two_folders(folder: Path) -> tuple[Path, Path]:
+    """Results in which all passes, and others that look the same."""
+    first = write(folder / "a" / "results", {NAME: PASSES})
+    return first, write(folder / "b" / "results", {NAME: FAILS})
+
+
+def another_folder(folder: Path) -> Case:
+    """Two folders, one after the other."""
+    first, second = two_folders(folder)
+    out = folder / "out"
+    return Settings((first,), out), lambda: None, Settings((second,), out)
+
+
+def another_named_run(folder: Path) -> Case:
+    """The same name for another file."""
+    first, second = two_folders(folder)
+    named = Settings((), folder / "out", run_names=(("base", first / NAME),))
+    return named, lambda: None, replace(named, run_names=(("base", second / NAME),))
+
+
+def exchanged_folders(folder: Path) -> Case:
+    """`mv` puts another run in the place of the first."""
+    first, second = two_folders(folder)
+    settings = Settings((folder / "a",), folder / "out")
+
+    def exchange() -> None:
+        first.rename(folder / "aside")
+        second.rename(first)
+
+    return settings, exchange, settings
+
+
+def retargeted_link(folder: Path) -> Case:
+    """A link out of the results leads to another file."""
+    first, second = two_folders(folder)
+    link = write(folder / "linked", {"notes.md": "one run"}) / NAME
+    link.symlink_to(first / NAME)
+    settings = Settings((link.parent,), folder / "out", follow_links=True)
+
+    def retarget() -> None:
+        link.unlink()
+        link.symlink_to(second / NAME)
+
+    return settings, retarget, settings
+
+
+def rewritten_in_place(folder: Path) -> Case:
+    """Another content, and the time that the file had before."""
+    first, _ = two_folders(folder)
+    path, settings = first / NAME, Settings((first,), folder / "out")
+
+    def rewrite() -> None:
+        before = path.stat()
+        path.write_bytes(FAILS)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    return settings, rewrite, settings
+
+
+CASES = [
+    another_folder,
+    another_named_run,
+    exchanged_folders,
+    retargeted_link,
+    rewritten_in_place,
+]
+
+
+def inputs(settings: Settings) -> earlier.Inputs:
+    """What an analysis would be made from."""
+    artifacts = discover.artifacts(
+        settings.results, run_names=settings.run_names, follow_links=settings.follow_links
     )
-    return [json.dumps(row).encode() + b"\n" for row in made]
+    return earlier.inputs(artifacts, Profile(), settings, has_pages=True)
 
 
-def told(settings: Settings, *, older: Any = None) -> tuple[list[str], int]:
-    """What an analysis said on its way, and how many bytes of lines it read."""
-    said: list[str] = []
-    n_read = 0
-
-    def read(n_bytes: int, _all: int) -> None:
-        nonlocal n_read
-        n_read += n_bytes
-
-    # No file is too young to be trusted: the changes of a test follow each other at once.
-    older = older or (lambda stamp, than: stamp.changed_ns < than)
-    with mock.patch.object(Stamp, "is_older", older), only(*LOADED):
-        run(settings, progress=Progress(stage=said.append, read=read, note=said.append))
-    return said, n_read
+@pytest.mark.parametrize("case", CASES)
+def test_what_looks_the_same_is_not_the_same(tmp_path: Path, case: Callable[[Path], Case]) -> None:
+    """Other files with equal names, sizes, beginnings and older times are no proof."""
+    first, change, second = case(tmp_path)
+    time.sleep(STEP_SECONDS)
+    write(first.out, {"report.md": "40 of 40"})
+    before = inputs(first)
+    earlier.remember(first.out, before, earlier.written(first.out), ["hash"])
+    assert earlier.is_current(first.out, inputs(first), by_content=False)
+    change()
+    assert not earlier.is_current(second.out, inputs(second), by_content=False)
 
 
-def edited(results: Path, chance: random.Random) -> str:
-    """One change of a folder that grows, is mended, or loses a file."""
-    path = results / chance.choice(NAMES)
-    change = chance.choice(["append", "half", "rewrite", "remove", "touch", "cut", "blank", "none"])
-    was = path.read_bytes() if path.exists() else b""
-    n_rows = was.count(b"\n")
-    match change:
-        case "append":
-            path.write_bytes(was + b"".join(rows(2, first=n_rows)))
-        case "half":
-            path.write_bytes(was + rows(1, first=n_rows)[0][: chance.randint(1, 60)])
-        case "rewrite":
-            path.write_bytes(b"".join(rows(n_rows or 1, reward=chance.choice([0.0, 1.0]))))
-        case "remove" if path.name != NAMES[0]:
-            path.unlink(missing_ok=True)
-        case "touch" if path.exists():
-            path.touch()
-        case "cut":
-            path.write_bytes(was[: chance.randint(0, len(was))] or rows(1)[0])
-        case "blank":
-            path.write_bytes(was + chance.choice([b"\n", b"  \n", b"  ", b"\r\n", b"{]\n"]))
-    return f"{change} {path.name}"
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_what_looks_the_same_is_read(tmp_path: Path, case: Callable[[Path], Case]) -> None:
+    """Other files with equal names, sizes, beginnings and older times have their own figures."""
+    first, change, second = case(tmp_path)
+    time.sleep(STEP_SECONDS)
+    analyzed(first)
+    assert rewards(first.out) == N_PASSES
+    change()
+    analyzed(second)
+    assert rewards(second.out) == N_FAILS
 
 
-def loaded(results: Path, path: Path, earlier: Earlier | None, *, is_growing: bool) -> set[str]:
-    """All that was read, in a warehouse of raw tables; the names of files that lend their lines."""
-    settings = Settings((results,), path.parent, is_growing=is_growing)
-    found = discover.artifacts((results,))
-    held = kept.kept(earlier, found) if earlier else None
-    begun = held.warehouse if held and held.is_in_place else None
-    with warehouse.build(path, threads=1, begun=begun) as db:
-        warehouse.create_macros(db, SQL_DIR)
-        load.artifacts(db, found, settings, spool=path.parent / "spool", held=held)
-    return {found[file_no].name for file_no in held.files} if held else set()
+def noted(settings: Settings) -> list[str]:
+    """The stages and notes of an analysis that trusts files which were written a moment ago."""
+    notes: list[str] = []
+    with mock.patch.multiple(earlier, FINE_STEP=0, COARSE_STEP=0), only(*LOADED):
+        run(settings, progress=Progress(stage=notes.append, note=notes.append))
+    return notes
 
 
-def raw(path: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Every raw table, sorted."""
-    with duckdb.connect(str(path), read_only=True) as db:
-        names = db.sql("select table_name from duckdb_tables() where schema_name = 'raw'")
-        return {
-            name: db.sql(f"from raw.{name} order by all").fetchall() for (name,) in names.fetchall()
-        }
+def is_rebuilt(notes: list[str]) -> bool:
+    """Whether relations were made."""
+    assert notes[-1].startswith("nothing has changed") != ("checking them" in notes)
+    return "checking them" in notes
 
 
-def test_edits_leave_what_a_fresh_reading_finds(tmp_path: Path) -> None:
-    """Whatever happens to the files between two readings: the same rows, rejects and tallies."""
-    chance = random.Random(3)
-    results = write(tmp_path / "results", {name: b"".join(rows(3)) for name in NAMES})
-    then, now, fresh = (tmp_path / f"{name}.duckdb" for name in ("then", "now", "fresh"))
-    loaded(results, then, None, is_growing=False)
-    done, n_lent = [], 0
-    for _ in range(STEPS):
-        before = {path.name: path.read_bytes() for path in results.iterdir()}
-        done.append(edited(results, chance))
-        after = {path.name: path.read_bytes() for path in results.iterdir()}
-        same = {name for name, content in after.items() if before.get(name) == content}
-        is_growing = chance.random() < 0.3
-        earlier = Earlier(then, frozenset(same) if chance.random() < 0.5 else frozenset())
-        n_lent += len(loaded(results, now, earlier, is_growing=is_growing))
-        loaded(results, fresh, None, is_growing=is_growing)
-        assert raw(now) == raw(fresh), f"after {done}, growing: {is_growing}"
-        now.replace(then)
-        fresh.unlink()
-    assert n_lent > STEPS, n_lent
-
-
-def test_a_folder_that_grows_is_analyzed_as_a_fresh_one(tmp_path: Path) -> None:
-    """Files that grow, come and go: each relation and each byte is what it would be."""
-    results = write(tmp_path / "results", {name: b"".join(rows(3)) for name in NAMES})
-    out, fresh = tmp_path / "out", tmp_path / "fresh"
-    with KEEPS_ALL:
-        run(Settings((results,), out))
-        (results / NAMES[0]).unlink()
-        with (results / NAMES[1]).open("ab") as file:
-            file.write(rows(1, first=3)[0] + b"{]\n")
-        write(results, {"d_rollouts.jsonl": b"".join(rows(3, reward=0.0))})
-        run(Settings((results,), out))
-    run(Settings((results,), fresh))
-    assert contents(out) == contents(fresh)
-    assert texts(out) == texts(fresh)
-
-
+@pytest.mark.slow
 def test_nothing_changed_nothing_is_made(tmp_path: Path) -> None:
-    """The output stands, and says so; touched, or asked for, it is made anew."""
-    results = write(tmp_path / "results", {NAMES[0]: b"".join(rows(2))})
+    """The output stays as it is; touched, asked for, or of other settings, it is made again."""
+    results = write(tmp_path / "results", {NAME: rows(2)})
     out = tmp_path / "out"
-    told(Settings((results,), out))
+    plain = Settings((results,), out)
+    assert is_rebuilt(noted(plain))
     before = {path: path.stat().st_ino for path in out.rglob("*")}
-    said, n_read = told(Settings((results,), out))
-    assert said[-1].startswith("nothing has changed") and n_read == 0
+    assert not is_rebuilt(noted(plain))
     assert {path: path.stat().st_ino for path in out.rglob("*")} == before
     (out / ".blade").mkdir()
-    said, _ = told(Settings((results,), out))
-    assert "removed what a killed analysis left: .blade" in said
+    notes = noted(plain)
+    assert is_rebuilt(notes) and "removed what a killed analysis left: .blade" in notes
     (out / "manifest.json").write_text("{}")
-    for how in ({}, {"is_kept": False}, {"benchmark": "other"}, {"is_rehashed": True}):
-        said, _ = told(Settings((results,), out, **how))
-        assert "checking them" in said, how
+    assert is_rebuilt(noted(plain))
+    for how in ({"use_cache": False}, {"benchmark": "other"}):
+        assert is_rebuilt(noted(Settings((results,), out, **how))), how
 
 
-def test_only_new_lines_are_read(tmp_path: Path) -> None:
-    """Of a file that grew its end, of the others nothing; a half-written line is read again."""
-    files = {NAMES[0]: b"".join(rows(50)), NAMES[1]: b"".join(rows(50))}
-    results = write(tmp_path / "results", files)
+@pytest.mark.slow
+def test_a_grown_file_is_read_whole(tmp_path: Path) -> None:
+    """The output describes a file that grew, a new one, and none that is gone."""
+    results = write(tmp_path / "results", {NAME: rows(2), "b_rollouts.jsonl": rows(3)})
     out = tmp_path / "out"
-    with KEEPS_ALL:
-        _, first = told(Settings((results,), out))
-        with (results / NAMES[0]).open("ab") as file:
-            file.write(rows(1, first=50)[0] + b'{"half')
-        _, again = told(Settings((results,), out))
-        assert 0 < again < first / 20
-        with (results / NAMES[0]).open("ab") as file:
-            file.write(b'": 1}\n')
-        _, last = told(Settings((results,), out))
-        assert 0 < last < again
+    noted(Settings((results,), out))
+    with (results / NAME).open("ab") as file:
+        file.write(json.dumps(rollout(2, 0)).encode() + b"\n")
+    assert is_rebuilt(noted(Settings((results,), out)))
+    assert rewards(out) == 6
+    (results / "b_rollouts.jsonl").rename(results / "c_rollouts.jsonl")
+    write(results, {"d_rollouts.jsonl": rows(4)})
+    assert is_rebuilt(noted(Settings((results,), out)))
+    assert rewards(out) == 10
 
 
-def test_trials_of_another_harness_are_read_once(tmp_path: Path) -> None:
-    """What changed itself, or in a file that is read with it, is read again; the others are not."""
-    results = write(tmp_path / "results", test_formats_harbor.files())
-    trials = results / "jobs" / "j"
-    out, fresh = tmp_path / "out", tmp_path / "fresh"
-    read: list[str] = []
-    told_by = harbor.read
+@pytest.mark.slow
+def test_a_file_that_was_just_written_is_read_again(tmp_path: Path) -> None:
+    """Within a step of the clock it may have changed once more; its content proves that it is not.
 
-    def noted(artifact: Artifact) -> Iterator[formats.Reading]:
-        read.append(artifact.name)
-        return told_by(artifact)
-
-    with KEEPS_ALL, mock.patch.object(harbor, "read", noted):
-        told(Settings((results,), out))
-        n_all = len(read)
-        read.clear()
-        changed = trials / "t1__aaaaaaa" / "agent" / "trajectory.json"
-        changed.write_text(changed.read_text().replace("Look.", "Looked."))
-        shutil.rmtree(trials / "t2__ddddddd")
-        row = test_formats_harbor.trial("t4", "t4__ggggggg", 1)
-        write(results, {"jobs/j/t4__ggggggg/result.json": json.dumps(row)})
-        told(Settings((results,), out))
-    # The job is read together with its trials, of which one is gone.
-    job = {"config.json", "result.json"}
-    assert {name.split("/")[2] for name in read} == job | {"t1__aaaaaaa", "t4__ggggggg"}
-    assert n_all > 2 * len(read) - len(job)
-    told(Settings((results,), fresh))
-    assert raw(out / "warehouse.duckdb") == raw(fresh / "warehouse.duckdb")
-
-
-def test_a_file_of_the_same_size_and_time_is_told_by_its_bytes(tmp_path: Path) -> None:
-    """`rehash` finds what neither its size, its beginning nor its times tell."""
-    results = write(tmp_path / "results", {NAMES[0]: b"".join(rows(40))})
+    By content also a file that was copied over itself has not changed.
+    """
+    results = write(tmp_path / "results", {NAME: rows(2)})
     out = tmp_path / "out"
-    how = {"older": lambda *_: True}
-    with KEEPS_ALL:
-        told(Settings((results,), out), **how)
-        changed = b"".join([*rows(39), *rows(1, first=39, reward=0.0)])
-        (results / NAMES[0]).write_bytes(changed)
-        said, _ = told(Settings((results,), out), **how)
-        assert said[-1].startswith("nothing has changed")
-        _, n_read = told(Settings((results,), out, is_rehashed=True), **how)
-    assert n_read > len(changed) / 2
-    assert [row[0] for row in contents(out)["rollouts"]].count("a") == 40
+    long_step = mock.patch.multiple(earlier, FINE_STEP=10**12, COARSE_STEP=10**12)
+    notes: list[str] = []
+    progress = Progress(stage=notes.append, note=notes.append)
+    with long_step, only(*LOADED):
+        for by_content, expected in ((False, True), (False, True), (True, False)):
+            run(Settings((results,), out, by_content=by_content), progress=progress)
+            assert is_rebuilt(notes) == expected
+            notes.clear()
+    write(results, {NAME: rows(2)})
+    assert not is_rebuilt(noted(Settings((results,), out, by_content=True)))
+    write(results, {NAME: rows(2, last=0.0)})
+    assert is_rebuilt(noted(Settings((results,), out, by_content=True)))
+    assert rewards(out) == 1
+
+
+@pytest.mark.slow
+def test_an_input_that_changes_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+    """What was read is not known to be what the file holds afterwards."""
+    results = write(tmp_path / "results", {NAME: PASSES})
+    out = tmp_path / "out"
+    checks = flow.warehouse.run_checks
+
+    def changing(*given: Any) -> Any:
+        (results / NAME).write_bytes(FAILS)
+        return checks(*given)
+
+    with mock.patch.object(flow.warehouse, "run_checks", changing):
+        noted(Settings((results,), out))
+    assert is_rebuilt(noted(Settings((results,), out)))
+    assert rewards(out) == N_FAILS
+
+
+@pytest.mark.slow
+def test_an_output_of_somebody_else_is_not_believed(tmp_path: Path) -> None:
+    """Only the output that this user's analysis wrote there counts, not a copy of it."""
+    results = write(tmp_path / "results", {NAME: rows(2)})
+    noted(Settings((results,), tmp_path / "out"))
+    shutil.copytree(tmp_path / "out", tmp_path / "copy")
+    assert is_rebuilt(noted(Settings((results,), tmp_path / "copy")))
+    assert not is_rebuilt(noted(Settings((results,), tmp_path / "out")))
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "copy").rename(tmp_path / "out")
+    assert is_rebuilt(noted(Settings((results,), tmp_path / "out")))
+
+
+# What is planted in an earlier warehouse, and whether the results grow before the next analysis.
+CRAFTED = {
+    "a quote in a name": (
+        """create table raw."events""; copy (select 1) to '{written}'; --" as select 1""",
+        True,
+    ),
+    "a view of a file": (
+        """
+        drop table raw.rejects;
+        create view raw.rejects as
+            select 1::bigint as record_id, 'r' as reason, content as snippet
+            from read_text('{secret}')
+        """,
+        True,
+    ),
+    "a view for a table": (
+        """
+        drop table raw.notices;
+        create view raw.notices as
+            select error('planted') as no, 'c' as check_name, 's' as subject, 'm' as message,
+                'h' as hint
+        """,
+        False,
+    ),
+    "a macro for a function": ("create macro json_keys(x) as error('planted')", True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("crafted", "is_growing"), CRAFTED.values(), ids=CRAFTED)
+def test_a_crafted_warehouse_is_not_read(tmp_path: Path, crafted: str, is_growing: bool) -> None:
+    """Whatever an earlier warehouse holds, nothing of it runs, or gets into the new one."""
+    results = write(tmp_path / "results", {NAME: rows(2)})
+    out, written = tmp_path / "out", tmp_path / "written"
+    secret = tmp_path / "secret"
+    secret.write_text("S3CRET")
+    time.sleep(STEP_SECONDS)
+    with mock.patch.object(flow, "SMALL_BYTES", 0):
+        analyzed(Settings((results,), out))
+        path = out / "warehouse.duckdb"
+        state = path.stat()
+        with duckdb.connect(str(path)) as db:
+            db.execute(crafted.format(written=written, secret=secret))
+        os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+        write(results, {NAME: rows(3)} if is_growing else {})
+        try:
+            analyzed(Settings((results,), out))
+        finally:
+            assert not written.exists()
+    assert rewards(out) == 2 + is_growing
+    assert b"S3CRET" not in path.read_bytes()
+    with duckdb.connect(str(path), read_only=True) as db:
+        query = "select (select count(*) from raw.rejects), (select count(*) from raw.notices)"
+        ((n_rejects, _),) = db.sql(query).fetchall()
+    assert n_rejects == 0
 
 
 def test_a_growing_file_waits_for_its_last_line(tmp_path: Path) -> None:
     """Half of a line is no reject while its file grows; a whole one without its end is a row."""
-    whole = rows(2)
+    whole = rows(2).splitlines(keepends=True)
     for content, n_lines in ((whole[0] + whole[1][:-9], 1), (whole[0] + whole[1][:-1], 2)):
         path = tmp_path / "x.jsonl"
         path.write_bytes(content)
@@ -238,6 +331,7 @@ def test_a_growing_file_waits_for_its_last_line(tmp_path: Path) -> None:
         assert tally.n_lines == n_lines == sum(batch.num_rows for batch in found)
 
 
+@pytest.mark.slow
 def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
     """A run that still writes: its report follows, half of a line waits, SIGTERM ends it well."""
     results = write(tmp_path / "results", {"notes.md": "not begun"})
@@ -250,7 +344,7 @@ def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
         try:
             wait_for(lambda: "waiting: " in (tmp_path / "said").read_text())
             for n_rows, end in ((2, b'{"half'), (5, b"")):
-                (results / NAMES[0]).write_bytes(b"".join(rows(n_rows)) + end)
+                (results / NAME).write_bytes(rows(n_rows) + end)
                 wait_for(lambda n_rows=n_rows: counted(out) == (n_rows, 0))
         finally:
             running.terminate()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import signal
@@ -166,6 +167,38 @@ def test_slow_queries_are_ended(demo: Path) -> None:
         assert (await agent.ask("sql", query="select 1 as a"))["rows"] == [{"a": 1}]
 
     talk(demo, look, timeout=0.2)
+
+
+def test_a_slow_query_stops_no_other_tool(demo: Path) -> None:
+    """While one value is computed, other tools and other queries are answered."""
+    slow = "select levenshtein(repeat('a', 200000), repeat('b', 200000))"
+
+    async def look(agent: Agent) -> None:
+        done: list[str] = []
+
+        async def ask(name: str, tool: str, **arguments: Any) -> None:
+            result = await agent.client.call_tool(tool, arguments)
+            done.append(f"{name} {result.is_error}")
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(functools.partial(ask, "slow", "sql", query=slow))
+            await anyio.sleep(0.2)
+            group.start_soon(functools.partial(ask, "runs", "runs"))
+            group.start_soon(functools.partial(ask, "fast", "sql", query="select 1"))
+        assert sorted(done[:2]) == ["fast False", "runs False"] and done[2:] == ["slow True"]
+
+    talk(demo, look, timeout=6)
+
+
+def test_a_request_that_cannot_be_read_is_answered(demo: Path) -> None:
+    """Half of a surrogate pair is no text: an error with the request's number, and what follows."""
+    calls = messages(("sql", {"query": "select '\ud800'"}), ("sql", {"query": "select 1 as a"}))
+    assert "\\ud800" in calls
+    done = blade("mcp", "--warehouse", demo.parent, input=calls)
+    answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+    assert (done.code, done.stderr, sorted(answers)) == (0, "", [0, 1, 2])
+    assert "cannot be read" in answers[1]["error"]["message"]
+    assert answers[2]["result"]["structuredContent"]["rows"] == [{"a": 1}]
 
 
 def test_mistakes_are_messages(demo: Path) -> None:

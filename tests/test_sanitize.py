@@ -255,6 +255,17 @@ def test_keys_over_many_lines(tmp_path: Path) -> None:
     assert len((given / "b.jsonl").read_text().splitlines()) == 104
 
 
+def test_putty_keys_over_many_lines(tmp_path: Path) -> None:
+    """The private part of a PuTTY key goes whole though it lies across blocks of lines."""
+    head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 100\n"
+    key = head + "QUJDREVG\n" * 100 + "Private-MAC: 0a1b\n"
+    given = write(tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n"})
+    call("sanitize", given)
+    text = (given / "a.md").read_text()
+    assert "QUJD" not in text
+    assert len(text.splitlines()) == 60 + 3 + 100 + 1 + 1
+
+
 def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
     """A copy has no policy, and its log says what was cleared: a check of the copy is clean."""
     folder, out = tmp_path / "in", tmp_path / "out"
@@ -278,11 +289,34 @@ def test_names_that_tasks_ask_for(tmp_path: Path) -> None:
     }
     given = write(tmp_path / "in", {"a.jsonl": json.dumps(row) + "\n", "b.md": "git-server-2:2222"})
     told = json.loads(call("sanitize", given, "--check", "--json").stdout)
-    assert told["task_names"] == ["/home/mara/in.csv", "git-server-2:2222"]
+    assert told["task_names"] == ["/home/mara/in.csv", "git-server-2", "git-server-2:2222"]
     assert told["by_kind"] == {"endpoint": 1, "email": 2}
     write(given, {"sanitize.toml": 'task_names = "redact"\n'})
     told = json.loads(call("sanitize", given, "--check", "--json").stdout)
     assert told["by_kind"] == {"endpoint": 4, "path": 2, "email": 2}
+
+
+HOSTS = [
+    ("Log in to build.northwind.corp", "ssh build.northwind.corp"),
+    ("Open http://shop-web:8000/", "GET http://shop-web:8000/cart and shop-web:8000"),
+    ("The server is 10.1.2.3:22", "http://10.1.2.3/ and 10.1.2.3"),
+]
+
+
+@pytest.mark.parametrize(("asked", "output"), HOSTS)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_hosts_that_tasks_ask_for(tmp_path: Path, name: str, asked: str, output: str) -> None:
+    """A host of a prompt is data, in every address of it and in documents; other hosts go."""
+    rows = [{"input": asked, "output": f"{output} not gpu-node-07:29500"}]
+    content = {"samples": rows} if name == "a.json" else rows[0]
+    given = write(tmp_path / "in", {name: json.dumps(content) + "\n"})
+    call("sanitize", given, "--out", tmp_path / "out")
+    after = (tmp_path / "out" / name).read_text()
+    assert output in after
+    assert "gpu-node" not in after
+    write(given, {"sanitize.toml": 'task_names = "redact"\n'})
+    call("sanitize", given, "--out", tmp_path / "out")
+    assert output not in (tmp_path / "out" / name).read_text()
 
 
 def test_copies_are_made_again(tmp_path: Path) -> None:

@@ -144,8 +144,8 @@ def test_python_variables_are_not_relations(evil: Results) -> None:
 
 
 EVERYTHING = """
-    select task_id, agent, model, status, finish_reason, final_text, source_file, prompt, tool,
-        arguments, text, [text] as listed, map {'k': text} as mapped
+    select task_id, agent, model, rollouts.status, finish_reason, final_text, source_file, prompt,
+        tool, arguments, text, [text] as listed, map {'k': text} as mapped
     from rollouts
     join events using (run_id, task_id, rollout_index)
     join task_prompts using (run_id, task_id)

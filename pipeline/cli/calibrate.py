@@ -59,7 +59,8 @@ def calibrate(
     )
     if output_dir is not None:
         for name, reward in rewards.items():
-            files.write_json(output_dir / name / "reward.json", reward.as_json())
+            path = output_dir / name / "reward.json"
+            files.write_json(path, reward.as_json(), folder=output_dir)
         files.write_json(output_dir / "calibration_summary.json", summary)
     print_page("calibrate", json=summary if as_json else None, summary=summary)
     sys.exit(0 if summary["passed"] else 1)

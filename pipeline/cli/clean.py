@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import click
 
-from pipeline import outputs, remote
+from pipeline import files, outputs, remote, user_cache
 from pipeline.cli.options import DEFAULT_OUT
 from pipeline.errors import InputError
 from pipeline.text import neutral
@@ -16,10 +15,11 @@ from pipeline.text import neutral
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=DEFAULT_OUT)
 def clean(folder: Path) -> None:
-    """Remove what is kept in FOLDER, an output or a package, to be faster next time.
+    """Remove what is cached for FOLDER, an output or a package.
 
     Copies of results that lie elsewhere, the warehouse that `blade verify` made of a package, and
-    what a killed analysis left. Reports and the output's own warehouse stay.
+    what a killed analysis left. Reports and the output's own warehouse stay, and so does every file
+    that blade did not list as its own.
 
     \b
     Examples:
@@ -28,13 +28,17 @@ def clean(folder: Path) -> None:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder.", hint="Give the folder of an output.")
+    cache, room = folder / remote.CACHE_NAME, folder / outputs.ROOM
     with outputs.alone(folder):
-        found = [folder / name for name in (remote.CACHE_NAME, outputs.ROOM)]
-        kept = [path for path in found if path.is_dir()]
-        size = remote.kept(*kept)
-        for path in kept:
-            if path.name == outputs.ROOM:
-                outputs.settle(folder)
-            elif not path.is_symlink():
-                shutil.rmtree(path)
+        package = user_cache.entry(user_cache.PACKAGES, folder)
+        before = remote.n_bytes(cache) + remote.n_bytes(room)
+        before += remote.n_bytes(package) if package else 0
+        outputs.settle(folder)
+        if package:
+            user_cache.remove(package)
+        files.remove(folder, remote.copies(folder))
+        after = remote.n_bytes(cache)
+    size = f"{(before - after) / 1e6:,.1f} MB"
     click.echo(f"removed {size} from {neutral(str(folder))}")
+    if cache.is_dir():
+        click.echo(neutral(f"{cache}: files in it that blade did not list are left"), err=True)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from itertools import islice
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
 import click
-import duckdb
 
 from pipeline import files
-from pipeline.answers.queries import SCHEMA_QUERY, apart, fetched, in_time, objects, schema_query
+from pipeline.answers.queries import RELATIONS_QUERY, SCHEMA_QUERY, apart, objects, schema_query
 from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
 from pipeline.outputs import replacing
+from pipeline.query_worker import EVERYTHING, Answer, Bounds, ask
 from pipeline.text import json_text, neutral
-from pipeline.warehouse import Warehouse, open_warehouse
 
 FORMATS = ("table", "markdown", "csv", "json", "jsonl", "parquet")
 ENDINGS = {".md": "markdown", ".txt": "table"} | {f".{name}": name for name in FORMATS}
@@ -29,6 +30,8 @@ PROMPT_HELP = (
 )
 WORDS = ("exit", "quit", "help", "?")
 LONGEST_HISTORY = 1000
+# Runs a query on the warehouse, within the limits of the command.
+Ask = Callable[..., AbstractContextManager[Answer]]
 
 
 @click.command()
@@ -76,17 +79,17 @@ def sql(
     format_ = format_ or ENDINGS.get(out.suffix.lower() if out else "", "table")
     if format_ == "parquet" and out is None:
         raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
-    with open_warehouse(warehouse, memory_limit=memory_limit) as opened:
-        if schema:
-            listing = schema_query(opened, query)
-            if format_ == "table" and out is None:
-                _print_schema(opened, listing)
-            else:
-                _answer(opened, listing, format_, out, timeout)
-        elif query is None and file is None and sys.stdin.isatty():
-            _prompt(opened, warehouse, timeout)
+    run = partial(ask, warehouse, seconds=timeout, memory_limit=memory_limit)
+    if schema:
+        listing = SCHEMA_QUERY if query is None else schema_query(_relations(run), query)
+        if format_ == "table" and out is None:
+            _print_schema(run, listing)
         else:
-            _answer(opened, query if query is not None else _read(file), format_, out, timeout)
+            _answer(run, listing, format_, out)
+    elif query is None and file is None and sys.stdin.isatty():
+        _prompt(run, warehouse)
+    else:
+        _answer(run, query if query is not None else _read(file), format_, out)
 
 
 def _read(file: Path | None) -> str:
@@ -101,52 +104,65 @@ def _read(file: Path | None) -> str:
         raise UsageError(message, hint="Save it as UTF-8.") from error
 
 
-def _print_schema(warehouse: Warehouse, listing: str) -> None:
+def _relations(run: Ask) -> list[str]:
+    with run(RELATIONS_QUERY) as answer:
+        return [name for (name,) in answer]
+
+
+def _print_schema(run: Ask, listing: str) -> None:
     from pipeline.cli.terminal import print_page
 
-    print_page("schema", rows=warehouse.rows(listing))
+    with run(listing) as answer:
+        rows = list(objects(answer))
+    print_page("schema", rows=rows)
 
 
-def _answer(
-    warehouse: Warehouse, query: str, format_: str, out: Path | None, timeout: float
-) -> None:
+def _answer(run: Ask, query: str, format_: str, out: Path | None) -> None:
     """Run the query; print its rows, or write them to a file, whole or not at all."""
+    bounds = EVERYTHING
+    if format_ == "table":
+        bounds = Bounds(most_rows=MOST_TABLE_ROWS)
+    elif format_ == "parquet":
+        bounds = Bounds(is_arrow=True)
     if out is None:
-        in_time(warehouse, lambda: _print(warehouse.execute(query), format_, sys.stdout), timeout)
+        with run(query, bounds=bounds) as answer:
+            _print(answer, format_, sys.stdout)
         return
-    with replacing(out, hint="Choose another file with --out.") as path:
-        in_time(warehouse, lambda: _write(warehouse, query, format_, path), timeout)
+    with (
+        replacing(out, hint="Choose another file with --out.") as path,
+        run(query, bounds=bounds) as answer,
+    ):
+        _write(answer, format_, path)
 
 
-def _write(warehouse: Warehouse, query: str, format_: str, path: Path) -> None:
+def _write(answer: Answer, format_: str, path: Path) -> None:
     if format_ == "parquet":
         import pyarrow.parquet
 
-        pyarrow.parquet.write_table(warehouse.arrow(query), path)
+        pyarrow.parquet.write_table(answer.table(), path)
         return
-    result = warehouse.execute(query)
     with path.open("w", encoding="utf-8", newline="") as file:
-        _print(result, format_, file)
+        _print(answer, format_, file)
 
 
-def _print(result: duckdb.DuckDBPyConnection, format_: str, file: TextIO) -> None:
+def _print(answer: Answer, format_: str, file: TextIO) -> None:
     if format_ in WRITERS:
-        names = apart([column[0] for column in result.description or []])
-        found = fetched(result)
-        most = MOST_TABLE_ROWS if format_ == "table" else None
-        WRITERS[format_](names, islice(found, most), file=file)
-        if most and next(found, None) is not None:
-            print(f"the first {most} rows; --format csv prints all", file=sys.stderr)
+        WRITERS[format_](apart(answer.names), answer, file=file)
+        if answer.is_cut:
+            words = f"the first {MOST_TABLE_ROWS} rows; --format csv prints all"
+            print(words, file=sys.stderr)
     elif format_ == "jsonl":
-        file.writelines(f"{json_text(row)}\n" for row in objects(result))
+        file.writelines(f"{json_text(row)}\n" for row in objects(answer))
     else:
         file.write("[")
-        for number, row in enumerate(objects(result)):
+        for number, row in enumerate(objects(answer)):
             file.write((",\n" if number else "\n") + json_text(row))
         file.write("\n]\n")
 
 
-def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:
+def _prompt(run: Ask, path: Path) -> None:
+    # What is wrong with the file is said before anything is typed.
+    _relations(run)
     _remember()
     click.echo(f"{path}, read-only.  {PROMPT_HELP}")
     lines: list[str] = []
@@ -161,11 +177,11 @@ def _prompt(warehouse: Warehouse, path: Path, timeout: float) -> None:
             if query.removeprefix(".") in ("exit", "quit"):
                 return
             if query in (".schema", ".tables"):
-                _print_schema(warehouse, SCHEMA_QUERY)
+                _print_schema(run, SCHEMA_QUERY)
             elif query in (".help", "help", "?"):
                 click.echo(PROMPT_HELP)
             elif query:
-                _answer(warehouse, query, "table", None, timeout)
+                _answer(run, query, "table", None)
         except EOFError:
             click.echo()
             return

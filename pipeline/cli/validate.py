@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
+from pipeline.cli.options import PATH, follow_option, json_option
 from pipeline.cli.terminal import print_page
-from pipeline.cli.verify import analyzed_package
+from pipeline.cli.verify import analyzed_package, print_unread_links
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
 from pipeline.package.layout import existing_package
@@ -54,9 +54,15 @@ TITLES = {
     help="What is private and what is cleared, for the look for private data; sanitize.toml of "
     "the package or of a folder above it.",
 )
+@follow_option
 @json_option
 def validate(
-    benchmark_dir: Path, phase: str, min_anchor_facts: int, policy: Path | None, as_json: bool
+    benchmark_dir: Path,
+    phase: str,
+    min_anchor_facts: int,
+    policy: Path | None,
+    follow_links: bool,
+    as_json: bool,
 ) -> None:
     """Check a benchmark's package, and say what is left to do.
 
@@ -75,8 +81,9 @@ def validate(
         warehouse, reason = None, "no rollout file"
         if found.rollouts:
             try:
-                path = stack.enter_context(analyzed_package(found.results))
-                warehouse = stack.enter_context(open_warehouse(path))
+                analyzed = analyzed_package(found.results, follow_links=follow_links)
+                warehouse = stack.enter_context(open_warehouse(stack.enter_context(analyzed)))
+                print_unread_links(warehouse)
             except BladeError as error:
                 reason = str(error)
         subject = Subject(

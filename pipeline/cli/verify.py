@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
-from pipeline import files
-from pipeline.cli.options import PATH, json_option, rewritten, shown_progress
-from pipeline.errors import BladeError, InputError
+from pipeline import files, user_cache
+from pipeline.cli.options import PATH, follow_option, json_option, rewritten, shown_progress
+from pipeline.errors import BladeError, InputError, listed
 from pipeline.settings import WAREHOUSE_NAME, Settings
 from pipeline.text import neutral
-from pipeline.warehouse import open_warehouse
+from pipeline.warehouse import Warehouse, open_warehouse
 
 
 @click.command()
@@ -25,6 +26,7 @@ from pipeline.warehouse import open_warehouse
 @click.option("--metrics", type=PATH, help="A metrics sidecar, and nothing else.")
 @click.option("--fix", "is_fixing", is_flag=True, help="Rewrite contradicted figures in place.")
 @click.option("--unchecked", "is_listing", is_flag=True, help="List what was not checked too.")
+@follow_option
 @json_option
 def verify(
     report: Path,
@@ -33,6 +35,7 @@ def verify(
     metrics: Path | None,
     is_fixing: bool,
     is_listing: bool,
+    follow_links: bool,
     as_json: bool,
 ) -> None:
     """Compare every figure, citation, quote and sum of REPORT with the data.
@@ -67,19 +70,22 @@ def verify(
     with ExitStack() as stack:
         path = held.warehouse
         if held.results is not None:
-            path = stack.enter_context(analyzed_package(held.results))
+            analyzed = analyzed_package(held.results, follow_links=follow_links)
+            path = stack.enter_context(analyzed)
         data = None if path is None else stack.enter_context(open_warehouse(path))
         click.echo(neutral(f"compared with {held.words}"), err=True)
+        if data is not None and held.results is not None:
+            print_unread_links(data)
         findings = verified(text, report.as_posix(), data, side, anchors)
         if is_fixing and (corrected := fixed(text, findings)) != text:
             rewritten(report, text, corrected, is_aside=as_json)
             findings = verified(corrected, report.as_posix(), data, side, anchors)
     counts = summary(findings)
-    listed = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
+    objects = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
     paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
     print_page(
         "verify",
-        json={"findings": listed, "summary": counts} if as_json else None,
+        json={"findings": objects, "summary": counts} if as_json else None,
         findings=findings,
         counts=counts,
         is_listing=is_listing,
@@ -105,29 +111,43 @@ def report_text(path: Path, *, is_exact: bool = False) -> str:
     return raw.decode("utf-8", errors="replace")
 
 
+def print_unread_links(warehouse: Warehouse) -> None:
+    """Name the links that lead out of the rollouts, of which an analysis reads nothing."""
+    query = "select source_file from rejects where reason = ? order by all"
+    if names := warehouse.column(query, files.LEADS_OUT):
+        unread = f"! links that lead out of the rollouts are not read: {listed(names)}"
+        click.echo(f"{neutral(unread)}\n    --follow-links reads them", err=True)
+
+
 @contextmanager
-def analyzed_package(results: Path) -> Iterator[Path]:
-    """A warehouse of these rollouts: that of a package is kept beside them for the next call."""
-    from pipeline.package.layout import CACHE, GOLDEN_REPORTS
+def analyzed_package(results: Path, *, follow_links: bool) -> Iterator[Path]:
+    """A warehouse of these rollouts; that of a package is cached for the next call.
+
+    It is used again only where every input has the bytes that it was made from. Nothing inside the
+    package is believed: whoever made the package wrote that.
+    """
+    from pipeline.package.layout import GOLDEN_REPORTS
     from pipeline.run import part
 
-    cache = results.absolute().parent / CACHE
+    package = results.absolute().parent
+    is_package = (package / GOLDEN_REPORTS).is_dir()
+    cache = user_cache.entry(user_cache.PACKAGES, package) if is_package else None
     path = None
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
-        # A package may have been laid out with links.
-        settings = Settings((results,), cache / results.name, follow_links=True)
+        settings = Settings(
+            (results,),
+            Path(folder) / "out",
+            follow_links=follow_links,
+            use_cache=False,
+            by_content=True,
+        )
         with shown_progress() as progress:
-            if (cache.parent / GOLDEN_REPORTS).is_dir():
-                try:
-                    cache.mkdir(exist_ok=True)
-                    # Nothing of it belongs into a repository.
-                    (cache / ".gitignore").write_text("*\n", encoding="utf-8")
-                    path = part(settings, progress=progress)
-                except OSError as error:
-                    reason = f"nothing is kept for the next call: {files.reason_of(error)}"
-                    click.echo(neutral(f"{cache}: {reason}"), err=True)
-                except BladeError:
-                    pass  # another call writes there, or the analysis says below what is wrong
-            alone = replace(settings, out=Path(folder) / "out", is_kept=False)
-            path = path or part(alone, progress=progress)
+            if cache is not None:
+                # Another call writes there, it is full, or the analysis says below what is wrong.
+                with suppress(OSError, BladeError):
+                    cached = replace(settings, out=cache, use_cache=True)
+                    path = part(cached, progress=progress)
+                    os.utime(cache)
+                user_cache.prune(user_cache.PACKAGES)
+            path = path or part(settings, progress=progress)
         yield path

@@ -11,7 +11,7 @@ import click
 
 from pipeline.cli.options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
 from pipeline.errors import UsageError
-from pipeline.warehouse import warehouse_file
+from pipeline.settings import warehouse_file
 
 EXTRA = "pip install 'blade-eval[view]'"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import stat
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,7 @@ def artifacts(
     found = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
     claims = formats.claims([file for file in found if not _is_plainly_gym(file)])
+    claims |= _copies(claims)
     owned = formats.folders_owned(claims.values())
 
     def kind_of(file: Found) -> Kind:
@@ -114,6 +116,28 @@ def artifacts(
     return _name_runs(kinds, claims, run_names)
 
 
+def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
+    """Results of another harness that lie there twice: the same bytes in folders of one name.
+
+    Some harnesses copy a run into the next one; its attempts would count twice.
+    """
+    alike: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for name, claim in sorted(claims.items(), key=lambda one: (one[0].count("/"), one[0])):
+        path = claim.file.path
+        if claim.kind is Kind.ROLLOUTS and not (claim.skipped or claim.file.skipped):
+            alike[path.parent.name, path.name, path.stat().st_size].append(name)
+    copies = {}
+    for names in alike.values():
+        first: dict[str, str] = {}
+        for name in names if len(names) > 1 else ():
+            digest = hashlib.sha256(claims[name].file.path.read_bytes()).hexdigest()
+            original = first.setdefault(digest, name)
+            if original != name:
+                reason = f"is the same to the byte as {original}"
+                copies[name] = replace(claims[name], kind=Kind.OTHER, skipped=reason, format="")
+    return copies
+
+
 def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]) -> None:
     if any(kind is Kind.ROLLOUTS for _, kind in kinds):
         return
@@ -125,8 +149,10 @@ def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]
         held = f"its name and first {SNIFF_ROWS} lines say: {', '.join(sorted(counts))}"
     else:
         held = f"it holds {held}"
+    n_links = sum(file.skipped == files.LEADS_OUT for file, _ in kinds)
+    followed = f"; --follow-links reads {n_links} more" if n_links else ""
     raise InputError(
-        f"{where}: no rollouts found; {held}.",
+        f"{where}: no rollouts found; {held}{followed}.",
         hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name, "
         f"where one of its first {SNIFF_ROWS} lines is a JSON object.",
     )
@@ -188,7 +214,7 @@ def _hindrance(path: Path, roots: list[Path] | None) -> str | None:
     target = path.resolve()
     if any(target.is_relative_to(root) for root in roots):
         return None
-    return "is a link that leads out of the results; --follow-links reads it"
+    return files.LEADS_OUT
 
 
 def _files(

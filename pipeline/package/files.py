@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import InputError
-from pipeline.files import UnreadableError, content
-from pipeline.outputs import replacing
+from pipeline.files import UnreadableError, content, is_inside
+from pipeline.outputs import explained, replacing
 from pipeline.text import json_text
 
 ELSEWHERE = "Choose another place for it."
@@ -58,18 +58,22 @@ def names_in(folder: Path, ending: str = "") -> list[str]:
     return sorted(name for name in names if name.endswith(ending) and not name.startswith("."))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Text written beside and moved into place, with the folders it needs."""
-    with replacing(path, hint=ELSEWHERE) as beside:
-        if path.is_dir():
-            raise InputError(f"{path}: is a folder.", hint=ELSEWHERE)
+def write_text(path: Path, text: str, *, folder: Path | None = None) -> None:
+    """Text written beside and moved into place; from `folder` on through no linked folder."""
+    if folder and not is_inside(folder, path.relative_to(folder).as_posix()):
+        message = f"{path}: a link on the way leads out of {folder}."
+        raise InputError(message, hint="Remove the link, or choose another folder.")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder.", hint=ELSEWHERE)
+    with explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path, hint=ELSEWHERE) as beside:
         beside.write_text(text, encoding="utf-8", newline="\n")
 
 
-def write_json(path: Path, value: Any) -> None:
+def write_json(path: Path, value: Any, *, folder: Path | None = None) -> None:
     """A value as JSON that ends with a line end."""
-    write_text(path, json_text(value, indent=2) + "\n")
+    write_text(path, json_text(value, indent=2) + "\n", folder=folder)
 
 
 def _plain(text: str) -> str:

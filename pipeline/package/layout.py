@@ -14,8 +14,6 @@ SKILLS = ("skill/SKILL.md", "SKILL.md")
 ROLLOUTS = "rollouts"
 GOLDEN_REPORTS = "golden_reports"
 DRAFTS = "drafts"
-# A warehouse of the rollouts, kept between calls; nothing of the package.
-CACHE = ".blade_cache"
 # `<model>_golden_report.md` or `<model>-golden-report.md`.
 GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden[_-]report\.md")
 # What no name of a file or a run holds.

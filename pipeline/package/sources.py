@@ -14,18 +14,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
+from pathlib import Path
 from typing import Any, Protocol
 
-from pipeline.errors import BladeError
+from pipeline.errors import BladeError, MemoryLimitError, TimeLimitError
 from pipeline.package.blocks import Block, Report, Source, Token, edited, figures, read
+from pipeline.query_worker import MOST_BYTES, Bounds, ask
 from pipeline.report import tables
 from pipeline.text import markdown_cell, one_line
-from pipeline.timed import in_time
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
 # How a claim stands that is right, and one that is not.
@@ -43,11 +42,9 @@ LACKING = "a paragraph, list or table right before it"
 class Opened(tables.Source, Protocol):
     """A warehouse that is open for reading, as `pipeline.warehouse.open_warehouse` gives it."""
 
-    def interrupt(self) -> None:
-        """End the query that another thread is running."""
-
-    def explained(self) -> AbstractContextManager[None]:
-        """What fails inside becomes a `BladeError`."""
+    # Where it was opened from, and the memory that a query may take.
+    path: Path | None
+    memory_limit: str | None
 
 
 @dataclass(frozen=True)
@@ -109,26 +106,26 @@ class Answers:
             return Answer(fault="the sources before it took all the time there is")
         limit = min(MOST_SECONDS, self._left)
         try:
-            columns, rows = in_time(
-                partial(self._fetched, query), limit, interrupt=self._warehouse.interrupt
-            )
-        except TimeoutError:
+            values, is_cut = self._values(query, limit)
+        except TimeLimitError:
             # What ends in time is not counted: a clock would be asked of nothing else.
             self._left -= limit
             return Answer(fault=f"the query takes longer than {limit:.0f} s")
         except BladeError as error:
-            is_wrong = "more memory" not in str(error)
+            is_wrong = not isinstance(error, MemoryLimitError)
             return Answer(fault=one_line(" ".join(str(error).split()), 300), is_wrong=is_wrong)
-        values = tuple(pair for row in rows for pair in zip(columns, row, strict=True))
-        if len(values) > MOST_VALUES:
+        if is_cut or len(values) > MOST_VALUES:
             return Answer(fault=f"the query gives more than {MOST_VALUES:,} values")
         return Answer(values)
 
-    def _fetched(self, query: str) -> tuple[list[str], list[Any]]:
-        with self._warehouse.explained():
-            result = self._warehouse.execute(query)
-            columns = [str(column[0]) for column in result.description or []]
-            return columns, result.fetchmany(MOST_VALUES // max(1, len(columns)) + 1)
+    def _values(self, query: str, seconds: float) -> tuple[tuple[tuple[str, Any], ...], bool]:
+        """The values with their columns, and whether there are more."""
+        path, limit = self._warehouse.path, self._warehouse.memory_limit
+        assert path is not None
+        bounds = Bounds(most_rows=MOST_VALUES, most_bytes=MOST_BYTES)
+        with ask(path, query, seconds=seconds, memory_limit=limit, bounds=bounds) as answer:
+            pairs = (zip(answer.names, row, strict=True) for row in answer)
+            return tuple(chain.from_iterable(pairs)), answer.is_cut
 
 
 def compared(report: Report, answers: Answering | None) -> list[Finding]:

@@ -20,6 +20,7 @@ ASKABLE = {**FEATURE_COLUMNS, **LONG_COLUMNS}
 # What may be shown as evidence: the number of an event, or a text.
 EVIDENCE = {**TEXTS, **EVENTS, **LONG_COLUMNS}
 FUNCTIONS = frozenset(LISTED["functions"]["allowed"].split())
+SLOW_FUNCTIONS = frozenset(LISTED["functions"]["slow"].split())
 # Values of these types are read and written by the clock of the machine.
 ZONED_TYPES = frozenset(
     ("timestamptz", "timetz", "timestamp with time zone", "time with time zone")

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from pipeline.errors import UsageError, did_you_mean
-from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
+from pipeline.profile.askable import FUNCTIONS, SLOW_FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import FailureMode, Stage
 from pipeline.toml import shown
 
@@ -39,6 +39,10 @@ CALLABLE = (
 OPERATORS = frozenset(
     "ARRAY_CONSTRUCTOR ARRAY_EXTRACT ARRAY_SLICE COMPARE_IN COMPARE_NOT_IN OPERATOR_COALESCE "
     "OPERATOR_IS_NOT_NULL OPERATOR_IS_NULL OPERATOR_NOT OPERATOR_TRY STRUCT_EXTRACT".split()
+)
+# Their result may be as long as one text times another.
+REPLACING = frozenset(
+    ("replace", "regexp_replace", "translate", "overlay", "array_to_string", "list_string_agg")
 )
 REFUSED = {
     "SUBQUERY": "a query (select, exists, any)",
@@ -123,12 +127,18 @@ def _refuse_parts(
 ) -> None:
     """Walk the tree; a name must be a column or a lambda's parameter around it."""
     # Unknown names would not all fail to bind: current_date is a column to the parser.
-    todo = [(expression, frozenset(column.lower() for column in columns))]
+    every = frozenset(column.lower() for column in columns)
+    texts = frozenset(
+        column.lower() for column, kind in columns.items() if kind.startswith(("VARCHAR", "JSON"))
+    )
+    todo = [(expression, every)]
     while todo:
         node, known = todo.pop()
         match node["class"]:
             case "COLUMN_REF":
                 name = node["column_names"][0]
+                if name.lower() in texts - known:
+                    raise _refused(f'a text ("{name}") may not be used inside a lambda.')
                 if name.lower() not in known:
                     hint = f"A predicate may use: {', '.join(sorted(columns))}. "
                     hint += did_you_mean(name.lower(), columns, cutoff=0.75)
@@ -136,7 +146,10 @@ def _refuse_parts(
             case "FUNCTION":
                 _refuse_function(db, node)
             case "LAMBDA" if node["syntax_type"] == "LAMBDA_KEYWORD":
-                known |= {name.lower() for name in _parameters(node["lhs"])}
+                # A text for each character of another would fill the memory.
+                if texts - known:
+                    raise _refused("a lambda inside a lambda may not be used.")
+                known = known - texts | {name.lower() for name in _parameters(node["lhs"])}
             case "TYPE":
                 if node["type_name"].lower() in ZONED_TYPES:
                     raise _refused(
@@ -179,8 +192,15 @@ def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> Non
             named = filter(str.isidentifier, FUNCTIONS)
             hint = f"{CALLABLE} {did_you_mean(name, named, cutoff=0.75)}"
             raise _refused(f"function {name} does not exist.", hint.strip())
+        if name in SLOW_FUNCTIONS:
+            raise _refused(
+                f"function {name} may not be used: it takes hours on long texts.", CALLABLE
+            )
         message = f"function {name} may not be used: only what follows from a row alone."
         raise _refused(message, CALLABLE)
+    others = [argument["expression"]["class"] for argument in node["arguments"][1:]]
+    if name in REPLACING and set(others) - {"CONSTANT"}:
+        raise _refused(f"all but the first argument of {name} must be constants.")
     if node["filter"] or node["distinct"] or node["order_bys"]["orders"] or node["export_state"]:
         raise _refused(f"{name} is no aggregate: no distinct, order by or filter.")
 

@@ -8,20 +8,19 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pipeline.answers.queries import apart, in_time
+from pipeline.answers.queries import apart
 from pipeline.citation import parse
-from pipeline.errors import BladeError, UsageError
+from pipeline.errors import BladeError
+from pipeline.query_worker import MOST_BYTES, MOST_WORKERS, Bounds, ask
 from pipeline.report.charts import svg
 from pipeline.report.wording import short
 from pipeline.text import json_text
 from pipeline.view.opened import Opened, Page
-from pipeline.warehouse import Warehouse
+from pipeline.warehouse import Warehouse, shared_memory
 
 Rows = list[tuple[Any, ...]]
 SECONDS, MOST_ROWS, MOST_CHARACTERS, MOST_BARS = 20.0, 1000, 400, 40
 LONGEST_QUERY, LARGEST = 20_000, 1e300
-# Rows are fetched a few at a time: texts of events may be long.
-FETCHED, MOST_HELD = 20, 32 << 20
 
 
 def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECONDS) -> Page:
@@ -36,8 +35,7 @@ def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECON
         error = f"The query has more than {LONGEST_QUERY:,} characters."
     elif text:
         try:
-            source = opened.warehouse
-            names, rows, is_cut = in_time(source, lambda: _answer(source, text), seconds)
+            names, rows, is_cut = _answer(opened.warehouse, text, seconds)
         except BladeError as failed:
             error, hint = str(failed), failed.hint
     ids = opened.keep("run ids", lambda: opened.rows("run_ids", benchmark=""))
@@ -57,22 +55,14 @@ def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECON
     }
 
 
-def _answer(warehouse: Warehouse, text: str) -> tuple[list[str], Rows, bool]:
+def _answer(warehouse: Warehouse, text: str, seconds: float) -> tuple[list[str], Rows, bool]:
     """Names, rows, and whether there are more: of many, or of long ones, the first are kept."""
-    rows: Rows = []
-    n_characters = 0
-    result = warehouse.execute(text)
-    names = apart([column[0] for column in result.description or []])
-    try:
-        while fetched := result.fetchmany(FETCHED):
-            rows += fetched
-            n_characters += sum(len(str(value)) for row in fetched for value in row)
-            if len(rows) > MOST_ROWS or n_characters > MOST_HELD:
-                return names, rows[:MOST_ROWS], True
-    except (ValueError, OverflowError) as error:
-        message = f"A value cannot be shown ({error})."
-        raise UsageError(message, hint="Cast it to varchar.") from error
-    return names, rows, False
+    assert warehouse.path is not None
+    limit = shared_memory(warehouse.memory_limit, MOST_WORKERS)
+    bounds = Bounds(most_rows=MOST_ROWS, most_bytes=MOST_BYTES)
+    with ask(warehouse.path, text, seconds=seconds, memory_limit=limit, bounds=bounds) as answer:
+        rows = list(answer)
+        return apart(answer.names), rows, answer.is_cut
 
 
 def _is_number(value: Any) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -22,14 +23,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config, Server
 
 from pipeline.errors import BladeError, UsageError
+from pipeline.query_worker import MOST_WORKERS, end_queries
 from pipeline.report import templates, wording
 from pipeline.text import neutral
 from pipeline.view import compared, labels, question, tasks, transcript
 from pipeline.view.opened import AbsentError, Followed, Opened, Row, stamp
 
 HOST = "127.0.0.1"
-# So many requests are worked on at once, of them so many questions in SQL; the others wait.
-THREADS, QUESTIONS = 8, 2
+# So many requests are worked on at the same time; the others wait.
+THREADS = 8
 MOST_CONNECTIONS, LARGEST_FORM = 512, 100_000
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -108,7 +110,16 @@ def prepared(
         timeout_graceful_shutdown=2,
         limit_concurrency=MOST_CONNECTIONS,
     )
-    return explorer, Server(config), listening
+    return explorer, _Server(config), listening
+
+
+class _Server(Server):
+    """A server that does not wait for queries when it is to end."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ctrl-C, or a request to terminate."""
+        end_queries()
+        super().handle_exit(sig, frame)
 
 
 class Guard:
@@ -161,7 +172,7 @@ class Guard:
 
 def app(explorer: Explorer) -> Starlette:
     """Every page by its path."""
-    questions = anyio.CapacityLimiter(QUESTIONS)
+    questions = anyio.CapacityLimiter(MOST_WORKERS)
 
     def page(
         template: str, make: Callable[[Opened, Mapping[str, str]], Any]
@@ -292,6 +303,7 @@ def _environment() -> Any:
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }
     made.globals |= {"link": _link, "verdict": _verdict}
+    made.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
     return made
 
 

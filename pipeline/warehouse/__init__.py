@@ -1,6 +1,5 @@
 """sql/ -> the schemas of one DuckDB file: built, then opened read-only."""
 
-from pipeline.warehouse.build import LARGE_BLOCK as LARGE_BLOCK
 from pipeline.warehouse.build import build as build
 from pipeline.warehouse.build import let_go as let_go
 from pipeline.warehouse.build import store_views as store_views
@@ -9,7 +8,8 @@ from pipeline.warehouse.reader import Warehouse as Warehouse
 from pipeline.warehouse.reader import half_of_memory as half_of_memory
 from pipeline.warehouse.reader import of_this_version as of_this_version
 from pipeline.warehouse.reader import open_warehouse as open_warehouse
-from pipeline.warehouse.reader import warehouse_file as warehouse_file
+from pipeline.warehouse.reader import shared_memory as shared_memory
+from pipeline.warehouse.reader import size_in_bytes as size_in_bytes
 from pipeline.warehouse.relations import Notice as Notice
 from pipeline.warehouse.relations import create_macros as create_macros
 from pipeline.warehouse.relations import create_relations as create_relations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,13 +29,8 @@ def build(
     memory_limit: str | None = None,
     threads: int | None = None,
     is_small: bool = True,
-    begun: Path | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an empty warehouse at `path`, which is whole on leaving without an error.
-
-    With the events of one that is `begun`, it begins as a copy of that file: rows that are written
-    once more take many times longer.
-    """
+    """A connection to an empty warehouse at `path`, which is whole on leaving without an error."""
     config: dict[str, Any] = {
         "memory_limit": memory_limit or half_of_memory(),
         "write_buffer_row_group_count": 1,
@@ -49,8 +43,6 @@ def build(
     }
     db = duckdb.connect(":memory:", config=config)
     try:
-        if begun:
-            _copy(begun, path)
         # A build that is killed starts over: there is nothing to recover from a log.
         db.execute(
             f"attach {quoted(path)} as warehouse (row_group_size {ROW_GROUP_SIZE}, "
@@ -59,10 +51,8 @@ def build(
         db.execute("use warehouse")
         # It would draw on stdout, which is for the answer.
         db.execute("set enable_progress_bar = false")
-        if begun:
-            _drop_all_but_events(db)
         for schema in SCHEMAS:
-            db.execute(f"create schema if not exists {schema}")
+            db.execute(f"create schema {schema}")
         yield db
         db.execute("use memory; detach warehouse")
     except duckdb.IOException as error:
@@ -71,32 +61,11 @@ def build(
         db.close()
 
 
-def _copy(begun: Path, path: Path) -> None:
-    try:
-        shutil.copyfile(begun, path)
-    except OSError as error:
-        raise _unwritable(path, str(error.strerror)) from error
-
-
 def _unwritable(path: Path, reason: str) -> InputError:
     return InputError(
         f"{path.parent}: cannot be written ({' '.join(reason.split())}).",
         hint="Make room there, or choose another place with --out or TMPDIR.",
     )
-
-
-def _drop_all_but_events(db: duckdb.DuckDBPyConnection) -> None:
-    """What is made of them is made anew, in the place that this leaves."""
-    drops = db.execute("""
-        select format('drop view "{}"."{}"', schema_name, view_name)
-        from duckdb_views()
-        where database_name = current_database() and not internal
-        union all
-        select format('drop table "{}"."{}"', schema_name, table_name)
-        from duckdb_tables()
-        where database_name = current_database() and (schema_name, table_name) <> ('raw', 'events')
-    """).fetchall()
-    db.execute(f"begin; {'; '.join(drop for (drop,) in drops)}; commit; checkpoint")
 
 
 def store_views(path: Path) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from pipeline.errors import InputError, UsageError, did_you_mean
+from pipeline.errors import InputError, UsageError, did_you_mean, memory_error
 from pipeline.notebook import table
-from pipeline.settings import WAREHOUSE_NAME
+from pipeline.settings import warehouse_file
 
 if TYPE_CHECKING:
     import polars
@@ -25,6 +25,13 @@ QUESTIONS = (
     duckdb.StatementType.EXPLAIN,
     duckdb.StatementType.MULTI,  # pivot
 )
+REFUSED = "is refused: the warehouse is read-only."
+QUESTION_WORDS = "Ask with select, from, describe, show, summarize, pivot or explain."
+# Words between `explain` and what is explained, and what its options in parentheses begin with.
+EXPLAIN_WORDS = ("analyze", "analyse", "verbose")
+EXPLAIN_OPTIONS = (*EXPLAIN_WORDS, "format")
+# The words of an allocation that the system refused, not the engine's own limit.
+REFUSED_BY_SYSTEM = re.compile("bad allocation|Allocation failure|Cannot allocate memory")
 EXAMPLE = 'For example: blade sql "from runs"'
 SHOWN = """
     select
@@ -60,11 +67,34 @@ def half_of_memory() -> str:
     return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2 >> 20}MiB"
 
 
+def size_in_bytes(size: str) -> int:
+    """A size as the engine reads it: 4GB has powers of 1000, 4GiB of 1024."""
+    found = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", size, re.IGNORECASE)
+    assert found is not None
+    number, unit, binary = found.groups()
+    power = "KMGT".index(unit.upper()) + 1
+    return int(float(number) * (1024 if binary else 1000) ** power)
+
+
+def shared_memory(memory_limit: str | None, n_queries: int) -> str:
+    """The limit of each query where several may run at the same time."""
+    return f"{size_in_bytes(memory_limit or half_of_memory()) // n_queries >> 20}MiB"
+
+
 class Warehouse:
     """An opened warehouse. Results are Polars frames; Arrow on request."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        *,
+        path: Path | None = None,
+        memory_limit: str | None = None,
+    ) -> None:
         self._connection = connection
+        # Where it was opened from and how, for queries that run in another process.
+        self.path = path
+        self.memory_limit = memory_limit
 
     def sql(self, query: str, parameters: list[Any] | None = None) -> polars.DataFrame:
         """The rows of a query as a Polars frame."""
@@ -80,6 +110,12 @@ class Warehouse:
             self._refuse_commands(query)
             return self._connection.sql(query, params=parameters).to_arrow_table()
 
+    def batches(self, query: str, n_rows: int) -> pyarrow.RecordBatchReader:
+        """The same, so many rows at a time."""
+        with self.explained():
+            self._refuse_commands(query)
+            return self._connection.sql(query).to_arrow_reader(n_rows)
+
     def execute(
         self, query: str, parameters: list[Any] | dict[str, Any] | None = None
     ) -> duckdb.DuckDBPyConnection:
@@ -90,7 +126,7 @@ class Warehouse:
             shown = [f"#{place}" for place, _ in enumerate(result.description or [], start=1)]
             for place, (name, kind, *_) in enumerate(result.description or []):
                 # Python's own values of such times need a library that few have.
-                if "TIME ZONE" in str(kind):
+                if "TIME ZONE" in str(kind) or "TIMESTAMPTZ" in str(kind):
                     shown[place] += '::varchar as "{}"'.format(name.replace('"', '""'))
             if any("::" in column for column in shown):
                 text = query.strip().removesuffix(";")
@@ -127,12 +163,9 @@ class Warehouse:
         return table(names, result.fetchall())
 
     def cursor(self) -> Warehouse:
-        """The same file for another thread, as locked down, with a query of its own to end."""
-        return Warehouse(self._connection.cursor())
-
-    def interrupt(self) -> None:
-        """End the query that another thread is running."""
-        self._connection.interrupt()
+        """The same file for another thread, as locked down."""
+        cursor = self._connection.cursor()
+        return Warehouse(cursor, path=self.path, memory_limit=self.memory_limit)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -154,11 +187,16 @@ class Warehouse:
                 f"{len(statements)} queries at once: only the last would be answered.",
                 hint="Ask one at a time.",
             )
-        if (kind := statements[0].type) not in QUESTIONS:
-            raise UsageError(
-                f"{kind.name} is refused: the warehouse is read-only.",
-                hint="Ask with select, from, describe, show, summarize, pivot or explain.",
-            )
+        try:
+            kind = statements[0].type
+        except ValueError as error:
+            # The engine's Python module does not know the kind of `update extensions`.
+            raise UsageError(f"the statement {REFUSED}", hint=QUESTION_WORDS) from error
+        if kind not in QUESTIONS:
+            raise UsageError(f"{kind.name} {REFUSED}", hint=QUESTION_WORDS)
+        if kind == duckdb.StatementType.EXPLAIN:
+            # With analyze it is run.
+            self._refuse_commands(_explained_statement(statements[0].query))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
@@ -166,10 +204,10 @@ class Warehouse:
         try:
             yield
         except duckdb.OutOfMemoryException as error:
-            raise UsageError(
-                "the query needs more memory than it may take.",
-                hint="Ask for less, or allow more with --memory-limit.",
-            ) from error
+            is_refused = REFUSED_BY_SYSTEM.search(str(error)) is not None
+            raise memory_error(is_refused=is_refused) from error
+        except MemoryError as error:
+            raise memory_error(is_refused=True) from error
         except duckdb.Error as error:
             # Without the place in the query, and without the engine's own guess: ours knows more.
             message = str(error).split("\n\n")[0].partition("\nDid you mean")[0].strip()
@@ -203,7 +241,27 @@ def open_warehouse(
     connection.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
     connection.execute(f"use {CATALOG}; detach memory")
     lock_down(connection, room=room)
-    return Warehouse(connection)
+    return Warehouse(connection, path=Path(path), memory_limit=memory_limit)
+
+
+def _explained_statement(query: str) -> str:
+    """What stands behind `explain` and its options; the engine knows what is a comment."""
+    text = query.encode()
+    tokens = duckdb.tokenize(query)
+    ends = [*(start for start, _ in tokens[1:]), len(text)]
+    words = [
+        (text[start:end].decode(errors="replace").strip().lower(), start)
+        for (start, kind), end in zip(tokens, ends, strict=True)
+        if kind != duckdb.token_type.comment
+    ]
+    place = 1
+    while words[place][0] in EXPLAIN_WORDS:
+        place += 1
+    if words[place][0] == "(" and words[place + 1][0] in EXPLAIN_OPTIONS:
+        while words[place][0] != ")":
+            place += 1
+        place += 1
+    return text[words[place][1] :].decode()
 
 
 @contextmanager
@@ -221,12 +279,6 @@ def of_this_version(path: Path) -> Iterator[None]:
         ) from error
 
 
-def warehouse_file(path: str | Path) -> Path:
-    """The file itself, or that of an output folder."""
-    path = Path(path)
-    return path / WAREHOUSE_NAME if path.is_dir() else path
-
-
 def attached(path: Path) -> duckdb.DuckDBPyConnection:
     """An engine of its own with the file attached, read-only.
 
@@ -236,12 +288,17 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
     if not path.is_file():
         raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
     connection = duckdb.connect(":memory:")
-    with suppress(duckdb.Error):
+    try:
         connection.execute(f"attach {quoted(path)} as {CATALOG} (read_only)")
         ((n_bytes, n_relations),) = connection.execute(WHOLE, [CATALOG]).fetchall()
         # All blocks that the file speaks of are there, and so are our relations.
         if path.stat().st_size >= n_bytes and n_relations == 2:
             return connection
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
+        connection.close()
+        raise memory_error(is_refused=True) from error
+    except duckdb.Error:
+        pass  # it is none of ours, or not whole
     connection.close()
     raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=MAKE_ONE)
 

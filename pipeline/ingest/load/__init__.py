@@ -7,10 +7,9 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from pipeline.artifact import Artifact, Kind
+from pipeline.artifact import ROW_KINDS, Artifact, Kind
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load import kept, record_sql, records, shards, sidecars
-from pipeline.ingest.load.kept import Held
+from pipeline.ingest.load import record_sql, records, shards, sidecars
 from pipeline.ingest.load.lines import FileTally
 from pipeline.ingest.load.records import Engine, Read
 from pipeline.relation import append, create_table
@@ -19,12 +18,8 @@ from pipeline.settings import Settings
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
     "chunk int, package varchar, format varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
-    "sha256 varchar, beside varchar[]"
+    "sha256 varchar"
 )
-HAS_EVENTS = """
-    select 1 from duckdb_tables()
-    where database_name = current_database() and schema_name = 'raw' and table_name = 'events'
-"""
 MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 
 
@@ -35,25 +30,23 @@ def artifacts(
     *,
     spool: Path,
     read: Read = lambda _read, _all: None,
-    held: Held | None = None,
     engine: Engine | None = None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse.
 
     What has to be converted first is put into the folder `spool`, which the caller removes. What
-    an earlier warehouse holds is copied from there, unless this one began as a copy of it; what an
-    engine is given for, it reads.
+    an engine is given for, it reads.
     """
     create_table(db, "raw.rejects", record_sql.REJECTS)
-    has_events = bool(db.execute(HAS_EVENTS).fetchall())
-    if held and has_events:
-        kept.trim(db, held)
     numbered = list(enumerate(found))
     tallies: dict[int, FileTally] = {}
-    by_row = kept.by_row(found)
-    files = held.files if held else {}
+    by_row = [
+        (no, artifact)
+        for no, artifact in numbered
+        if artifact.kind in ROW_KINDS or artifact.format is not None
+    ]
     reading = records.Reading(
-        settings.max_line_bytes, read, spool, settings.is_growing, files, engine=engine
+        settings.max_line_bytes, read, spool, settings.is_growing, engine=engine
     )
     by_stream, by_shard = shards.parted(by_row, reading)
     converted = records.load(db, by_stream, tallies, reading)
@@ -62,8 +55,6 @@ def artifacts(
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     rest = [(no, artifact) for no, artifact in numbered if no not in tallies]
     sidecars.load_documents(db, rest, tallies, max_line_bytes=settings.max_line_bytes)
-    if held and held.files:
-        kept.copy(db, held, has_events=has_events)
     for table, rows in (each for other in converted for each in other.tables.items()):
         append(db, table, rows)
     _write_files(db, numbered, tallies)
@@ -89,7 +80,6 @@ def _write_files(
     numbered: list[tuple[int, Artifact]],
     tallies: dict[int, FileTally],
 ) -> None:
-    names = {artifact.path: artifact.name for _, artifact in numbered}
     rows = []
     for file_no, artifact in numbered:
         tally = tallies[file_no]
@@ -97,8 +87,7 @@ def _write_files(
         belongs = (*shard, artifact.package, artifact.format)
         counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
         named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
-        beside = kept.beside_names(artifact, names)
-        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256, beside))
+        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
     create_table(db, "raw.files", FILES, rows)
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
     create_table(db, "raw.places", "file_no int, depth int, name varchar", places)

@@ -43,11 +43,10 @@ class FileTally:
 
 @dataclass(frozen=True)
 class Span:
-    """Whole lines of a file, by bytes; `digest` is of what stands before them."""
+    """Whole lines of a file, by bytes."""
 
     start: int = 0
     end: int | None = None
-    digest: Any = None
 
 
 WHOLE = Span()
@@ -63,9 +62,9 @@ def read_blocks(
 ) -> Iterator[tuple[bytearray, int, int]]:
     """Buffers of file bytes, each with `room()` free bytes in front for what was carried over.
 
-    Yields (buffer, start, end). The hash is of the file as it lies on disk, up to the span's end.
+    Yields (buffer, start, end). The hash is of the span as it lies on disk.
     """
-    digest = span.digest.copy() if span.digest else hashlib.sha256()
+    digest = hashlib.sha256()
     n_read = 0
     try:
         with pa.OSFile(os.fsencode(artifact.path)) as raw:

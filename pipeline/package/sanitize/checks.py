@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 from pipeline.package.sanitize.policy import KNOWN, Policy
+from pipeline.package.sanitize.secrets import DIGIT, FEWEST_TURNS, TURN, named
 
 Match = re.Match[str]
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -16,9 +17,12 @@ REGEXES = {
     if isinstance(regex, str)
 }
 NETWORKS = [ipaddress.ip_network(each) for each in KNOWN["networks"]]
-LONGEST = 250
-# What stands before an address.
-BEFORE = 24
+LONGEST, LONGEST_STAND_IN = 250, 64
+UPPER, LOWER = re.compile("[A-Z]"), re.compile("[a-z]")
+# A token has more different characters, and more of both cases where it has no digit.
+MOST_REPEATED = 5
+# What stands before an address, and a word that says what a secret is.
+BEFORE, BEFORE_WORD = 24, 48
 
 
 def _is(name: str, text: str) -> bool:
@@ -26,13 +30,21 @@ def _is(name: str, text: str) -> bool:
 
 
 def _is_stand_in(value: str) -> bool:
-    return len(set(value)) < 3 or _is("stand_in", value)
+    return len(set(value)) < 3 or _is("stand_in", value[:LONGEST_STAND_IN])
 
 
 def _is_mixed(value: str) -> bool:
     """Letters and digits, not in the manner of words and years."""
     has_both = re.search(r"[0-9]", value) and re.search(r"[A-Za-z]", value)
     return bool(has_both) and not _is("words", value) and not _is_stand_in(value)
+
+
+def _is_opaque(value: str) -> bool:
+    """Letters and digits by turns, as no word, number, version or path has them."""
+    n_turns = len(TURN.findall(value))
+    return (
+        n_turns >= max(FEWEST_TURNS, len(value) // 10) and len(set(value)) >= 8 and _is_mixed(value)
+    )
 
 
 def _ip(host: str) -> IPAddress | None:
@@ -63,6 +75,15 @@ def _is_inner(host: str, policy: Policy) -> bool:
     return _is("inner", host) or _is_below(host, policy.hosts)
 
 
+def token(match: Match, _: Policy) -> bool:
+    """A token of a published kind: no words, no stand-in, and letters that are not of one case."""
+    secret = match[0]
+    if len(set(secret)) < MOST_REPEATED or _is_stand_in(secret) or _is("words", secret):
+        return False
+    n_upper, n_lower = len(UPPER.findall(secret)), len(LOWER.findall(secret))
+    return any(letter.isdigit() for letter in secret) or min(n_upper, n_lower) >= MOST_REPEATED
+
+
 def mixed(match: Match, _: Policy) -> bool:
     """A token, or what is handed over as one: words are none."""
     return _is_mixed((match.groupdict().get("secret") or match[0]).rstrip(".:!?)]}"))
@@ -73,24 +94,73 @@ def value(match: Match, _: Policy) -> bool:
     return not (_is_stand_in(match["secret"]) or _is("words", match["secret"]))
 
 
-def assigned(match: Match, _: Policy) -> bool:
-    """By the key's word: passwords may be words where it is plain that they are values."""
-    word, secret = match["word"].lower(), match["secret"]
-    # A number of JSON, or a variable.
-    if _is_stand_in(secret) or (match["quote"] and not match["open"]):
+def given(match: Match, _: Policy) -> bool:
+    """A password where nothing else can stand: a word too, unless it stands for one."""
+    return not _is_stand_in(match["secret"])
+
+
+def command(match: Match, _: Policy) -> bool:
+    """What follows a flag: a word may be the name of something else."""
+    return _is_mixed(match["secret"].rstrip(".:!?)]}"))
+
+
+def near_word(match: Match, _: Policy) -> bool:
+    """Opaque, and a word close by says that it is a secret."""
+    secret, text = match["secret"], match.string
+    if len(secret) > LONGEST or not _is_opaque(secret) or _is("path", secret):
         return False
-    if word.startswith(("pass", "pwd")):
-        is_folder = word == "pwd" and secret[0] in "/~."
-        is_value = match["quote"] or (match["word"].isupper() and "=" in match[0])
-        return not is_folder and ((bool(is_value) and len(secret) >= 6) or _is_mixed(secret))
-    before = match.string[max(0, match.start() - 1) : match.start()]
-    is_vague = word in ("sig", "token") and before not in ("_", "-", ".")
-    return len(secret) >= (16 if is_vague else 8) and _is_mixed(secret)
+    before = text[max(0, match.start() - BEFORE_WORD) : match.start()]
+    if _is("digest", before):
+        return False
+    behind = text[match.end() : match.end() + BEFORE_WORD]
+    return bool(REGEXES["before"].search(before) or REGEXES["behind"].match(behind))
+
+
+def assigned(match: Match, _: Policy) -> bool:
+    """By the key's name: passwords may be words where it is plain that they are values."""
+    # A number of JSON, or a variable.
+    if match["quote"] and not match["open"]:
+        return False
+    return _is_value_of(match["name"], match["secret"], is_plain=_is_plain(match))
+
+
+def element(match: Match, _: Policy) -> bool:
+    """By the element's name."""
+    return _is_value_of(match["name"], match["secret"], is_plain=True)
+
+
+def beside(match: Match, _: Policy) -> bool:
+    """By the name that stands before the value."""
+    before = match.string[max(0, match.start() - LONGEST) : match.start()]
+    name = REGEXES["beside"].search(before)
+    return name is not None and _is_value_of(name["name"], match["secret"], is_plain=True)
+
+
+def _is_plain(match: Match) -> bool:
+    """Whether what is assigned must be a value: in quotes, or of a variable in capitals."""
+    return bool(match["quote"] or (match["name"].isupper() and "=" in match[0]))
+
+
+def _is_value_of(name: str, secret: str, *, is_plain: bool) -> bool:
+    """Whether a value is a secret of the kind that a name says."""
+    meaning = named(name)
+    if not meaning or not (is_plain or DIGIT.search(secret)) or _is_stand_in(secret):
+        return False
+    if meaning == "password":
+        is_folder = name.lower().endswith("pwd") and secret[0] in "/~."
+        return not is_folder and ((is_plain and len(secret) >= 6) or _is_mixed(secret))
+    if meaning == "vague":
+        return len(secret) >= 16 and _is_opaque(secret)
+    if meaning == "key":
+        has_all = all(re.search(letters, secret) for letters in ("[a-z]", "[A-Z]", "[0-9]"))
+        return has_all and len(secret) >= 32 and secret.isalnum()
+    return len(secret) >= 8 and _is_mixed(secret)
 
 
 def url_credentials(match: Match, _: Policy) -> bool:
-    """Unless the password is a word that stands for one."""
-    return not _is_stand_in(match["secret"].partition(":")[2])
+    """Unless the password is a word that stands for one; a token may stand alone."""
+    parts = re.split("[:/]", match["secret"], maxsplit=1)
+    return not _is_stand_in(parts[1]) if len(parts) > 1 else _is_opaque(parts[0])
 
 
 def url(match: Match, policy: Policy) -> bool:

@@ -6,13 +6,14 @@ import html
 import json
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence, Set
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from pipeline.package.json_places import TOKEN, values
-from pipeline.package.sanitize import checks
+from pipeline.package.sanitize import checks, secrets
 from pipeline.package.sanitize.policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
 
 # The kinds of placeholder, in the order in which a summary lists them.
@@ -33,6 +34,7 @@ ESCAPE = re.compile(
 JSON_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
 TRAILING = ".,;:!?*~"
 BELOW = re.compile(r"(?:[A-Za-z0-9-]+\.)+\Z")
+HOST = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:]+)")
 ASKED = ("prompt", "question", "instruction", "problem_statement")
 
 
@@ -55,8 +57,8 @@ class Rule:
 
     id: str
     kind: str
-    regex: re.Pattern[str]
-    needs: tuple[str | re.Pattern[str], ...]
+    matches: Callable[[str], Iterator[re.Match[str]]]
+    needs: tuple[str | re.Pattern[str], ...]  # none: every line is searched
     check: Callable[[re.Match[str], Policy], bool] = lambda match, policy: True
     is_task: bool = False
     is_long: bool = False  # may go over several lines
@@ -65,13 +67,7 @@ class Rule:
 @lru_cache(maxsize=64)
 def rules(policy: Policy) -> list[Rule]:
     """The rules of a policy. Of two that find the same, the one further up names it."""
-    asked = []
-    for each in PATTERNS:
-        needs, is_regex = each["needs"], isinstance(each["needs"], str)
-        gate = (re.compile(needs),) if is_regex else tuple(needs)
-        check = getattr(checks, each["check"]) if "check" in each else Rule.check
-        more = (check, each.get("is_task", False), each["replace"] == "key")
-        asked.append(Rule(each["id"], each["replace"], re.compile(each["regex"]), gate, *more))
+    asked = [rule for each in PATTERNS for rule in _built(each)]
     for key, kind in LISTED.items():
         listed: tuple[str, ...] = getattr(policy, key)
         spelled = {unicodedata.normalize("NFC", name) for name in listed}
@@ -81,8 +77,31 @@ def rules(policy: Policy) -> list[Rule]:
         regexes = sorted((r"[\s_.\-]{0,4}".join(map(re.escape, each)) for each in words), key=len)
         regex = re.compile("|".join(reversed(regexes)), re.IGNORECASE)
         gate = tuple(each[0].lower() for each in words)
-        asked.append(Rule(f"listed-{kind}", kind, regex, gate, is_long=True))
-    return [rule for rule in asked if rule.id not in policy.off]
+        if gate:
+            asked.append(Rule(f"listed-{kind}", kind, regex.finditer, gate, is_long=True))
+    return [rule for rule in asked if rule.id in secrets.RULES or rule.id not in policy.off]
+
+
+def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
+    """The rules of one pattern: of its regex, or of what secrets.toml lists."""
+    needs = pattern.get("needs", ())
+    rule = Rule(
+        pattern["id"],
+        pattern["replace"],
+        re.compile(pattern.get("regex", "")).finditer,
+        (re.compile(needs),) if isinstance(needs, str) else tuple(needs),
+        getattr(checks, pattern["check"]) if "check" in pattern else Rule.check,
+        is_task=pattern.get("is_task", False),
+        is_long=pattern.get("is_long", pattern["replace"] == "key"),
+    )
+    if pattern["id"] == "command":
+        for each in secrets.COMMANDS:
+            yield replace(rule, matches=each.matches, needs=each.needs)
+    elif pattern["id"] not in secrets.RULES:
+        yield rule
+    elif pattern["id"] == secrets.PROVIDER:
+        # All kinds of tokens are looked for at once, whichever rule they belong to.
+        yield replace(rule, matches=secrets.tokens)
 
 
 def spans(
@@ -171,16 +190,20 @@ def _direct(text: str, policy: Policy, required: Set[str]) -> Iterator[Span]:
     """What stands between placeholders, which are left alone."""
     low = text.replace("\u0130", "i").lower()
     taken = [match.span() for match in PLACEHOLDER.finditer(text)] if "redacted-" in low else []
+    starts, ends = [start for start, _ in taken], [end for _, end in taken]
     for rule in rules(policy):
         for start, end in _lines(low, rule):
-            inside = [place for place in taken if start < place[1] and place[0] < end]
-            for until, behind in (*inside, (end, end)):
+            first = bisect_right(ends, start)
+            last = bisect_left(starts, end)
+            for until, behind in (*taken[first:last], (end, end)):
                 yield from _found(rule, text[start:until], start, policy, required)
                 start = behind
 
 
 def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
     """The lines that hold what a rule needs; for one that goes over lines, the whole text."""
+    if not rule.needs:
+        return [(0, len(low))]
     found = set()
     for need in rule.needs:
         at = -1
@@ -203,25 +226,30 @@ def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
 def _found(
     rule: Rule, text: str, offset: int, policy: Policy, required: Set[str]
 ) -> Iterator[Span]:
-    groups = rule.regex.groupindex
     stems = [path.rstrip("/\\") for path in policy.allow.paths if rule.kind == "path"]
-    for match in rule.regex.finditer(text):
+    for match in rule.matches(text):
         if rule.id.startswith("listed-"):
             if all(_is_joint(text, at) for at in match.span()):
                 yield _listed(rule, match, offset)
             continue
         if not rule.check(match, policy):
             continue
+        groups = match.re.groupindex
         start, end = match.span("secret" if "secret" in groups else 0)
         secret = text[start:end]
         if "open" not in groups or not match["open"]:
             brackets = "" if "(" in secret or "[" in secret else ")]"
             secret = secret.rstrip(TRAILING + brackets)
-        is_allowed = any(secret == s or secret.startswith((f"{s}/", f"{s}\\")) for s in stems)
+        rule_id = secrets.RULE_OF.get(match.re, rule.id)
+        is_allowed = rule_id in policy.off
+        is_allowed = is_allowed or any(
+            secret == s or secret.startswith((f"{s}/", f"{s}\\")) for s in stems
+        )
         is_allowed = is_allowed or any(re.fullmatch(p, secret) for p in policy.allow.patterns)
-        if not is_allowed and not (rule.is_task and secret in required):
+        is_required = rule.is_task and not required.isdisjoint(_task_names(rule.kind, secret))
+        if not is_allowed and not is_required:
             start += offset
-            yield Span(start, start + len(secret), rule.kind, rule.id, secret)
+            yield Span(start, start + len(secret), rule.kind, rule_id, secret)
 
 
 def _listed(rule: Rule, match: re.Match[str], offset: int) -> Span:
@@ -289,23 +317,50 @@ def _leads(path: Sequence[str], wanted: Sequence[str]) -> bool:
     return bool(path) and wanted[0] in (path[0], "*") and _leads(path[1:], wanted[1:])
 
 
-def task_names(row: str, policy: Policy) -> set[str]:
-    """Names that the task of a row needs, since its prompt has them: hosts, homes, accounts."""
+def _task_names(kind: str, secret: str) -> set[str]:
+    """What a task may call it: as it is written, and a machine by its host alone."""
+    if kind not in ("endpoint", "host", "ip"):
+        return {secret}
+    match = HOST.match(secret)
+    return {secret, match[1].strip("[]").lower()} if match else {secret}
+
+
+def task_names(text: str, policy: Policy) -> set[str]:
+    """Names that tasks need, since their prompts have them: hosts, homes, accounts.
+
+    The text is a row, or a document with lists of rows.
+    """
     try:
-        content = json.loads(row)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         return set()
-    if not isinstance(content, dict):
-        return set()
-    params = content.get("responses_create_params")
-    given = params.get("input") if isinstance(params, dict) else None
-    asked = [content.get(key) for key in ASKED]
-    for item in given if isinstance(given, list) else [given]:
-        if isinstance(item, dict) and item.get("role") in ("user", "system", "developer"):
-            asked.append(item.get("content"))
-        elif isinstance(item, str):
-            asked.append(item)
+    documents = content if isinstance(content, list) else [content]
+    rows = [row for row in documents if isinstance(row, dict)]
+    rows += [
+        row
+        for document in rows
+        for items in document.values()
+        if isinstance(items, list)
+        for row in items
+        if isinstance(row, dict)
+    ]
+    prompts = [prompt for row in rows for prompt in _prompts(row)]
     tasks = {rule.id for rule in rules(policy) if rule.is_task}
-    text = json.dumps([each for each in asked if each], ensure_ascii=False)
-    found = _read(text, policy, frozenset(), MOST_READINGS, is_json=True)
-    return {span.secret for span in found if span.rule in tasks}
+    found = _read(
+        json.dumps(prompts, ensure_ascii=False), policy, frozenset(), MOST_READINGS, is_json=True
+    )
+    return {
+        name for span in found if span.rule in tasks for name in _task_names(span.kind, span.secret)
+    }
+
+
+def _prompts(row: Mapping[str, Any]) -> Iterator[Any]:
+    """What a row's task asks, wherever its format has it."""
+    params = row.get("responses_create_params")
+    yield from (row[key] for key in ASKED if row.get(key))
+    for given in (row.get("input"), params.get("input") if isinstance(params, dict) else None):
+        for item in given if isinstance(given, list) else [given]:
+            if isinstance(item, dict) and item.get("role") in ("user", "system", "developer"):
+                yield item.get("content")
+            elif isinstance(item, str):
+                yield item

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 
 from pipeline import files, outputs
 from pipeline.errors import InputError, UsageError
-from pipeline.package.layout import CACHE
 from pipeline.package.sanitize import ledger as ledgers
 from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize.detect import is_json, spans, task_names
@@ -28,7 +27,8 @@ WIDE = (b"\xff\xfe", b"\xfe\xff")
 LINES, MOST_KEY_LINES = 64, 400
 # What is left may look private only once its surroundings are gone.
 MOST_ROUNDS = 8
-KEY_MARK = re.compile(rb"-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY")
+KEY_START = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|PuTTY-User-Key-File-")
+KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC:")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def survey(paths: Sequence[Path], policy: Policy) -> Survey:
             is_cleared = is_cleared and path.is_file()
             source = Source(path, name, is_cleared, "" if is_cleared else _hindrance(path))
             (given.unchecked if source.reason else given.files).append(source)
-            if source.suffix in ROWS and not source.reason and policy.task_names == "keep":
+            has_tasks = source.suffix in (*ROWS, ".json") and not source.reason
+            if has_tasks and policy.task_names == "keep":
                 for _, content in _blocks(source):
                     given.required |= task_names(content.decode("utf-8", "replace"), policy)
     return given
@@ -190,8 +191,8 @@ def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
                 held.append(line)
                 # The line breaks of a row's strings are escaped: a key ends in it.
                 is_row = size == 1 and line.lstrip()[:1] == b"{"
-                if marks := [] if is_row else KEY_MARK.findall(line):
-                    is_open = marks[-1] == b"BEGIN"
+                if not is_row:
+                    is_open = _is_key_open(line, is_open=is_open)
                 if number % size == 0 and (not is_open or len(held) > size + MOST_KEY_LINES):
                     yield first, b"".join(held)
                     first, held, is_open = number + 1, [], False
@@ -199,6 +200,13 @@ def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
                 yield first, b"".join(held)
     except OSError as error:
         raise InputError(f"{source.path}: cannot be read: {error.strerror}.") from error
+
+
+def _is_key_open(line: bytes, *, is_open: bool) -> bool:
+    """Whether a private key goes on behind a line."""
+    starts = [match.start() for match in KEY_START.finditer(line)]
+    ends = [match.start() for match in KEY_END.finditer(line)]
+    return max(starts) > max(ends, default=-1) if starts else is_open and not ends
 
 
 def _sanitized(
@@ -252,7 +260,8 @@ def _of_earlier_call(out: Path) -> set[str]:
     """The files of an earlier call, to be replaced; a folder with anything else is refused."""
     there = {path.relative_to(out) for path in out.rglob("*") if not path.is_dir()}
     names = {path.as_posix() for path in there if path.parts[0] != outputs.ROOM}
-    known = {*ledgers.read(out / LOG_NAME).files, LOG_NAME} if LOG_NAME in names else set()
+    is_listed = files.is_own(out / LOG_NAME)
+    known = {*ledgers.read(out / LOG_NAME).files, LOG_NAME} if is_listed else set()
     if strange := sorted(names - known):
         told = f"{out}: holds files that are not of an earlier call, such as {strange[0]}."
         raise UsageError(told, hint="Choose an empty folder with --out: all in it will be shared.")
@@ -268,7 +277,7 @@ def _below(given: Path) -> Iterator[Path]:
         here = Path(folder)
         # Of a repository's own folder, and of one that a link leads to, there is one entry.
         whole = [n for n in subfolders if n == ".git" or (here / n).is_symlink()]
-        subfolders[:] = [n for n in subfolders if n not in whole and n != CACHE]
+        subfolders[:] = [n for n in subfolders if n not in whole]
         yield from (here / name for name in [*names, *whole])
     yield from (Path(error.filename) for error in unreadable)
 

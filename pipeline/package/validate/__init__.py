@@ -196,7 +196,7 @@ def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Checks:
         return
     yield held("metrics.present", True, "it is there", file)
     values = sidecar.canonical(given)
-    bad = [key for key in REQUIRED if not _is_given(key, values.get(key))]
+    bad = [key for key in REQUIRED if key not in values or not _is_given(key, values[key])]
     told = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
     yield held("metrics.keys", not bad, told, file)
     if subject.warehouse is None:
@@ -317,7 +317,9 @@ def _contradicted(id_: str, found: Sequence[Finding], file: str, noun: str) -> C
 
 
 def _is_given(key: str, value: Any) -> bool:
-    """A name, a rate between 0 and 1, or a count."""
+    """A name, a rate between 0 and 1, or a count; a model that is not recorded is null."""
+    if key == "model_name" and value is None:
+        return True
     if key in REQUIRED[:2]:
         return isinstance(value, str) and bool(value.strip())
     if isinstance(value, bool) or not isinstance(value, (int, float)):
