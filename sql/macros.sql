@@ -26,6 +26,10 @@ create or replace macro json_as_measure(value) as
         else json_as_number(value)
     end;
 
+-- A JSON boolean; null for anything else.
+create or replace macro json_as_boolean(value) as
+    case value::varchar when 'true' then true when 'false' then false end;
+
 -- A JSON number without a fraction, as an integer.
 create or replace macro json_as_integer(value) as
     case
@@ -51,6 +55,16 @@ create or replace macro json_field_number(value, name) as
 -- The count in one field of a JSON object.
 create or replace macro json_field_count(value, name) as
     json_as_index(json_extract(value, '$."' || name || '"'));
+
+-- The field that says how an attempt fared where its row has no `reward`: a number called `score`,
+-- else a boolean.
+create or replace macro outcome_field(verifier) as
+    case
+        when json_field_number(verifier, 'score') is not null then 'score'
+        when json_as_boolean(json_extract(verifier, '$."correct"')) is not null then 'correct'
+        when json_as_boolean(json_extract(verifier, '$."passed"')) is not null then 'passed'
+        when json_as_boolean(json_extract(verifier, '$."success"')) is not null then 'success'
+    end;
 
 -- A JSON object as a map of its fields; null for anything else.
 create or replace macro json_fields(value) as
@@ -206,16 +220,36 @@ create or replace macro bounded_name(name) as
 -- A name and a value as they stand in a JSON object: a number bare, anything else as a string.
 create or replace macro json_pair(name, value) as
     json_quote(name)::varchar || ': '
-    || case when isfinite(try_cast(value as double)) then value else json_quote(value)::varchar end;
+    || case
+        -- 007 is a number to the engine and none in JSON.
+        when isfinite(try_cast(value as double)) and json_valid(value) then value
+        else json_quote(value)::varchar
+    end;
+
+-- Tools that change state, of a list of definitions: those whose annotations (MCP) say that they do
+-- more than read, or destroy something. Names in order.
+create or replace macro write_tools(tools) as
+    nullif(array_to_string(list_sort(list_distinct(list_transform(
+        list_filter(
+            list_transform(from_json(tools, '["JSON"]'), lambda tool: {
+                'name': coalesce(
+                    json_as_text(json_extract(tool, '$.name')),
+                    json_as_text(json_extract(tool, '$.function.name'))
+                ),
+                'hints': coalesce(
+                    json_extract(tool, '$.annotations'), json_extract(tool, '$.function.annotations')
+                )
+            }),
+            lambda tool: tool.name is not null and coalesce(
+                not json_as_boolean(json_extract(tool.hints, '$.readOnlyHint')),
+                json_as_boolean(json_extract(tool.hints, '$.destructiveHint')),
+                false
+            )
+        ),
+        lambda tool: tool.name
+    ))), ', '), '');
 
 create or replace macro sorted_sum(value) as list_sum(list(value order by value));
-
--- The sum of floats where groups are many and small, since lists of them would fill the memory: in
--- whole parts of 2^-64, which loses nothing of a double above 0.0003. Only up to a million million,
--- so that no sum overflows.
-create or replace macro exact_sum(value) as
-    cast(sum(cast(value * 18446744073709551616::double as hugeint)) as double)
-    / 18446744073709551616::double;
 
 -- The sum of floats where they are very many: the same whatever their order, and several times faster
 -- than to sort them. In whole parts of 2^-64; what is too large for that is sorted.
@@ -393,29 +427,6 @@ create or replace macro is_unknown_tool(message, tool) as
         )
     );
 
--- Patterns of an answer's words. Words are weak evidence: each is crossed with passes and failures.
--- The model declines, in the first person: what others may not do is no refusal.
-create or replace macro is_refusal(text) as
-    regexp_matches(
-        text,
-        '(?i)\bI\b[^.!?\n]{0,30}\b(can(''|’)?t|cannot|can not|unable to|not able to|won(''|’)t( be able to)?) '
-        || '(help( you)?( with\b|[.,!]|$)|assist\b|comply\b|fulfil|do (this|that|it)\b)'
-        || '|\bI\b[^.!?\n]{0,30}\b(can(''|’)?t|cannot|won(''|’)t)\b[^.!?\n]{0,80}\b(violate|breach|unethical|illegal|harmful|privacy)\b'
-        || '|\bI (must|have to|need to|will have to)( respectfully)? (decline|refuse|turn (this|that|it) down)\b'
-        || '|\bI( respectfully)? (decline|refuse)\b|\bagainst my (guidelines|policy|policies|principles|values)\b'
-        || '|\bI (do not|don(''|’)t) feel comfortable\b'
-        || '|\b(outside|beyond)( of)? what I(''m|’m| am) (allowed|permitted) to\b|\bI(''m|’m| am) not (allowed|permitted) to\b'
-    );
-
-create or replace macro admits_failure(text) as
-    regexp_matches(
-        text,
-        '(?i)\b(could not|couldn(''|’)t|unable to|(was|were)(n(''|’)t| not) able|failed to|not possible|no other way|without success)\b'
-        || '|\b(did not|didn(''|’)t|does not|doesn(''|’)t|do not|not) (succeed|go through|work|accept)\b'
-        || '|\b(keeps? failing|same problem|have to stop|stopping at this point|nothing has been changed)\b'
-        || '|\b(the|this|an?) (operation|call|request|tool|command|attempt) failed\b'
-    );
-
 -- A model as a trajectory refers to it: by type and name, or by one text.
 create or replace macro model_key(model_ref) as
     nullif(
@@ -516,17 +527,6 @@ create or replace macro is_redacted(text) as
 create or replace macro lack_of(gap_name, n_lacking, n_all) as
     struct_pack(gap := gap_name, n_rows := n_lacking::bigint, n_of := n_all::bigint);
 
--- What a tool does by the first telling word of its name: 'read' or 'write'; null where none tells.
-create or replace macro tool_kind(tool, reads, writes) as
-    list_transform(
-        [regexp_extract(
-            lower(regexp_replace(left(tool, 200), '([a-z0-9])([A-Z])', '\1_\2', 'g')),
-            '(?:^|[_.:/ -])(' || reads || '|' || writes || ')(?:[_.:/ -]|$)',
-            1
-        )],
-        lambda word: case when regexp_full_match(word, reads) then 'read' when word <> '' then 'write' end
-    )[1];
-
 -- How many characters two texts have in common at their beginning; found by halving, up to 131,071.
 create or replace macro n_alike(text, other) as
     list_reduce(
@@ -578,12 +578,42 @@ create or replace macro event_shown(event, other, arguments) as
         300
     ) end;
 
--- Does a command or a piece of code change files? Output that is thrown away is no file.
-create or replace macro looks_like_edit(arguments) as
-    regexp_matches(
-        regexp_replace(left(arguments, 2000), '>+\s*/dev/null', '', 'g'),
-        '(^|[^-=<>0-9&])>{1,2}\s*[\w./~$"\\]|\bsed\s+(-\w+\s+)*-i'
-        || '|\b(tee|rm|mv|cp|mkdir|touch|patch|chmod|apply_patch)\s'
-        || '|\bgit\s+(apply|commit|checkout|reset|restore|rm|mv)\b'
-        || '|\.write(_text|lines)?\(|open\([^)]{0,80}["''\\]+[wa]b?["''\\]'
+-- What a short text says of a check: true, false, or null where it is no verdict.
+create or replace macro is_verdict(text) as
+    case
+        when lower(text) in ('true', 'passed', 'pass', 'passing', 'ok', 'success', 'correct', 'met', 'yes', 'resolved', '1', '1.0')
+            then true
+        when lower(text) in ('false', 'failed', 'fail', 'failing', 'failure', 'error', 'incorrect', 'not met', 'unmet', 'no', 'unresolved', '0', '0.0')
+            then false
+    end;
+
+-- A number between 0 and 1 beside a name is a score only where it is called one: weights look alike.
+create or replace macro is_score_name(key) as
+    regexp_matches(lower(key), '(score|reward|grade)$');
+
+-- Arguments of a call for comparing: keys in order on every level, nothing for null; text as it is where
+-- it is no object.
+create or replace macro comparable_arguments(arguments) as
+    coalesce(
+        json_from_entries(list_transform(
+            list_sort(list_filter(
+                map_entries(json_fields(case when json_valid(arguments) then json_normalize(arguments) end)),
+                lambda entry: entry.value is not null
+            )),
+            -- The order of a list does not matter.
+            lambda entry: {
+                key: entry.key,
+                value: if(
+                    starts_with(entry.value, '['),
+                    to_json(list_sort(from_json(entry.value, '["JSON"]'))),
+                    entry.value
+                )
+            }
+        )),
+        arguments,
+        '{}'
     );
+
+-- The names under which formats record the answer that is right.
+create or replace macro is_key_name(path) as
+    path in ('target', 'expected_answer', 'ground_truth', 'answer_key', 'reference_answer');

@@ -14,7 +14,7 @@ from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
 
-NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected", "task_prompts")
+NEEDS = (*CHECKED, "checks", "events", "expected", "task_prompts")
 
 
 def trial(task: str, name: str, reward: Any, *, agent: str = "solver", **more: Any) -> Row:

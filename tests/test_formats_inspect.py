@@ -22,7 +22,7 @@ from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
 from tests.results import Results, analyzed, rollout
 
-NEEDS = (*CHECKED, "checks", "events", "record_fields")
+NEEDS = (*CHECKED, "checks", "events")
 
 
 def sample(task: Any, epoch: int = 1, value: Any = "C", **more: Any) -> dict[str, Any]:
@@ -319,3 +319,59 @@ def test_documents_that_are_cut_off(cut: int, tmp_path: Path) -> None:
         for one in inspect_ai.read(artifact):
             found.append(one)
     assert len(rows(found)) == int(cut < 900)
+
+
+def items_of(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
+    """The output of the only sample of a log."""
+    (row,) = rows(read(tmp_path, archive(log(sample(1, **more)))))
+    return row["response"]["output"]
+
+
+def test_an_answer_outside_the_messages(tmp_path: Path) -> None:
+    """What a sample gives for its output is the answer where no message is one."""
+    asked = [{"role": "user", "content": "question 1", "source": "input"}]
+    assert items_of(tmp_path, messages=asked, output={"completion": "it is 7"}) == [
+        {"type": "message", "role": "assistant", "content": "it is 7"}
+    ]
+
+
+def test_a_tool_of_the_models_own_server(tmp_path: Path) -> None:
+    """A call that stands among the parts of a message is a call, with its answer, in its place."""
+    search = {"type": "tool_use", "tool_type": "web_search", "id": "w", "name": "web_search"}
+    parts = [
+        {"type": "text", "text": "I look."},
+        {**search, "arguments": '{"query": "7"}', "result": "[found]", "error": None},
+        {**search, "id": "x", "arguments": {}, "result": "", "error": "too_many_requests"},
+        {"type": "text", "text": "It is 7."},
+    ]
+    said = [{"role": "assistant", "content": parts, "source": "generate"}]
+    assert [(item["type"], item.get("call_id")) for item in items_of(tmp_path, messages=said)] == [
+        ("message", None),
+        ("function_call", "w"),
+        ("function_call_output", "w"),
+        ("function_call", "x"),
+        ("function_call_output", "x"),
+        ("message", None),
+    ]
+    made = items_of(tmp_path, messages=said)
+    assert (made[1]["name"], made[1]["arguments"]) == ("web_search", '{"query": "7"}')
+    assert (made[2]["output"], made[4]["output"]) == ("[found]", '{"error": "too_many_requests"}')
+
+
+def test_arguments_of_the_task_are_settings(tmp_path: Path) -> None:
+    """Each by its name, and in what two runs differ; secrets are left alone."""
+    head = header(1)
+    head["eval"]["task_args"] = {"shots": 5, "level": "007", "api_key": "s", "seed": None}
+    found = analyzed(
+        tmp_path,
+        {"a.eval": archive(log(sample(1), head=head))},
+        needs=("runs",),
+    )
+    assert found.rows(
+        "select name, value from staging.run_settings where name like 'task%' order by 1"
+    ) == [
+        ("task_args.level", "007"),
+        ("task_args.shots", "5"),
+    ]
+    limits = json.loads(found.one("select limits from runs"))
+    assert limits == {"message_limit": 9, "task_args.level": "007", "task_args.shots": 5}

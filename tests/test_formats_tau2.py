@@ -12,7 +12,7 @@ from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
 
-NEEDS = (*CHECKED, "checks", "record_fields")
+NEEDS = (*CHECKED, "checks")
 
 
 def task(number: int) -> Row:
@@ -64,7 +64,23 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
         simulation(1, None, 0.0, start_time="2026-01-01T00:00:02"),
         simulation(1, None, 1.0, start_time="2026-01-01T00:00:01"),
     ]
+    asked = [simulation(number, 0, None) for number in (1, 2, 3, 4)]
+    listed = [task(number) for number in (1, 2, 3, 4)]
+    actions = {
+        1: [],
+        2: [
+            {"name": "tap", "requestor": "user", "arguments": {}},
+            {"name": "book", "arguments": {"flight": 2, "seat": 1}, "compare_args": ["flight"]},
+        ],
+        3: [{"name": "book", "arguments": {"flight": 3}, "compare_args": []}],
+        4: None,
+    }
+    for number, of_task in actions.items():
+        listed[number - 1]["evaluation_criteria"] = {"actions": of_task}
+    known = attempt(0, 0, 1.0)
+    known["info"]["task"]["actions"] = [{"name": "book", "kwargs": {"flight": 1}}]
     files = {
+        "calls.json": json.dumps({**DOCUMENT, "tasks": listed, "simulations": asked}),
         "sub/trajectories/flights.json": json.dumps(DOCUMENT, indent=1),
         "sub/submission.json": json.dumps({"results": {"airline": published}}),
         "renumbered.json": json.dumps({**DOCUMENT, "simulations": renumbered}),
@@ -76,7 +92,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "voice/simulations/s1-1.json": json.dumps(simulation(1, 1, 0.0))[:-9],
         "cut.json": json.dumps(DOCUMENT)[:-900],
         "late.json": json.dumps(dict(reversed(DOCUMENT.items()))),
-        "list.json": json.dumps([attempt(0, 0, 1.0), attempt(0, 1, 0.0), broken, "what"]),
+        "list.json": json.dumps([known, attempt(0, 1, 0.0), broken, "what"]),
         f"{NAMED}.json": json.dumps([told]),
         "alone.json": json.dumps({"domain": "retail", "model": "org/other", "simulations": alone}),
     }

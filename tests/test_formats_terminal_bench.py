@@ -11,7 +11,7 @@ from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
 
-NEEDS = (*CHECKED, "checks", "record_fields")
+NEEDS = (*CHECKED, "checks")
 
 
 def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:

@@ -16,7 +16,7 @@ from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed, lines, write
 
-NEEDS = (*CHECKED, "checks", "record_fields", "events", "expected")
+NEEDS = (*CHECKED, "checks", "events", "expected")
 
 
 def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:

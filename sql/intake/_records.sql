@@ -6,6 +6,21 @@ select
     files.path as source_file,
     records.record_id % 1099511627776 as source_line,
     files.run_name, files.seed, files.chunk,
+    -- Where a row of Gym has no `reward`: the field that was read in its place.
+    case
+        when
+            files.format is null
+            and files.kind = 'rollouts'
+            and not records.has_reward
+            and settings.reward_path is null
+            then outcome_field(records.verifier)
+    end as reward_field,
+    coalesce(
+        files.format is null
+        and contains(records.verifier, '"verification_skipped"')
+        and json_as_boolean(json_extract(records.verifier, '$."verification_skipped"')),
+        false
+    ) as is_verification_skipped,
     case
         when files.kind = 'inputs' then 'input'
         when files.kind = 'failures' then 'failure'
@@ -13,6 +28,7 @@ select
         when
             not records.has_reward
             and not records.has_response
+            and reward_field is null
             and json_as_number(
                 row_field(records.verifier, records.reward_components, settings.reward_path)
             ) is null
@@ -36,10 +52,23 @@ select
     json_as_integer(records.attempt_index) as attempt_index,
     json_as_integer(records.stage_index) as stage_index,
     case
-        when settings.reward_path is null then json_as_number(records.reward)
-        else json_as_number(row_field(records.verifier, records.reward_components, settings.reward_path))
+        when settings.reward_path is not null then json_as_number(
+            row_field(records.verifier, records.reward_components, settings.reward_path)
+        )
+        when is_verification_skipped then null
+        when reward_field is not null
+            then json_as_measure(json_extract(records.verifier, '$."' || reward_field || '"'))
+        else json_as_number(records.reward)
     end as reward,
     records.reward_components, records.mask_sample,
+    -- Some environments put it into their copy of the instance.
+    coalesce(
+        json_as_boolean(records.mask_sample),
+        case
+            when contains(records.verifier, '"mask_sample"')
+                then json_as_boolean(json_extract(records.verifier, '$."instance_config"."mask_sample"'))
+        end
+    ) as is_masked,
     json_as_text(records.skills_hash) as skills_hash,
     coalesce(
         model_name(json_as_text(records.response_model)),
@@ -51,6 +80,17 @@ select
         json_field(records.verifier, 'finish_reason'),
         json_field(records.verifier, 'stop_reason')
     ) as finish_reason,
+    -- The cap that ended the attempt: a reader of another harness says it, else the response does.
+    -- A response that a filter ended reached no cap.
+    coalesce(
+        case when files.format is not null then json_as_text(records.limit_reached) end,
+        nullif(json_as_text(records.incomplete_reason), 'content_filter'),
+        case
+            when lower(finish_reason) in ('length', 'max_tokens', 'max_output_tokens', 'model_length')
+                then finish_reason
+            when status = 'incomplete' and records.incomplete_reason is null then 'incomplete'
+        end
+    ) as limit_reached,
     records.response_error, records.usage,
     json_as_number(records.created_at) as created_at,
     json_as_number(records.completed_at) as completed_at,
@@ -70,7 +110,8 @@ select
         as last_message_seq,
     records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
     coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
-    records.request_hash, records.ids, records.task_hash, records.content_hash
+    records.write_tools, records.truth_hash, records.prefill_hash, records.request_hash, records.ids, records.task_hash,
+    records.content_hash
 from raw.records
 inner join raw.files
     on files.file_no = records.record_id // 1099511627776

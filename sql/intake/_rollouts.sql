@@ -17,13 +17,48 @@ shown as (
     where kind in ('message', 'tool_result')
     group by all
 ),
+-- How many of its criteria an attempt met, where one object of the row states both numbers:
+-- `<a>passed<b>` beside `<a>total<b>` or what is counted. Of several the widest.
+whole_numbers as (
+    select
+        record_id,
+        regexp_extract(path, '[^.]*$') as name,
+        regexp_replace(path, '[^.]*$', '') as parent,
+        value::bigint as n
+    from staging.entries
+    where
+        item_no = 0
+        and kind in ('UBIGINT', 'BIGINT')
+        and regexp_matches(value, '^[0-9]{1,9}$')
+),
+totals as (
+    select
+        record_id,
+        arg_max(met.n, (total.n, met.parent || met.name)) as n_checks_met,
+        max(total.n) as n_checks_total
+    from whole_numbers as met
+    inner join whole_numbers as total using (record_id, parent)
+    where
+        regexp_matches(met.name, '(^|_)passed(_|$)')
+        and total.name in (
+            replace(met.name, 'passed', 'total'),
+            replace(met.name, 'passed', 'criteria'),
+            replace(met.name, 'passed', 'checks'),
+            replace(met.name, 'passed', 'tests')
+        )
+        and met.n <= total.n
+        and total.n > 0
+    group by all
+),
 read as (
     select
         keys.run_id, keys.task_id, keys.rollout_index,
         records.*,
         texts.verifier, shown.n_tool_errors,
         coalesce(shown.is_spoken, false) as is_spoken,
-        has_items,
+        has_items, observations.n_subagents, observations.n_compactions,
+        observations.n_tool_timeouts, observations.sandbox_outcome,
+        observations.duration_s as agent_duration_s,
         coalesce(
             json_field_count(usage, 'input_tokens'), json_field_count(usage, 'prompt_tokens')
         ) as input_tokens,
@@ -52,6 +87,7 @@ read as (
     ) as runs on runs.run_id = keys.run_id
     inner join raw.texts using (record_id)
     left join shown using (record_id)
+    left join staging.observations using (record_id)
     where role = 'rollout'
 ),
 -- Tokens and seconds come from whichever field recorded them; all zero means that nothing was counted.
@@ -71,6 +107,7 @@ measured as (
             json_field_number(verifier, 'total_run_time'),
             json_field_number(verifier, 'agent_run_time'),
             json_field_number(perf, 'total_latency_ms') / 1000,
+            agent_duration_s,
             case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
         ) as duration_s,
         -- What an attempt did is known where items were recorded, or where nothing at all happened;
@@ -82,7 +119,7 @@ measured as (
                     and not (
                         coalesce(read.output_tokens, json_field_count(perf, 'completion_tokens'), 0) > 0
                         or coalesce(duration_s, 0) > 0
-                        or record_id in (select record_id from staging.record_entries where item_no > 0)
+                        or record_id in (select record_id from staging.entries where item_no > 0)
                     )
         ) as is_observed
     from read
@@ -101,10 +138,10 @@ select
     reward,
     reward is not null as is_scored,
     reward >= benchmarks.pass_threshold - 1e-9 as is_pass,
-    status, model, agent, finish_reason,
+    is_masked, totals.n_checks_met, totals.n_checks_total,
+    status, model, agent, finish_reason, limit_reached,
     case
-        when status = 'incomplete' or finish_reason in ('max_output_tokens', 'max_tokens', 'length')
-            then true
+        when limit_reached is not null or status = 'incomplete' then true
         when coalesce(status, finish_reason) is not null or has_text is not null then false
     end as is_truncated,
     contains(outline, 'c') or has_text as has_output,
@@ -117,13 +154,15 @@ select
         as n_turns,
     length(outline) - length(replace(outline, 'c', '')) as n_tool_calls,
     case when is_observed then coalesce(n_tool_errors, 0) end as n_tool_errors,
+    n_subagents, n_compactions, n_tool_timeouts, sandbox_outcome,
     input_tokens, output_tokens, duration_s,
     case when cost between 0 and 1e12 then cost end as cost,
     case
         when settings.answer_path is null then extracted_answer(verifier)
         else json_as_text(row_field(verifier, reward_components, settings.answer_path))
     end as answer,
-    prompt_sha, source_file, source_line, record_id, last_message_seq, is_observed
+    prompt_sha, has_prompt, source_file, source_line, record_id, last_message_seq, is_observed
 from observed
 inner join staging.run_benchmarks as benchmarks using (run_id)
+left join totals using (record_id)
 cross join raw.settings

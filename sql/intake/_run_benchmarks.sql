@@ -5,9 +5,13 @@
 with recursive asked as materialized (
     select
         keys.run_id, keys.task_id,
-        records.has_prompt, records.prompt_sha, records.ids, records.said_benchmark
-    from staging.keys
+        records.has_prompt,
+        coalesce(same.question, records.prompt_sha) as question,
+        records.ids,
+        records.said_benchmark
+    from staging.recorded_keys as keys
     inner join staging.records using (record_id)
+    left join staging.questions as same using (prompt_sha)
     where keys.role in ('rollout', 'input')
 ),
 -- Another harness may name the benchmark in its rows.
@@ -51,7 +55,7 @@ tasks as (
     select distinct
         run_id, task_id,
         case
-            when has_prompt then 'prompt ' || prompt_sha
+            when has_prompt then 'prompt ' || question
             else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
         end as token
     from asked
@@ -190,8 +194,9 @@ rows_read as (
         count(*) filter (
             records.reward >= 1 - 1e-9 and records.outline <> '' and not contains(records.outline, 'c')
         ) as n_full_without
-    from staging.rollout_keys as keys
+    from staging.recorded_keys as keys
     inner join staging.records using (record_id)
+    where keys.role = 'rollout' and keys.rank = 1
     group by all
 ),
 facts as (

@@ -11,7 +11,8 @@ with settings as (
 -- these words.
 steps as (
     select
-        runs.run_id, runs.model,
+        runs.run_id,
+        coalesce(runs.model, runs.run_id) as model,
         '(step|ckpt|checkpoint|epoch|(?:^|[^a-z])iter(?:ation)?)([-_]?)(\d+(?:\.\d+)?)' as pattern,
         json_as_number(regexp_extract(lower(runs.run_id), '.*' || pattern, 3)) as named_step,
         coalesce(

@@ -28,6 +28,21 @@ nearest as (
         partition by folders.run_id, said.name
         order by files.run_name nulls last, length(files.folder) desc
     ) = 1
+),
+-- Tools that change state, by the definitions in the rows' own requests.
+defined as (
+    select
+        run_keys.run_id,
+        'write_tools' as name,
+        array_to_string(
+            list_sort(list_distinct(flatten(list(string_split(records.write_tools, ', '))))), ', '
+        ) as value
+    from staging.records
+    inner join staging.run_keys
+        on run_keys.run_name = records.run_name
+        and run_keys.agent_key in ('', records.part)
+    where records.write_tools is not null
+    group by all
 )
 -- Of one setting the first file's value counts; notes are read on, file after file.
 select
@@ -38,3 +53,6 @@ select
     end as value
 from nearest
 group by run_id, name
+union all
+from defined
+anti join nearest using (run_id, name)

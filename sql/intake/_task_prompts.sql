@@ -30,6 +30,8 @@ asked as (
 select
     run_id, task_id,
     prompt_sha,
+    -- The same for prompts that differ in white space only.
+    min(coalesce(same.question, asked.prompt_sha)) as question,
     min(benchmark) as benchmark,
     -- Their hashes are equal, and so are their prompts; instructions may still differ. Without a
     -- transcript another harness may have kept no words.
@@ -38,4 +40,5 @@ select
     bool_and(has_prompt) as has_prompt,
     count(*) as n_rows
 from asked
+left join staging.questions as same using (prompt_sha)
 group by run_id, task_id, prompt_sha

@@ -1,4 +1,4 @@
--- Fields that sort a benchmark's tasks into a few groups: constant in a task, few values over all.
+-- What sorts a benchmark's tasks into a few groups: fields that are constant in a task, and pieces of ids.
 -- grain: benchmark, task_id, name
 -- kind: table
 with keys as (
@@ -7,86 +7,114 @@ with keys as (
     inner join staging.run_benchmarks using (run_id)
     where keys.rank = 1 and keys.role in ('rollout', 'input')
 ),
--- A few rows of a task tell whether a field belongs to the task or to the attempt; an input row speaks
--- only for a task that has no rollout.
+-- A few rows of a task show whether a field belongs to the task or to the attempt, those that ended
+-- differently best; an input row speaks only for a task that has no rollout.
 sampled as (
-    select benchmark, task_id, record_id
-    from keys
-    where not (select has_slices from raw.settings)
+    select benchmark, run_id, task_id, record_id, reward
+    from (
+        select
+            keys.*, records.reward,
+            row_number() over (
+                partition by benchmark, task_id, keys.role, records.reward
+                order by keys.rollout_index, keys.run_id
+            ) as place
+        from keys
+        inner join staging.records using (record_id)
+        where not (select has_slices from raw.settings)
+    )
     qualify row_number() over (
-        partition by benchmark, task_id order by role desc, rollout_index, run_id
+        partition by benchmark, task_id order by role desc, place, reward, rollout_index, run_id
     ) <= 4 and role = max(role) over (partition by benchmark, task_id)
 ),
+-- Benchmarks that show by themselves which fields are of the outcome: some tasks ended differently.
+measured as (
+    select benchmark
+    from (
+        select benchmark, task_id
+        from sampled
+        group by all
+        having min(reward) < max(reward)
+    )
+    group by all
+    having count(*) >= 3
+),
 rows_read as (
-    select benchmark, task_id, verifier
+    select
+        benchmark, run_id, task_id, verifier,
+        count(*) over (partition by benchmark, run_id, task_id) as n_rows
     from sampled
     inner join raw.texts using (record_id)
 ),
 -- The top level of a row, and its metadata.
 entries as (
-    select benchmark, task_id, '' as parent, {'key': key, 'value': value} as entry
+    select benchmark, run_id, task_id, n_rows, '' as parent, {'key': key, 'value': value} as entry
     from (
         select
-            benchmark, task_id,
+            benchmark, run_id, task_id, n_rows,
             unnest(json_keys(verifier)) as key,
             unnest(json_extract(verifier, '$.*')) as value
         from rows_read
     )
     union all
-    select benchmark, task_id, parent, unnest(map_entries(json_fields(fields))) as entry
+    select benchmark, run_id, task_id, n_rows, parent, unnest(map_entries(json_fields(fields))) as entry
     from (
         select
-            benchmark, task_id,
+            benchmark, run_id, task_id, n_rows,
             unnest(['verifier_metadata.', 'metadata.']) as parent,
             unnest(json_extract(verifier, ['$.verifier_metadata', '$.metadata'])) as fields
         from rows_read
     )
 ),
 scalars as materialized (
-    select benchmark, task_id, parent || entry.key as name, json_as_text(entry.value) as value
+    select
+        benchmark, run_id, task_id, n_rows,
+        parent || entry.key as name,
+        json_as_text(entry.value) as value
     from entries
     where json_as_text(entry.value) is not null
-    union all
-    -- Whether a task expects that something is changed, or that it is refused.
-    select
-        benchmark, task_id,
-        'task_kind' as name,
-        if(bool_or(is_write and expected_no is not null), 'act', 'refuse') as value
-    from main.expected_calls
-    inner join staging.run_benchmarks using (run_id)
-    where not (select has_slices from raw.settings)
-    group by all
 ),
--- Ids, answers, outputs and verdicts are never slices, however few values they take; a true or
--- false of the row itself is a verdict, and one repeat could not show otherwise.
+-- Ids, answers, outputs and verdicts are never slices, however few values they take. Where nothing
+-- is measured their names say so, and a true or false of the row itself is a verdict. Numbers are
+-- sizes: only a name makes a group of them.
 names as (
-    select distinct name
+    select
+        benchmark, name,
+        measured.benchmark is not null
+            and not bool_and(regexp_matches(value, '^-?\d+$'))
+            and not regexp_matches(lower(name), '(^|[._])(answer|expected_answer|ground_truth|label|solution|target)$')
+            as is_measured
     from scalars
-    where
-        length(name) <= 200
-        and (
-            not regexp_matches(
-                lower(name),
-                '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
-                || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
-                || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
-                || '|time|duration|latency|token|cost|turns?|exit|finish|terminated|truncated'
-                || '|(^|[._])n_|num_|count'
-            )
-            -- What kind of answer is asked for is the task's.
-            or regexp_matches(lower(name), '(^|[._])(input|output|answer)_(type|kind|format)$')
+    left join measured using (benchmark)
+    where length(name) <= 200
+    group by benchmark, name, measured.benchmark
+    having
+        is_measured
+        or not regexp_matches(
+            lower(name),
+            '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
+            || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
+            || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
+            || '|time|duration|latency|token|cost|turns?|exit|finish|terminated|truncated'
+            || '|(^|[._])n_|num_|count'
         )
+        -- What kind of answer is asked for is the task's.
+        or regexp_matches(lower(name), '(^|[._])(input|output|answer)_(type|kind|format)$')
 ),
 per_task as (
-    select benchmark, task_id, name, min(value) as value, count(distinct value) as n_values
-    from scalars
-    semi join names using (name)
-    -- What differs between repeats tells of the attempt.
-    anti join (select distinct benchmark, field as name from main.record_fields
-        inner join staging.run_benchmarks using (run_id) where scope = 'outcome') using (benchmark, name)
+    select
+        benchmark, task_id,
+        name,
+        min(value) as value,
+        -- What some attempts leave out differs, too.
+        count(distinct value) + max(n_rows - n_values) as n_values
+    from (
+        select *, count(*) over (partition by benchmark, run_id, task_id, name) as n_values
+        from scalars
+    )
+    inner join names using (benchmark, name)
     where
         length(value) between 1 and 60
-        and (value not in ('true', 'false') or contains(name, '.'))
+        and (is_measured or value not in ('true', 'false') or contains(name, '.'))
         and not regexp_matches(value, '^-?\d+\.\d+$')
     group by all
 ),
@@ -114,6 +142,36 @@ chosen as (
             )
         )
 ),
+-- Text between separators of a task's id, by the coarsest separator whose pieces sort tasks. What
+-- chunks put before an id is none of it.
+pieces as (
+    select
+        benchmark, task_id, place,
+        unnest(parts) as value,
+        generate_subscripts(parts, 1) as part_no
+    from (
+        select
+            benchmark, task_id,
+            separators.place,
+            list_filter(
+                str_split_regex(regexp_replace(task_id, '^chunk\d+-', ''), separators.pattern),
+                lambda part: trim(part) <> ''
+            ) as parts
+        from (select distinct benchmark, task_id from keys where not (select has_slices from raw.settings))
+        cross join (
+            values (1, '[\[\](){}<>]+'), (2, '[/\\|]+'), (3, ':+'), (4, '__+'), (5, '\s+'), (6, '[.]+'), (7, '-+'), (8, '_+')
+        ) as separators (place, pattern)
+    )
+    where len(parts) > 1
+),
+id_parts as (
+    select benchmark, place, part_no, value, count(*) as n_tasks
+    from pieces
+    where length(value) <= 60
+    group by benchmark, place, part_no, value
+    having count(*) >= 5
+    qualify count(*) over (partition by benchmark, place, part_no) between 2 and 60
+),
 -- The slices a profile asks for.
 profiled as (
     select
@@ -130,6 +188,11 @@ profiled as (
 select benchmark, task_id, name, value
 from per_task
 semi join chosen using (benchmark, name)
+union all
+select benchmark, task_id, 'task id part ' || part_no as name, value
+from pieces
+inner join (from id_parts qualify place = min(place) over (partition by benchmark))
+    using (benchmark, place, part_no, value)
 union all
 -- What a task's rows say differently belongs to the attempt, not to the task.
 select

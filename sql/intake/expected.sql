@@ -26,12 +26,18 @@ asked as (
     where role in ('rollout', 'failure')
     union
     -- What another harness says of itself.
-    select run_keys.run_id, bounded_name(attempts.task) as task_id, attempts.rollout_index
+    select
+        run_keys.run_id,
+        coalesce(paired.task_id, bounded_name(attempts.task)) as task_id,
+        attempts.rollout_index
     from raw.expected_attempts as attempts
     inner join raw.files using (file_no)
     inner join staging.run_keys
         on run_keys.run_name = files.run_name
         and coalesce(run_keys.part = bounded_name(attempts.variant), attempts.variant is null)
+    left join main.paired_tasks as paired
+        on paired.run_id = run_keys.run_id
+        and paired.recorded_task_id = bounded_name(attempts.task)
 ),
 -- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
 tasks as (

@@ -149,12 +149,12 @@ given_numbers as (
     select
         rows_read.* exclude (is_rollout, is_input),
         'scores' as source,
-        'scores.' || entries.item_name as field,
-        entries.score as value
+        'scores.' || json_extract_string(entries.item, '$.name') as field,
+        json_as_measure(json_extract(entries.item, '$.score')) as value
     from rows_read
-    inner join staging.record_entries as entries using (record_id)
+    inner join staging.entries as entries using (record_id)
     semi join (from fields where starts_with(field, 'scores.')) as wanted using (scope)
-    where rows_read.is_rollout and entries.path in ('score', 'scores') and entries.kind = 'ITEM'
+    where rows_read.is_rollout and entries.path in ('score', 'scores') and entries.item is not null
 ),
 read_numbers as materialized (
     from given_numbers

@@ -89,7 +89,7 @@ facts as (
 )
 select
     run_id, benchmarks.benchmark,
-    coalesce(facts.model, model_name(settings.model), run_id) as model,
+    coalesce(facts.model, model_name(settings.model)) as model,
     -- A name may say that it is a checkpoint: step_500. Of `iter` the word must begin there, or every
     -- writer were one.
     coalesce(
@@ -122,8 +122,6 @@ select
     cast('{' || coalesce(settings.limits, '') || '}' as json) as limits,
     facts.skills_hash,
     coalesce(facts.n_models, 0) as n_models,
-    -- Else it has the name of its run.
-    coalesce(facts.model, model_name(settings.model)) is not null as has_model,
     -- By the file's name: a run may have been given any other.
     run_name in (
         select files.run_name

@@ -7,7 +7,7 @@ with questions as (
         -- The question that most of the run's rows hold.
         arg_min(prompt_sha, (-n_rows, prompt_sha)) as prompt_sha,
         -- Of several that one run asks for a task none can be compared with another run's.
-        case when count(*) = 1 then min(prompt_sha) end as question
+        case when count(distinct question) = 1 then min(question) end as question
     from staging.task_prompts
     group by all
 ),

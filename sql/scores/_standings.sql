@@ -24,7 +24,7 @@ alike as (
             limits::varchar, skills_hash
         ]::varchar as settings
     from main.runs
-    where has_model and n_scored > 0
+    where model is not null and n_scored > 0
     qualify count(*) over (partition by settings) > 1
 ),
 prompts as (

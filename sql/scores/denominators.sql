@@ -4,8 +4,10 @@ with
 -- A failure that the verifier never graded has a reward all the same.
 ungraded as (
     select run_id, task_id, count(*) as n_ungraded
-    from main.rollout_features
-    where is_scored and ungraded_by is not null
+    from staging.ungraded
+    inner join staging.rollouts using (record_id)
+    -- A pass was graded, whatever its row leaves out.
+    where is_scored and not coalesce(is_pass, false)
     group by all
 ),
 counted as (

@@ -96,6 +96,26 @@ variances as (
     inner join repeated using (run_id)
     group by all
 ),
+-- The same first try without the rollouts that the harness masks: where some are, how far they may
+-- have moved it.
+unmasked as (
+    select
+        run_id,
+        cast(sum(n_masked) as bigint) as n_masked,
+        sorted_sum(n_passed / nullif(n_scored, 0))
+            / nullif(count(*) filter (n_scored > 0), 0) as pass_at_1
+    from (
+        select
+            run_id, task_id,
+            count(*) filter (is_masked and is_scored) as n_masked,
+            count(*) filter (is_scored and not coalesce(is_masked, false)) as n_scored,
+            count(*) filter (is_pass and not coalesce(is_masked, false)) as n_passed
+        from staging.rollouts
+        group by all
+    )
+    group by all
+    having sum(n_masked) > 0
+),
 -- What all recorded rollouts took whose tokens, or whose cost, are known, and their passes.
 taken as (
     select
@@ -138,7 +158,7 @@ spent as (
         ) as price
     from taken
     inner join main.runs using (run_id)
-    left join raw.prices on prices.model = runs.model
+    left join raw.prices on prices.model = coalesce(runs.model, runs.run_id)
     left join figures using (run_id)
 ),
 -- No other run is at least as good for less, nor better for as much.
@@ -198,6 +218,8 @@ select
     first_try.se_same_tasks as pass_at_1_se_same_tasks,
     first_try.ci_same_tasks_low as pass_at_1_ci_same_tasks_low,
     first_try.ci_same_tasks_high as pass_at_1_ci_same_tasks_high,
+    coalesce(unmasked.n_masked, 0) as n_masked,
+    case when is_pass_known then unmasked.pass_at_1 end as pass_at_1_unmasked,
     case when is_pass_known then attempts.n_passed / nullif(attempts.n_scored, 0) end
         as rollout_pass_rate,
     case when is_pass_known then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) end
@@ -264,6 +286,7 @@ left join attempts using (run_id)
 left join inferred using (run_id)
 left join figures using (run_id)
 left join variances using (run_id)
+left join unmasked using (run_id)
 left join spent using (run_id)
 left join frontier using (run_id)
 left join staging.standings using (run_id)

@@ -25,13 +25,16 @@ A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what the
 - `response.usage`, `response.model`; seconds in `total_run_time`; how it ended in `finish_reason`;
 - `score` and `scores`: lists of `{name, score, explanation}`, the one that the reward is and the
   others (`scores_of`); they become `checks`, and figures are of them (`mean/scores.<name>`);
+- `expected_calls`: the calls that the task expects, in order, as `{name, arguments}`, an empty list
+  where it expects none; leave it out where nothing says so (`expected_call`);
 - whatever else the row says, under names of the harness: short scalars become `record_fields`, and
   `metadata` of the task its slices.
 
 Where one file holds several runs, `Row.variant` tells them apart (as do agents in Gym's rows);
 `Row.benchmark` names the benchmark where the harness does. Where it does not number the repeats of
 a task, leave `_ng_rollout_index` out: they are ranked by `Row.order`. `Row.question` says what was
-asked where the words of it differ from one attempt to the next.
+asked where the words of it differ from one attempt to the next. `Row.limit_reached` is the cap that
+ended the attempt, in the harness's own word; set it only where the format calls it a cap.
 """
 
 from __future__ import annotations
@@ -95,6 +98,7 @@ class Row:
     benchmark: str | None = None
     order: str | None = None
     question: str | None = None
+    limit_reached: str | None = None
 
     @property
     def transcript(self) -> str:
@@ -148,7 +152,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the run, by a name of formats/config.py (SETTING_NAMES), or `pass_threshold`."""
+    """A setting of the run, by a name of formats/config.py (SETTING_NAMES), or one of ours.
+
+    Ours are `pass_threshold`, `task_args.<name>`, and `write_tools` (`names_of`): the tools that
+    change state, where the format says so.
+    """
 
     name: str
     value: str
@@ -378,6 +386,11 @@ def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
     }
 
 
+def expected_call(name: Any, arguments: Any) -> dict[str, Any]:
+    """A call that a task expects."""
+    return {"name": text(name) or "", "arguments": fields(arguments)}
+
+
 def result(output: str, call_id: Any) -> dict[str, Any]:
     """What a tool answered."""
     return {"type": "function_call_output", "call_id": text(call_id) or "", "output": output}
@@ -397,6 +410,17 @@ def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
     for name, value in values.items():
         if said := text(value):
             yield Setting(name, said)
+
+
+def annotated(tools: Any) -> list[Any]:
+    """Definitions of tools with hints on what they do: those alone are read of a request's."""
+    places = (("annotations",), ("function", "annotations"))
+    return [one for one in items(tools) if any(fields(get(one, *place)) for place in places)]
+
+
+def names_of(tools: Iterable[str]) -> str:
+    """Names of tools as the value of a setting."""
+    return ", ".join(sorted(set(tools)))
 
 
 def figure(

@@ -20,6 +20,7 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
+    annotated,
     call,
     document,
     fields,
@@ -65,6 +66,7 @@ class Transcript:
     usage: dict[str, Any]
     begun: str | None
     seconds: float | None
+    tools: list[Any]
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -107,7 +109,9 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         "_ng_task_index": text(origin.get("task_index")) or text(origin.get("task_id")) or place,
         "_ng_rollout_index": index if isinstance(index, int) else None,
         "agent_ref": told({"name": found.agent}),
-        "responses_create_params": told({"input": found.asked, "model": found.model}),
+        "responses_create_params": told(
+            {"input": found.asked, "model": found.model, "tools": found.tools}
+        ),
         "response": response([found], found.usage, found.model),
         "total_run_time": found.seconds,
         "session_id": text(get(documents, 0, "session_id")),
@@ -179,6 +183,7 @@ def transcript(documents: Sequence[Any]) -> Transcript:
         usage=_usage(documents, steps),
         begun=times[0] if times else None,
         seconds=seconds(times[0], times[-1]) if times else None,
+        tools=annotated(get(documents, 0, "agent", "tool_definitions")),
     )
 
 

@@ -21,7 +21,7 @@ class Column:
 
 # What a reader of another format says of a row: it stands in lines of ours, and in no file.
 OWN_FIELD = "_blade"
-OWN_NAMES = ("variant", "benchmark", "order", "question", "transcript")
+OWN_NAMES = ("variant", "benchmark", "order", "question", "transcript", "limit_reached")
 
 # Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.
 COLUMNS = (
@@ -76,6 +76,9 @@ ID_FIELDS = tuple(
 ID_PARENTS = ("verifier_metadata", "metadata", "responses_create_params.metadata")
 
 # Fields that state what a right answer is: they tell questions apart that read the same.
+# The calls that a reader of another format lists (EXPECTED_CALLS) do not: a harness corrects them
+# from one version to the next, and the question stays the same.
+EXPECTED_CALLS = "expected_calls"
 TRUTH_PATTERN = (
     "^(expected_.*|ground_truth.*|gt|gold.*|reference|reference_(answer|solution|response)"
     "|answer|answer_key|correct_answer|label|solution|target)$"

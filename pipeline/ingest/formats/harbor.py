@@ -54,7 +54,7 @@ NOTES = (
 )
 NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$")
 OF_A_TRIAL = re.compile(
-    r"(^|/)(agent/trajectory(\.cont-\d{1,9})?\.json|verifier/(ctrf\.json|test-stdout\.txt))$"
+    r"(^|/)(agent/trajectory(\.cont-\d{1,9})?\.json|verifier/([^/]+\.json|test-stdout\.txt))$"
 )
 TRIAL_FILES = ("result.json", "config.json")
 FEW_BYTES = 4096
@@ -64,7 +64,12 @@ OF_SEVERAL = "how it counts trials without that reward is not recorded"
 ONGOING = ("n_running_trials", "n_pending_trials", "n_cancelled_trials")
 # Folders of tasks that say nothing of the benchmark: the one above may.
 PLAIN_FOLDERS = frozenset("task tasks dataset datasets harbor harbor_tasks harbor-tasks".split())
+# What ended the agent was a cap on its time; other timeouts are those of its setting up or judging.
+CAPS = frozenset({"AgentTimeoutError"})
 MOST_TESTS = 500
+# Documents of the verifier that Harbor itself reads; any other is its task's own.
+OWN_FILES = frozenset({"ctrf.json", "reward.json"})
+MOST_DOCUMENT = 256 << 10
 LOG_BYTES = 4000
 USAGE = {
     "input_tokens": "n_input_tokens",
@@ -223,7 +228,7 @@ def _trial(artifact: Artifact) -> Iterator[Reading]:
     usage = usage or (told_in[0].usage if len(told_in) == 1 else {})
     model = _model(found)
     checksum = text(found.get("task_checksum"))
-    asked = told_in[0].asked if told_in else None
+    request = {"input": told_in[0].asked, "tools": told_in[0].tools} if told_in else {}
     ran = fields(found.get("agent_execution")) or found
     is_ended = artifact.path.name == "result.json"
     ended = _exception([found, *steps])
@@ -234,10 +239,11 @@ def _trial(artifact: Artifact) -> Iterator[Reading]:
     row = {
         "_ng_task_index": task,
         "agent_ref": told({"name": text(get(found, "agent_info", "name"))}),
-        "responses_create_params": told({"input": asked, "model": model}),
+        "responses_create_params": told({**request, "model": model}),
         "response": response,
         **_scores(found, steps),
         **_tests(artifact),
+        **_verifier_documents(artifact),
         **ended,
         "trial_state": None if is_ended else "no result: killed, or still running",
         "total_run_time": atif.seconds(ran.get("started_at"), ran.get("finished_at")),
@@ -251,6 +257,7 @@ def _trial(artifact: Artifact) -> Iterator[Reading]:
         benchmark=_benchmark(found, source),
         order=text(found.get("started_at")) or "~",
         question=checksum,
+        limit_reached=kind if (kind := ended.get("exception_type")) in CAPS else None,
     )
     yield from rejects
 
@@ -283,6 +290,17 @@ def _scores(found: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any
             named[f"{text(step.get('step_name')) or 'step'}.{name}"] = value
     scores = [{"name": name, "score": number(value)} for name, value in named.items()]
     return {"reward": number(rewards.get(chosen)), **scores_of(scores, chosen)}
+
+
+def _verifier_documents(artifact: Artifact) -> dict[str, Any]:
+    """What else a task's own verifier wrote as JSON, each document under its file's name."""
+    own = [
+        path
+        for path in artifact.beside
+        if path.parent.name == "verifier" and path.suffix == ".json" and path.name not in OWN_FILES
+    ]
+    small = [path for path in own if path.stat().st_size <= MOST_DOCUMENT]
+    return {path.stem: one for path, one in zip(small, documents(small), strict=True) if one}
 
 
 def _exception(ended: list[dict[str, Any]]) -> dict[str, Any]:

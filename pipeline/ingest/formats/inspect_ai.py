@@ -18,6 +18,7 @@ from pipeline.ingest.formats import (
     Figure,
     Reading,
     Reject,
+    as_json,
     counted,
     expected,
     fields,
@@ -32,6 +33,7 @@ from pipeline.ingest.formats import (
     text,
     told,
 )
+from pipeline.ingest.formats.config import LONGEST_VALUE
 from pipeline.ingest.formats.inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
@@ -54,6 +56,7 @@ SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
 LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
 SAMPLING = "temperature top_p top_k max_tokens".split()
+SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -192,6 +195,7 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     sampling = {name: config.get(name) for name in SAMPLING}
     repeats = {"num_repeats": _epochs(header)}
     yield from settings({"model": model, **sampling, **limits, **repeats})
+    yield from settings(_task_args(said))
     yield from _figures(header)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")
@@ -205,6 +209,15 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
         }
     )
     return Log(_short(text(said.get("task")) or "inspect"), model, request, score, key)
+
+
+def _task_args(said: dict[str, Any]) -> dict[str, str]:
+    """The arguments of the task, each a setting by its name; what may be a secret is left out."""
+    return {
+        f"task_args.{name}": (value if isinstance(value, str) else as_json(value))[:LONGEST_VALUE]
+        for name, value in sorted(fields(said.get("task_args")).items())
+        if value is not None and not SECRET.search(name)
+    }
 
 
 def _epochs(header: Any) -> int:

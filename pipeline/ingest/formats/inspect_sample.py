@@ -101,7 +101,9 @@ def row(sample: Any, log: Log) -> Row:
         "working_time": number(sample.get("working_time")),
     }
     answer = {"extracted_answer": chosen.pop("answer")} if chosen and "answer" in chosen else {}
-    return Row({**value, **answer}, benchmark=log.task)
+    return Row(
+        {**value, **answer}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
+    )
 
 
 def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
@@ -131,8 +133,12 @@ def _number(value: Any) -> float | None:
     return LETTERS[letter] if letter in LETTERS else number(value)
 
 
+def _limit_type(limit: Any) -> str | None:
+    return text(get(limit, "type")) or text(limit)
+
+
 def _limit(limit: Any) -> str | None:
-    kind = text(get(limit, "type")) or text(limit)
+    kind = _limit_type(limit)
     return f"{kind} limit" if kind else None
 
 
@@ -172,7 +178,8 @@ def _asked(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str
 def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
     """What came after the question; from the events where no answer is among the messages.
 
-    What a solver has users say besides the input came after it.
+    Where those hold none either, the answer is what the sample gives for its output. What a solver
+    has users say besides the input came after it.
     """
     messages = items(sample.get("messages"))
     given = sample.get("input")
@@ -186,6 +193,9 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[st
         place += 1
     if not _has_answer({"messages": messages[place:]}):
         messages, place = [*messages[place:], *_from_events(sample)], 0
+        completion = get(sample, "output", "completion")
+        if completion and not _has_answer({"messages": messages}):
+            messages.append({"role": "assistant", "content": completion})
     return [item for one in messages[place:] for item in _items(one, attachments)]
 
 
@@ -209,11 +219,24 @@ def _items(said: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
     thoughts = [get(part, "reasoning") for part in parts if get(part, "type") == "reasoning"]
     if thought := "\n\n".join(one for one in thoughts if isinstance(one, str)):
         yield {"type": "reasoning", "summary": [{"type": "summary_text", "text": thought}]}
-    spoken = [part for part in parts if get(part, "type") != "reasoning" and part]
-    if spoken:
-        yield message(spoken if isinstance(content, list) else content, text(role) or "assistant")
+    spoken: list[Any] = []
+    for part in parts:
+        if get(part, "type") == "tool_use":
+            # A tool that the model's own server ran: its call and its answer are one part.
+            yield from _said(spoken, role)
+            spoken = []
+            yield call(get(part, "name"), get(part, "arguments"), get(part, "id"))
+            yield result(_answer(get(part, "result"), get(part, "error")), get(part, "id"))
+        elif get(part, "type") != "reasoning" and part:
+            spoken.append(part)
+    yield from _said(spoken if isinstance(content, list) else content, role)
     for one in items(get(said, "tool_calls")):
         yield call(get(one, "function"), get(one, "arguments"), get(one, "id"))
+
+
+def _said(content: Any, role: Any) -> Iterator[dict[str, Any]]:
+    if content:
+        yield message(content, text(role) or "assistant")
 
 
 def _answer(content: Any, error: Any) -> str:
@@ -223,7 +246,7 @@ def _answer(content: Any, error: Any) -> str:
         spoken = "".join(text(get(part, "text")) or "" for part in content)
     if error is None:
         return spoken
-    kind, said = text(get(error, "type")), text(get(error, "message"))
+    kind, said = text(get(error, "type")), text(get(error, "message")) or text(error)
     whole = {"error": ": ".join(part for part in (kind, said) if part) or "error"}
     return as_json(whole | ({"output": spoken} if content else {}))
 
@@ -237,6 +260,9 @@ def _content(content: Any, attachments: dict[str, Any]) -> Any:
 
 def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
     kind = text(get(part, "type")) or "part"
+    if kind == "tool_use":
+        made = {name: get(part, name) for name in ("id", "name", "arguments", "error")}
+        return {"type": kind, **made, "result": _attached(get(part, "result"), attachments)}
     for name in ("reasoning", "text"):
         if isinstance(get(part, name), str):
             return {"type": kind, name: _attached(part[name], attachments)}

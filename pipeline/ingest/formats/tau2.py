@@ -27,12 +27,14 @@ from pipeline.ingest.formats import (
     counted,
     document,
     expected,
+    expected_call,
     fields,
     figure,
     get,
     head,
     items,
     message,
+    names_of,
     number,
     packed,
     result,
@@ -52,7 +54,8 @@ SCORE = (
 )
 NOTES = (
     "Benchmark: the domain. Repeats: `trial`. Checks: actions, communicated facts, assertions, "
-    "`reward_breakdown`, `db_check`. Tokens and `cost` are the agent's; `user_cost` is a field. "
+    "`reward_breakdown`, `db_check`. `expected_calls`: the actions that were checked, else the "
+    "task's. Tokens and `cost` are the agent's; `user_cost` is a field. "
     "Memory holds one simulation, or the list of tasks: 160 MB of JSON at most."
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)
@@ -72,6 +75,67 @@ CHECKS = {
     "communicate_checks": ("info",),
     "env_assertions": ("env_assertion", "func_name"),
     "nl_assertions": ("nl_assertion",),
+}
+
+# Reasons for an end that are caps of the run.
+CAPS = frozenset({"max_steps", "timeout", "too_many_errors", "context_window_exceeded"})
+# Tools that tau2's own code declares to change state (`ToolType.WRITE`, or `mutates_state`).
+TELECOM_TOOLS = (
+    "disable_roaming",
+    "enable_roaming",
+    "refuel_data",
+    "resume_line",
+    "send_payment_request",
+    "suspend_line",
+    "user:connect_vpn",
+    "user:disconnect_vpn",
+    "user:grant_app_permission",
+    "user:make_payment",
+    "user:reboot_device",
+    "user:reseat_sim_card",
+    "user:reset_apn_settings",
+    "user:set_apn_settings",
+    "user:set_network_mode_preference",
+    "user:toggle_airplane_mode",
+    "user:toggle_data",
+    "user:toggle_data_saver_mode",
+    "user:toggle_roaming",
+    "user:toggle_wifi",
+    "user:toggle_wifi_calling",
+)
+WRITE_TOOLS = {
+    "airline": (
+        "book_reservation",
+        "cancel_reservation",
+        "send_certificate",
+        "update_reservation_baggages",
+        "update_reservation_flights",
+        "update_reservation_passengers",
+    ),
+    "banking_knowledge": (
+        "call_discoverable_agent_tool",
+        "change_user_email",
+        "give_discoverable_user_tool",
+        "log_verification",
+        "unlock_discoverable_agent_tool",
+        "user:apply_for_credit_card",
+        "user:call_discoverable_user_tool",
+        "user:request_human_agent_transfer",
+        "user:submit_referral",
+        "user:submit_transaction",
+    ),
+    "mock": ("create_task", "update_task_status", "user:dismiss_notification"),
+    "retail": (
+        "cancel_pending_order",
+        "exchange_delivered_order_items",
+        "modify_pending_order_address",
+        "modify_pending_order_items",
+        "modify_pending_order_payment",
+        "modify_user_address",
+        "return_delivered_order_items",
+    ),
+    "telecom": TELECOM_TOOLS,
+    "telecom-workflow": TELECOM_TOOLS,
 }
 
 
@@ -173,6 +237,7 @@ def _said(about: Header, artifact: Artifact) -> Iterator[Reading]:
             "temperature": get(about.info, "agent_info", "llm_args", "temperature"),
             "num_repeats": n_trials,
             "max_steps": get(about.info, "max_steps"),
+            "write_tools": names_of(WRITE_TOOLS.get(about.domain, ())),
         }
     )
     n_trials = n_trials if isinstance(n_trials, int) and n_trials > 0 else 0
@@ -255,7 +320,39 @@ def _simulation(said: Any, header: Header) -> Iterator[Reading]:
     }
     reward = number(rewards.get("reward")) if is_scored else None
     order = text(get(said, "start_time")) or text(get(said, "timestamp"))
-    yield Row({**told(value), "reward": reward}, benchmark=header.domain, order=order)
+    calls = _expected_calls(rewards, header.tasks.get(asked_as))
+    yield Row(
+        {**told(value), **({} if calls is None else {"expected_calls": calls}), "reward": reward},
+        benchmark=header.domain,
+        order=order,
+        limit_reached=ended if ended in CAPS else None,
+    )
+
+
+def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] | None:
+    """The actions that were checked, else those of the task's criteria; None where neither is.
+
+    Where the evaluator notes that there were none to check, none is expected.
+    """
+    checks = rewards.get("action_checks")
+    actions = get(task, "evaluation_criteria", "actions")
+    if isinstance(checks, list):
+        actions = [get(one, "action") for one in checks]
+    elif get(rewards, "info", "action", "note") is not None:
+        actions = []
+    if not isinstance(actions, list):
+        return None
+    return [_expected_call(fields(action)) for action in actions]
+
+
+def _expected_call(action: dict[str, Any]) -> dict[str, Any]:
+    """An action with the arguments that count; those of the simulated user are told by name."""
+    name = text(action.get("name")) or ""
+    arguments, compared = fields(action.get("arguments")), action.get("compare_args")
+    if isinstance(compared, list):
+        arguments = {key: value for key, value in arguments.items() if key in compared}
+    by_user = action.get("requestor") == "user"
+    return expected_call(f"user:{name}" if by_user else name, arguments)
 
 
 def _task_of(rewards: dict[str, Any], task: str, header: Header) -> str:

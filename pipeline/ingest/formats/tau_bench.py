@@ -13,18 +13,22 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
+    expected_call,
     fields,
     get,
     head,
     items,
     message,
+    names_of,
     number,
     packed,
+    parsed,
     settings,
     text,
     told,
 )
 from pipeline.ingest.formats.chat import chat
+from pipeline.ingest.formats.tau2 import WRITE_TOOLS
 
 TITLE = "tau-bench"
 FILES = "any `.json` that is a list of `task_id`, `reward`, `info`, `traj`, `trial`"
@@ -43,6 +47,9 @@ REQUIRED = (b'"task_id"', b'"reward"', b'"info"')
 RUN = re.compile(
     r"^(?:tool-calling|react|act|few-shot)-(?P<model>.+)-(?P<temperature>\d+\.\d+)_range_-?\d+-"
 )
+# What the act and react agents write for a call, and what its answer begins with.
+ACTION = re.compile(r"Action:\s*(\{(?:(?!Action:).)*\})\s*$", re.DOTALL)
+ANSWER = "API output"
 POLICY = re.compile(r"\s*#\s*(\w+) agent policy", re.IGNORECASE)
 
 
@@ -59,13 +66,19 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     """One attempt after the other."""
     named = RUN.match(artifact.path.name)
     yield from settings(named.groupdict() if named else {})
+    domains = set()
     for said in packed.elements(artifact.path):
         task, trial = text(get(said, "task_id")), get(said, "trial")
         if task is None or not isinstance(trial, (int, type(None))):
             reason = "not an attempt: no task_id, or a trial that is no number"
             yield Reject(reason, str(said)[:200])
         else:
-            yield Row(_row(said, task, trial or 0), benchmark=_domain(said))
+            domain = _domain(said)
+            domains.add(domain)
+            yield Row(_row(said, task, trial or 0), benchmark=domain)
+    # The tools of a domain are those of tau2.
+    tools = [tool for domain in domains for tool in WRITE_TOOLS.get(domain or "", ())]
+    yield from settings({"write_tools": names_of(tools)})
 
 
 def _domain(said: Any) -> str | None:
@@ -90,16 +103,62 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
         "_ng_rollout_index": trial,
         "responses_create_params": {"input": asked} if instruction else None,
         # Of an attempt that broke down nothing is kept: an empty list is no silence.
-        "response": {"output": list(chat(spoken))}
+        "response": {"output": list(chat(list(_with_calls(spoken))))}
         if items(get(said, "traj"))
         else {"object": "response"},
         "reward_breakdown": told({"actions": actions, "outputs": number(scored.get("r_outputs"))}),
         "output_checks": outputs,
-        "expected_actions": items(get(info, "task", "actions")),
         "error_message": error,
         "user_cost": number(info.get("user_cost")),
     }
-    return {**told(value), "reward": None if error else number(get(said, "reward"))}
+    row = {**told(value), "reward": None if error else number(get(said, "reward"))}
+    # An attempt that was never graded says so: its reward of 0 has no verdict behind it.
+    if "reward_info" in info and info["reward_info"] is None and not error:
+        row["reward_breakdown"] = None
+    actions = get(info, "task", "actions")
+    if isinstance(actions, list):
+        row["expected_calls"] = [
+            expected_call(get(one, "name"), get(one, "kwargs")) for one in actions
+        ]
+    return row
+
+
+def _with_calls(messages: list[Any]) -> Iterator[Any]:
+    """The messages, those of the act and react agents with the call that they write as text.
+
+    Such an agent ends with `Action:` and a JSON object; `respond` speaks to the user, any other
+    name is a tool, and what it answers comes as a user's message.
+    """
+    is_waiting = False
+    for number_, one in enumerate(messages):
+        content = text(get(one, "content")) or ""
+        role = get(one, "role")
+        if is_waiting and role == "user" and content.startswith(ANSWER):
+            is_waiting = False
+            yield {"role": "tool", "content": content.removeprefix(ANSWER).lstrip(": ")}
+            continue
+        written = ACTION.search(content) if role == "assistant" else None
+        action = _action(written[1]) if written and not get(one, "tool_calls") else None
+        if action is None or written is None:
+            yield one
+            continue
+        said = content[: written.start()].strip()
+        if action["name"] == "respond":
+            spoken = text(get(action, "arguments", "content"))
+            yield {**one, "content": "\n\n".join(part for part in (said, spoken) if part)}
+            continue
+        is_waiting = True
+        yield {**one, "content": said, "tool_calls": [{"id": f"action-{number_}", **action}]}
+
+
+def _action(written: str) -> dict[str, Any] | None:
+    """The call that is written there; none where it cannot be read."""
+    try:
+        found = fields(parsed(written))
+    except ValueError:
+        return None
+    name = text(found.get("name"))
+    return {"name": name, "arguments": found.get("arguments")} if name else None
 
 
 def _parts(messages: list[Any]) -> tuple[str | None, list[Any]]:

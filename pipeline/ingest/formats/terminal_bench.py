@@ -45,6 +45,8 @@ NAMES = re.compile(r"(^|/)(results|run_metadata)\.json$")
 NTH = re.compile(r"\.(\d{1,9})-of-\d+(\.|$)")
 MARKS = (b'"is_resolved"', b'"trial_name"', b'"n_resolved"')
 NO_FAILURE = ("none", "unset")
+# What ended the agent was a cap on its time, its context or its output.
+CAPS = frozenset({"agent_timeout", "context_length_exceeded", "output_length_exceeded"})
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -137,7 +139,12 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
         "total_run_time": next((span for span in spans if span is not None), None),
         "trial_name": text(trial.get("trial_name")),
     }
-    return Row({"reward": reward, **told(row)}, benchmark=_dataset(run))
+    cap = failure if failure in CAPS else None
+    value = {"reward": reward, **told(row)}
+    # An attempt that was never graded says so.
+    if "parser_results" in trial and trial["parser_results"] is None:
+        value["parser_results"] = None
+    return Row(value, benchmark=_dataset(run), limit_reached=cap)
 
 
 def _dataset(run: dict[str, Any]) -> str | None:

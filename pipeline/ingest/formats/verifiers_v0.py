@@ -15,6 +15,7 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
+    annotated,
     as_json,
     counted,
     document,
@@ -52,6 +53,8 @@ NOT_METRICS = frozenset(
     "id example_id prompt completion task answer info reward state generation_ms scoring_ms "
     "total_ms is_truncated is_completed error".split()
 )
+# What ended the rollout was a cap on its turns.
+CAPS = frozenset({"max_turns_reached"})
 
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
@@ -93,7 +96,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         start = number(get(row, "timing", "start_time"))
         order = f"{place:012}" if start is None else f"{start:020.6f}"
         value = _row(row, metadata) | ({"_ng_task_index": example} if is_told else {})
-        yield Row(value, benchmark=environment, order=order)
+        yield Row(value, benchmark=environment, order=order, limit_reached=_cap(row))
     yield from _expected(seen, metadata) if is_told else ()
 
 
@@ -187,6 +190,7 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         "model": model,
         "temperature": number(sampling.get("temperature")),
         "max_output_tokens": sampling.get("max_tokens"),
+        "tools": annotated(metadata.get("tools")),
     }
     said = {
         "responses_create_params": told(request),
@@ -198,6 +202,11 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         **ended,
     }
     return {"reward": reward, **told(said)}
+
+
+def _cap(row: dict[str, Any]) -> str | None:
+    ended = text(row.get("stop_condition"))
+    return ended if ended in CAPS else None
 
 
 def _spoken(row: dict[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
+    annotated,
     document,
     documents,
     expected,
@@ -120,6 +121,7 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
         "temperature": number(get(config, "sampling", "temperature")),
         "top_p": number(get(config, "sampling", "top_p")),
         "max_output_tokens": get(config, "sampling", "max_tokens"),
+        "tools": annotated(trace.get("tools")),
     }
     response = told({"model": model, "usage": told(usage)})
     # Where tokens were counted something was said: no messages are no record of it.
@@ -149,7 +151,9 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
     }
     order = None if began is None else f"{began:020.6f}"
     env = text(get(episode, "env", "id"))
-    return Row({"reward": reward, **told(value)}, benchmark=env, order=order)
+    cap = "is_timeout" if ended["is_timeout"] else None
+    row = {"reward": reward, **told(value)}
+    return Row(row, benchmark=env, order=order, limit_reached=cap)
 
 
 def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:

@@ -18,10 +18,13 @@ DERIVED = (
     "has_response",
     "outline",
     "prompt_sha",
+    "truth_hash",
+    "prefill_hash",
     "request_hash",
     "ids",
     "task_hash",
     "content_hash",
+    "write_tools",
 )
 # Long texts have columns of their own, each the only copy in the warehouse.
 TEXTS = ("verifier", "prompt", "system_prompt")
@@ -38,7 +41,7 @@ REJECTS = "record_id bigint, reason varchar, snippet varchar"
 # as seq -1. What tools answer fills the file: the words of messages and thoughts, which are read
 # more often, have a column of their own.
 EVENTS = """
-    create table if not exists raw.events (
+    create table raw.events (
         record_id bigint,
         seq integer,
         kind varchar,
@@ -300,11 +303,20 @@ def _values(fields: list[str]) -> dict[str, str]:
         "prompt": "request_text(input, ['user'])",
         "system_prompt": "request_text(input, ['system', 'developer'])",
         "has_reward": "list_contains(keys, 'reward')::varchar",
-        "has_response": "(row.response is not null)::varchar",
+        "has_response": "list_contains(keys, 'response')::varchar",
         "outline": "'.' || outline",
         "prompt_sha": (
             "left(sha256(coalesce(json_as_text(row._blade.question), request_key(input)) "
             "|| chr(31) || truth), 16)"
+        ),
+        # What tells questions with the same words apart.
+        "truth_hash": (
+            "case when truth <> '{}' or row._blade.question is not null "
+            "then hash(concat(row._blade.question, chr(31), truth))::varchar end"
+        ),
+        "prefill_hash": (
+            "case when contains(input::varchar, '\"assistant\"') "
+            "then hash(request_text(input, ['assistant']))::varchar end"
         ),
         "request_hash": "hash(input::varchar)::varchar",
         "ids": f"case when not is_named then to_json({_ids()})::varchar end",
@@ -315,6 +327,12 @@ def _values(fields: list[str]) -> dict[str, str]:
         "content_hash": (
             "case when json_as_index(row._ng_rollout_index) is null "
             "then concat(json_as_text(row._blade.\"order\"), md5(rtrim(line, e' \\t\\r\\n'))) end"
+        ),
+        # Few requests define tools with hints: the others are not opened.
+        "write_tools": (
+            "case when contains(line, 'Hint\"') "
+            "and json_type(line, '$.responses_create_params.tools') = 'ARRAY' "
+            "then write_tools(json_extract(line, '$.responses_create_params.tools')) end"
         ),
     }
 
@@ -342,6 +360,7 @@ def _truth(fields: list[str]) -> str:
     """The fields that state what a right answer is."""
     stated = [name for name in fields if re.search(gym.TRUTH_PATTERN, name)]
     is_stated = f"regexp_matches(entry.key, {_text(gym.TRUTH_PATTERN)})"
+    is_stated += f" and (row.{gym.OWN_FIELD} is null or entry.key <> {_text(gym.EXPECTED_CALLS)})"
     return _chosen(_object(stated, keeps_null=False), f"entry.value is not null and {is_stated}")
 
 
@@ -359,6 +378,8 @@ def _object(names: list[str], *, keeps_null: bool) -> str:
     for name in names:
         key = _text(json.dumps(name, ensure_ascii=False) + ":")
         value = f"row.{_quoted(name)}::varchar"
+        if name == gym.EXPECTED_CALLS and not keeps_null:
+            value = f"case when row.{gym.OWN_FIELD} is null then {value} end"
         null = f"case when list_contains(keys, {_text(name)}) then 'null' end"
         pairs.append(f"{key} || {f'coalesce({value}, {null})' if keeps_null else value}")
     return "'{' || concat_ws(',', " + ", ".join(pairs) + ") || '}'"

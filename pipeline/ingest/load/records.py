@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import pyarrow as pa
 from pipeline.artifact import Artifact
 from pipeline.ingest.formats import gym
 from pipeline.ingest.load import foreign, record_sql
-from pipeline.ingest.load.kept import Kept
 from pipeline.ingest.load.lines import (
     LINE_BITS,
     LINES,
@@ -45,13 +44,12 @@ MOST_ORDERS = 8
 
 @dataclass(frozen=True)
 class Reading:
-    """How lines are read, whom to tell, where to put what is converted, and what is not read."""
+    """How lines are read, whom to tell, where to put what is converted, and which of a file."""
 
     max_line_bytes: int
     read: Read
     spool: Path
     is_growing: bool = False
-    kept: Mapping[int, Kept] = field(default_factory=dict)
     spans: Mapping[int, Span] = field(default_factory=dict)
     engine: Engine | None = None
 
@@ -66,11 +64,7 @@ def load(
 
     What files of other formats say besides rows is returned.
     """
-    read, kept, max_line_bytes = reading.read, reading.kept, reading.max_line_bytes
-    tallies |= {no: replace(one.tally) for no, one in kept.items()}
-    held = {no: one.span for no, one in kept.items()}
-    unread = {no: Span() for no, _ in files} | dict(reading.spans) | held
-    files = [(no, artifact) for no, artifact in files if unread[no] is not None]
+    read, max_line_bytes = reading.read, reading.max_line_bytes
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
     own = [(no, artifact) for no, artifact in files if artifact.format is None]
     others = [(no, artifact) for no, artifact in files if artifact.format is not None]
@@ -88,7 +82,7 @@ def load(
                 file_no,
                 tally,
                 max_line_bytes=max_line_bytes,
-                span=unread[file_no] or WHOLE,
+                span=reading.spans.get(file_no, WHOLE),
                 is_growing=reading.is_growing,
             ):
                 yield batch

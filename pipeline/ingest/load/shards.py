@@ -10,7 +10,7 @@ import hashlib
 import io
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from pipeline.artifact import Artifact
 from pipeline.errors import InputError
 from pipeline.files import reason_of
 from pipeline.ingest.load import record_sql, records
-from pipeline.ingest.load.lines import FileTally, Span, record_id
+from pipeline.ingest.load.lines import WHOLE, FileTally, Span, record_id
 from pipeline.settings import SQL_DIR
 
 SHARD_BYTES = 256 << 20
@@ -54,12 +54,12 @@ class Gathered:
     tables: dict[str, bytes] = field(default_factory=dict)
 
 
-def cut(artifact: Artifact, span: Span) -> list[Span]:
+def cut(artifact: Artifact) -> list[Span]:
     """Spans of about one size that end with a line; of a packed file only one."""
     if artifact.compression is not None:
-        return [span]
+        return [WHOLE]
     n_bytes = artifact.n_bytes
-    bounds = [span.start]
+    bounds = [0]
     try:
         with artifact.path.open("rb") as file:
             while bounds[-1] + SHARD_BYTES < n_bytes:
@@ -68,7 +68,7 @@ def cut(artifact: Artifact, span: Span) -> list[Span]:
                     break
                 bounds.append(file.tell())
     except OSError:
-        return [span]  # who reads it says why it cannot be read
+        return [WHOLE]  # who reads it says why it cannot be read
     ends = [*bounds[1:], None]
     return [Span(start, end) for start, end in zip(bounds, ends, strict=True)]
 
@@ -79,14 +79,9 @@ def parted(
     """The files that are read here in one stream, and those that the engine reads."""
     if reading.engine is None:
         return files, []
-    sent = {
-        no
-        for no, artifact in files
-        if artifact.format is None and (no not in reading.kept or reading.kept[no].span)
-    }
     return (
-        [(no, artifact) for no, artifact in files if no not in sent],
-        [(no, artifact) for no, artifact in files if no in sent],
+        [(no, artifact) for no, artifact in files if artifact.format is not None],
+        [(no, artifact) for no, artifact in files if artifact.format is None],
     )
 
 
@@ -114,9 +109,7 @@ def load(
         reading.read(min(SHARD_BYTES, found.n_bytes), n_bytes)
     # A hash needs its file from the beginning.
     numbers = [shard.file_no for shard in shards]
-    parted = [
-        (no, artifact) for no, artifact in files if numbers.count(no) > 1 or no in reading.kept
-    ]
+    parted = [(no, artifact) for no, artifact in files if numbers.count(no) > 1]
     hashes = reading.engine(digest, [artifact for _, artifact in parted])
     for (file_no, _), sha256 in zip(parted, hashes, strict=True):
         tallies[file_no].sha256 = sha256
@@ -124,9 +117,7 @@ def load(
 
 def _shards(files: records.NumberedFiles, reading: records.Reading) -> Iterator[Shard]:
     for file_no, artifact in files:
-        held = reading.kept.get(file_no)
-        start = held.span if held and held.span else Span()
-        for span in cut(artifact, replace(start, digest=None)):
+        for span in cut(artifact):
             yield Shard(
                 artifact,
                 file_no,

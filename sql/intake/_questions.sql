@@ -1,0 +1,36 @@
+-- Prompts that other prompts equal but for white space, and the one that stands for all of them.
+-- grain: prompt_sha
+-- kind: step
+with prompts as (
+    select prompt_sha, truth_hash, min(record_id) as record_id
+    from staging.records
+    where
+        has_prompt
+        and role in ('rollout', 'input')
+        -- Repeats of one run ask one question, and nothing else is compared with it.
+        and (select count(*) > 1 from staging.run_keys)
+    group by all
+),
+written as (
+    select
+        prompts.prompt_sha, prompts.truth_hash, texts.prompt,
+        trim(regexp_replace(texts.prompt, '\s+', ' ', 'g')) as words
+    from prompts
+    inner join raw.texts using (record_id)
+    where
+        texts.prompt <> ''
+        -- Of a picture the words say nothing.
+        and not regexp_matches(texts.prompt, '\[((input_)?(image|audio|video|file)[a-z_]*|part)\]')
+),
+-- Prompts of the very same words differ in something else.
+same_words as (
+    select truth_hash, words, min(prompt_sha) as question
+    from written
+    group by all
+    having count(*) > 1 and count(distinct prompt) = count(*)
+)
+select written.prompt_sha, same_words.question
+from written
+inner join same_words
+    on same_words.words = written.words
+    and same_words.truth_hash is not distinct from written.truth_hash

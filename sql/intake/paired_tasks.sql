@@ -1,0 +1,113 @@
+-- Tasks that a run records under another id than its benchmark's other runs: paired by question.
+-- A task has the id of the run whose ids most runs share; without an equal in it, of the next.
+-- grain: run_id, task_id
+-- kind: table
+with asked as (
+    select
+        run_id, task_id,
+        case
+            when count(distinct coalesce(same.question, records.prompt_sha)) = 1 and bool_and(records.has_prompt)
+                then min(coalesce(same.question, records.prompt_sha))
+        end as question
+    from staging.recorded_keys as keys
+    inner join staging.records using (record_id)
+    left join staging.questions as same using (prompt_sha)
+    where
+        keys.rank = 1
+        and keys.role in ('rollout', 'input')
+        and (select count(*) > 1 from staging.run_keys)
+    group by all
+),
+tasks as (
+    select
+        benchmarks.benchmark, asked.*,
+        -- What a run asks under several ids is not one to one.
+        question is not null and count(*) over (partition by run_id, question) = 1 as is_single
+    from asked
+    inner join staging.run_benchmarks as benchmarks using (run_id)
+),
+-- Questions that stand under several ids, and all others of their benchmarks.
+questions as (
+    select
+        *,
+        count(*) over (partition by benchmark, question, task_id) as n_agreeing,
+        min(task_id) over same_question < max(task_id) over same_question as is_moved
+    from tasks
+    where is_single
+    window same_question as (partition by benchmark, question)
+),
+-- The ids that most runs share come first, then those of the run with most tasks.
+numberings as (
+    select
+        run_id,
+        row_number() over (order by sum(n_agreeing) desc, count(*) desc, run_id) as place
+    from questions
+    group by run_id
+),
+-- One id per question that moved; no other question that moved has it.
+named as (
+    select
+        benchmark, question, is_moved,
+        arg_min(task_id, place) as wanted,
+        min(place) as place
+    from questions
+    inner join numberings using (run_id)
+    group by all
+),
+moved as (
+    select
+        benchmark, question,
+        wanted || case
+            when row_number() over (partition by benchmark, wanted order by place, question) > 1
+                then '~' || left(question, 6)
+            else ''
+        end as new_id
+    from named
+    where is_moved
+),
+-- A run most of whose shared questions stand under other ids: its ids mean nothing to the others.
+renumbered as (
+    select run_id
+    from questions
+    inner join moved using (benchmark, question)
+    group by all
+    having 2 * count(*) filter (moved.new_id <> questions.task_id) > count(*)
+),
+placed as (
+    select tasks.*, moved.new_id, renumbered.run_id is not null as is_renumbered
+    from tasks
+    left join moved
+        on tasks.is_single
+        and moved.benchmark = tasks.benchmark
+        and moved.question = tasks.question
+    left join renumbered on renumbered.run_id = tasks.run_id
+    where tasks.benchmark in (select moved.benchmark from moved)
+),
+-- Tasks that keep no id of their own, because a question of their run now has it.
+crowded as (
+    select others.benchmark, others.run_id, others.task_id, others.question
+    from placed as others
+    inner join placed as taking
+        on taking.run_id = others.run_id
+        and taking.new_id = others.task_id
+    where others.new_id is null
+),
+settled as (
+    select
+        benchmark, run_id, task_id,
+        case
+            when new_id is not null then new_id
+            when is_single and (benchmark, question) in (select (benchmark, question) from crowded)
+                then task_id || '~' || left(question, 6)
+            when
+                (run_id, task_id) in (select (run_id, task_id) from crowded)
+                or (is_renumbered and question is null)
+                then task_id || '~' || left(md5(run_id), 6)
+            else task_id
+        end as new_id
+    from placed
+)
+select run_id, bounded_name(new_id) as task_id, task_id as recorded_task_id, benchmark
+from settled
+where new_id <> task_id
+order by run_id, task_id

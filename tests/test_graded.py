@@ -1,0 +1,107 @@
+"""Which attempts have no verdict, and the stage of the funnel that says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.results import Results, Row, analyzed, rollout
+
+NEEDED = ("funnel", "rollouts", "staging.ungraded")
+SHARED = Path(__file__).parents[2] / "shared"
+TERMINAL = SHARED / "findings_corpus/terminal_agents"
+UNGRADED = """
+    select task_id, reason from staging.ungraded inner join rollouts using (record_id) order by all
+"""
+STAGES = (
+    "select stage, n_reached, n_lost from funnel where stage in ('graded', 'passed') order by all"
+)
+
+
+def graded(folder: Path, rows: list[Row]) -> Results:
+    """One run of these rows."""
+    return analyzed(folder, {"desk_rollouts.jsonl": rows}, needs=NEEDED)
+
+
+def row(task: int, *, is_pass: bool, **fields: Any) -> Row:
+    """One attempt of a task."""
+    return rollout(task, 0, reward=float(is_pass), **fields)
+
+
+def checks(task: int, *, is_pass: bool) -> dict[str, str]:
+    """What a verifier says of its tests."""
+    return {
+        "test_a": "passed",
+        "test_b": "passed" if is_pass else "failed",
+        f"own_{task}": "passed",
+    }
+
+
+def test_verifier_record_is_null_or_absent(tmp_path: Path) -> None:
+    """A map of verdicts that most attempts have, and that is null or absent, was never filled."""
+    rows = [
+        row(task, is_pass=task < 6, checks=checks(task, is_pass=task < 6)) for task in range(10)
+    ]
+    # Absent is what another attempt at the task has.
+    rows += [row(10, is_pass=False, checks=None), rollout(9, 1, reward=0.0)]
+    rows += [rollout(12, 0, reward=None, checks=None)]
+    results = graded(tmp_path, rows)
+    assert results.rows(UNGRADED) == [
+        ("10", "checks is null"),
+        ("12", "checks is null"),
+        ("9", "checks is absent"),
+    ]
+    # The one without a score is lost before, at the verifier.
+    assert results.rows(STAGES) == [("graded", 10, 2), ("passed", 6, 4)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        # Some passes do without it: tasks differ in what is checked.
+        [{"checks": checks(n, is_pass=True)} if n % 2 else {} for n in range(12)],
+        # What an answer was read as is no verdict.
+        [
+            {"parsed": {"city": f"town {n}", "size": n}} if n < 8 else {"parsed": None}
+            for n in range(12)
+        ],
+        # An error that few attempts have is no record of grading.
+        [{"error": {"kind": "crash", "is_fatal": True}} if n == 11 else {} for n in range(12)],
+        # Steps that were taken are none either.
+        [
+            {"steps": [{"role": "user"}, {"role": "tool"}]} if n < 9 else {"steps": None}
+            for n in range(12)
+        ],
+    ],
+)
+def test_other_fields_are_no_verdict(fields: list[Row], tmp_path: Path) -> None:
+    """Only verdicts show by their absence that nothing was graded."""
+    rows = [row(task, is_pass=task < 8, **fields[task]) for task in range(12)]
+    assert graded(tmp_path, rows).rows(UNGRADED) == []
+
+
+def test_an_object_with_the_reward(tmp_path: Path) -> None:
+    """What holds the reward itself is the verifier's record."""
+    rows = [
+        row(task, is_pass=task < 6, result={"reward": float(task < 6), "hash": f"h{task}"})
+        for task in range(12)
+    ]
+    rows += [row(12, is_pass=False, result=None)]
+    assert graded(tmp_path, rows).rows(UNGRADED) == [("12", "result is null")]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TERMINAL.exists(), reason="needs the corpora")
+def test_terminal_agents(tmp_path: Path) -> None:
+    """Counted from the files: `parser_results` is null in 65 attempts of four agents."""
+    files = {path.name: path.read_bytes() for path in TERMINAL.iterdir()}
+    results = analyzed(tmp_path, files)
+    query = "select reason, count(*) from staging.ungraded group by all"
+    assert results.rows(query) == [("parser_results is null", 65)]
+    lost = "select sum(n_lost) from funnel where stage = 'graded'"
+    assert results.one(lost) == 65
+    for name in ("report.md", "report.html"):
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "No attempt is lost before the verdict" not in text

@@ -1,0 +1,114 @@
+"""Which fields and which pieces of ids sort tasks into slices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.results import Results, Row, analyzed, rollout
+
+NEEDED = ("tasks", "slice_metrics", "runs")
+SHARED = Path(__file__).parents[2] / "shared"
+TELECOM = SHARED / "findings_corpus/tau2_telecom"
+SLICES = "select distinct unnest(map_keys(slices)) as name from tasks order by name"
+
+
+def sliced(folder: Path, rows: list[Row]) -> Results:
+    """One run of these rows."""
+    return analyzed(folder, {"desk_rollouts.jsonl": rows}, needs=NEEDED)
+
+
+def named(task_id: str, *, reward: float = 1.0, **fields: Any) -> Row:
+    """A row whose task has an explicit id."""
+    return rollout(ask=f"question {task_id}", reward=reward, task_id=task_id, **fields)
+
+
+ISSUES = {"mms_issue": 6, "service_issue": 6, "mobile_data_issue": 8}
+HARD = {"mms_issue": 0, "service_issue": 2, "mobile_data_issue": 4}
+
+
+def test_pieces_between_brackets(tmp_path: Path) -> None:
+    """Brackets are coarser than underscores; a piece that is no group is no slice."""
+    rows = [
+        named(f"[{issue}]case_{number}[{'AB'[number % 2]}]", reward=float(number >= HARD[issue]))
+        for issue, n_tasks in ISSUES.items()
+        for number in range(n_tasks)
+    ]
+    results = sliced(tmp_path, rows)
+    assert results.column(SLICES) == ["task id part 1", "task id part 3"]
+    query = """
+        select slice_value, n_tasks, n_passed from slice_metrics
+        where slice_key = 'task id part 1' order by all
+    """
+    assert results.rows(query) == [
+        (issue, ISSUES[issue], ISSUES[issue] - HARD[issue]) for issue in sorted(ISSUES)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ids", "values"),
+    [
+        # Two values with five tasks each; the third has too few and is in no slice.
+        ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(5)] + ["c__repo-1"], ["a", "b"]),
+        ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(4)], []),
+        ([f"task_{n}" for n in range(20)], []),
+        ([f"{kind}-{n}-of-20" for kind in ("math", "code") for n in range(10)], ["code", "math"]),
+    ],
+)
+def test_two_values_with_five_tasks(ids: list[str], values: list[str], tmp_path: Path) -> None:
+    """Pieces sort tasks only where two of them have five tasks each."""
+    results = sliced(tmp_path, [named(task_id) for task_id in ids])
+    query = "select slice_value from slice_metrics where slice_key like 'task id%' order by all"
+    assert results.column(query) == values
+
+
+def test_fields_are_measured(tmp_path: Path) -> None:
+    """Attempts of a task that end differently show what is of the task, whatever its name is."""
+    rows = [
+        rollout(
+            task,
+            index,
+            reward=float((task + index) % 2),
+            # Two of the task, though one speaks of answers; and one of the outcome.
+            answer_shape="list" if task % 2 else "number",
+            needs_tool=task % 3 == 0,
+            mood="glad" if (task + index) % 2 else "sad",
+        )
+        for task in range(8)
+        for index in range(2)
+    ]
+    assert sliced(tmp_path, rows).column(SLICES) == ["answer_shape", "needs_tool"]
+
+
+def test_without_repeats_names_decide(tmp_path: Path) -> None:
+    """One attempt per task shows nothing: fields named after verdicts are left out."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(task % 2),
+            topic="sums" if task < 4 else "texts",
+            verdict="right" if task % 2 else "wrong",
+        )
+        for task in range(8)
+    ]
+    assert sliced(tmp_path, rows).column(SLICES) == ["topic"]
+
+
+@pytest.mark.skipif(not TELECOM.exists(), reason="needs the corpora")
+def test_telecom_issues(tmp_path: Path) -> None:
+    """Counted from the file: mms_issue 6 of 6, service_issue 4 of 6, mobile_data_issue 4 of 8."""
+    files = {path.name: path.read_bytes() for path in TELECOM.iterdir()}
+    results = analyzed(tmp_path, files, needs=(*NEEDED, "report.gaps"))
+    query = """
+        select slice_value, n_passed, n_tasks from slice_metrics
+        where slice_key = 'task id part 1' order by all
+    """
+    assert results.rows(query) == [
+        ("mms_issue", 6, 6),
+        ("mobile_data_issue", 4, 8),
+        ("service_issue", 4, 6),
+    ]
+    assert "which kind of task is weak" not in results.column("select claims from report.gaps")
